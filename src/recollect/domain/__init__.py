@@ -1,0 +1,1 @@
+"""Values, errors and progress that every room shares. No I/O."""

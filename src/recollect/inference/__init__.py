@@ -1,0 +1,1 @@
+"""Embedding and completion, and their providers."""

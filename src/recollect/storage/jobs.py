@@ -1,0 +1,54 @@
+"""What a backend must offer to keep jobs."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Protocol
+
+from recollect.domain.errors import ErrorRecord
+from recollect.domain.jobs import Job, JobState
+from recollect.domain.progress import Progress
+
+
+class JobStore(Protocol):
+    """Keeps jobs and their leases. Times are the backend's own, so that all processes agree."""
+
+    async def add(self, kind: str, payload: Mapping[str, Any], *, owner: str | None) -> Job:
+        """Keep a new job: running under this owner's lease, or queued for anybody when there is none."""
+        ...
+
+    async def get(self, job_id: str) -> Job | None: ...
+
+    async def list(self, *, states: Collection[JobState] = (), kind: str | None = None, limit: int) -> Sequence[Job]:
+        """Newest first; no states means all."""
+        ...
+
+    async def claim(self, kinds: Collection[str], owner: str) -> Job | None:
+        """Take the oldest queued job of these kinds, or one whose owner's lease ran out; None when there is none.
+
+        A job that was being cancelled when its owner died is not taken: it becomes cancelled.
+        """
+        ...
+
+    async def renew(self, owner: str, progress: Mapping[str, Progress]) -> Mapping[str, JobState]:
+        """Lengthen the leases of these jobs and note their progress; the states of those still owned."""
+        ...
+
+    async def finish(
+        self,
+        job_id: str,
+        owner: str,
+        state: JobState,
+        *,
+        progress: Progress,
+        result: Mapping[str, Any] | None = None,
+        error: ErrorRecord | None = None,
+    ) -> bool:
+        """Note how the job ended; False when it is no longer this owner's to end."""
+        ...
+
+    async def release(self, job_id: str, owner: str) -> None:
+        """Give the job back to the queue, because this owner is leaving."""
+        ...
+
+    async def request_cancel(self, job_id: str) -> Job | None:
+        """A queued job is cancelled at once, a running one is asked to stop, an ended one stays as it is."""
+        ...

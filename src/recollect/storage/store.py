@@ -1,0 +1,65 @@
+"""A whole store: everything that one backend keeps, and how it is looked after."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from recollect.storage.jobs import JobStore
+from recollect.storage.memories import MemoryStore
+from recollect.storage.projects import ProjectStore
+from recollect.storage.usage import UsageStore
+
+
+@dataclass(frozen=True, slots=True)
+class StoreInfo:
+    """What a store is and where."""
+
+    engine: str
+    location: str
+    schema_version: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What a full check found; no problems means that everything is as it should be."""
+
+    checked: Sequence[str]
+    problems: Sequence[str]
+
+
+class Store(Protocol):
+    """One opened store. Several processes may have it open at once."""
+
+    @property
+    def memories(self) -> MemoryStore: ...
+
+    @property
+    def jobs(self) -> JobStore: ...
+
+    @property
+    def projects(self) -> ProjectStore: ...
+
+    @property
+    def usage(self) -> UsageStore: ...
+
+    async def info(self) -> StoreInfo: ...
+
+    async def ping(self) -> None:
+        """Prove that the store can be read and that its writer lock can be had; changes nothing."""
+        ...
+
+    async def check(self) -> CheckReport:
+        """Read everything and prove it whole: pages, indexes, text index, vectors, derived files."""
+        ...
+
+    async def backup(self, target: Path) -> StoreInfo:
+        """Write a whole, checked copy while others go on working; an existing target is refused."""
+        ...
+
+    async def vacuum(self) -> StoreInfo:
+        """Give unused space back to the disk."""
+        ...
+
+    async def close(self) -> None: ...

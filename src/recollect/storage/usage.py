@@ -1,0 +1,12 @@
+"""What a backend must offer to keep how often tools are used."""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+
+class UsageStore(Protocol):
+    """Keeps a count per tool."""
+
+    async def add(self, calls: Mapping[str, int]) -> None: ...
+
+    async def counts(self) -> Mapping[str, int]: ...

@@ -1,0 +1,1 @@
+"""How a typed function becomes a tool. Knows no protocol and no domain service."""

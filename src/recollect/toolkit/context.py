@@ -1,0 +1,35 @@
+"""Who calls, and how they can be reached while the call runs."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from recollect.domain.identifiers import new_id
+from recollect.domain.progress import Reporter, SilentReporter
+
+
+def _new_request_id() -> str:
+    return new_id("req")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallContext:
+    """One call's circumstances; gateways make it, tools may ask for it by type."""
+
+    surface: str
+    """The door it came through: `python`, `mcp-stdio`, `mcp-http`, `rest`, `cli`."""
+
+    client: str | None = None
+    """Tells this client from all others, where the protocol can; None when it cannot."""
+
+    working_directory: str | None = None
+    """Where the client works, when it works on this machine: its project unless it says otherwise."""
+
+    patience: float | None = None
+    """Seconds to wait for a job before handing it back; None waits until it has ended."""
+
+    request_id: str = field(default_factory=_new_request_id)
+    reporter: Reporter = field(default_factory=SilentReporter)
+
+    def kept(self) -> dict[str, Any]:
+        """What a job remembers of the call that started it."""
+        return {"surface": self.surface, "client": self.client, "working_directory": self.working_directory}

@@ -1,0 +1,124 @@
+"""The one declaration of a tool: a typed function, its request and its result."""
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, get_type_hints
+
+from pydantic import BaseModel, ConfigDict
+
+from recollect.toolkit.jobview import JobView
+
+
+class Request(BaseModel):
+    """What a tool is asked. Unknown fields are refused, so that a typing error is never silently ignored."""
+
+    model_config = ConfigDict(extra="forbid", defer_build=True)
+
+
+class Result(BaseModel):
+    """What a tool answers."""
+
+    model_config = ConfigDict(defer_build=True)
+
+
+ToolFunction = Callable[..., Awaitable[BaseModel]]
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A declared tool; gateways read everything they show from here."""
+
+    name: str
+    family: str
+    title: str
+    description: str
+    request: type[Request]
+    result: type[BaseModel]
+    """What the function returns; callers of a job see it inside a `JobView`."""
+    function: ToolFunction
+    injected: Mapping[str, type]
+    """The function's other parameters, each filled by its type."""
+    read_only: bool = False
+    destructive: bool = False
+    idempotent: bool = False
+    runs_as_job: bool = False
+    core: bool = True
+    """Whether it is listed when nobody asks for more; every tool can always be called."""
+
+    @cached_property
+    def answer(self) -> type[BaseModel]:
+        """The model that callers receive."""
+        return JobView[self.result] if self.runs_as_job else self.result
+
+    @cached_property
+    def input_schema(self) -> dict[str, Any]:
+        return _titleless(self.request.model_json_schema())
+
+    @cached_property
+    def output_schema(self) -> dict[str, Any]:
+        return _titleless(self.answer.model_json_schema(mode="serialization"))
+
+    @property
+    def summary(self) -> str:
+        """The description's first line."""
+        return self.description.split("\n", 1)[0]
+
+
+def tool(
+    family: str,
+    *,
+    read_only: bool = False,
+    destructive: bool = False,
+    idempotent: bool = False,
+    runs_as_job: bool = False,
+    core: bool = True,
+    title: str | None = None,
+) -> Callable[[ToolFunction], Tool]:
+    """Declare a tool. The function's first parameter is its request; the others are services, found by type."""
+
+    def declare(function: ToolFunction) -> Tool:
+        name = getattr(function, "__name__", "")
+        hints = get_type_hints(function)
+        result = hints.pop("return", None)
+        names = list(inspect.signature(function).parameters)
+        request = hints.get(names[0]) if names else None
+        if not (isinstance(request, type) and issubclass(request, Request)):
+            raise TypeError(f"{name}: the first parameter must be a Request")
+        if not (isinstance(result, type) and issubclass(result, BaseModel)):
+            raise TypeError(f"{name}: the return annotation must be a model")
+        if not inspect.getdoc(function):
+            raise TypeError(f"{name}: a tool needs a docstring; it is what its users read")
+        if read_only and destructive:
+            raise TypeError(f"{name}: what only reads destroys nothing")
+        return Tool(
+            name=name,
+            family=family,
+            title=title or name.replace("_", " ").capitalize(),
+            description=inspect.cleandoc(function.__doc__ or ""),
+            request=request,
+            result=result,
+            function=function,
+            injected={parameter: hints[parameter] for parameter in names[1:]},
+            read_only=read_only,
+            destructive=destructive,
+            idempotent=idempotent or read_only,
+            runs_as_job=runs_as_job,
+            core=core,
+        )
+
+    return declare
+
+
+def _titleless(schema: Any) -> Any:
+    """The schema without pydantic's generated titles, which only repeat the names and cost a model's attention."""
+    if isinstance(schema, dict):
+        items: dict[str, Any] = schema  # pyright: ignore[reportUnknownVariableType]
+        return {
+            key: _titleless(value) for key, value in items.items() if not (key == "title" and isinstance(value, str))
+        }
+    if isinstance(schema, list):
+        entries: list[Any] = schema  # pyright: ignore[reportUnknownVariableType]
+        return [_titleless(entry) for entry in entries]
+    return schema

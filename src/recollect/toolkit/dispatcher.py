@@ -1,0 +1,120 @@
+"""The one way to call a tool: validate, inject, time, count, log, and translate what goes wrong."""
+
+import logging
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import anyio
+from pydantic import BaseModel
+
+from recollect.domain.errors import Internal, RecollectError, error_from_record
+from recollect.domain.jobs import Job, JobState
+from recollect.domain.progress import Reporter
+from recollect.jobs.service import Handler, JobRun, JobService
+from recollect.toolkit.border import accept, printable
+from recollect.toolkit.context import CallContext
+from recollect.toolkit.declaration import Request, Tool
+from recollect.toolkit.jobview import job_view
+from recollect.toolkit.registry import Registry
+from recollect.toolkit.services import Services
+from recollect.toolkit.usage import UsageCounter
+
+logger = logging.getLogger("recollect.calls")
+
+_OF_THE_CALL = (CallContext, Reporter, JobRun)
+
+
+class Dispatcher:
+    """Calls tools by name. Refuses to be made when a tool asks for a service that nobody provides."""
+
+    def __init__(self, registry: Registry, services: Services, usage: UsageCounter) -> None:
+        self.registry = registry
+        self._services = services
+        self._usage = usage
+        for tool in registry:
+            for parameter, kind in tool.injected.items():
+                if kind not in _OF_THE_CALL and kind not in services:
+                    raise LookupError(f"{tool.name} needs a {kind.__name__} for {parameter!r}, and nobody provides one")
+
+    async def call(self, name: str, arguments: Mapping[str, Any], context: CallContext) -> BaseModel:
+        """The tool's answer, or a `RecollectError`; nothing else ever comes out."""
+        started = time.perf_counter()
+        outcome = "ok"
+        try:
+            tool = self.registry.get(name)
+            request = accept(tool, arguments)
+            self._usage.count(name)
+            if tool.runs_as_job:
+                return await self._call_as_job(tool, request, context)
+            return await self._run(tool, request, context)
+        except RecollectError as error:
+            outcome = error.code
+            raise
+        except Exception as error:  # a bug: the caller gets a typed answer, the log gets the truth
+            outcome = "internal"
+            logger.exception("a tool broke", extra={"tool": name, "request_id": context.request_id})
+            raise Internal(
+                f"{printable(name)} failed unexpectedly ({type(error).__name__})",
+                hint=f"this is a bug; the log has the details under request {context.request_id}",
+                details={"request_id": context.request_id},
+            ) from error
+        finally:
+            milliseconds = round((time.perf_counter() - started) * 1000, 2)
+            logger.info(
+                "call",
+                extra={
+                    "tool": printable(name),
+                    "surface": context.surface,
+                    "outcome": outcome,
+                    "ms": milliseconds,
+                    "request_id": context.request_id,
+                },
+            )
+
+    def job_handlers(self) -> Mapping[str, Handler]:
+        """How each job tool is run, also when another process began it."""
+        return {tool.name: self._handler(tool) for tool in self.registry if tool.runs_as_job}
+
+    async def _run(self, tool: Tool, request: Request, context: CallContext, run: JobRun | None = None) -> BaseModel:
+        arguments: dict[str, Any] = {}
+        for parameter, kind in tool.injected.items():
+            if kind is CallContext:
+                arguments[parameter] = context
+            elif kind is Reporter:
+                arguments[parameter] = context.reporter
+            elif kind is JobRun:
+                arguments[parameter] = run
+            else:
+                arguments[parameter] = await self._services.get(kind)
+        return await tool.function(request, **arguments)
+
+    async def _call_as_job(self, tool: Tool, request: Request, context: CallContext) -> BaseModel:
+        jobs = await self._services.get(JobService)
+        payload = {"arguments": request.model_dump(mode="json", exclude_unset=True), "context": context.kept()}
+        job = await jobs.start(tool.name, payload)
+        try:
+            job = await jobs.wait(job.id, context.patience, context.reporter)
+        except BaseException:  # the caller gave up while it waited: nobody wants the result any more
+            with anyio.CancelScope(shield=True):
+                await jobs.cancel(job.id, patience=0)
+            raise
+        return _answer(tool, job)
+
+    def _handler(self, tool: Tool) -> Handler:
+        async def handle(run: JobRun) -> Mapping[str, Any]:
+            request = accept(tool, run.payload["arguments"])
+            context = replace(CallContext(**run.payload["context"]), reporter=run)
+            result = await self._run(tool, request, context, run)
+            return result.model_dump(mode="json")
+
+        return handle
+
+
+def _answer(tool: Tool, job: Job) -> BaseModel:
+    if job.state is JobState.FAILED and job.error:
+        error = error_from_record(job.error)
+        error.details = {**error.details, "job_id": job.id}
+        raise error
+    return tool.answer.model_validate(job_view(job).model_dump(mode="json"))

@@ -1,0 +1,40 @@
+"""What tools need, found by type and made on first use."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar, cast
+
+import anyio
+
+T = TypeVar("T")
+
+
+class Services:
+    """Each service is made once, by the factory given for its type, when it is first asked for.
+
+    A server can so answer its first message before anything heavy is loaded.
+    """
+
+    def __init__(self) -> None:
+        self._factories: dict[type, Callable[[], Awaitable[Any]]] = {}
+        self._made: dict[type, Any] = {}
+        self._making: dict[type, anyio.Lock] = {}
+
+    def provide(self, kind: type[T], factory: Callable[[], Awaitable[T]]) -> None:
+        self._factories[kind] = factory
+        self._making[kind] = anyio.Lock()
+
+    def provide_ready(self, kind: type[T], service: T) -> None:
+        async def ready() -> T:
+            return service
+
+        self.provide(kind, ready)
+
+    def __contains__(self, kind: type) -> bool:
+        return kind in self._factories
+
+    async def get(self, kind: type[T]) -> T:
+        if kind not in self._made:
+            async with self._making[kind]:
+                if kind not in self._made:
+                    self._made[kind] = await self._factories[kind]()
+        return cast(T, self._made[kind])

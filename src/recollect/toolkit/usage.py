@@ -1,0 +1,26 @@
+"""How often each tool is called, gathered in memory and kept from time to time."""
+
+from collections import Counter
+
+from recollect.storage.usage import UsageStore
+
+
+class UsageCounter:
+    """Counts calls without making any of them wait for the disk."""
+
+    def __init__(self) -> None:
+        self._unsaved: Counter[str] = Counter()
+
+    def count(self, tool_name: str) -> None:
+        self._unsaved[tool_name] += 1
+
+    async def flush(self, store: UsageStore) -> None:
+        """Keep what was counted since the last time; what cannot be kept now is kept next time."""
+        taken, self._unsaved = self._unsaved, Counter()
+        if not taken:
+            return
+        try:
+            await store.add(taken)
+        except BaseException:
+            self._unsaved.update(taken)
+            raise
