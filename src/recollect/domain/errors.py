@@ -14,6 +14,7 @@ class ErrorCode(StrEnum):
     NOT_FOUND = "not_found"
     CONFLICT = "conflict"
     UNAUTHENTICATED = "unauthenticated"
+    FORBIDDEN = "forbidden"
     TOO_LARGE = "too_large"
     CANCELLED = "cancelled"
     BUSY = "busy"
@@ -77,6 +78,12 @@ class Unauthenticated(RecollectError):
     """A key is needed, and the given one is missing or wrong."""
 
     code = ErrorCode.UNAUTHENTICATED
+
+
+class Forbidden(RecollectError):
+    """This server does not answer callers from there, whatever key they hold."""
+
+    code = ErrorCode.FORBIDDEN
 
 
 class TooLarge(RecollectError):

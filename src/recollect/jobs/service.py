@@ -1,8 +1,7 @@
 """Starts, runs, watches and cancels jobs; several processes share them through the store."""
 
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,7 +9,7 @@ import anyio
 import anyio.abc
 import anyio.lowlevel
 
-from recollect.domain.errors import Cancelled, ErrorRecord, Internal, NotFound, RecollectError, Unavailable
+from recollect.domain.errors import Cancelled, ErrorRecord, Internal, NotFound, RecollectError
 from recollect.domain.identifiers import new_id
 from recollect.domain.jobs import Job, JobState
 from recollect.domain.progress import Progress, Reporter, SilentReporter
@@ -65,32 +64,21 @@ Handler = Callable[[JobRun], Awaitable[Mapping[str, Any]]]
 class JobService:
     """The jobs of one store, and the part of them that this process runs."""
 
-    def __init__(self, store: JobStore, handlers: Mapping[str, Handler], *, adopts: bool = True) -> None:
+    def __init__(
+        self, store: JobStore, handlers: Mapping[str, Handler], tasks: anyio.abc.TaskGroup, *, adopts: bool = True
+    ) -> None:
+        """Runs jobs in the given task group. When that is cancelled, what is unfinished goes back to the queue."""
         self._store = store
         self._handlers = handlers
-        self._adopts = adopts
+        self._tasks = tasks
         self._owner = new_id("run")
         self._mine: dict[str, JobRun] = {}
-        self._tasks: anyio.abc.TaskGroup | None = None
-
-    @asynccontextmanager
-    async def running(self) -> AsyncGenerator["JobService"]:
-        """Run jobs until left; what is unfinished then goes back to the queue for the next process."""
-        async with anyio.create_task_group() as tasks:
-            self._tasks = tasks
-            tasks.start_soon(self._beat)
-            if self._adopts:
-                tasks.start_soon(self._adopt)
-            try:
-                yield self
-            finally:
-                self._tasks = None
-                tasks.cancel_scope.cancel()
+        tasks.start_soon(self._beat)
+        if adopts:
+            tasks.start_soon(self._adopt)
 
     async def start(self, kind: str, payload: Mapping[str, Any]) -> Job:
         """Begin the work at once in this process; the job is durable when this returns."""
-        if self._tasks is None:
-            raise Unavailable("this process runs no jobs", hint="start a server with `recollect serve`")
         job = await self._store.add(kind, payload, owner=self._owner)
         self._tasks.start_soon(self._perform, self._take(job))
         return job
@@ -214,8 +202,6 @@ class JobService:
             try:
                 while job := await self._store.claim(list(self._handlers), self._owner):
                     logger.info("took over a job", extra={"job_id": job.id, "tool": job.kind, "attempt": job.attempts})
-                    if self._tasks is None:
-                        return
                     self._tasks.start_soon(self._perform, self._take(job))
             except RecollectError:
                 logger.exception("could not look for unfinished jobs")

@@ -16,7 +16,7 @@ class ErrorView(BaseModel):
 
     code: ErrorCode = Field(description="The stable name of the failure.")
     message: str = Field(description="What happened.")
-    hint: str | None = Field(None, description="What can be done about it.")
+    hint: str | None = Field(default=None, description="What can be done about it.")
     details: dict[str, Any] = Field(default_factory=dict[str, Any], description="More, for programs.")
 
     @classmethod

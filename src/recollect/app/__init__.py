@@ -1,0 +1,1 @@
+"""Settings, wiring and the commands: the only room that knows every room."""

@@ -1,0 +1,167 @@
+"""Everything that can be set, with what it means and what it is by default."""
+
+import os
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from recollect.domain.errors import Misconfigured
+from recollect.domain.nearest import nearest_names
+
+PREFIX = "RECOLLECT_"
+FILE_NAME = "recollect.toml"
+
+
+class JobSettings(BaseModel):
+    """Long work."""
+
+    patience_seconds: float = Field(
+        default=10, ge=0, le=600, description="How long an MCP call waits for a job before it hands the job back."
+    )
+    lease_seconds: float = Field(
+        default=30,
+        ge=3,
+        le=3600,
+        description="A job whose process has not been heard of for this long is taken over by another.",
+    )
+
+
+class LogSettings(BaseModel):
+    """What is written to standard error."""
+
+    level: Literal["debug", "info", "warning", "error"] | None = Field(
+        default=None,
+        description="The least serious message that is written; by default info for the server, else warning.",
+    )
+    format: Literal["auto", "json", "text"] = Field(
+        default="auto", description="One JSON object a line, or text for people; auto is text on a terminal."
+    )
+
+
+class Settings(BaseSettings):
+    """The whole tree. Later sources yield to earlier ones: options, RECOLLECT_* variables, .env, recollect.toml."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_nested_delimiter="_", env_nested_max_split=1, env_file=".env", extra="ignore"
+    )
+
+    home: Path = Field(
+        default=Path("~/.recollect"),
+        description="The folder of the store. Must be on a local disk, not a network share.",
+    )
+    host: str = Field(
+        default="127.0.0.1",
+        description="The address that `recollect serve` listens on. Others than loopback need an api_key.",
+    )
+    port: int = Field(
+        default=4000, ge=0, le=65535, description="The port that `recollect serve` listens on; 0 takes a free one."
+    )
+    api_key: SecretStr | None = Field(
+        default=None, min_length=16, description="The key that HTTP clients must send as `Authorization: Bearer KEY`."
+    )
+    allowed_hosts: list[str] = Field(
+        default_factory=list[str],
+        description="Host names, beside those of loopback, under which browsers and clients may reach the server.",
+    )
+    max_body_bytes: int = Field(
+        default=16 * 1024 * 1024, ge=1024, description="The largest HTTP request or MCP message that is accepted."
+    )
+    tools: str = Field(
+        default="core",
+        description="Which tools are listed: core, all, or families and names joined by commas. All can be called.",
+    )
+    project: Path | None = Field(
+        default=None, description="The project that clients work in until they set another; by default none."
+    )
+    jobs: JobSettings = Field(default=JobSettings(), description="Long work.")
+    log: LogSettings = Field(default=LogSettings(), description="What is written to standard error.")
+
+    @field_validator("home", "project")
+    @classmethod
+    def _whole_path(cls, path: Path | None) -> Path | None:
+        # Not Path.expanduser, which raises where there is no home directory.
+        return Path(os.path.abspath(os.path.expanduser(path))) if path is not None else None  # noqa: PTH100, PTH111
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return (init_settings, env_settings, dotenv_settings, _TomlSource(settings_cls))
+
+
+class _TomlSource(PydanticBaseSettingsSource):
+    """The settings of `recollect.toml` in the working directory."""
+
+    def get_field_value(self, field: Any, field_name: str) -> tuple[Any, str, bool]:
+        return None, field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        path = Path(FILE_NAME)
+        try:
+            found = tomllib.loads(path.read_text("utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            raise Misconfigured(
+                f"{FILE_NAME} cannot be read: {error}", hint="see docs/reference/settings.md"
+            ) from error
+        _refuse_unknown(found, self.settings_cls.model_fields, FILE_NAME)
+        return found
+
+
+def load_settings(**chosen: Any) -> Settings:
+    """The settings of this process; options that are None were not chosen."""
+    try:
+        return Settings(**{name: value for name, value in chosen.items() if value is not None})
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
+            for problem in error.errors(include_input=False, include_url=False)
+        )
+        raise Misconfigured(
+            f"the settings are wrong: {problems}", hint=f"look at the {PREFIX}* variables, .env and {FILE_NAME}"
+        ) from None
+
+
+def unknown_variables(environment: Iterable[str]) -> dict[str, list[str]]:
+    """Variables that look like ours but set nothing, with the names they may have been meant to be."""
+    known = set(variable_names(Settings))
+    return {
+        name: nearest_names(name, known)
+        for name in sorted(environment)
+        if name.startswith(PREFIX) and name not in known
+    }
+
+
+def variable_names(model: type[BaseModel], prefix: str = PREFIX) -> list[str]:
+    """The environment variable of every setting."""
+    names: list[str] = []
+    for name, field in model.model_fields.items():
+        inner = field.annotation
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            names += variable_names(inner, f"{prefix}{name.upper()}_")
+        else:
+            names.append(f"{prefix}{name.upper()}")
+    return names
+
+
+def _refuse_unknown(found: Mapping[str, Any], fields: Mapping[str, Any], where: str) -> None:
+    for name, value in found.items():
+        if name not in fields:
+            near = nearest_names(name, fields)
+            raise Misconfigured(
+                f"{where}: there is no setting {name!r}",
+                hint=f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(sorted(fields))}",
+            )
+        inner = fields[name].annotation
+        if isinstance(value, dict) and isinstance(inner, type) and issubclass(inner, BaseModel):
+            _refuse_unknown(value, inner.model_fields, f"{where} [{name}]")  # pyright: ignore[reportUnknownArgumentType]

@@ -1,0 +1,71 @@
+"""Which project a caller works in."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from recollect.domain.errors import Conflict, InvalidRequest, NotFound
+from recollect.domain.nearest import nearest_names
+from recollect.domain.projects import Project
+from recollect.storage.projects import ProjectStore
+
+
+class ProjectService:
+    """Keeps projects, and remembers for each client that can be told from others the one it works in."""
+
+    def __init__(self, store: ProjectStore, default_path: Path | None = None) -> None:
+        self._store = store
+        self._default_path = default_path
+
+    async def set(self, path: str, name: str | None, client: str | None, working_directory: str | None) -> Project:
+        """The project at this path, made when new, and from now on the client's own."""
+        project = await self._store.ensure(_resolved(path, working_directory), name)
+        if client is not None:
+            await self._store.activate(client, project.id)
+        return project
+
+    async def active(self, client: str | None) -> Project | None:
+        """The project that this client works in: the one it set, or else the one the server was started for."""
+        if client is not None and (project := await self._store.active(client)):
+            return project
+        if self._default_path is not None:
+            return await self._store.ensure(_resolved(str(self._default_path), None), None)
+        return None
+
+    async def find(self, reference: str, working_directory: str | None = None) -> Project:
+        """The project that an id, a path or an unmistakable name stands for."""
+        if project := await self._store.get(reference):
+            return project
+        named = await self._store.named(reference)
+        if len(named) == 1:
+            return named[0]
+        if named:
+            raise Conflict(
+                f"{len(named)} projects are called {reference!r}",
+                hint="give the path or the id of the one you mean",
+                details={"projects": [{"id": project.id, "path": project.path} for project in named]},
+            )
+        is_path = Path(reference).is_absolute() or working_directory is not None
+        if is_path and (project := await self._store.at(_resolved(reference, working_directory))):
+            return project
+        known = await self._store.list()
+        near = nearest_names(reference, [name for project in known for name in (project.name, project.path)])
+        raise NotFound(
+            f"there is no project {reference[:200]!r}",
+            hint=f"did you mean {' or '.join(near)}?" if near else "set_project makes one; list_projects shows all",
+            details={"nearest": near},
+        )
+
+    async def list(self) -> Sequence[Project]:
+        return await self._store.list()
+
+
+def _resolved(path: str, working_directory: str | None) -> str:
+    """The absolute path without links or dots, so that one folder is always one project."""
+    # Not Path.expanduser, which raises for a user that does not exist; such a name is then just a name.
+    given = os.path.expanduser(path)  # noqa: PTH111
+    if working_directory is not None:
+        given = os.path.join(working_directory, given)  # noqa: PTH118
+    elif not os.path.isabs(path):  # noqa: PTH117
+        raise InvalidRequest(f"{path!r} is not an absolute path", hint="give the whole path of the project's folder")
+    return os.path.realpath(given)

@@ -1,0 +1,65 @@
+"""One score from what the text index and the vectors say; each signal is calibrated, so a score means something."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from recollect.domain.memories import Candidate, CandidatePool
+
+# Of two measures neither may drown the other: on conversations the words are the better witness.
+# See benchmarks/README.md; equal-weight rank fusion lost to BM25 alone in every trial.
+MEANING_WEIGHT = 0.35
+# Cosines of unrelated texts lie below the first, of restatements above the second (static-v1).
+UNRELATED_COSINE = 0.15
+SAME_COSINE = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """What one witness says of a candidate."""
+
+    name: str
+    raw: float | None
+    value: float
+    """The raw score brought to 0..1."""
+    weight: float
+
+    @property
+    def contribution(self) -> float:
+        return self.weight * self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A candidate with its final score and where that came from."""
+
+    candidate: Candidate
+    score: float
+    signals: tuple[Signal, ...]
+
+
+def fuse(pool: CandidatePool, terms: Sequence[str]) -> list[Ranked]:
+    """All candidates, best first; ties go to what was remembered later."""
+    attainable = sum(_rarity(pool.texts, pool.frequencies.get(term, 0)) for term in terms)
+    ranked = [_judge(candidate, attainable) for candidate in pool.candidates]
+    return sorted(ranked, key=lambda hit: (hit.score, hit.candidate.memory.recorded_at), reverse=True)
+
+
+def _judge(candidate: Candidate, attainable: float) -> Ranked:
+    words = min(1.0, candidate.bm25 / attainable) if attainable else 0.0
+    signals = (
+        Signal("words", candidate.bm25, words, 1 - MEANING_WEIGHT),
+        Signal("meaning", candidate.cosine, _similarity(candidate.cosine), MEANING_WEIGHT),
+    )
+    return Ranked(candidate, sum(signal.contribution for signal in signals), signals)
+
+
+def _rarity(texts: int, occurrences: int) -> float:
+    """What a term is worth to the text index: SQLite's own BM25 gives an average text this much for having it once."""
+    return max(1e-6, math.log((texts - occurrences + 0.5) / (occurrences + 0.5)))
+
+
+def _similarity(cosine: float | None) -> float:
+    if cosine is None:
+        return 0.0
+    return min(1.0, max(0.0, (cosine - UNRELATED_COSINE) / (SAME_COSINE - UNRELATED_COSINE)))

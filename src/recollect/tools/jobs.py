@@ -1,0 +1,53 @@
+"""Long work: look at it, list it, stop it."""
+
+from typing import Any
+
+from pydantic import Field
+
+from recollect.domain.jobs import JobState
+from recollect.jobs.service import JobService
+from recollect.toolkit.declaration import Request, Result, tool
+from recollect.toolkit.jobview import JobView, job_view
+
+
+class GetJobRequest(Request):
+    job_id: str = Field(min_length=1, max_length=100, description="The id that the call which started it returned.")
+
+
+class ListJobsRequest(Request):
+    states: list[JobState] = Field(default_factory=list[JobState], description="Only in these states; none means all.")
+    tool: str | None = Field(default=None, min_length=1, max_length=100, description="Only jobs of this tool.")
+    limit: int = Field(default=20, ge=1, le=200, description="How many to return at most.")
+
+
+class ListJobsResult(Result):
+    jobs: list[JobView[dict[str, Any]]] = Field(description="Newest first.")
+
+
+class CancelJobRequest(Request):
+    job_id: str = Field(min_length=1, max_length=100, description="The job to stop.")
+    wait_seconds: float = Field(
+        default=5,
+        ge=0,
+        le=60,
+        description="How long to wait for it to have stopped; after that its state is cancelling.",
+    )
+
+
+@tool("jobs", read_only=True)
+async def get_job(request: GetJobRequest, jobs: JobService) -> JobView[dict[str, Any]]:
+    """Look at a job: its state, its progress, and its result or error once it has ended."""
+    return job_view(await jobs.get(request.job_id))
+
+
+@tool("jobs", read_only=True)
+async def list_jobs(request: ListJobsRequest, jobs: JobService) -> ListJobsResult:
+    """List jobs, newest first."""
+    found = await jobs.list(request.states, request.tool, request.limit)
+    return ListJobsResult(jobs=[job_view(job) for job in found])
+
+
+@tool("jobs", idempotent=True)
+async def cancel_job(request: CancelJobRequest, jobs: JobService) -> JobView[dict[str, Any]]:
+    """Ask a job to stop. The state cancelled is only said of work that has stopped; an ended job stays as it is."""
+    return job_view(await jobs.cancel(request.job_id, patience=request.wait_seconds))

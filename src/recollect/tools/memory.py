@@ -1,0 +1,298 @@
+"""Remember, recall, forget."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, model_validator
+
+from recollect.domain.errors import InvalidRequest
+from recollect.domain.memories import Memory, MemoryFilter, Stored, Updated, WriteOutcome
+from recollect.domain.scopes import Scope, Visibility
+from recollect.memory.projects import ProjectService
+from recollect.memory.service import Draft, MemoryService
+from recollect.retrieval.fusion import Ranked
+from recollect.toolkit.context import CallContext
+from recollect.toolkit.declaration import Request, Result, tool
+
+MAX_CONTENT = 100_000
+MAX_MANY = 1_000
+
+
+def _aware(moment: datetime) -> datetime:
+    """A time without a zone is taken as UTC."""
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+Label = Annotated[str, Field(min_length=1, max_length=500)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Moment = Annotated[datetime, AfterValidator(_aware)]
+ProjectReference = Annotated[
+    Label | None,
+    Field(description="The project's path, name or id; by default the active one. See set_project."),
+]
+
+
+class NewMemory(Request):
+    """One thing to remember."""
+
+    content: str = Field(
+        min_length=1, max_length=MAX_CONTENT, description="What to remember, in words that will make sense later."
+    )
+    category: Label | None = Field(
+        default=None, description="A group of your choosing, such as decision or preference."
+    )
+    importance: Share = Field(default=0.5, description="How much it matters.")
+    confidence: Share = Field(default=1.0, description="How sure it is.")
+    key: Label | None = Field(
+        default=None,
+        description="A name of its own: remembering again under the same key in the same scope updates it.",
+    )
+    scope: Scope | None = Field(
+        default=None,
+        description="Who can recall it: everybody (global), one project, or only the session session_id. "
+        "By default the active project if there is one, else global.",
+    )
+    session_id: Label | None = Field(default=None, description="The session or conversation that it comes from.")
+    occurred_at: Moment | None = Field(
+        default=None, description="When it happened (ISO 8601; UTC unless it says otherwise)."
+    )
+    speaker: Label | None = Field(default=None, description="Who said it.")
+    tags: list[Label] = Field(default_factory=list[str], max_length=100, description="Labels to filter by.")
+    metadata: dict[str, Any] = Field(default_factory=dict[str, Any], description="Anything else, given back as it is.")
+
+    def draft(self) -> Draft:
+        return Draft(
+            content=self.content,
+            scope=self.scope,
+            session_id=self.session_id,
+            key=self.key,
+            category=self.category,
+            importance=self.importance,
+            confidence=self.confidence,
+            speaker=self.speaker,
+            tags=tuple(dict.fromkeys(self.tags)),
+            metadata=self.metadata,
+            occurred_at=self.occurred_at,
+            given=frozenset(self.model_fields_set & Draft.__dataclass_fields__.keys()),
+        )
+
+
+class RememberRequest(NewMemory):
+    project: ProjectReference = None
+
+
+class RememberResult(Result):
+    id: str = Field(description="The memory's id, for forget.")
+    outcome: Literal["stored", "updated"] = Field(description="updated: the key was known and its memory was changed.")
+    scope: Scope = Field(description="Who can recall it.")
+    project: str | None = Field(description="The id of the project that it belongs to.")
+
+
+class RememberManyRequest(Request):
+    memories: list[NewMemory] = Field(
+        min_length=1, max_length=MAX_MANY, description="What to remember, in order. All are kept, or none."
+    )
+    project: ProjectReference = None
+
+
+class RememberManyResult(Result):
+    memories: list[RememberResult] = Field(description="What became of each, in the order given.")
+    stored: int = Field(description="How many are new.")
+    updated: int = Field(description="How many changed a memory with the same key.")
+
+
+class RecallRequest(Request):
+    query: str = Field(min_length=1, max_length=10_000, description="What to look for, in plain words.")
+    limit: int = Field(default=10, ge=1, le=100, description="How many memories to return at most.")
+    threshold: Share = Field(
+        default=0.1,
+        description="Leave out what scores lower: 0 returns anything that matches at all, 1 only restatements.",
+    )
+    category: Label | None = Field(default=None, description="Only this category.")
+    tags: list[Label] = Field(default_factory=list[str], max_length=100, description="Only with all of these tags.")
+    speaker: Label | None = Field(default=None, description="Only what this speaker said.")
+    scope: Scope | None = Field(default=None, description="Only memories of this scope.")
+    session_id: Label | None = Field(
+        default=None, description="The session that asks: its private memories are searched too."
+    )
+    from_session: Label | None = Field(default=None, description="Only what was remembered in this session.")
+    occurred_after: Moment | None = Field(default=None, description="Only what happened then or later (ISO 8601).")
+    occurred_before: Moment | None = Field(default=None, description="Only what happened earlier than that (ISO 8601).")
+    project: ProjectReference = None
+    explain: bool = Field(default=False, description="Say for each memory where its score comes from.")
+
+
+class SignalView(Result):
+    """One reason for a score."""
+
+    signal: str = Field(description="words: the same words; meaning: a similar meaning.")
+    raw: float | None = Field(description="The measure itself: BM25, or cosine similarity.")
+    value: float = Field(description="The measure brought to 0..1.")
+    weight: float = Field(description="How much of the score it can make up.")
+
+
+class MemoryView(Result):
+    """A memory."""
+
+    id: str
+    content: str
+    scope: Scope
+    project: str | None = Field(description="The id of its project.")
+    session_id: str | None
+    key: str | None
+    category: str | None
+    importance: float
+    confidence: float
+    speaker: str | None
+    tags: list[str]
+    metadata: dict[str, Any]
+    occurred_at: datetime | None
+    recorded_at: datetime
+    updated_at: datetime
+
+
+class RecalledMemory(MemoryView):
+    score: float = Field(description="How well it fits the question, 0 to 1.")
+    explanation: list[SignalView] | None = Field(description="Where the score comes from, when asked for.")
+
+
+class RecallResult(Result):
+    memories: list[RecalledMemory] = Field(description="Best first; empty when nothing fits.")
+    considered: int = Field(description="How many candidates were scored.")
+    below_threshold: int = Field(description="How many of them were left out because they scored too low.")
+
+
+class ForgetRequest(Request):
+    id: Label | None = Field(default=None, description="The memory's id.")
+    key: Label | None = Field(default=None, description="Or the key that it was remembered under.")
+    scope: Scope | None = Field(default=None, description="With key: the scope it was used in, if in several.")
+    session_id: Label | None = Field(default=None, description="The session, to forget one of its private memories.")
+    project: ProjectReference = None
+
+    @model_validator(mode="after")
+    def _names_one(self) -> "ForgetRequest":
+        if (self.id is None) == (self.key is None):
+            raise ValueError("give either id or key")
+        return self
+
+
+class ForgetResult(Result):
+    forgotten: MemoryView = Field(description="What was erased, for the last time.")
+
+
+@tool("memory")
+async def remember(
+    request: RememberRequest, memory: MemoryService, projects: ProjectService, context: CallContext
+) -> RememberResult:
+    """Remember a fact, decision, preference or event, durably.
+
+    Use it whenever something should be known later or in another session. Give a key to keep one current value that
+    later calls update.
+    """
+    project_id = await _project_id(request.project, projects, context)
+    (outcome,) = await memory.remember([request.draft()], project_id)
+    return _remembered(outcome)
+
+
+@tool("memory")
+async def remember_many(
+    request: RememberManyRequest, memory: MemoryService, projects: ProjectService, context: CallContext
+) -> RememberManyResult:
+    """Remember many things at once, in one transaction: all are kept, or none."""
+    project_id = await _project_id(request.project, projects, context)
+    outcomes = await memory.remember([new.draft() for new in request.memories], project_id)
+    updated = sum(isinstance(outcome, Updated) for outcome in outcomes)
+    return RememberManyResult(
+        memories=[_remembered(outcome) for outcome in outcomes], stored=len(outcomes) - updated, updated=updated
+    )
+
+
+@tool("memory", read_only=True)
+async def recall(
+    request: RecallRequest, memory: MemoryService, projects: ProjectService, context: CallContext
+) -> RecallResult:
+    """Find the memories most relevant to a question, best first.
+
+    Searches by words and by meaning what is global, of the active project, and of the asking session. Ask before you
+    assume: an empty answer means that nothing fitting is remembered.
+    """
+    project_id = await _project_id(request.project, projects, context)
+    found = await memory.recall(
+        request.query,
+        Visibility(project_id, request.session_id or request.from_session),
+        MemoryFilter(
+            scope=request.scope,
+            category=request.category,
+            tags=tuple(request.tags),
+            speaker=request.speaker,
+            from_session=request.from_session,
+            occurred_after=request.occurred_after,
+            occurred_before=request.occurred_before,
+        ),
+        limit=request.limit,
+        threshold=request.threshold,
+    )
+    return RecallResult(
+        memories=[_recalled(hit, request.explain) for hit in found.hits],
+        considered=found.considered,
+        below_threshold=found.below_threshold,
+    )
+
+
+@tool("memory", destructive=True)
+async def forget(
+    request: ForgetRequest, memory: MemoryService, projects: ProjectService, context: CallContext
+) -> ForgetResult:
+    """Erase one memory for good, by its id or its key."""
+    visibility = Visibility(await _project_id(request.project, projects, context), request.session_id)
+    if request.id is not None:
+        forgotten = await memory.forget(request.id, visibility)
+    elif request.key is not None:
+        forgotten = await memory.forget_key(request.key, visibility, request.scope)
+    else:
+        raise InvalidRequest("give either id or key")
+    return ForgetResult(forgotten=MemoryView(**_fields(forgotten)))
+
+
+async def _project_id(reference: str | None, projects: ProjectService, context: CallContext) -> str | None:
+    if reference is not None:
+        return (await projects.find(reference, context.working_directory)).id
+    project = await projects.active(context.client)
+    return project.id if project else None
+
+
+def _remembered(outcome: WriteOutcome) -> RememberResult:
+    match outcome:
+        case Stored(memory):
+            word = "stored"
+        case Updated(memory):
+            word = "updated"
+    return RememberResult(id=memory.id, outcome=word, scope=memory.scope, project=memory.project_id)
+
+
+def _recalled(hit: Ranked, explain: bool) -> RecalledMemory:
+    reasons = [
+        SignalView(signal=signal.name, raw=signal.raw, value=signal.value, weight=signal.weight)
+        for signal in hit.signals
+    ]
+    return RecalledMemory(**_fields(hit.candidate.memory), score=hit.score, explanation=reasons if explain else None)
+
+
+def _fields(memory: Memory) -> dict[str, Any]:
+    return {
+        "id": memory.id,
+        "content": memory.content,
+        "scope": memory.scope,
+        "project": memory.project_id,
+        "session_id": memory.session_id,
+        "key": memory.key,
+        "category": memory.category,
+        "importance": memory.importance,
+        "confidence": memory.confidence,
+        "speaker": memory.speaker,
+        "tags": list(memory.tags),
+        "metadata": dict(memory.metadata),
+        "occurred_at": memory.occurred_at,
+        "recorded_at": memory.recorded_at,
+        "updated_at": memory.updated_at,
+    }
