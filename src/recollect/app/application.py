@@ -52,17 +52,22 @@ class Application:
     @asynccontextmanager
     async def running(self) -> AsyncGenerator["Application"]:
         """Everything started inside ends with it: jobs go back to the queue, counts are kept, the store is closed."""
+        failure: Exception | None = None
         try:
             async with anyio.create_task_group() as tasks:
                 self._tasks = tasks
                 try:
                     yield self
+                except Exception as error:  # raised below: the task group would wrap it in a group of errors
+                    failure = error
                 finally:
                     self._tasks = None
                     tasks.cancel_scope.cancel()
         finally:
             with anyio.CancelScope(shield=True):
                 await self._close()
+        if failure is not None:
+            raise failure
 
     async def open(self) -> Store:
         """Open the store now, and let this process take over unfinished jobs."""

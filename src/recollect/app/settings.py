@@ -14,6 +14,7 @@ from recollect.domain.nearest import nearest_names
 
 PREFIX = "RECOLLECT_"
 FILE_NAME = "recollect.toml"
+MIN_KEY_LENGTH = 8
 
 
 class JobSettings(BaseModel):
@@ -61,7 +62,7 @@ class Settings(BaseSettings):
         default=4000, ge=0, le=65535, description="The port that `recollect serve` listens on; 0 takes a free one."
     )
     api_key: SecretStr | None = Field(
-        default=None, min_length=16, description="The key that HTTP clients must send as `Authorization: Bearer KEY`."
+        default=None, description="The key that HTTP clients must send as `Authorization: Bearer KEY`."
     )
     allowed_hosts: list[str] = Field(
         default_factory=list[str],
@@ -85,6 +86,13 @@ class Settings(BaseSettings):
     def _whole_path(cls, path: Path | None) -> Path | None:
         # Not Path.expanduser, which raises where there is no home directory.
         return Path(os.path.abspath(os.path.expanduser(path))) if path is not None else None  # noqa: PTH100, PTH111
+
+    @field_validator("api_key")
+    @classmethod
+    def _not_guessable(cls, key: SecretStr | None) -> SecretStr | None:
+        if key is not None and len(key.get_secret_value().strip()) < MIN_KEY_LENGTH:
+            raise ValueError(f"a key needs at least {MIN_KEY_LENGTH} characters")
+        return key
 
     @classmethod
     def settings_customise_sources(

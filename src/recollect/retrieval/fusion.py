@@ -9,9 +9,9 @@ from recollect.domain.memories import Candidate, CandidatePool
 # Of two measures neither may drown the other: on conversations the words are the better witness.
 # See benchmarks/README.md; equal-weight rank fusion lost to BM25 alone in every trial.
 MEANING_WEIGHT = 0.35
-# Cosines of unrelated texts lie below the first, of restatements above the second (static-v1).
-UNRELATED_COSINE = 0.15
-SAME_COSINE = 0.75
+# static-v1: of unrelated texts, two in three have a cosine below the first; restatements come near the second.
+UNRELATED_COSINE = 0.12
+SAME_COSINE = 0.60
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,23 +35,29 @@ class Ranked:
 
     candidate: Candidate
     score: float
-    signals: tuple[Signal, ...]
+    words: float
+    meaning: float
+
+    @property
+    def signals(self) -> tuple[Signal, Signal]:
+        return (
+            Signal("words", self.candidate.bm25, self.words, 1 - MEANING_WEIGHT),
+            Signal("meaning", self.candidate.cosine, self.meaning, MEANING_WEIGHT),
+        )
 
 
 def fuse(pool: CandidatePool, terms: Sequence[str]) -> list[Ranked]:
     """All candidates, best first; ties go to what was remembered later."""
     attainable = sum(_rarity(pool.texts, pool.frequencies.get(term, 0)) for term in terms)
     ranked = [_judge(candidate, attainable) for candidate in pool.candidates]
-    return sorted(ranked, key=lambda hit: (hit.score, hit.candidate.memory.recorded_at), reverse=True)
+    ranked.sort(key=lambda hit: (hit.score, hit.candidate.memory.recorded_at), reverse=True)
+    return ranked
 
 
 def _judge(candidate: Candidate, attainable: float) -> Ranked:
     words = min(1.0, candidate.bm25 / attainable) if attainable else 0.0
-    signals = (
-        Signal("words", candidate.bm25, words, 1 - MEANING_WEIGHT),
-        Signal("meaning", candidate.cosine, _similarity(candidate.cosine), MEANING_WEIGHT),
-    )
-    return Ranked(candidate, sum(signal.contribution for signal in signals), signals)
+    meaning = _similarity(candidate.cosine)
+    return Ranked(candidate, (1 - MEANING_WEIGHT) * words + MEANING_WEIGHT * meaning, words, meaning)
 
 
 def _rarity(texts: int, occurrences: int) -> float:

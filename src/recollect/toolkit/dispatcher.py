@@ -98,7 +98,8 @@ class Dispatcher:
             job = await jobs.wait(job.id, context.patience, context.reporter)
         except BaseException:  # the caller gave up while it waited: nobody wants the result any more
             with anyio.CancelScope(shield=True):
-                await jobs.cancel(job.id, patience=0)
+                # Who would have waited until the end also waits until it has stopped.
+                await jobs.cancel(job.id, patience=None if context.patience is None else 0)
             raise
         return _answer(tool, job)
 

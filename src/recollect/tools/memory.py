@@ -105,7 +105,7 @@ class RecallRequest(Request):
     query: str = Field(min_length=1, max_length=10_000, description="What to look for, in plain words.")
     limit: int = Field(default=10, ge=1, le=100, description="How many memories to return at most.")
     threshold: Share = Field(
-        default=0.1,
+        default=0.01,
         description="Leave out what scores lower: 0 returns anything that matches at all, 1 only restatements.",
     )
     category: Label | None = Field(default=None, description="Only this category.")

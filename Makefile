@@ -1,0 +1,60 @@
+# The commands that people need; `make help` tells what each does.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/pip --disable-pip-version-check --quiet
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url
+
+.DEFAULT_GOAL := help
+.PHONY: help setup serve test check format doctor bench reference lock clean
+
+help: ## Show this list.
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(VENV)/installed ## Make .venv with everything the server needs.
+
+$(VENV)/installed: requirements/run.txt pyproject.toml
+	@echo "Installing recollect into $(VENV) …"
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) install --require-hashes -r requirements/run.txt
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/installed-dev: $(VENV)/installed requirements/dev.txt
+	@echo "Installing what the checks need into $(VENV) …"
+	@$(PIP) install --require-hashes -r requirements/dev.txt
+	@touch $@
+
+serve: setup ## Start the server on 127.0.0.1:4000 with the store in ~/.recollect.
+	@exec $(BIN)/recollect serve
+
+check: $(VENV)/installed-dev ## Format, lint, types, imports, generated pages; no tests.
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/lint-imports
+	@$(BIN)/pyright
+	@$(BIN)/recollect reference --check docs/reference
+
+test: check ## Every check, then the whole suite.
+	@$(BIN)/pytest -n 2 --dist loadgroup
+
+format: $(VENV)/installed-dev ## Put the code into its form.
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+doctor: setup ## Try a real server in a temporary home: remember, recall, restart, recall again.
+	@exec $(BIN)/recollect doctor
+
+bench: $(VENV)/installed-dev ## Measure against the bare SDK, side by side.
+	@$(BIN)/python -m benchmarks
+
+reference: setup ## Write the generated pages in docs/reference anew.
+	@$(BIN)/recollect reference docs/reference
+
+lock: $(VENV)/installed-dev ## Pin the newest allowed versions.
+	@$(PIP) install uv
+	@$(LOCK) --upgrade -o requirements/run.txt pyproject.toml requirements/build.in
+	@$(LOCK) --upgrade -o requirements/dev.txt requirements/dev.in
+
+clean: ## Remove .venv and caches.
+	@rm -rf $(VENV) .pytest_cache .ruff_cache .import_linter_cache .hypothesis

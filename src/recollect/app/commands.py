@@ -1,0 +1,246 @@
+"""The commands that run, look after and describe a server; tools become commands by themselves."""
+
+import os
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from recollect import __version__
+from recollect.app.settings import Settings, load_settings, unknown_variables
+from recollect.domain.errors import Misconfigured, StoreUnusable
+from recollect.gateway.cli.groups import RecollectGroup
+
+if TYPE_CHECKING:
+    from recollect.storage.store import Store
+    from recollect.toolkit.dispatcher import Dispatcher
+
+T = TypeVar("T")
+
+HELP = """A memory for AI agents: local, durable, searchable by words and by meaning.
+
+Start a server with `recollect serve`, or let an agent start one with `recollect mcp`. Every tool is also a command.
+"""
+
+
+class Recollect(RecollectGroup):
+    """The root: its own commands first, then a group per family of tools, loaded when asked for."""
+
+    @cached_property
+    def _families(self) -> dict[str, click.Group]:
+        from recollect.gateway.cli.commands import tool_commands
+        from recollect.toolkit.registry import Registry
+        from recollect.tools import ALL
+
+        return {group.name or "": group for group in tool_commands(Registry(ALL), opened_dispatcher)}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*super().list_commands(ctx), *self._families]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        return super().get_command(ctx, cmd_name) or self._families.get(cmd_name.replace("_", "-"))
+
+
+@click.group(cls=Recollect, name="recollect", help=HELP)
+@click.version_option(__version__, prog_name="recollect")
+def recollect() -> None:
+    pass
+
+
+@asynccontextmanager
+async def opened_dispatcher() -> AsyncGenerator["Dispatcher"]:
+    """What a tool's command needs: a process of its own on the store, which leaves others' jobs alone."""
+    from recollect.app.application import Application
+
+    async with Application(_prepared("warning"), adopts_jobs=False).running() as application:
+        yield application.dispatcher
+
+
+tools_option = click.option(
+    "--tools", metavar="SPEC", help="Which tools are listed: core, all, or families and names joined by commas."
+)
+
+
+@recollect.command()
+@click.option("--host", help="The address to listen on; others than loopback need a key.  [default: 127.0.0.1]")
+@click.option("--port", type=int, help="The port to listen on; 0 takes a free one.  [default: 4000]")
+@tools_option
+def serve(host: str | None, port: int | None, tools: str | None) -> None:
+    """Start the server: REST, its documentation, and MCP over HTTP.
+
+    Listens on 127.0.0.1:4000 until you press Ctrl-C, and prints what to paste into an agent's configuration.
+    """
+    import anyio
+
+    from recollect.app.application import Application
+    from recollect.app.serving import serve as listen
+
+    settings = _prepared("info", host=host, port=port, tools=tools)
+
+    async def run() -> None:
+        async with Application(settings).running() as application:
+            await listen(application, lambda url: _announce(url, settings))
+
+    anyio.run(run, backend_options={"use_uvloop": True})
+
+
+@recollect.command()
+@tools_option
+@click.option("--project", type=Path, help="The project that the client works in until it sets another.")
+def mcp(tools: str | None, project: Path | None) -> None:
+    """Serve MCP over standard input and output; agents start this.
+
+    Ends when the agent closes its end. Several of these may run on one store at the same time.
+    """
+    import anyio
+
+    from recollect.app.application import Application
+    from recollect.domain.identifiers import new_id
+    from recollect.gateway.mcp.server import build_server
+    from recollect.gateway.mcp.stdio import serve_stdio
+    from recollect.tools.instructions import INSTRUCTIONS
+
+    settings = _prepared("warning", tools=tools, project=project)
+
+    async def run() -> None:
+        async with Application(settings).running() as application:
+            await serve_stdio(
+                build_server(
+                    application.dispatcher,
+                    application.listing,
+                    version=__version__,
+                    instructions=INSTRUCTIONS,
+                    patience=settings.jobs.patience_seconds,
+                    surface="mcp-stdio",
+                    client=new_id("stdio"),
+                    working_directory=str(Path.cwd()),
+                )
+            )
+
+    anyio.run(run)
+
+
+@recollect.command()
+def doctor() -> None:
+    """Try everything with a real server in a temporary home: remember, recall, crash, recall again."""
+    from recollect.app.doctor import examine
+
+    def say(step: str, seen: str, seconds: float) -> None:
+        click.echo(f"{click.style('ok', fg='green')}  {step}: {seen} ({seconds:.1f} s)")
+
+    examine(say)
+    click.echo("Everything works.")
+
+
+@recollect.group(cls=RecollectGroup)
+def store() -> None:
+    """Look after the store: check it, copy it, shrink it."""
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON document.")
+
+
+@store.command()
+@json_option
+def check(as_json: bool) -> None:
+    """Read everything and prove it whole: pages, indexes, text index, vectors, derived files."""
+    from recollect.gateway.cli.errors import show_json
+
+    report = _with_store(lambda opened: opened.check())
+    if report.problems:
+        raise StoreUnusable(
+            f"the store is damaged: {'; '.join(report.problems)}",
+            hint="keep a copy of the folder; `recollect server rebuild-derived` mends what is derived",
+            details={"checked": list(report.checked), "problems": list(report.problems)},
+        )
+    if as_json:
+        show_json({"checked": list(report.checked), "problems": []})
+    else:
+        click.echo("The store is whole. Checked: " + ", ".join(report.checked) + ".")
+
+
+@store.command()
+@click.argument("target", type=Path)
+@json_option
+def backup(target: Path, as_json: bool) -> None:
+    """Write a whole, checked copy to TARGET while others go on working."""
+    info = _with_store(lambda opened: opened.backup(target))
+    _tell(f"Wrote {info.bytes:,} bytes to {info.location}.", {"location": info.location, "bytes": info.bytes}, as_json)
+
+
+@store.command()
+@json_option
+def vacuum(as_json: bool) -> None:
+    """Give unused space back to the disk."""
+    info = _with_store(lambda opened: opened.vacuum())
+    _tell(f"The store now takes {info.bytes:,} bytes.", {"location": info.location, "bytes": info.bytes}, as_json)
+
+
+@recollect.command(hidden=True)
+@click.argument("folder", type=Path)
+@click.option("--check", "only_check", is_flag=True, help="Change nothing; fail when a page is not up to date.")
+def reference(folder: Path, only_check: bool) -> None:
+    """Write the generated pages (tools, settings, errors, commands) into FOLDER."""
+    from recollect.app.pages import reference_pages
+    from recollect.gateway.reference.pages import stale_pages, write_pages
+
+    pages = reference_pages(recollect)
+    if not only_check:
+        write_pages(pages, folder)
+    elif stale := stale_pages(pages, folder):
+        raise Misconfigured(f"generated pages are not up to date: {', '.join(stale)}", hint="run `make reference`")
+
+
+def _prepared(log_level: str, **chosen: Any) -> Settings:
+    """The settings, with logging started by them."""
+    import logging
+
+    from recollect.app.logs import start_logging
+
+    settings = load_settings(**chosen)
+    start_logging(settings.log, log_level)
+    logger = logging.getLogger("recollect.app")
+    for name, near in unknown_variables(os.environ).items():
+        logger.warning("this variable sets nothing", extra={"variable": name, "nearest": near})
+    return settings
+
+
+def _announce(url: str, settings: Settings) -> None:
+    from recollect.app.serving import client_configuration
+
+    click.echo(f"Recollect {__version__} listens on {click.style(url, bold=True)}")
+    click.echo(f"  Documentation  {url}/docs  (OpenAPI: {url}/openapi.json)")
+    click.echo(f"  Store          {settings.home}")
+    click.echo(f"  MCP            {url}/mcp\n")
+    click.echo("Paste this into your agent's MCP configuration:\n")
+    click.echo(client_configuration(url, settings))
+    click.echo("\nPress Ctrl-C to stop.")
+
+
+def _with_store(work: "Callable[[Store], Awaitable[T]]") -> T:
+    import anyio
+
+    from recollect.storage.sqlite.store import SqliteStore
+
+    settings = _prepared("warning")
+
+    async def run() -> T:
+        opened = await SqliteStore.open(settings.home)
+        try:
+            return await work(opened)
+        finally:
+            await opened.close()
+
+    return anyio.run(run)
+
+
+def _tell(sentence: str, facts: dict[str, Any], as_json: bool) -> None:
+    from recollect.gateway.cli.errors import show_json
+
+    if as_json:
+        show_json(facts)
+    else:
+        click.echo(sentence)

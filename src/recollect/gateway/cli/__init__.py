@@ -1,0 +1,1 @@
+"""Every tool as a command: `recollect <family> <tool> --field value`."""

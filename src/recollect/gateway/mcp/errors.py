@@ -1,0 +1,57 @@
+"""How each failure is told to an MCP client."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Final, Literal
+
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, ErrorData, TextContent
+
+from recollect.domain.errors import ErrorCode, ErrorRecord, RecollectError
+
+TOOL_FAILURE: Final = "tool failure"
+
+# A model sees tool failures and can correct itself; JSON-RPC errors are for calls that never reached a tool.
+ANSWERS: Final[Mapping[ErrorCode, int | Literal["tool failure"]]] = {
+    ErrorCode.INVALID_REQUEST: TOOL_FAILURE,
+    ErrorCode.UNKNOWN_TOOL: INVALID_PARAMS,
+    ErrorCode.NOT_FOUND: TOOL_FAILURE,
+    ErrorCode.CONFLICT: TOOL_FAILURE,
+    ErrorCode.UNAUTHENTICATED: TOOL_FAILURE,
+    ErrorCode.FORBIDDEN: TOOL_FAILURE,
+    ErrorCode.TOO_LARGE: TOOL_FAILURE,
+    ErrorCode.CANCELLED: TOOL_FAILURE,
+    ErrorCode.BUSY: TOOL_FAILURE,
+    ErrorCode.UNAVAILABLE: TOOL_FAILURE,
+    ErrorCode.STORE_UNUSABLE: TOOL_FAILURE,
+    ErrorCode.MISCONFIGURED: TOOL_FAILURE,
+    ErrorCode.INTERNAL: TOOL_FAILURE,
+}
+
+# Programs read the whole record here. It cannot be structured content: the TypeScript SDK 1.x holds that to the tool's
+# output schema even when the call failed, and would hide our message behind its own.
+ERROR_KEY: Final = "recollect/error"
+
+
+def call_failure(error: RecollectError) -> CallToolResult:
+    """The answer to a call that failed; raises where the protocol wants a JSON-RPC error instead."""
+    if ANSWERS[error.code] != TOOL_FAILURE:
+        raise protocol_error(error)
+    return CallToolResult(
+        content=[TextContent(text=_sentence(error.record))], is_error=True, _meta={ERROR_KEY: asdict(error.record)}
+    )
+
+
+def protocol_error(error: RecollectError) -> MCPError:
+    """The failure as a JSON-RPC error, for requests whose results have no room for one."""
+    code = ANSWERS[error.code]
+    return MCPError.from_error_data(error_data(error, INTERNAL_ERROR if code == TOOL_FAILURE else code))
+
+
+def error_data(error: RecollectError, code: int) -> ErrorData:
+    """The failure under a JSON-RPC code: a sentence for people, and the whole record for programs."""
+    return ErrorData(code=code, message=_sentence(error.record), data=asdict(error.record))
+
+
+def _sentence(record: ErrorRecord) -> str:
+    return f"{record.message}\nHint: {record.hint}" if record.hint else record.message

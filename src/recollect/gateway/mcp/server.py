@@ -1,0 +1,225 @@
+"""The MCP server: lists and calls the tools of the registry, for clients of both eras."""
+
+import base64
+import json
+import math
+from binascii import Error as NotBase64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import anyio
+from mcp.server.caching import CacheHint
+from mcp.server.connection import Connection
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
+from mcp.server.session import ServerSession
+from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    NotificationParams,
+    PaginatedRequestParams,
+    TextContent,
+    ToolAnnotations,
+)
+from mcp_types import Tool as ListedTool
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import BaseModel
+
+from recollect.domain.errors import InvalidRequest, RecollectError
+from recollect.gateway.mcp.errors import call_failure, protocol_error
+from recollect.toolkit.context import CallContext
+from recollect.toolkit.declaration import Tool
+from recollect.toolkit.dispatcher import Dispatcher
+from recollect.toolkit.listing import Listing
+from recollect.toolkit.registry import Registry
+
+PAGE_SIZE: Final = 50
+# The list is fixed while a process lives; five minutes bound how long a client sees that of the process before.
+LIST_HINT: Final = CacheHint(ttl_ms=5 * 60 * 1000, scope="private")
+# A client that does not read its notifications must not hold up the others.
+ANNOUNCE_SECONDS: Final = 5.0
+CLIENT_HEADER: Final = "recollect-client"
+
+RequestContext = ServerRequestContext[dict[str, Any], Any]
+
+
+def build_server(
+    dispatcher: Dispatcher,
+    listing: Listing,
+    *,
+    version: str,
+    instructions: str,
+    patience: float,
+    surface: str,
+    client: str | None = None,
+    working_directory: str | None = None,
+) -> "ToolServer":
+    """A server over this registry. It makes no service and looks at no list before a client asks."""
+    door = _Door(dispatcher, listing, patience, surface, client, working_directory)
+    return ToolServer(door, version=version, instructions=instructions)
+
+
+@dataclass(frozen=True, slots=True)
+class _Door:
+    """Answers requests about tools, for callers who come in here."""
+
+    dispatcher: Dispatcher
+    listing: Listing
+    patience: float
+    surface: str
+    client: str | None
+    working_directory: str | None
+
+    async def list_tools(self, ctx: RequestContext, params: PaginatedRequestParams | None) -> ListToolsResult:
+        try:
+            tools = await self.listing.tools()
+        except RecollectError as error:
+            raise protocol_error(error) from error
+        start = _position_after(params.cursor, tools) if params and params.cursor is not None else 0
+        page = tools[start : start + PAGE_SIZE]
+        more = start + PAGE_SIZE < len(tools)
+        return ListToolsResult(tools=[_listed(tool) for tool in page], next_cursor=_cursor(page[-1]) if more else None)
+
+    async def call_tool(self, ctx: RequestContext, params: CallToolRequestParams) -> CallToolResult:
+        try:
+            context = CallContext(
+                surface=self.surface,
+                client=_client(ctx) if ctx.request else self.client,
+                working_directory=self.working_directory,
+                patience=self.patience,
+                reporter=_ProgressNotifier(ctx.session),
+            )
+            return _answer(await self.dispatcher.call(params.name, params.arguments or {}, context))
+        except RecollectError as error:
+            return call_failure(error)
+
+    def input_schema(self, name: str) -> Mapping[str, Any] | None:
+        registry: Registry = self.dispatcher.registry
+        return registry.get(name).input_schema if name in registry else None
+
+
+class ToolServer(Server[dict[str, Any]]):
+    """The SDK's server, able to tell every client that the list of tools changed, each in the way of its era."""
+
+    def __init__(self, door: _Door, *, version: str, instructions: str) -> None:
+        self._changes = InMemorySubscriptionBus()
+        self._listening = ListenHandler(self._changes)
+        self._handshaken: set[Connection] = set()
+        super().__init__(
+            "recollect",
+            title="Recollect",
+            version=version,
+            instructions=instructions,
+            cache_hints={"tools/list": LIST_HINT, "server/discover": LIST_HINT},
+            # Without it every HTTP call of the modern era would run a whole tools/list.
+            get_tool_input_schema=door.input_schema,
+            on_list_tools=door.list_tools,
+            on_call_tool=door.call_tool,
+            on_subscriptions_listen=self._listening,
+        )
+        self.add_notification_handler("notifications/initialized", NotificationParams, self._remember_connection)
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        """The SDK's, with what it cannot know: that we announce changes of the list of tools."""
+        return super().create_initialization_options(
+            notification_options or NotificationOptions(tools_changed=True), experimental_capabilities, extensions
+        )
+
+    async def announce_tools_changed(self) -> None:
+        """Tell all connected clients; one that does not listen is passed over."""
+        await self._changes.publish(ToolsListChanged())
+        async with anyio.create_task_group() as tasks:
+            for connection in self._handshaken:
+                tasks.start_soon(_announce, connection)
+
+    def end_listening(self) -> None:
+        """End the streams on which modern clients wait for changes; an HTTP server that stops would wait for them."""
+        self._listening.close()
+
+    async def _remember_connection(self, ctx: RequestContext, params: NotificationParams) -> None:
+        connection = ctx.session._connection  # pyright: ignore[reportPrivateUsage]  # mcp 2.3 has no public way
+        if connection not in self._handshaken:
+            self._handshaken.add(connection)
+            connection.exit_stack.callback(self._handshaken.discard, connection)
+
+
+async def _announce(connection: Connection) -> None:
+    with anyio.move_on_after(ANNOUNCE_SECONDS):
+        await connection.send_tool_list_changed()
+
+
+class _ProgressNotifier:
+    """Passes progress on to the caller of one request, if it asked for any."""
+
+    def __init__(self, session: ServerSession) -> None:
+        self._session = session
+        self._told = -math.inf
+
+    async def report(self, done: float, total: float | None = None, message: str = "") -> None:
+        if done > self._told:  # the protocol demands that each notification tells more than the last
+            self._told = done
+            await self._session.report_progress(done, total, message or None)
+
+
+def _client(ctx: RequestContext) -> str | None:
+    """Who calls over HTTP: a session of the handshake era, or whoever the modern era's request says it is."""
+    if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+        return f"mcp:{ctx.request.headers[MCP_SESSION_ID_HEADER]}" if ctx.request else None
+    name: str | None = ctx.request.headers.get(CLIENT_HEADER) if ctx.request else None
+    if name is None:
+        return None
+    if not (1 <= len(name) <= 100 and name.isascii() and name.isprintable()):
+        raise InvalidRequest("the Recollect-Client header must be 1 to 100 printable ASCII characters")
+    return f"http:{name}"
+
+
+def _listed(tool: Tool) -> ListedTool:
+    return ListedTool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.input_schema,
+        output_schema=tool.output_schema,
+        annotations=ToolAnnotations(
+            read_only_hint=tool.read_only,
+            destructive_hint=tool.destructive,
+            idempotent_hint=tool.idempotent,
+            open_world_hint=False,
+        ),
+    )
+
+
+def _cursor(tool: Tool) -> str:
+    return base64.urlsafe_b64encode(tool.name.encode()).decode()
+
+
+def _position_after(cursor: str, tools: Sequence[Tool]) -> int:
+    try:
+        name = base64.b64decode(cursor, altchars=b"-_", validate=True).decode()
+        return [tool.name for tool in tools].index(name) + 1
+    except (NotBase64, ValueError):
+        raise MCPError(INVALID_PARAMS, "this cursor is not one of ours; list from the beginning") from None
+
+
+def _answer(result: BaseModel) -> CallToolResult:
+    """The result as data for programs, and the same as text for models."""
+    structured = result.model_dump(mode="json")
+    text = json.dumps(structured, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # as in the name of a strange file; no transport could carry it
+        text = text.encode("utf-8", "replace").decode()
+        structured = json.loads(text)
+    return CallToolResult(content=[TextContent(text=text)], structured_content=structured)

@@ -1,0 +1,214 @@
+"""MCP over stdin and stdout: one process, one client, one message a line.
+
+The SDK's own transport drops a line that is no message without a word, keeps a line of any length, and dies of text
+that is not Unicode; this one answers each of them with an error and goes on.
+"""
+
+import json
+import os
+import re
+import select
+import sys
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager, suppress
+from types import TracebackType
+from typing import Any, Final, Self
+
+import anyio
+import anyio.lowlevel
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.shared.message import SessionMessage
+from mcp_types import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    RequestId,
+    jsonrpc_message_adapter,
+)
+from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError
+
+from recollect.domain.errors import InvalidRequest, RecollectError, TooLarge
+from recollect.gateway.mcp.errors import error_data
+from recollect.gateway.mcp.server import ToolServer
+
+_READ_BYTES: Final = 64 * 1024
+# How long a client that has left may still take to read its last answers.
+_FLUSH_SECONDS: Final = 1.0
+# Both SDKs put a request's id behind the version or at the very end, so that the ends of a line suffice to answer it.
+_END_BYTES: Final = 512
+_FIRST_ID: Final = re.compile(rb'\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(\d{1,18}|"[\w-]{1,100}")\s*,')
+_LAST_ID: Final = re.compile(rb'"id"\s*:\s*(\d{1,18}|"[\w-]{1,100}")\s*\}\s*$')
+
+
+async def serve_stdio(server: ToolServer, *, max_message_bytes: int = 16 * 1024 * 1024) -> None:
+    """Serve until the client closes its end; calls that are running then are cancelled."""
+    with _private_pipes() as (source, sink):
+        outgoing, unwritten = anyio.create_memory_object_stream[SessionMessage]()
+        incoming = _Incoming(source, outgoing, max_message_bytes)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_write_messages, unwritten, sink, tasks.cancel_scope)
+            await server.run(incoming, outgoing, server.create_initialization_options())
+            tasks.cancel_scope.deadline = anyio.current_time() + _FLUSH_SECONDS
+
+
+@contextmanager
+def _private_pipes() -> Generator[tuple[int, int]]:
+    """Both pipes for us alone: whoever else reads stdin finds it empty, and what is printed goes to stderr."""
+    source, sink, nothing = os.dup(0), os.dup(1), os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    try:
+        yield source, sink
+    finally:
+        sys.stdout.flush()
+        os.dup2(source, 0)
+        os.dup2(sink, 1)
+        for descriptor in (source, sink, nothing):
+            os.close(descriptor)
+
+
+class _Refused(Exception):
+    """A line that is no message for us, and what its sender is told."""
+
+    def __init__(self, request_id: RequestId | None, code: int, error: RecollectError) -> None:
+        self.answer = SessionMessage(JSONRPCError(jsonrpc="2.0", id=request_id, error=error_data(error, code)))
+
+
+class _Incoming:
+    """The client's messages, as a stream for the SDK. Lines that are none are answered here and passed over."""
+
+    def __init__(self, source: int, outgoing: MemoryObjectSendStream[SessionMessage], max_bytes: int) -> None:
+        self._source = source
+        self._outgoing = outgoing
+        self._max_bytes = max_bytes
+        self._arrived = bytearray()
+
+    async def receive(self) -> SessionMessage:
+        while True:
+            try:
+                if line := (await self._next_line()).strip():
+                    return SessionMessage(_parse(line))
+            except _Refused as refused:
+                await self._outgoing.send(refused.answer)
+
+    async def _next_line(self) -> bytes:
+        head = b""
+        searched = 0
+        while (end := self._arrived.find(b"\n", searched)) < 0:
+            if len(self._arrived) > self._max_bytes:
+                head = head or bytes(self._arrived[:_END_BYTES])
+                del self._arrived[:-_END_BYTES]
+            searched = len(self._arrived)
+            self._arrived += await self._read()
+        line = bytes(self._arrived[:end])
+        del self._arrived[: end + 1]
+        if head or len(line) > self._max_bytes:
+            raise _Refused(
+                _id_at_the_ends(head or line, line),
+                INVALID_REQUEST,
+                TooLarge(
+                    f"the message is larger than {self._max_bytes} bytes",
+                    hint="send it in smaller parts",
+                    details={"limit_bytes": self._max_bytes},
+                ),
+            )
+        return line
+
+    async def _read(self) -> bytes:
+        await _ready(anyio.wait_readable, self._source)
+        try:
+            arrived = os.read(self._source, _READ_BYTES)
+        except ConnectionResetError:
+            arrived = b""
+        if not arrived:
+            raise anyio.EndOfStream
+        return arrived
+
+    async def aclose(self) -> None:
+        """Nothing to do: the pipe is not ours to close."""
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
+    ) -> None:
+        return None
+
+
+def _parse(line: bytes) -> JSONRPCMessage:
+    with suppress(ValidationError):
+        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+        # A request whose id is no id passes for a notification, which nobody would answer.
+        if not isinstance(message, JSONRPCNotification) or b'"id"' not in line:
+            return message
+    try:
+        found: Any = json.loads(line.decode())
+    except (ValueError, RecursionError) as error:
+        raise _Refused(None, PARSE_ERROR, InvalidRequest(f"the line is not JSON: {error}")) from None
+    # Unlike the strict reader, Python takes halves of surrogate pairs; the border has better words to refuse them.
+    with suppress(ValidationError):
+        message = jsonrpc_message_adapter.validate_python(found, by_name=False)
+        if not isinstance(message, JSONRPCNotification) or "id" not in found:
+            return message
+    refusal = InvalidRequest("the line is not a JSON-RPC 2.0 message", hint="send one request or notification a line")
+    raise _Refused(_id_of(found), INVALID_REQUEST, refusal)
+
+
+def _id_of(message: Any) -> RequestId | None:
+    """The id under which a broken request can be answered; a broken response must not be."""
+    match message:
+        case {"result": _} | {"error": _} | {"id": bool()}:
+            return None
+        case {"id": int() | str() as request_id}:
+            return request_id
+        case _:
+            return None
+
+
+def _id_at_the_ends(head: bytes, tail: bytes) -> RequestId | None:
+    found = _FIRST_ID.match(head[:_END_BYTES]) or _LAST_ID.search(tail[-_END_BYTES:])
+    return json.loads(found[1]) if found else None
+
+
+async def _write_messages(
+    unwritten: MemoryObjectReceiveStream[SessionMessage], sink: int, serving: anyio.CancelScope
+) -> None:
+    async with unwritten:
+        async for message in unwritten:
+            line = memoryview(_line(message.message))
+            try:
+                while line:
+                    await _ready(anyio.wait_writable, sink)
+                    # No more than this: a pipe that is ready takes it whole, and the loop is never blocked.
+                    line = line[os.write(sink, line[: select.PIPE_BUF]) :]
+            except (BrokenPipeError, ConnectionResetError):  # nobody is left to serve
+                serving.cancel()
+                return
+
+
+def _line(message: JSONRPCMessage) -> bytes:
+    try:
+        return message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
+    except PydanticSerializationError:  # text that is not Unicode, as in the name of a strange file
+        data = message.model_dump(by_alias=True, exclude_unset=True)
+        return json.dumps(data, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+
+
+async def _ready(wait: Callable[[int], Awaitable[None]], descriptor: int) -> None:
+    try:
+        await wait(descriptor)
+    except PermissionError:  # a regular file: always ready, and nothing that can be waited for
+        await anyio.lowlevel.checkpoint()

@@ -1,0 +1,197 @@
+"""The REST application: routes over the dispatcher, the list of tools, and the jobs."""
+
+from functools import cache
+from typing import Annotated, Any
+
+from fastapi import FastAPI
+from fastapi import Path as PathParameter
+from fastapi import Query as QueryParameter
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Match, Route
+from starlette.types import Lifespan, Scope
+
+from recollect.domain.errors import Internal, InvalidRequest, NotFound, RecollectError
+from recollect.gateway.edge import request_id_of
+from recollect.gateway.http_errors import ErrorBody, error_response
+from recollect.gateway.rest.calls import ToolCalls
+from recollect.gateway.rest.events import JobEvents
+from recollect.gateway.rest.openapi import AnyJob, ToolDescription, failures, with_tools
+from recollect.gateway.rest.page import docs
+from recollect.jobs.service import JobService
+from recollect.toolkit.border import printable, refuse_unstorable
+from recollect.toolkit.dispatcher import Dispatcher
+from recollect.toolkit.jobview import job_view
+from recollect.toolkit.listing import Listing
+from recollect.toolkit.registry import Toolset
+from recollect.toolkit.services import Services
+
+JobId = Annotated[str, PathParameter(description="The id that the call which started it returned.")]
+
+
+class Liveness(BaseModel):
+    """The process answers; nothing is said of its parts."""
+
+    status: str = Field(description="Always `ok`.")
+    version: str
+
+
+class ToolList(BaseModel):
+    """Tools, most used first."""
+
+    tools: list[ToolDescription]
+
+
+def build_app(
+    dispatcher: Dispatcher,
+    listing: Listing,
+    services: Services,
+    *,
+    version: str,
+    requires_key: bool = False,
+    lifespan: Lifespan[FastAPI] | None = None,
+) -> FastAPI:
+    """All tools of the dispatcher over HTTP. `requires_key` only documents what the edge in front demands."""
+    app = FastAPI(
+        title="Recollect",
+        version=version,
+        description="A memory for AI agents. Every tool is one operation; `GET /v1/tools` lists them.",
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=lifespan,
+        # Otherwise an environment variable could make it send traces, with messages of errors, over the network.
+        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
+    )
+    app.router.routes.insert(0, Route("/v1/tools/{name}", ToolCalls(dispatcher), methods=["POST"]))
+    app.add_route("/docs", docs, include_in_schema=False)
+    _add_catalogue(app, dispatcher, listing)
+    _add_jobs(app, services)
+
+    @app.get(
+        "/health",
+        operation_id="rest_health",
+        tags=["server"],
+        summary="Tell that the process is alive.",
+        responses=failures(403),
+    )
+    async def health() -> Liveness:
+        """Tell that the process is alive, without touching the store."""
+        return Liveness(status="ok", version=version)
+
+    _answer_failures(app)
+    own_document = app.openapi
+
+    @cache
+    def openapi() -> dict[str, Any]:
+        own_models = (ErrorBody, AnyJob, ToolDescription, ToolList, Liveness)
+        return with_tools(own_document(), dispatcher.registry, own_models, requires_key=requires_key)
+
+    app.openapi = openapi
+    return app
+
+
+def _add_catalogue(app: FastAPI, dispatcher: Dispatcher, listing: Listing) -> None:
+    registry = dispatcher.registry
+
+    @app.get(
+        "/v1/tools",
+        operation_id="rest_list_tools",
+        tags=["tools"],
+        summary="List tools.",
+        responses=failures(401, 403, 422, 500, 503),
+    )
+    async def list_tools(
+        tools: Annotated[
+            str | None,
+            QueryParameter(
+                description="`core`, `all`, or names of families and tools joined by commas. Without it, what this "
+                "server lists."
+            ),
+        ] = None,
+    ) -> ToolList:
+        """List tools. Those that are not listed can be called all the same."""
+        chosen = await listing.tools() if tools is None else Toolset(tools).select(registry, {})
+        return ToolList(tools=[ToolDescription.of(tool) for tool in chosen])
+
+    @app.get("/v1/tools/{name}", include_in_schema=False)  # documented on the path of each tool
+    async def describe_tool(name: str) -> ToolDescription:
+        return ToolDescription.of(registry.get(name))
+
+
+def _add_jobs(app: FastAPI, services: Services) -> None:
+    known_failures = failures(401, 403, 404, 422, 500, 503)
+
+    async def jobs_with(job_id: str) -> JobService:
+        refuse_unstorable(job_id)
+        return await services.get(JobService)
+
+    @app.get(
+        "/v1/jobs/{job_id}",
+        operation_id="rest_get_job",
+        tags=["jobs"],
+        summary="Look at a job.",
+        responses=known_failures,
+    )
+    async def get_job(job_id: JobId) -> AnyJob:
+        """Look at a job: its state, its progress, and how it ended."""
+        return job_view(await (await jobs_with(job_id)).get(job_id))
+
+    @app.get(
+        "/v1/jobs/{job_id}/events",
+        operation_id="rest_watch_job",
+        tags=["jobs"],
+        summary="Watch a job until it has ended.",
+        response_class=Response,
+        responses={
+            200: {
+                "description": "One event `job` for the job as it is and for each change, with the job as its data; "
+                "the stream ends when the job has."
+            },
+            **known_failures,
+        },
+    )
+    async def watch_job(job_id: JobId) -> Response:
+        """Watch a job until it has ended. To stop watching does not stop the job."""
+        jobs = await jobs_with(job_id)
+        await jobs.get(job_id)
+        return JobEvents(jobs, job_id)
+
+
+def _answer_failures(app: FastAPI) -> None:
+    """Give every failure, also of paths that do not exist, the one body that failures have."""
+
+    @app.exception_handler(RecollectError)
+    async def foreseen(request: Request, error: RecollectError) -> Response:
+        return error_response(error, request_id_of(request.scope))
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(request: Request, error: RequestValidationError) -> Response:
+        problems = [f"{'.'.join(map(str, problem['loc'][1:]))}: {problem['msg']}" for problem in error.errors()]
+        return await foreseen(request, InvalidRequest(printable("; ".join(problems))))
+
+    @app.exception_handler(HTTPException)
+    async def of_http(request: Request, error: HTTPException) -> Response:
+        path = printable(request.url.path)
+        if error.status_code == 405:
+            allowed = ", ".join(_methods(app, request.scope))
+            refusal = InvalidRequest(f"{path} does not take {printable(request.method)}", hint=f"it takes {allowed}")
+            return error_response(refusal, request_id_of(request.scope), status=405, headers={"Allow": allowed})
+        if error.status_code == 404:
+            return await foreseen(request, NotFound(f"there is nothing at {path}", hint="/docs shows what there is"))
+        return error_response(InvalidRequest(error.detail), request_id_of(request.scope), status=error.status_code)
+
+    @app.exception_handler(Exception)
+    async def unforeseen(request: Request, error: Exception) -> Response:
+        request_id = request_id_of(request.scope)
+        hint = f"this is a bug; the log has the details under request {request_id}"
+        return await foreseen(request, Internal(f"the request failed unexpectedly ({type(error).__name__})", hint=hint))
+
+
+def _methods(app: FastAPI, scope: Scope) -> list[str]:
+    """What the path takes over all of its routes; the router itself tells only of the first."""
+    routes = (route for route in app.routes if isinstance(route, Route) and route.matches(scope)[0] is not Match.NONE)
+    return sorted({method for route in routes for method in route.methods or ()})

@@ -1,0 +1,173 @@
+"""The OpenAPI document: FastAPI's own part, and for each tool what it takes, what it answers and how it can fail."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.json_schema import JsonSchemaMode, models_json_schema
+
+from recollect.gateway.http_errors import ErrorBody, meanings
+from recollect.gateway.rest.calls import CLIENT_HEADER, CLIENT_PATTERN, MAX_WAIT_SECONDS
+from recollect.gateway.rest.events import JobEvents
+from recollect.toolkit.declaration import Tool
+from recollect.toolkit.jobview import JobView
+from recollect.toolkit.registry import Registry
+
+Json = dict[str, Any]
+AnyJob = JobView[dict[str, Any]]
+
+_CLIENT_PARAMETER: Json = {
+    "name": CLIENT_HEADER,
+    "in": "header",
+    "required": False,
+    "description": "Tells this client from others, so that what it chooses (its project) lasts between calls.",
+    "schema": {"type": "string", "pattern": CLIENT_PATTERN},
+}
+
+_PREFER_PARAMETER: Json = {
+    "name": "Prefer",
+    "in": "header",
+    "required": False,
+    "description": f"`wait=SECONDS`: how long to wait for the job to end, at most {MAX_WAIT_SECONDS}. Without it, the "
+    "answer comes at once.",
+    "schema": {"type": "string", "pattern": r"^wait=\d{1,4}$"},
+    "example": "wait=10",
+}
+
+
+class ToolAnnotations(BaseModel):
+    """What calling a tool can do."""
+
+    read_only: bool
+    destructive: bool
+    idempotent: bool
+    runs_as_job: bool
+
+
+class ToolDescription(BaseModel):
+    """A tool: what it is for, what it takes and what it answers."""
+
+    name: str
+    family: str
+    title: str
+    description: str
+    annotations: ToolAnnotations
+    input_schema: Json
+    output_schema: Json
+
+    @classmethod
+    def of(cls, tool: Tool) -> "ToolDescription":
+        return cls(
+            name=tool.name,
+            family=tool.family,
+            title=tool.title,
+            description=tool.description,
+            annotations=ToolAnnotations(
+                read_only=tool.read_only,
+                destructive=tool.destructive,
+                idempotent=tool.idempotent,
+                runs_as_job=tool.runs_as_job,
+            ),
+            input_schema=tool.input_schema,
+            output_schema=tool.output_schema,
+        )
+
+
+def failures(*statuses: int) -> dict[int | str, Json]:
+    """The documentation of these failures, for a FastAPI route."""
+    said = meanings()
+    return {status: {"model": ErrorBody, "description": said[status]} for status in statuses}
+
+
+def with_tools(
+    document: Json, registry: Registry, own_models: Iterable[type[BaseModel]], *, requires_key: bool
+) -> Json:
+    """FastAPI's document with two operations for every tool: `POST` calls it, `GET` describes it."""
+    references, schemas = _schemas(registry, own_models)
+    components: Json = document.setdefault("components", {})
+    # The registry's schemas win: they are exact, while FastAPI drops every `null` from its own.
+    components["schemas"] = {**components.get("schemas", {}), **schemas}
+    components["responses"] = {
+        _failure_name(status): {"description": meaning, "content": _json(references[ErrorBody, "serialization"])}
+        for status, meaning in meanings().items()
+    }
+    for tool in registry:
+        document["paths"][f"/v1/tools/{tool.name}"] = {
+            "get": _describing(tool, references),
+            "post": _calling(tool, references),
+        }
+    events = document["paths"]["/v1/jobs/{job_id}/events"]["get"]["responses"]["200"]
+    events["content"] = {JobEvents.media_type: {"schema": _event(references[AnyJob, "serialization"])}}
+    others = (tag for path in document["paths"].values() for operation in path.values() for tag in operation["tags"])
+    document["tags"] = [{"name": tag} for tag in dict.fromkeys([*registry.families, *others])]
+    if requires_key:
+        components["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
+        document["security"] = [{"key": []}]
+        document["paths"]["/health"]["get"]["security"] = []
+    return document
+
+
+def _schemas(registry: Registry, own_models: Iterable[type[BaseModel]]) -> tuple[Mapping[Any, Json], Json]:
+    """All models in one go, so that two of the same name get names of their own."""
+    answers: list[type[BaseModel]] = [*own_models, *(tool.answer for tool in registry)]
+    requests: list[type[BaseModel]] = [tool.request for tool in registry]
+    models: list[tuple[type[BaseModel], JsonSchemaMode]] = [
+        *((model, "validation") for model in requests),
+        *((model, "serialization") for model in answers),
+    ]
+    references, schemas = models_json_schema(models, ref_template="#/components/schemas/{model}")
+    return references, schemas["$defs"]
+
+
+def _calling(tool: Tool, references: Mapping[Any, Json]) -> Json:
+    answer = _json(references[tool.answer, "serialization"])
+    responses: Json = {"200": {"description": "The answer.", "content": answer}}
+    if tool.runs_as_job:
+        responses["200"]["description"] = "The job has ended."
+        responses["202"] = {
+            "description": "The job goes on.",
+            "headers": {"Location": {"description": "Where to look at it.", "schema": {"type": "string"}}},
+            "content": answer,
+        }
+    return {
+        "operationId": tool.name,
+        "tags": [tool.family],
+        "summary": tool.summary,
+        "description": tool.description,
+        "parameters": [_CLIENT_PARAMETER, *([_PREFER_PARAMETER] if tool.runs_as_job else [])],
+        "requestBody": {
+            "required": bool(tool.input_schema.get("required")),
+            "content": _json(references[tool.request, "validation"]),
+        },
+        "responses": {**responses, **_failures_by_name(*meanings())},
+        "x-annotations": ToolDescription.of(tool).annotations.model_dump(),
+    }
+
+
+def _describing(tool: Tool, references: Mapping[Any, Json]) -> Json:
+    description = _json(references[ToolDescription, "serialization"])
+    return {
+        "operationId": f"rest_describe_{tool.name}",
+        "tags": [tool.family],
+        "summary": f"Describe {tool.name}.",
+        "responses": {"200": {"description": "The tool.", "content": description}, **_failures_by_name(401, 403)},
+    }
+
+
+def _event(job: Json) -> Json:
+    """One event of a stream; before OpenAPI 3.2 the schema of an event stream is that of each event."""
+    data = {"type": "string", "contentMediaType": "application/json", "contentSchema": job}
+    properties = {"event": {"const": "job"}, "id": {"type": "string"}, "data": data}
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def _failures_by_name(*statuses: int) -> Json:
+    return {str(status): {"$ref": f"#/components/responses/{_failure_name(status)}"} for status in statuses}
+
+
+def _failure_name(status: int) -> str:
+    return f"Failure{status}"
+
+
+def _json(schema: Json) -> Json:
+    return {"application/json": {"schema": schema}}

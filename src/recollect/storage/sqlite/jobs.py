@@ -1,0 +1,135 @@
+"""Jobs and their leases in SQLite."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from recollect.domain.clock import Clock
+from recollect.domain.errors import ErrorRecord
+from recollect.domain.identifiers import new_id
+from recollect.domain.jobs import Job, JobState
+from recollect.domain.progress import Progress
+from recollect.storage.sqlite.connections import Connection
+from recollect.storage.sqlite.lanes import Readers, Writer
+from recollect.storage.sqlite.named_queries import load_queries
+from recollect.storage.sqlite.rows import error_text, job_from, json_text, microseconds, progress_values
+
+_SQL = load_queries("jobs")
+
+
+class SqliteJobs:
+    """Satisfies `storage.jobs.JobStore`."""
+
+    def __init__(self, writer: Writer, readers: Readers, clock: Clock, lease_seconds: float) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._clock = clock
+        self._lease = round(lease_seconds * 1_000_000)
+
+    async def add(self, kind: str, payload: Mapping[str, Any], *, owner: str | None) -> Job:
+        def work(connection: Connection) -> Job:
+            times = self._times()
+            running = owner is not None
+            job_id = new_id("job")
+            job = {
+                "id": job_id,
+                "kind": kind,
+                "payload": json_text(dict(payload)),
+                "state": JobState.RUNNING if running else JobState.QUEUED,
+                "attempts": 1 if running else 0,
+                "owner": owner,
+                "now": times["now"],
+                "leased_until": times["leased_until"] if running else None,
+                "started_at": times["now"] if running else None,
+            }
+            connection.execute(_SQL["add"], job)
+            return _job(connection, job_id, times)
+
+        return await self._writer.write(work)
+
+    async def get(self, job_id: str) -> Job | None:
+        return await self._readers.read(lambda connection: _find_job(connection, job_id, self._times()))
+
+    async def list(self, *, states: Collection[JobState] = (), kind: str | None = None, limit: int) -> Sequence[Job]:
+        def work(connection: Connection) -> Sequence[Job]:
+            wanted = {"states": json_text(list(states)) if states else None, "kind": kind, "limit": limit}
+            return [job_from(row) for row in connection.execute(_SQL["all"], self._times() | wanted)]
+
+        return await self._readers.read(work)
+
+    async def claim(self, kinds: Collection[str], owner: str) -> Job | None:
+        def work(connection: Connection) -> Job | None:
+            times = self._times()
+            connection.execute(_SQL["end_abandoned"], times)
+            job_id = connection.value(_SQL["claimable"], times | {"kinds": json_text([*kinds])})
+            if job_id is None:
+                return None
+            connection.execute(_SQL["take"], times | {"id": job_id, "owner": owner})
+            return _job(connection, job_id, times)
+
+        return await self._writer.write(work)
+
+    async def renew(self, owner: str, progress: Mapping[str, Progress]) -> Mapping[str, JobState]:
+        def work(connection: Connection) -> Mapping[str, JobState]:
+            times = self._times()
+            states: dict[str, JobState] = {}
+            for job_id, steps in progress.items():
+                values = times | progress_values(steps) | {"id": job_id, "owner": owner}
+                if (state := connection.value(_SQL["renew"], values)) is not None:
+                    states[job_id] = JobState(state)
+            return states
+
+        return await self._writer.write(work)
+
+    async def finish(
+        self,
+        job_id: str,
+        owner: str,
+        state: JobState,
+        *,
+        progress: Progress,
+        result: Mapping[str, Any] | None = None,
+        error: ErrorRecord | None = None,
+    ) -> bool:
+        def work(connection: Connection) -> bool:
+            end = {
+                "id": job_id,
+                "owner": owner,
+                "state": state,
+                "result": None if result is None else json_text(dict(result)),
+                "error": None if error is None else error_text(error),
+            }
+            values = self._times() | progress_values(progress) | end
+            return connection.value(_SQL["finish"], values) is not None
+
+        return await self._writer.write(work)
+
+    async def release(self, job_id: str, owner: str) -> None:
+        def work(connection: Connection) -> None:
+            connection.execute(_SQL["release"], self._times() | {"id": job_id, "owner": owner})
+
+        await self._writer.write(work)
+
+    async def request_cancel(self, job_id: str) -> Job | None:
+        def work(connection: Connection) -> Job | None:
+            times = self._times()
+            connection.execute(_SQL["request_cancel"], times | {"id": job_id})
+            return _find_job(connection, job_id, times)
+
+        return await self._writer.write(work)
+
+    def _times(self) -> dict[str, Any]:
+        """The present, and until when a lease lasts that is given now."""
+        now = microseconds(self._clock())
+        return {"now": now, "leased_until": now + self._lease}
+
+
+def _find_job(connection: Connection, job_id: str, times: Mapping[str, Any]) -> Job | None:
+    rows = connection.execute(_SQL["get"], {**times, "id": job_id})
+    return job_from(rows[0]) if rows else None
+
+
+def _job(connection: Connection, job_id: str, times: Mapping[str, Any]) -> Job:
+    job = _find_job(connection, job_id, times)
+    if job is None:
+        raise LookupError(job_id)
+    return job

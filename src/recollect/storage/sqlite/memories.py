@@ -1,0 +1,294 @@
+"""Memories in SQLite, with their text index and their vectors."""
+
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from recollect.domain.errors import Conflict
+from recollect.domain.memories import (
+    Candidate,
+    CandidatePool,
+    CandidateQuery,
+    Derived,
+    Memory,
+    MemoryFilter,
+    MemoryWrite,
+    Stored,
+    Updated,
+    WriteOutcome,
+)
+from recollect.domain.scopes import Scope, Visibility
+from recollect.storage.memories import DerivedFile, MemoryCounts
+from recollect.storage.sqlite.connections import Connection
+from recollect.storage.sqlite.lanes import Readers, Writer
+from recollect.storage.sqlite.named_queries import load_queries
+from recollect.storage.sqlite.rows import json_text, memory_from, memory_values, optional_microseconds
+from recollect.storage.sqlite.terms import indexed, match_any, token
+from recollect.storage.sqlite.vector_file import vector_kinds, write_vector_file
+
+if TYPE_CHECKING:
+    from recollect.storage.sqlite.vectors import VectorIndex
+
+_SQL = load_queries("memories")
+_EVERYTHING = MemoryFilter()
+
+
+class SqliteMemories:
+    """Satisfies `storage.memories.MemoryStore`."""
+
+    def __init__(self, writer: Writer, readers: Readers, derived: Path) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._derived = derived
+        self._indexes: dict[tuple[str, int], VectorIndex] = {}
+        self._indexes_lock = threading.Lock()
+
+    async def put(self, writes: Sequence[MemoryWrite]) -> Sequence[WriteOutcome]:
+        return await self._writer.write(lambda connection: _put(connection, writes))
+
+    async def get(self, visibility: Visibility, memory_id: str) -> Memory | None:
+        found = await self._readers.read(lambda connection: _visible_by_id(connection, visibility, [memory_id]))
+        return found[memory_id][1] if found else None
+
+    async def find(self, visibility: Visibility, filter: MemoryFilter, limit: int) -> Sequence[Memory]:
+        values = _visibility_values(visibility) | _filter_values(filter) | {"limit": limit}
+        return await self._readers.read(
+            lambda connection: [memory_from(row) for row in connection.execute(_SQL["find"], values)]
+        )
+
+    async def delete(self, visibility: Visibility, memory_ids: Sequence[str]) -> Sequence[Memory]:
+        return await self._writer.write(lambda connection: _delete(connection, visibility, memory_ids))
+
+    async def candidates(self, query: CandidateQuery) -> CandidatePool:
+        return await self._readers.read(lambda connection: self._candidates(connection, query))
+
+    async def counts(self) -> MemoryCounts:
+        return await self._readers.read(
+            lambda connection: MemoryCounts(
+                connection.value(_SQL["count_memories"]),
+                connection.value(_SQL["count_indexed"]),
+                dict(connection.execute(_SQL["count_vectors"])),
+            )
+        )
+
+    async def scan(self, after: str | None, limit: int) -> Sequence[Memory]:
+        values = {"after": after or "", "limit": limit}
+        return await self._readers.read(
+            lambda connection: [memory_from(row) for row in connection.execute(_SQL["scan"], values)]
+        )
+
+    async def begin_rebuild(self, *, resume: bool) -> str | None:
+        return await self._writer.write(lambda connection: _begin_rebuild(connection, resume))
+
+    async def rebuild(self, batch: Sequence[tuple[str, Derived]]) -> None:
+        if batch:
+            await self._writer.write(lambda connection: _rebuild(connection, batch))
+
+    async def finish_rebuild(self) -> Sequence[DerivedFile]:
+        await self._writer.write(_exchange)
+        return await self._readers.read(self._write_derived_files)
+
+    # -- searching ---------------------------------------------------------------------------------
+
+    def _candidates(self, connection: Connection, query: CandidateQuery) -> CandidatePool:
+        values = _visibility_values(query.visibility) | _filter_values(query.filter) | {"limit": query.limit}
+        near = self._nearest(connection, query, values)  # first: it decides when the snapshot begins
+        match = match_any(query.terms)
+        scores: dict[int, float] = {}
+        if match:
+            scores = dict(connection.execute(_SQL["best_by_text"], values | {"match": match}))
+            others = [seq for seq in near if seq not in scores]
+            if others and len(scores) == query.limit:  # with fewer, every match is known already
+                others_values = values | {"match": match, "seqs": json_text(others)}
+                scores |= dict(connection.execute(_SQL["scores_by_text"], others_values))
+        tokens = {term: token(term) for term in query.terms}
+        occurrences: dict[str, int] = dict(
+            connection.execute(_SQL["frequencies"], {"terms": json_text([*tokens.values()])})
+        )
+        return CandidatePool(
+            candidates=tuple(_choose(connection, query, values, scores, near)),
+            texts=connection.value(_SQL["texts"]),
+            frequencies={term: occurrences.get(known, 0) for term, known in tokens.items()},
+        )
+
+    def _nearest(self, connection: Connection, query: CandidateQuery, values: Mapping[str, Any]) -> list[int]:
+        if not query.vector:
+            return []
+        from recollect.storage.sqlite.vectors import VectorIndex
+
+        # The snapshot begins with the first statement, under the lock: an index never sees an older state again.
+        with self._indexes_lock:
+            kind = (query.model, len(query.vector))
+            if kind not in self._indexes:
+                self._indexes[kind] = VectorIndex(self._derived, *kind)
+            index = self._indexes[kind]
+            index.refresh(connection)
+            audiences = [audience for (audience,) in connection.execute(_SQL["audiences"], values)]
+            allowed = None
+            if query.filter != _EVERYTHING:
+                allowed = [seq for (seq,) in connection.execute(_SQL["passing"], values)]
+            near = index.nearest(query.vector, audiences, allowed, query.limit)
+            index.save_if_behind(connection)
+        return near
+
+    def _write_derived_files(self, connection: Connection) -> Sequence[DerivedFile]:
+        written = [write_vector_file(connection, self._derived, *kind) for kind in vector_kinds(connection)]
+        for path in self._derived.glob("vectors-*"):
+            if path.name not in {file.name for file in written}:
+                path.unlink(missing_ok=True)
+        return written
+
+
+def _choose(
+    connection: Connection,
+    query: CandidateQuery,
+    values: Mapping[str, Any],
+    scores: Mapping[int, float],
+    near: Sequence[int],
+) -> list[Candidate]:
+    """The candidates whole: those that match the text, best first, then the others, nearest in meaning first."""
+    seqs = [*sorted(scores, key=lambda seq: (-scores[seq], seq)), *(seq for seq in near if seq not in scores)]
+    if not seqs:
+        return []
+    rows = {row[0]: row for row in connection.execute(_SQL["chosen"], {**values, "seqs": json_text(seqs)})}
+    similar: list[float | None] = [None] * len(seqs)
+    if query.vector:
+        from recollect.storage.sqlite.vectors import cosines
+
+        similar = cosines(query.vector, query.model, [rows[seq][1:3] for seq in seqs])
+    return [
+        Candidate(memory_from(rows[seq][3:]), scores.get(seq, 0.0), cosine)
+        for seq, cosine in zip(seqs, similar, strict=True)
+    ]
+
+
+def _visibility_values(visibility: Visibility) -> dict[str, Any]:
+    return {"project_id": visibility.project_id, "session_id": visibility.session_id}
+
+
+def _filter_values(filter: MemoryFilter) -> dict[str, Any]:
+    return {
+        "scope": filter.scope,
+        "category": filter.category,
+        "tags": json_text(filter.tags) if filter.tags else None,
+        "speaker": filter.speaker,
+        "key": filter.key,
+        "from_session": filter.from_session,
+        "occurred_after": optional_microseconds(filter.occurred_after),
+        "occurred_before": optional_microseconds(filter.occurred_before),
+    }
+
+
+# -- writing ---------------------------------------------------------------------------------------
+
+
+def _put(connection: Connection, writes: Sequence[MemoryWrite]) -> list[WriteOutcome]:
+    derived: dict[int, Derived] = {}
+    outcomes = [_put_one(connection, write, derived) for write in writes]
+    rebuilding = _rebuild_is_under_way(connection)
+    for seq, made in derived.items():
+        _keep_vector(connection, seq, made)
+    # Last, because each statement that could be undone by itself makes the text index write a segment of its own.
+    for seq, made in derived.items():
+        values = {"seq": seq, "terms": indexed(made.terms)}
+        connection.execute(_SQL["index_terms"], values)
+        if rebuilding:
+            connection.execute(_SQL["index_terms_next"], values)
+    return outcomes
+
+
+def _put_one(connection: Connection, write: MemoryWrite, derived: dict[int, Derived]) -> WriteOutcome:
+    """Keep the memory itself, and note what its indexes have to hold."""
+    audience = _audience_of(connection, write.memory)
+    existing: list[Any] = []
+    if write.memory.key is not None:
+        existing = connection.execute(_SQL["keyed"], {"audience_id": audience, "key": write.memory.key})
+    if not existing:
+        values = memory_values(write.memory) | {"audience_id": audience}
+        derived[connection.value(_SQL["add"], values)] = write.derived
+        return Stored(write.memory)
+    seq, *row = existing[0]
+    revised = write.revise(memory_from(row))
+    connection.execute(_SQL["revise"], memory_values(revised) | {"seq": seq})
+    if "content" in write.given:
+        derived[seq] = write.derived
+    return Updated(revised)
+
+
+def _audience_of(connection: Connection, memory: Memory) -> int:
+    values = {
+        "scope": memory.scope,
+        "project_id": None if memory.scope is Scope.GLOBAL else memory.project_id,
+        "session_id": memory.session_id if memory.scope is Scope.SESSION else None,
+    }
+    found = connection.value(_SQL["find_audience"], values)
+    return connection.value(_SQL["add_audience"], values) if found is None else found
+
+
+def _keep_vector(connection: Connection, seq: int, derived: Derived) -> None:
+    connection.execute(_SQL["keep_vector"], {"seq": seq, "model": derived.model, "vector": derived.vector})
+
+
+def _visible_by_id(
+    connection: Connection, visibility: Visibility, memory_ids: Sequence[str]
+) -> dict[str, tuple[int, Memory]]:
+    values = _visibility_values(visibility) | {"ids": json_text(list(memory_ids))}
+    found = [(seq, memory_from(row)) for seq, *row in connection.execute(_SQL["visible_by_id"], values)]
+    return {memory.id: (seq, memory) for seq, memory in found}
+
+
+def _delete(connection: Connection, visibility: Visibility, memory_ids: Sequence[str]) -> list[Memory]:
+    found = _visible_by_id(connection, visibility, memory_ids)
+    rebuilding = _rebuild_is_under_way(connection)
+    for seq, _ in found.values():
+        connection.execute(_SQL["erase"], {"seq": seq})
+    for seq, _ in found.values():
+        connection.execute(_SQL["erase_terms"], {"seq": seq})
+        if rebuilding:
+            connection.execute(_SQL["erase_terms_next"], {"seq": seq})
+    return [found[memory_id][1] for memory_id in dict.fromkeys(memory_ids) if memory_id in found]
+
+
+# -- rebuilding ------------------------------------------------------------------------------------
+
+
+def _rebuild_is_under_way(connection: Connection) -> bool:
+    return bool(connection.execute(_SQL["rebuilt_to"]))
+
+
+def _refuse_without_rebuild(connection: Connection) -> None:
+    if not _rebuild_is_under_way(connection):
+        raise Conflict("no rebuild is under way", hint="begin one first")
+
+
+def _begin_rebuild(connection: Connection, resume: bool) -> str | None:
+    if resume and _rebuild_is_under_way(connection):
+        return connection.value(_SQL["rebuilt_to"])
+    connection.execute(_SQL["drop_next"])
+    connection.execute(connection.value(_SQL["next_definition"]))
+    connection.execute(_SQL["configure_next"])
+    connection.execute(_SQL["note_rebuilt_to"], {"id": None})
+    return None
+
+
+def _rebuild(connection: Connection, batch: Sequence[tuple[str, Derived]]) -> None:
+    _refuse_without_rebuild(connection)
+    derived: dict[int, Derived] = {}
+    for memory_id, made in batch:
+        seq = connection.value(_SQL["not_rebuilt"], {"id": memory_id})
+        if seq is not None:
+            derived[seq] = made
+            _keep_vector(connection, seq, made)
+    for seq, made in derived.items():
+        connection.execute(_SQL["index_terms_next"], {"seq": seq, "terms": indexed(made.terms)})
+    connection.execute(_SQL["note_rebuilt_to"], {"id": max(memory_id for memory_id, _ in batch)})
+
+
+def _exchange(connection: Connection) -> None:
+    _refuse_without_rebuild(connection)
+    if missing := connection.value(_SQL["count_not_rebuilt"]):
+        raise Conflict(f"{missing} memories are not in the new index yet", hint="continue the rebuild, then finish it")
+    connection.execute(_SQL["drop_terms"])
+    connection.execute(_SQL["exchange_terms"])
+    connection.execute(_SQL["end_rebuild"])

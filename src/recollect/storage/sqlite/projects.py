@@ -1,0 +1,76 @@
+"""Projects in SQLite."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+from recollect.domain.clock import Clock
+from recollect.domain.errors import NotFound
+from recollect.domain.identifiers import new_id
+from recollect.domain.projects import Project
+from recollect.storage.sqlite.connections import Connection
+from recollect.storage.sqlite.lanes import Readers, Writer
+from recollect.storage.sqlite.named_queries import load_queries
+from recollect.storage.sqlite.rows import microseconds, project_from
+
+_SQL = load_queries("projects")
+
+
+class SqliteProjects:
+    """Satisfies `storage.projects.ProjectStore`."""
+
+    def __init__(self, writer: Writer, readers: Readers, clock: Clock) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._clock = clock
+
+    async def ensure(self, path: str, name: str | None) -> Project:
+        return await self._writer.write(lambda connection: self._ensure(connection, path, name))
+
+    async def get(self, project_id: str) -> Project | None:
+        return await self._one("get", {"id": project_id})
+
+    async def at(self, path: str) -> Project | None:
+        return await self._one("at", {"path": path})
+
+    async def named(self, name: str) -> Sequence[Project]:
+        return await self._all("named", {"name": name})
+
+    async def list(self) -> Sequence[Project]:
+        return await self._all("all", {})
+
+    async def activate(self, client: str, project_id: str) -> None:
+        def work(connection: Connection) -> None:
+            if _projects(connection, "get", {"id": project_id}) == []:
+                raise NotFound(f"there is no project {project_id[:80]!r}", hint="list_projects shows those there are")
+            connection.execute(_SQL["activate"], {"client": client, "id": project_id})
+
+        await self._writer.write(work)
+
+    async def active(self, client: str) -> Project | None:
+        return await self._one("active", {"client": client})
+
+    def _ensure(self, connection: Connection, path: str, name: str | None) -> Project:
+        existing = _projects(connection, "at", {"path": path})
+        if not existing:
+            made = {
+                "id": new_id("prj"),
+                "path": path,
+                "name": name or PurePath(path).name or path,
+                "created_at": microseconds(self._clock()),
+            }
+            connection.execute(_SQL["add"], made)
+        elif name is not None and name != existing[0].name:
+            connection.execute(_SQL["rename"], {"path": path, "name": name})
+        return _projects(connection, "at", {"path": path})[0]
+
+    async def _one(self, query: str, values: Mapping[str, Any]) -> Project | None:
+        found = await self._all(query, values)
+        return found[0] if found else None
+
+    async def _all(self, query: str, values: Mapping[str, Any]) -> Sequence[Project]:
+        return await self._readers.read(lambda connection: _projects(connection, query, values))
+
+
+def _projects(connection: Connection, query: str, values: Mapping[str, Any]) -> list[Project]:
+    return [project_from(row) for row in connection.execute(_SQL[query], values)]

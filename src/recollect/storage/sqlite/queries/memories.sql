@@ -1,0 +1,201 @@
+-- audiences --
+-- The one place that says who sees what; everything below that reads memories for somebody goes through it.
+SELECT id FROM audience
+WHERE scope = 'global'
+    OR (scope = 'project' AND project_id = :project_id)
+    OR (scope = 'session' AND session_id = :session_id AND project_id IS :project_id)
+
+-- visible --
+-- Whether a memory may be seen by the asker.
+memory.audience_id IN ({audiences})
+
+-- passes --
+-- Whether a memory passes the filter; a part that was not given lets everything through.
+(:scope IS NULL OR memory.audience_id IN (SELECT id FROM audience WHERE scope = :scope))
+    AND (:category IS NULL OR memory.category = :category)
+    AND (:speaker IS NULL OR memory.speaker = :speaker)
+    AND (:key IS NULL OR memory.key = :key)
+    AND (:from_session IS NULL OR memory.session_id = :from_session)
+    AND (:occurred_after IS NULL OR coalesce(memory.occurred_at, memory.recorded_at) >= :occurred_after)
+    AND (:occurred_before IS NULL OR coalesce(memory.occurred_at, memory.recorded_at) < :occurred_before)
+    AND (:tags IS NULL OR NOT EXISTS (
+        SELECT 1 FROM json_each(:tags) AS wanted
+        WHERE wanted.value NOT IN (SELECT value FROM json_each(memory.tags))
+    ))
+
+-- columns --
+-- A memory's fields, in the order in which `rows.memory_from` takes them.
+memory.id, audience.scope, audience.project_id, memory.session_id, memory.content, memory.key, memory.category,
+memory.importance, memory.confidence, memory.speaker, memory.tags, memory.metadata, memory.occurred_at,
+memory.recorded_at, memory.updated_at
+
+-- visible_by_id --
+-- The visible ones among these ids, each with its place.
+SELECT memory.seq, {columns}
+FROM memory JOIN audience ON audience.id = memory.audience_id
+WHERE memory.id IN (SELECT value FROM json_each(:ids)) AND {visible}
+
+-- find --
+-- What passes the filter, the one kept last first.
+SELECT {columns}
+FROM memory JOIN audience ON audience.id = memory.audience_id
+WHERE {visible} AND {passes}
+ORDER BY memory.seq DESC
+LIMIT :limit
+
+-- find_audience --
+-- The audience of exactly this scope, project and session.
+SELECT id FROM audience WHERE scope = :scope AND project_id IS :project_id AND session_id IS :session_id
+
+-- add_audience --
+-- Make the audience of this scope, project and session.
+INSERT INTO audience (scope, project_id, session_id) VALUES (:scope, :project_id, :session_id) RETURNING id
+
+-- keyed --
+-- The memory under this key of exactly this audience: the one that a write of the same key revises.
+SELECT memory.seq, {columns}
+FROM memory JOIN audience ON audience.id = memory.audience_id
+WHERE memory.audience_id = :audience_id AND memory.key = :key
+
+-- add --
+-- Keep a new memory.
+INSERT INTO memory (
+    id, audience_id, session_id, content, key, category, importance, confidence, speaker, tags, metadata,
+    occurred_at, recorded_at, updated_at
+)
+VALUES (
+    :id, :audience_id, :session_id, :content, :key, :category, :importance, :confidence, :speaker, :tags, :metadata,
+    :occurred_at, :recorded_at, :updated_at
+)
+RETURNING seq
+
+-- revise --
+-- Change a memory in place; what names it under its key stays.
+UPDATE memory
+SET session_id = :session_id, content = :content, category = :category, importance = :importance,
+    confidence = :confidence, speaker = :speaker, tags = :tags, metadata = :metadata, occurred_at = :occurred_at,
+    updated_at = :updated_at
+WHERE seq = :seq
+
+-- erase --
+-- Erase a memory that was found visible in the same transaction; its vector goes with it.
+DELETE FROM memory WHERE seq = :seq
+
+-- index_terms --
+-- Put a memory's terms into the text index, in place of those it had.
+INSERT OR REPLACE INTO memory_terms (rowid, terms) VALUES (:seq, :terms)
+
+-- index_terms_next --
+-- The same in the index that a rebuild is making.
+INSERT OR REPLACE INTO memory_terms_next (rowid, terms) VALUES (:seq, :terms)
+
+-- erase_terms --
+-- Take a memory out of the text index.
+DELETE FROM memory_terms WHERE rowid = :seq
+
+-- erase_terms_next --
+-- The same in the index that a rebuild is making.
+DELETE FROM memory_terms_next WHERE rowid = :seq
+
+-- keep_vector --
+-- Keep a memory's vector; one that is the same already is left alone, so that nobody reads it again.
+INSERT INTO memory_vector (seq, model, vector) VALUES (:seq, :model, :vector)
+ON CONFLICT (seq) DO UPDATE SET model = excluded.model, vector = excluded.vector
+WHERE model <> excluded.model OR vector <> excluded.vector
+
+-- best_by_text --
+-- Those that match any of the terms, best first; SQLite's sign is turned so that more is better.
+SELECT memory.seq, -bm25(memory_terms) AS score
+FROM memory_terms JOIN memory ON memory.seq = memory_terms.rowid
+WHERE memory_terms MATCH :match AND {visible} AND {passes}
+ORDER BY score DESC, memory.seq
+LIMIT :limit
+
+-- scores_by_text --
+-- The text index's score of these memories, of those that match any of the terms. The plus keeps SQLite from looking
+-- up the expression once for each of them.
+SELECT memory.seq, -bm25(memory_terms)
+FROM memory_terms JOIN memory ON memory.seq = memory_terms.rowid
+WHERE memory_terms MATCH :match AND +memory_terms.rowid IN (SELECT value FROM json_each(:seqs)) AND {visible}
+
+-- passing --
+-- All that pass the filter, for search by meaning to choose among.
+SELECT memory.seq FROM memory WHERE {visible} AND {passes}
+
+-- chosen --
+-- These memories whole, each with its place and its vector.
+SELECT memory.seq, memory_vector.model, memory_vector.vector, {columns}
+FROM memory
+JOIN audience ON audience.id = memory.audience_id
+JOIN memory_vector ON memory_vector.seq = memory.seq
+WHERE memory.seq IN (SELECT value FROM json_each(:seqs)) AND {visible}
+
+-- texts --
+-- How many texts the index holds.
+SELECT value FROM meta WHERE name = 'memories'
+
+-- frequencies --
+-- In how many texts each of these terms occurs; no row for one that occurs in none.
+SELECT term, doc FROM memory_vocabulary WHERE term IN (SELECT value FROM json_each(:terms))
+
+-- count_memories --
+-- How many memories there are, over all scopes.
+SELECT count(*) FROM memory
+
+-- count_indexed --
+-- How many of them the text index holds.
+SELECT count(*) FROM memory_terms_docsize
+
+-- count_vectors --
+-- How many vectors each model made.
+SELECT model, count(*) FROM memory_vector WHERE length(vector) > 0 GROUP BY model ORDER BY model
+
+-- scan --
+-- Every memory of every scope in the order of their ids.
+SELECT {columns}
+FROM memory JOIN audience ON audience.id = memory.audience_id
+WHERE memory.id > :after
+ORDER BY memory.id
+LIMIT :limit
+
+-- next_definition --
+-- The definition of a second text index, just like the one in use.
+SELECT 'CREATE VIRTUAL TABLE memory_terms_next ' || substr(sql, instr(sql, 'USING'))
+FROM sqlite_schema WHERE name = 'memory_terms'
+
+-- drop_next --
+-- Give up the second text index, if there is one.
+DROP TABLE IF EXISTS memory_terms_next
+
+-- configure_next --
+-- Give the second text index the settings of the one in use.
+INSERT INTO memory_terms_next (memory_terms_next, rank) SELECT k, v FROM memory_terms_config WHERE k <> 'version'
+
+-- rebuilt_to --
+-- The id that the rebuild has come to (null at first); no row when none is under way.
+SELECT value FROM meta WHERE name = 'rebuilt_to'
+
+-- note_rebuilt_to --
+-- Note the id that the rebuild has come to.
+INSERT INTO meta (name, value) VALUES ('rebuilt_to', :id) ON CONFLICT (name) DO UPDATE SET value = excluded.value
+
+-- not_rebuilt --
+-- The place of a memory that the second index does not hold yet; what it holds was put there later than it was scanned.
+SELECT seq FROM memory
+WHERE id = :id AND NOT EXISTS (SELECT 1 FROM memory_terms_next_docsize AS indexed WHERE indexed.id = memory.seq)
+
+-- count_not_rebuilt --
+-- How many memories the second index does not hold yet.
+SELECT count(*) FROM memory WHERE seq NOT IN (SELECT id FROM memory_terms_next_docsize)
+
+-- drop_terms --
+-- Remove the text index that was in use.
+DROP TABLE memory_terms
+
+-- exchange_terms --
+-- Put the second text index in its place.
+ALTER TABLE memory_terms_next RENAME TO memory_terms
+
+-- end_rebuild --
+-- No rebuild is under way any more.
+DELETE FROM meta WHERE name = 'rebuilt_to'

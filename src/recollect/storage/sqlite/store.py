@@ -1,0 +1,132 @@
+"""The embedded store: one folder, opened by any number of processes of one machine."""
+
+import asyncio
+from pathlib import Path
+
+import apsw
+
+from recollect.domain.clock import Clock, system_clock
+from recollect.domain.errors import Unavailable
+from recollect.storage.sqlite.connections import Connection, refuse_old_sqlite
+from recollect.storage.sqlite.jobs import SqliteJobs
+from recollect.storage.sqlite.lanes import Readers, Writer
+from recollect.storage.sqlite.memories import SqliteMemories
+from recollect.storage.sqlite.mounts import refuse_network_file_system
+from recollect.storage.sqlite.named_queries import load_queries
+from recollect.storage.sqlite.projects import SqliteProjects
+from recollect.storage.sqlite.schema import connect_and_migrate, load_migrations, schema_version
+from recollect.storage.sqlite.upkeep import check_store, copy_store
+from recollect.storage.sqlite.usage import SqliteUsage
+from recollect.storage.store import CheckReport, StoreInfo
+
+_SQL = load_queries("store")
+
+DATABASE = "recollect.db"
+LOCK = "recollect.lock"
+DERIVED = "derived"
+
+
+class SqliteStore:
+    """Satisfies `storage.store.Store`. It is used on the event loop that opened it (asyncio)."""
+
+    def __init__(
+        self,
+        home: Path,
+        writer: Writer,
+        readers: Readers,
+        *,
+        clock: Clock,
+        lease_seconds: float,
+        busy_seconds: float,
+    ) -> None:
+        self._database = home / DATABASE
+        self._derived = home / DERIVED
+        self._writer = writer
+        self._readers = readers
+        self._busy_seconds = busy_seconds
+        self.memories = SqliteMemories(writer, readers, self._derived)
+        self.jobs = SqliteJobs(writer, readers, clock, lease_seconds)
+        self.projects = SqliteProjects(writer, readers, clock)
+        self.usage = SqliteUsage(writer, readers)
+
+    @classmethod
+    async def open(
+        cls,
+        home: Path,
+        *,
+        clock: Clock = system_clock,
+        lease_seconds: float = 30.0,
+        busy_seconds: float = 10.0,
+        readers: int = 2,
+    ) -> "SqliteStore":
+        """The store in this folder, made when new and brought to this program's schema when older.
+
+        `StoreUnusable` when it is damaged, not ours, newer than this program or on a network file system.
+        """
+        refuse_old_sqlite(apsw.sqlite_lib_version())
+        refuse_network_file_system(home)
+        database = home / DATABASE
+        writer = _writer(home, busy_seconds)
+        try:
+            await writer.alone(lambda connection: None)  # makes it connect, and so migrate
+        except BaseException:
+            await writer.close()
+            raise
+        return cls(
+            home,
+            writer,
+            Readers(lambda: Connection(database, busy_seconds, read_only=True), readers),
+            clock=clock,
+            lease_seconds=lease_seconds,
+            busy_seconds=busy_seconds,
+        )
+
+    async def info(self) -> StoreInfo:
+        version = await self._readers.read(schema_version)
+        files = [*self._database.parent.glob(f"{DATABASE}*"), *self._derived.glob("*")]
+        return StoreInfo("sqlite", str(self._database.parent), version, sum(map(_size, files)))
+
+    async def ping(self) -> None:
+        await self._readers.read(lambda connection: connection.value(_SQL["ping"]))
+        await self._writer.write(lambda connection: None)
+
+    async def check(self) -> CheckReport:
+        return await asyncio.to_thread(check_store, self._database, self._derived, self._busy_seconds)
+
+    async def backup(self, target: Path) -> StoreInfo:
+        version = await self._readers.read(schema_version)
+        await asyncio.to_thread(copy_store, self._database, target, self._busy_seconds)
+        return StoreInfo("sqlite", str(target), version, _size(target))
+
+    async def vacuum(self) -> StoreInfo:
+        def work(connection: Connection) -> None:
+            connection.execute("VACUUM")
+            connection.checkpoint(apsw.SQLITE_CHECKPOINT_TRUNCATE)
+
+        await self._writer.alone(work)
+        return await self.info()
+
+    async def close(self) -> None:
+        """Finish every write that was begun or queued, then let go of the files. Closing twice is fine."""
+        await self._readers.close()
+        await self._writer.close()
+
+
+def _writer(home: Path, busy_seconds: float) -> Writer:
+    migrations = load_migrations()
+    try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return Writer(lambda: connect_and_migrate(home / DATABASE, busy_seconds, migrations), home / LOCK, busy_seconds)
+    except OSError as error:
+        raise Unavailable(
+            f"{home} cannot hold a store ({error.strerror})",
+            hint="set RECOLLECT_HOME to a folder that you can write to",
+        ) from error
+
+
+def _size(path: Path) -> int:
+    """The file's size; nothing for one that went away meanwhile."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0

@@ -1,0 +1,26 @@
+"""How analysed terms are written for the text index, so that each stays whole and none is syntax."""
+
+from collections.abc import Iterable
+
+# The index splits at spaces and stops at NUL. Nobody's terms should have either, or other control characters; in those
+# that do, the characters that Unicode has for showing them stand for them.
+_SHOWN = {code: 0x2400 + code for code in range(33)} | {0x7F: 0x2421}
+
+# The index keeps at most 32 kB of a term; nobody looks for more of one.
+_LONGEST = 1000
+
+
+def indexed(terms: Iterable[str]) -> str:
+    """The text that is put into the index for these terms."""
+    return " ".join(map(token, terms))
+
+
+def token(term: str) -> str:
+    """The term as the index knows it."""
+    return term[:_LONGEST].lower().translate(_SHOWN)
+
+
+def match_any(terms: Iterable[str]) -> str:
+    """The expression that matches any of these terms; each is quoted, so nothing in it is read as syntax."""
+    quoted = dict.fromkeys('"' + token(term).replace('"', '""') + '"' for term in terms if term)
+    return " OR ".join(quoted)

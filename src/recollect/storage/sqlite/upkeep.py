@@ -1,0 +1,129 @@
+"""Proves a store whole, and copies it."""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import apsw
+
+from recollect.domain.errors import Conflict, InvalidRequest, StoreUnusable, Unavailable
+from recollect.storage.sqlite.connections import Connection, in_snapshot
+from recollect.storage.sqlite.failures import translated
+from recollect.storage.sqlite.named_queries import load_queries
+from recollect.storage.sqlite.vector_file import (
+    UnusableFile,
+    changed_since,
+    file_name,
+    in_log,
+    read_vector_file,
+    vector_kinds,
+    vectors_of,
+)
+from recollect.storage.store import CheckReport
+
+_SQL = load_queries("store")
+
+_CHECKED = ("pages and indexes", "references", "text index", "vectors", "counts", "derived files")
+
+
+def check_store(database: Path, derived: Path | None, busy_seconds: float) -> CheckReport:
+    """Read one state of the whole store; what cannot even be read is a problem too."""
+    try:
+        connection = Connection(database, busy_seconds, read_only=True)
+        try:
+            problems = in_snapshot(connection, lambda connection: list(_problems(connection, derived)))
+        finally:
+            connection.close()
+    except apsw.Error as error:
+        failure = translated(error)
+        if not isinstance(failure, StoreUnusable):
+            raise failure from error
+        problems = [failure.message]
+    return CheckReport(_CHECKED, problems)
+
+
+def copy_store(database: Path, target: Path, busy_seconds: float) -> None:
+    """Write a compact, checked copy that appears under its name only when it is whole."""
+    if not target.parent.is_dir():
+        raise InvalidRequest(f"the folder {target.parent} does not exist", hint="make it first")
+    temporary = target.with_name(f"{target.name}.{os.getpid()}.part")
+    try:
+        # Takes the name at once, so that of two backups with one target the second is refused.
+        target.open("xb").close()
+    except FileExistsError:
+        raise Conflict(f"{target} exists already", hint="choose another name") from None
+    except OSError as error:
+        raise Unavailable(f"{target} cannot be written ({error.strerror})", hint="choose another place") from None
+    try:
+        _copy(database, temporary, busy_seconds)
+        report = check_store(temporary, None, busy_seconds)
+        if report.problems:
+            raise StoreUnusable(
+                "the copy has problems, because the store has: " + "; ".join(report.problems[:3]),
+                hint="`recollect store check` tells what is damaged",
+            )
+        _sync(temporary)
+        temporary.replace(target)
+        _sync(target.parent)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+            target.unlink(missing_ok=True)
+        raise
+
+
+def _copy(database: Path, target: Path, busy_seconds: float) -> None:
+    connection = Connection(database, busy_seconds, read_only=True)
+    try:
+        connection.execute(_SQL["copy"], {"target": str(target)})
+    except apsw.Error as error:
+        raise translated(error) from error
+    finally:
+        connection.close()
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _problems(connection: Connection, derived: Path | None) -> Iterator[str]:
+    for (finding,) in connection.execute(_SQL["damaged_pages"]):
+        if finding != "ok":
+            yield finding
+    for table, count in connection.execute(_SQL["broken_references"]):
+        yield f"{count} rows of {table} refer to something that is not there"
+    if count := connection.value(_SQL["not_indexed"]):
+        yield f"{count} memories are not in the text index"
+    if count := connection.value(_SQL["indexed_in_vain"]):
+        yield f"{count} entries of the text index have no memory"
+    if count := connection.value(_SQL["without_vector"]):
+        yield f"{count} memories have no vector"
+    for counted, kept in connection.execute(_SQL["miscounted"]):
+        yield f"there are {counted} memories, and {kept} are counted"
+    if derived is not None:
+        for model, vector_bytes in vector_kinds(connection):
+            yield from _problems_of_file(connection, derived / file_name(model, vector_bytes), model, vector_bytes)
+
+
+def _problems_of_file(connection: Connection, path: Path, model: str, vector_bytes: int) -> Iterator[str]:
+    """How the file differs from the store, apart from changes that it is known not to contain yet."""
+    if not path.exists():
+        return
+    try:
+        file = read_vector_file(path, model, vector_bytes)
+    except UnusableFile as error:
+        yield f"{path.name} {error}"
+        return
+    if not in_log(connection, file.revision):
+        yield f"{path.name} is too old to be used, and will be made anew"
+        return
+    changed = {seq for seq, _, _ in changed_since(connection, file.revision, model, vector_bytes)}
+    kept = {row for row in vectors_of(connection, model, vector_bytes) if row[0] not in changed}
+    copied = {row for row in file.entries() if row[0] not in changed}
+    if kept != copied:
+        yield f"{path.name} has {len(kept ^ copied)} entries that differ from the store"

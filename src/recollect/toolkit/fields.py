@@ -1,0 +1,163 @@
+"""The fields of a model, told in words: what people read in a help text or on a reference page."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+Schema = Mapping[str, Any]
+
+_WORDS = {"string": "text", "integer": "integer", "number": "number", "boolean": "true or false", "object": "object"}
+_TEXT_FORMATS = {"date-time": "time", "date": "date", "path": "path", "password": "secret"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldNote:
+    """One field of a schema, with references followed and null set aside."""
+
+    name: str
+    description: str
+    required: bool
+    default: Any
+    """None also when there is none to tell: a nullable field, or a default that is made anew each time."""
+    schema: Schema
+    item: Schema | None
+    """What the entries of a list are; None when it is no list."""
+    nullable: bool
+
+    @property
+    def type(self) -> str:
+        return type_words(self.schema) if self.item is None else f"list of {type_words(self.item)}"
+
+    @property
+    def choices(self) -> Sequence[Any]:
+        """The only values that it, or each entry of it, may have; empty when it is free."""
+        schema = self.schema if self.item is None else self.item
+        return [schema["const"]] if "const" in schema else schema.get("enum", [])
+
+    @property
+    def limits(self) -> Sequence[str]:
+        limits = list(_limits(self.schema))
+        if self.item is not None:
+            limits += [f"each {limit}" for limit in _limits(self.item)]
+        return limits
+
+
+def field_notes(schema: Schema) -> Sequence[FieldNote]:
+    """The fields of a model's JSON schema, in the order declared."""
+    return [note for note, _ in _notes(schema, schema.get("$defs", {}))]
+
+
+def nested_field_notes(schema: Schema) -> Sequence[FieldNote]:
+    """The fields and all that is inside them: `memories[].content`; a model inside itself is not repeated."""
+    return list(_nested(schema, schema.get("$defs", {}), "", frozenset()))
+
+
+def type_words(schema: Schema) -> str:
+    """What kind of value this is, in words."""
+    if "const" in schema or "enum" in schema:
+        choices = [schema["const"]] if "const" in schema else schema["enum"]
+        return f"one of {', '.join(map(str, choices))}" if len(choices) > 1 else str(choices[0])
+    if "anyOf" in schema:
+        return " or ".join(dict.fromkeys(type_words(variant) for variant in schema["anyOf"]))
+    kind = schema.get("type")
+    if kind == "array":
+        return "list"
+    if kind == "string":
+        return _TEXT_FORMATS.get(schema.get("format", ""), "text")
+    return _WORDS.get(str(kind), "anything")
+
+
+def _notes(schema: Schema, definitions: Schema) -> Iterator[tuple[FieldNote, frozenset[str]]]:
+    """Each field with the names of the models it is made of."""
+    properties: dict[str, Schema] = schema.get("properties", {})
+    for name, declared in properties.items():
+        resolved, models = _resolved(declared, definitions)
+        item: Schema | None = None
+        if resolved.get("type") == "array":
+            item, item_models = _resolved(resolved.get("items", {}), definitions)
+            models |= item_models
+        note = FieldNote(
+            name=name,
+            description=resolved.get("description", ""),
+            required=name in schema.get("required", ()),
+            default=resolved.get("default"),
+            schema=resolved,
+            item=item,
+            nullable=any(variant.get("type") == "null" for variant in declared.get("anyOf", ())),
+        )
+        yield note, models
+
+
+def _nested(schema: Schema, definitions: Schema, prefix: str, above: frozenset[str]) -> Iterator[FieldNote]:
+    for note, models in _notes(schema, definitions):
+        name = f"{prefix}{note.name}"
+        yield replace(note, name=name)
+        if models & above:
+            continue
+        if note.item is not None:
+            inner, mark = note.item, f"{name}[]."
+        else:
+            inner, mark = note.schema, f"{name}."
+            if isinstance(entries := inner.get("additionalProperties"), Mapping):
+                inner, entry_models = _resolved(cast(Schema, entries), definitions)
+                models, mark = models | entry_models, f"{name}.*."
+                if models & above:
+                    continue
+        for variant in inner.get("anyOf", [inner]):
+            yield from _nested(variant, definitions, mark, above | models)
+
+
+def _resolved(schema: Schema, definitions: Schema) -> tuple[Schema, frozenset[str]]:
+    """The schema with references followed and null left out; what is said beside a reference wins over it."""
+    models: frozenset[str] = frozenset()
+    while "$ref" in schema or len(_variants(schema)) == 1:
+        if "$ref" in schema:
+            name = schema["$ref"].rsplit("/", 1)[1]
+            models |= {name}
+            target: Schema = definitions[name]
+        else:
+            (target,) = _variants(schema)
+        schema = {**target, **{key: value for key, value in schema.items() if key not in ("$ref", "anyOf", "allOf")}}
+    if variants := _variants(schema):
+        resolved = [_resolved(variant, definitions) for variant in variants]
+        models = models.union(*(names for _, names in resolved))
+        schema = {**schema, "anyOf": [variant for variant, _ in resolved]}
+    return schema, models
+
+
+def _variants(schema: Schema) -> list[Schema]:
+    variants: list[Schema] = schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf") or []
+    return [variant for variant in variants if variant.get("type") != "null"]
+
+
+def _limits(schema: Schema) -> Iterator[str]:
+    for low, high, unit in (
+        ("minimum", "maximum", ""),
+        ("minLength", "maxLength", "character"),
+        ("minItems", "maxItems", "item"),
+        ("minProperties", "maxProperties", "entry"),
+    ):
+        if said := _range(schema.get(low), schema.get(high), unit):
+            yield said
+    if (above := schema.get("exclusiveMinimum")) is not None:
+        yield f"more than {above:,}"
+    if (below := schema.get("exclusiveMaximum")) is not None:
+        yield f"less than {below:,}"
+    if (step := schema.get("multipleOf")) is not None:
+        yield f"a multiple of {step:,}"
+    if pattern := schema.get("pattern"):
+        yield f"matches {pattern}"
+
+
+def _range(low: float | None, high: float | None, unit: str) -> str:
+    if low is not None and high is not None:
+        said = f"{low:,} to {high:,}" if low != high else f"exactly {low:,}"
+    elif low is not None:
+        said = f"at least {low:,}"
+    elif high is not None:
+        said = f"at most {high:,}"
+    else:
+        return ""
+    plural = {"entry": "entries"}.get(unit, f"{unit}s")
+    last = high if high is not None else low
+    return f"{said} {unit if last == 1 else plural}" if unit else said

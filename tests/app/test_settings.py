@@ -1,0 +1,87 @@
+"""Settings come from options, variables, .env and recollect.toml, in this order."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from recollect.app.settings import Settings, load_settings, unknown_variables, variable_names
+from recollect.domain.errors import Misconfigured
+
+
+@pytest.fixture(autouse=True)
+def _clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in list(os.environ):
+        if name.startswith("RECOLLECT_"):
+            monkeypatch.delenv(name)
+
+
+def test_126_every_source_yields_to_the_one_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert load_settings().port == 4000
+    (tmp_path / "recollect.toml").write_text('port = 5001\n[jobs]\nlease_seconds = 60\n[log]\nlevel = "debug"\n')
+    assert load_settings().port == 5001
+    (tmp_path / ".env").write_text("RECOLLECT_PORT=5002\nUNRELATED=1\n")
+    assert load_settings().port == 5002
+    monkeypatch.setenv("RECOLLECT_PORT", "5003")
+    assert load_settings().port == 5003
+    settings = load_settings(port=5004, host=None)
+    assert (settings.port, settings.host, settings.jobs.lease_seconds, settings.log.level) == (
+        5004,
+        "127.0.0.1",
+        60,
+        "debug",
+    )
+
+
+def test_126_a_variable_reaches_into_the_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECOLLECT_JOBS_PATIENCE_SECONDS", "3")
+    monkeypatch.setenv("RECOLLECT_MAX_BODY_BYTES", "2048")
+    settings = load_settings()
+    assert (settings.jobs.patience_seconds, settings.max_body_bytes) == (3, 2048)
+
+
+def test_a_home_is_a_whole_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert load_settings().home == tmp_path / ".recollect"
+    monkeypatch.setenv("RECOLLECT_HOME", "relative")
+    assert load_settings().home == tmp_path / "relative"
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "hint"),
+    [
+        ("prot = 1", "there is no setting 'prot'", "did you mean port"),
+        ("[jobs]\nleese_seconds = 1", "[jobs]: there is no setting 'leese_seconds'", "did you mean lease_seconds"),
+        ("port = ", "cannot be read", "settings.md"),
+        ('port = "many"', "port: Input should be a valid integer", "recollect.toml"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_what_is_wrong(tmp_path: Path, text: str, said: str, hint: str) -> None:
+    (tmp_path / "recollect.toml").write_text(text)
+    with pytest.raises(Misconfigured) as caught:
+        load_settings()
+    assert said in caught.value.message
+    assert hint in (caught.value.hint or "")
+
+
+def test_a_key_is_never_shown_and_a_short_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECOLLECT_API_KEY", "correct-horse-battery")
+    settings = load_settings()
+    assert "correct-horse" not in f"{settings!r} {settings.model_dump_json()}"
+    monkeypatch.setenv("RECOLLECT_API_KEY", "hunter2")
+    with pytest.raises(Misconfigured, match="at least 8 characters") as caught:
+        load_settings()
+    assert "hunter2" not in f"{caught.value.message} {caught.value.hint}"
+
+
+def test_a_misspelt_variable_is_noticed() -> None:
+    assert unknown_variables(["RECOLLECT_PROT", "RECOLLECT_PORT", "PATH"]) == {
+        "RECOLLECT_PROT": ["RECOLLECT_PORT", "RECOLLECT_PROJECT", "RECOLLECT_HOST"]
+    }
+
+
+def test_every_setting_is_described() -> None:
+    assert len(variable_names(Settings)) > 10
+    for field in Settings.model_fields.values():
+        assert field.description

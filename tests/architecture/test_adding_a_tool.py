@@ -1,0 +1,112 @@
+"""A tool that is declared once is on every surface; no gateway is edited for it."""
+
+import json
+import sys
+from pathlib import Path
+
+import anyio
+import httpx2
+from click.testing import CliRunner
+from mcp import Client
+from pydantic import Field
+
+from recollect.app.application import Application
+from recollect.app.serving import build_http
+from recollect.app.settings import Settings
+from recollect.gateway.cli.commands import tool_commands
+from recollect.gateway.cli.options import command_line
+from recollect.gateway.mcp.server import build_server
+from recollect.gateway.reference.tools import tool_pages
+from recollect.toolkit.declaration import Request, Result, tool
+from recollect.toolkit.dispatcher import Dispatcher
+from recollect.tools import ALL
+
+
+class EchoRequest(Request):
+    text: str = Field(description="What to say again.")
+    times: int = Field(default=2, ge=1, le=5, description="How often.")
+
+
+class EchoResult(Result):
+    said: list[str] = Field(description="Once for each time.")
+
+
+@tool("echoes", read_only=True)
+async def say_again(request: EchoRequest) -> EchoResult:
+    """Say something again."""
+    return EchoResult(said=[request.text] * request.times)
+
+
+EXPECTED = {"said": ["hi", "hi"]}
+
+
+def application(home: Path) -> Application:
+    return Application(Settings(home=home), tools=[*ALL, say_again])
+
+
+async def test_002_a_new_tool_is_found_on_mcp(tmp_path: Path) -> None:
+    async with application(tmp_path).running() as app:
+        server = build_server(
+            app.dispatcher, app.listing, version="1", instructions="", patience=1, surface="mcp-stdio", client="c"
+        )
+        for mode in ("legacy", "auto"):
+            async with Client(server, mode=mode) as client:
+                listed = {found.name: found for found in (await client.list_tools()).tools}
+                assert listed["say_again"].input_schema == say_again.input_schema
+                assert listed["say_again"].output_schema == say_again.output_schema
+                answer = await client.call_tool("say_again", {"text": "hi"})
+                assert answer.structured_content == EXPECTED
+
+
+async def test_002_a_new_tool_is_found_on_rest_and_in_openapi(tmp_path: Path) -> None:
+    async with (
+        application(tmp_path).running() as app,
+        httpx2.AsyncClient(transport=httpx2.ASGITransport(build_http(app)), base_url="http://localhost") as http,
+    ):
+        assert (await http.post("/v1/tools/say_again", json={"text": "hi"})).json() == EXPECTED
+        assert "say_again" in [found["name"] for found in (await http.get("/v1/tools")).json()["tools"]]
+        operation = (await http.get("/openapi.json")).json()["paths"]["/v1/tools/say_again"]["post"]
+        assert operation["operationId"] == "say_again"
+
+
+def test_002_a_new_tool_is_a_command(tmp_path: Path) -> None:
+    app = application(tmp_path)
+
+    class Opened:
+        async def __aenter__(self) -> Dispatcher:
+            return app.dispatcher
+
+        async def __aexit__(self, *_: object) -> None:
+            return None
+
+    (group,) = [group for group in tool_commands(app.registry, Opened) if group.name == "echoes"]
+    done = CliRunner().invoke(group, ["say-again", "--text", "hi", "--json"])
+    assert json.loads(done.stdout) == EXPECTED
+
+
+def test_002_a_new_tool_has_a_page(tmp_path: Path) -> None:
+    pages = tool_pages(application(tmp_path).registry, command_line)
+    assert any("say_again" in text and "What to say again." in text for text in pages.values())
+
+
+def test_041_a_new_tool_can_be_searched_and_described(tmp_path: Path) -> None:
+    async def ask() -> None:
+        from recollect.toolkit.context import CallContext
+
+        context = CallContext(surface="python")
+        async with application(tmp_path).running() as app:
+            found = await app.dispatcher.call("search_tools", {"query": "say something again"}, context)
+            assert found.model_dump()["tools"][0]["name"] == "say_again"
+            described = await app.dispatcher.call("describe_tool", {"name": "say_again"}, context)
+            assert described.model_dump()["input_schema"] == say_again.input_schema
+
+    anyio.run(ask)
+
+
+def test_the_list_of_tools_is_the_only_one() -> None:
+    """No gateway names a tool: their sources do not contain one of the catalogue's own names as a string."""
+    gateway = Path(sys.modules[build_server.__module__].__file__ or "").parents[1]
+    for source in gateway.rglob("*.py"):
+        text = source.read_text("utf-8")
+        for declared in ALL:
+            assert f'"{declared.name}"' not in text, f"{source.name} names the tool {declared.name}"

@@ -1,0 +1,78 @@
+"""What is declared in one place is complete everywhere."""
+
+import importlib
+import pkgutil
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import recollect
+from recollect.app.pages import reference_pages
+from recollect.domain.errors import ErrorCode, ErrorRecord, RecollectError, error_from_record
+from recollect.gateway.cli.errors import EXIT_CODES
+from recollect.gateway.http_errors import STATUS
+from recollect.gateway.mcp.errors import ANSWERS
+from recollect.tools import ALL
+
+PACKAGE = Path(recollect.__file__).parent
+PROJECT = PACKAGE.parents[1]
+
+
+def modules() -> Iterator[str]:
+    for found in pkgutil.walk_packages([str(PACKAGE)], "recollect."):
+        if not found.name.endswith("__main__"):
+            yield found.name
+
+
+@pytest.mark.parametrize("table", [STATUS, EXIT_CODES, ANSWERS], ids=["http", "exit codes", "mcp"])
+def test_012_every_error_code_has_its_place_in_every_table(table: dict[ErrorCode, object]) -> None:
+    assert set(table) == set(ErrorCode)
+
+
+def test_012_every_code_is_one_class_and_comes_back_from_its_record() -> None:
+    classes = RecollectError.__subclasses__()
+    assert {found.code for found in classes} == set(ErrorCode)
+    for code in ErrorCode:
+        error = error_from_record(ErrorRecord(code, "what", "do", {"a": 1}))
+        assert error.record == ErrorRecord(code, "what", "do", {"a": 1})
+
+
+def test_every_module_says_in_one_sentence_what_it_is_for() -> None:
+    for name in modules():
+        first = (importlib.import_module(name).__doc__ or "").split("\n")[0]
+        assert re.fullmatch(r"\S.*[.`?]", first), f"{name}: {first!r}"
+
+
+def test_every_field_of_every_request_is_described() -> None:
+    for declared in ALL:
+        for name, field in declared.request.model_fields.items():
+            assert field.description or field.metadata, f"{declared.name}.{name}"
+        for note in declared.input_schema["properties"].values():
+            assert note.get("description"), f"{declared.name}: {note}"
+
+
+def test_every_room_has_its_place_in_the_drawing() -> None:
+    contracts = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
+    drawn = {room.strip() for layer in contracts[0]["layers"] for room in layer.split("|")}
+    rooms = {found.name for found in PACKAGE.iterdir() if found.is_dir() and not found.name.startswith("__")}
+    assert rooms == drawn
+    architecture = (PROJECT / "ARCHITECTURE.md").read_text("utf-8")
+    assert all(f"`{room}`" in architecture for room in rooms)
+
+
+def test_the_reference_is_up_to_date() -> None:
+    from recollect.app.commands import recollect as root
+
+    pages = reference_pages(root)
+    assert {"settings.md", "errors.md", "cli.md"} <= set(pages)
+    for name, text in pages.items():
+        assert (PROJECT / "docs" / "reference" / name).read_text("utf-8") == text, f"run `make reference`: {name}"
+
+
+def test_no_file_names_a_registry_or_a_place_of_one_machine() -> None:
+    for name in ("requirements/run.txt", "requirements/dev.txt", "tests/conformance/package-lock.json"):
+        text = (PROJECT / name).read_text("utf-8")
+        assert not re.search(r"https?://|--index-url|--find-links|file:", text), name

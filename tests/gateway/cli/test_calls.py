@@ -1,0 +1,111 @@
+import json
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from recollect.domain.jobs import JobState
+from recollect.storage.sqlite.store import SqliteStore
+from tests.gateway.cli.conftest import Run, Start
+
+PATIENCE = 60.0
+
+
+@contextmanager
+def bounded(child: subprocess.Popen[bytes]) -> Iterator[None]:
+    """A child that hangs fails the test instead of hanging it."""
+    watchdog = threading.Timer(PATIENCE, child.kill)
+    watchdog.start()
+    try:
+        with child:
+            yield
+    finally:
+        watchdog.cancel()
+
+
+def until(child: subprocess.Popen[bytes], part: str) -> list[str]:
+    """The lines on stderr up to the one with this in it."""
+    lines: list[str] = []
+    assert child.stderr is not None
+    for line in child.stderr:
+        lines.append(line.decode().rstrip("\n"))
+        if part in lines[-1]:
+            return lines
+    raise AssertionError(f"{part!r} was never said: {lines}")
+
+
+async def states(environment: Mapping[str, str]) -> list[JobState]:
+    store = await SqliteStore.open(Path(environment["TOY_HOME"]))
+    try:
+        return [job.state for job in await store.jobs.list(limit=10)]
+    finally:
+        await store.close()
+
+
+def test_a_job_is_waited_for_with_a_few_lines_of_progress(run: Run):
+    done = run("work", "count-slowly", "--steps", "1000", "--json")
+    answer = json.loads(done.stdout)
+    assert (done.returncode, answer["state"], answer["result"]) == (0, "completed", {"counted": 1000})
+    assert done.stderr.splitlines()[-1] == "count_slowly: 100% (1000/1000) counted"
+    assert len(done.stderr.splitlines()) <= 11
+
+
+async def test_ctrl_c_stops_the_job_and_waits_until_it_has_stopped(start: Start, environment: Mapping[str, str]):
+    child = start("work", "count-slowly", "--forever")
+    with bounded(child):
+        until(child, "counting on")
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate()
+    assert (child.returncode, out, err.decode().splitlines()) == (
+        130,
+        b"",
+        [
+            "stopping count_slowly; press Ctrl-C again to leave at once",
+            "error: count_slowly was interrupted, and has stopped",
+        ],
+    )
+    assert await states(environment) == [JobState.CANCELLED]
+
+
+async def test_with_json_ctrl_c_is_an_error_document(start: Start, environment: Mapping[str, str]):
+    child = start("work", "count-slowly", "--forever", "--json")
+    with bounded(child):
+        until(child, "counting on")
+        child.send_signal(signal.SIGINT)
+        out, _ = child.communicate()
+    assert (child.returncode, json.loads(out)["error"]["code"]) == (130, "cancelled")
+
+
+async def test_a_second_ctrl_c_leaves_at_once(start: Start, environment: Mapping[str, str]):
+    child = start("work", "stubborn")
+    with bounded(child):
+        until(child, "not listening")
+        child.send_signal(signal.SIGINT)
+        until(child, "stopping stubborn")
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate()
+    assert (child.returncode, out, err) == (130, b"", b"")
+    assert await states(environment) == [JobState.CANCELLING]
+
+
+async def test_a_job_stopped_by_somebody_else_is_told_so(start: Start, environment: Mapping[str, str]):
+    child = start("work", "count-slowly", "--forever", "--json")
+    with bounded(child):
+        until(child, "counting on")
+        store = await SqliteStore.open(Path(environment["TOY_HOME"]))
+        (job,) = await store.jobs.list(limit=10)
+        await store.jobs.request_cancel(job.id)
+        out, _ = child.communicate()
+        await store.close()
+    assert (child.returncode, json.loads(out)["state"]) == (8, "cancelled")
+
+
+def test_a_deleted_working_directory_is_no_obstacle(start: Start, tmp_path: Path):
+    place = tmp_path / "gone"
+    place.mkdir()
+    child = start("notes", "keep-note", "tea", "--json", cwd=place, preexec_fn=place.rmdir)
+    with bounded(child):
+        out, err = child.communicate()
+    assert (child.returncode, err, json.loads(out)["client"]) == (0, b"", None)

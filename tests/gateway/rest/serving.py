@@ -1,0 +1,38 @@
+"""A real HTTP server on a free loopback port, in the loop of the test."""
+
+import socket
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import anyio
+import uvicorn
+from starlette.types import ASGIApp
+
+
+class Server(uvicorn.Server):
+    """Tells when it is ready."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = anyio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.ready.set()
+
+
+@asynccontextmanager
+async def serving(app: ASGIApp) -> AsyncGenerator[int]:
+    """The port on which the application answers; its lifespan is the caller's to run."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = Server(
+            uvicorn.Config(
+                app, log_config=None, access_log=False, ws="none", lifespan="off", timeout_graceful_shutdown=1
+            )
+        )
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(server.serve, [listener])
+            with anyio.fail_after(5):
+                await server.ready.wait()
+            yield listener.getsockname()[1]
+            server.should_exit = True

@@ -1,0 +1,78 @@
+"""The bundled model embeds without a download."""
+
+import hashlib
+import re
+import subprocess
+import sys
+from importlib.resources import files
+
+import numpy as np
+import pytest
+
+from recollect.inference.static_model import DIMENSIONS, StaticEmbedder
+
+
+@pytest.fixture(scope="module")
+def embedder() -> StaticEmbedder:
+    return StaticEmbedder()
+
+
+async def similarity(embedder: StaticEmbedder, one: str, other: str) -> float:
+    first, second = (np.frombuffer(vector, "<f2").astype("f4") for vector in await embedder.embed([one, other]))
+    return float(first @ second)
+
+
+async def test_a_paraphrase_is_nearer_than_something_else(embedder: StaticEmbedder) -> None:
+    question = "which database do we use"
+    near = await similarity(embedder, question, "We chose PostgreSQL to store our data")
+    far = await similarity(embedder, question, "The cat slept on the warm windowsill")
+    assert near > far + 0.2
+
+
+async def test_every_vector_has_length_one(embedder: StaticEmbedder) -> None:
+    for vector in await embedder.embed(["one", "two words", "def parse(json): return json", "x" * 20_000]):
+        numbers = np.frombuffer(vector, "<f2").astype("f4")
+        assert numbers.shape == (DIMENSIONS,)
+        assert np.linalg.norm(numbers) == pytest.approx(1, abs=2e-3)
+
+
+async def test_a_text_without_words_has_no_vector(embedder: StaticEmbedder) -> None:
+    assert await embedder.embed(["", "   \n"]) == [b"", b""]
+
+
+async def test_many_texts_at_once_give_the_same_vectors_as_one_by_one(embedder: StaticEmbedder) -> None:
+    texts = [f"the {number}th thing about caching and parseJSON" for number in range(20)] + ["long " * 3_000]
+    together = await embedder.embed(texts)
+    assert together == [(await embedder.embed([text]))[0] for text in texts]
+
+
+async def test_a_word_said_four_times_counts_twice(embedder: StaticEmbedder) -> None:
+    """Square-root pooling, by the recipe of the model's card: computed here with numpy from the shipped table."""
+    from tokenizers import Tokenizer
+
+    folder = files("recollect.inference") / "static_v1"
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    rows, scales = np.load(str(folder / "rows.npy")), np.load(str(folder / "scales.npy")).astype("f4")
+
+    def row(word: str) -> np.ndarray:
+        (token,) = tokenizer.encode(word, add_special_tokens=False).ids
+        return rows[token].astype("f4") * scales[token]
+
+    expected = 2 * row("cache") + row("server")
+    expected /= np.linalg.norm(expected)
+    (vector,) = await embedder.embed(["cache cache server cache cache"])
+    np.testing.assert_allclose(np.frombuffer(vector, "<f2").astype("f4"), expected, atol=2e-3)
+
+
+def test_the_shipped_files_are_those_of_the_card() -> None:
+    folder = files("recollect.inference") / "static_v1"
+    listed = dict(re.findall(r"\| ([0-9a-f]{64}) \| (\S+) \|", (folder / "NOTICE.md").read_text("utf-8")))
+    assert {hashlib.sha256((folder / name).read_bytes()).hexdigest(): name for name in listed.values()} == listed
+
+
+def test_importing_the_room_loads_nothing_heavy() -> None:
+    script = (
+        "import sys, recollect.inference.static_model\n"
+        "assert not {'numpy', 'tokenizers'} & set(sys.modules), 'heavy imports'"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)

@@ -1,0 +1,163 @@
+"""One way to call a tool through each door, with the door's own real client."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+import anyio
+import httpx2
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+
+from recollect.app.application import Application
+from recollect.app.settings import Settings
+from recollect.domain.errors import RecollectError
+from recollect.toolkit.context import CallContext
+
+PROGRAM = (sys.executable, "-m", "recollect.app")
+CLIENT = "the-surface-tests"
+
+Json = dict[str, Any]
+
+
+class CallFailed(Exception):
+    """A tool failed, as this door tells it."""
+
+    def __init__(self, error: Mapping[str, Any]) -> None:
+        super().__init__(f"{error['code']}: {error['message']}")
+        self.code: str = error["code"]
+        self.message: str = error["message"]
+        self.hint: str | None = error.get("hint")
+        self.details: Json = dict(error.get("details") or {})
+
+
+class Caller(Protocol):
+    """Calls a tool: its result as JSON data, or `CallFailed`."""
+
+    async def __call__(self, tool: str, /, **arguments: Any) -> Json: ...
+
+
+def environment(home: Path) -> dict[str, str]:
+    """What a child process sees: a home of its own and none of our settings."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("RECOLLECT_")}
+    return {**kept, "RECOLLECT_HOME": str(home)}
+
+
+@contextmanager
+def server(home: Path, **settings: str) -> Generator[str]:
+    """A real `recollect serve` on a free port; its URL."""
+    process = subprocess.Popen(
+        [*PROGRAM, "serve", "--port", "0"],
+        env={**environment(home), **settings},
+        cwd=home,
+        stdout=subprocess.PIPE,
+        stderr=None,
+        text=True,
+    )
+    try:
+        assert process.stdout
+        for line in process.stdout:
+            if found := re.search(r"http://127\.0\.0\.1:\d+", line):
+                yield found[0]
+                return
+        raise AssertionError("the server did not start")
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
+
+
+@asynccontextmanager
+async def through_python(home: Path) -> AsyncGenerator[Caller]:
+    async with Application(Settings(home=home)).running() as application:
+
+        async def call(tool: str, /, **arguments: Any) -> Json:
+            try:
+                answer = await application.dispatcher.call(
+                    tool, arguments, CallContext(surface="python", client=CLIENT)
+                )
+            except RecollectError as error:
+                record = error.record
+                raise CallFailed(
+                    {"code": record.code, "message": record.message, "hint": record.hint, "details": record.details}
+                ) from error
+            return answer.model_dump(mode="json")
+
+        yield call
+
+
+def _mcp_caller(client: Client) -> Caller:
+    async def call(tool: str, /, **arguments: Any) -> Json:
+        try:
+            answer = await client.call_tool(tool, arguments)
+        except MCPError as error:
+            raise CallFailed(error.error.data) from error
+        if answer.is_error:
+            raise CallFailed((answer.meta or {})["recollect/error"])
+        assert answer.structured_content is not None
+        return dict(answer.structured_content)
+
+    return call
+
+
+@asynccontextmanager
+async def through_mcp_stdio(home: Path, mode: str) -> AsyncGenerator[Caller]:
+    parameters = StdioServerParameters(
+        command=PROGRAM[0], args=[*PROGRAM[1:], "mcp"], env=environment(home), cwd=str(home)
+    )
+    async with Client(parameters, mode=mode) as client:
+        yield _mcp_caller(client)
+
+
+@asynccontextmanager
+async def through_mcp_http(url: str, mode: str) -> AsyncGenerator[Caller]:
+    async with (
+        httpx2.AsyncClient(headers={"Recollect-Client": CLIENT}, timeout=60, trust_env=False) as http,
+        Client(streamable_http_client(f"{url}/mcp", http_client=http), mode=mode) as client,
+    ):
+        yield _mcp_caller(client)
+
+
+@asynccontextmanager
+async def through_rest(url: str) -> AsyncGenerator[Caller]:
+    headers = {"Recollect-Client": CLIENT, "Prefer": "wait=60"}
+    async with httpx2.AsyncClient(base_url=url, headers=headers, timeout=60, trust_env=False) as http:
+
+        async def call(tool: str, /, **arguments: Any) -> Json:
+            answer = await http.post(f"/v1/tools/{tool}", json=arguments)
+            if answer.status_code >= 400:
+                raise CallFailed(answer.json()["error"])
+            return answer.json()
+
+        yield call
+
+
+@asynccontextmanager
+async def through_cli(home: Path) -> AsyncGenerator[Caller]:
+    families = _families()
+
+    async def call(tool: str, /, **arguments: Any) -> Json:
+        family = families.get(tool, "memory")
+        done = await anyio.run_process(
+            [*PROGRAM, family, tool, "--json", "-"],
+            input=json.dumps(arguments).encode(),
+            env=environment(home),
+            cwd=home,
+            check=False,
+        )
+        if done.returncode:
+            raise CallFailed(json.loads(done.stdout)["error"])
+        return json.loads(done.stdout)
+
+    yield call
+
+
+def _families() -> dict[str, str]:
+    from recollect.tools import ALL
+
+    return {tool.name: tool.family for tool in ALL}

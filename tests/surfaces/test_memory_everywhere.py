@@ -1,0 +1,221 @@
+"""Memory behaves alike through every door. Numbers are rows of the feature table."""
+
+import uuid
+from typing import Any
+
+import pytest
+
+from tests.surfaces.callers import Caller, CallFailed, Json
+
+
+async def remember(call: Caller, project: str, content: str, **fields: Any) -> Json:
+    await call("set_project", path=project)
+    return await call("remember", content=content, project=project, **fields)
+
+
+async def contents(call: Caller, **arguments: Any) -> list[str]:
+    return [memory["content"] for memory in (await call("recall", **arguments))["memories"]]
+
+
+async def test_043_a_fact_comes_back_with_everything_that_was_said_of_it(call: Caller, project: str) -> None:
+    kept = await remember(
+        call,
+        project,
+        "We chose PostgreSQL because the team knows it.",
+        category="decision",
+        importance=0.9,
+        confidence=0.8,
+        session_id="standup-1",
+        occurred_at="2026-03-04T10:00:00+02:00",
+        speaker="Ada",
+        tags=["database", "architecture"],
+        metadata={"ticket": 42, "links": ["a", "b"]},
+    )
+    assert kept["outcome"] == "stored"
+    assert kept["scope"] == "project"
+    answer = await call("recall", query="which database did we choose?", project=project)
+    (memory,) = answer["memories"]
+    assert 0 < memory.pop("score") <= 1
+    assert memory.pop("recorded_at") == memory.pop("updated_at")
+    assert memory == {
+        "id": kept["id"],
+        "content": "We chose PostgreSQL because the team knows it.",
+        "scope": "project",
+        "project": kept["project"],
+        "session_id": "standup-1",
+        "key": None,
+        "category": "decision",
+        "importance": 0.9,
+        "confidence": 0.8,
+        "speaker": "Ada",
+        "tags": ["database", "architecture"],
+        "metadata": {"ticket": 42, "links": ["a", "b"]},
+        "occurred_at": "2026-03-04T08:00:00Z",
+        "explanation": None,
+    }
+
+
+async def test_044_a_key_keeps_one_current_value_and_what_is_not_said_again_stays(call: Caller, project: str) -> None:
+    first = await remember(
+        call, project, "We deploy on Heroku.", key="deploy-target", tags=["ops"], metadata={"by": "Ada"}
+    )
+    second = await remember(call, project, "We deploy on Fly.io now.", key="deploy-target", importance=0.7)
+    assert second == {**first, "outcome": "updated"}
+    (memory,) = (await call("recall", query="where do we deploy?", project=project))["memories"]
+    assert (memory["content"], memory["importance"], memory["tags"], memory["metadata"]) == (
+        "We deploy on Fly.io now.",
+        0.7,
+        ["ops"],
+        {"by": "Ada"},
+    )
+    assert await contents(call, query="Heroku", project=project, threshold=0.3) == []
+    assert await contents(call, query="ops", project=project) == ["We deploy on Fly.io now."]
+
+
+async def test_045_what_is_forgotten_is_gone(call: Caller, project: str) -> None:
+    kept = await remember(call, project, "The wifi password is on the fridge.")
+    gone = await call("forget", id=kept["id"], project=project)
+    assert gone["forgotten"]["content"] == "The wifi password is on the fridge."
+    assert await contents(call, query="wifi password", project=project) == []
+    with pytest.raises(CallFailed) as caught:
+        await call("forget", id=kept["id"], project=project)
+    assert caught.value.code == "not_found"
+
+
+async def test_045_a_memory_is_forgotten_by_its_key(call: Caller, project: str) -> None:
+    await remember(call, project, "Standup is at nine.", key="standup")
+    assert (await call("forget", key="standup", project=project))["forgotten"]["key"] == "standup"
+    with pytest.raises(CallFailed) as caught:
+        await call("forget", key="standup", project=project)
+    assert caught.value.code == "not_found"
+
+
+async def test_051_many_are_kept_together_or_not_at_all(call: Caller, project: str) -> None:
+    await call("set_project", path=project)
+    answer = await call(
+        "remember_many",
+        project=project,
+        memories=[{"content": "The staging server is in Frankfurt."}, {"content": "Its name is Otto.", "key": "name"}],
+    )
+    assert (answer["stored"], answer["updated"], len(answer["memories"])) == (2, 0, 2)
+    with pytest.raises(CallFailed) as caught:
+        await call(
+            "remember_many",
+            project=project,
+            memories=[{"content": "Half of a batch."}, {"content": "x", "scope": "session"}],
+        )
+    assert caught.value.code == "invalid_request"
+    assert await contents(call, query="half of a batch", project=project) == []
+    assert len(await contents(call, query="the staging server's name", project=project)) == 2
+
+
+async def test_054_a_project_sees_its_own_and_the_global_but_no_other(call: Caller, project: str) -> None:
+    mark = uuid.uuid4().hex
+    here, there = f"{project}/here", f"{project}/there"
+    await remember(call, there, f"Secret {mark} of the other project.")
+    await remember(call, here, f"Fact {mark} of this project.")
+    await remember(call, here, f"Rule {mark} for everybody.", scope="global")
+    assert set(await contents(call, query=mark, project=here)) == {
+        f"Fact {mark} of this project.",
+        f"Rule {mark} for everybody.",
+    }
+    assert set(await contents(call, query=mark, project=there)) == {
+        f"Secret {mark} of the other project.",
+        f"Rule {mark} for everybody.",
+    }
+
+
+async def test_054_the_active_project_is_used_when_none_is_named(call: Caller, project: str) -> None:
+    chosen = await call("set_project", path=project, name=f"Apollo {project}")
+    assert chosen["active"] is True
+    assert (await call("get_project"))["project"] == chosen["project"]
+    assert chosen["project"] in (await call("list_projects"))["projects"]
+    kept = await call("remember", content="Apollo flies on Mondays.")
+    assert (kept["scope"], kept["project"]) == ("project", chosen["project"]["id"])
+    assert await contents(call, query="When does Apollo fly?", scope="project") == ["Apollo flies on Mondays."]
+    assert await contents(call, query="When does Apollo fly?", project=f"Apollo {project}", scope="project") == [
+        "Apollo flies on Mondays."
+    ]
+
+
+async def test_054_a_memory_of_a_session_is_seen_by_that_session_alone(call: Caller, project: str) -> None:
+    await remember(call, project, "The draft is called Hedgehog.", scope="session", session_id="s1")
+    question: Json = {"query": "what is the draft called?", "project": project}
+    assert await contents(call, **question) == []
+    assert await contents(call, **question, session_id="s2") == []
+    assert await contents(call, **question, session_id="s1") == ["The draft is called Hedgehog."]
+
+
+async def test_058_059_meaning_is_found_without_a_shared_word_key_or_service(call: Caller, project: str) -> None:
+    await remember(call, project, "The customer was furious about the late delivery.")
+    await remember(call, project, "Rotate the backup tapes every Sunday.")
+    assert (await contents(call, query="an angry client", project=project))[0].startswith("The customer")
+
+
+async def test_058_nothing_below_the_threshold_is_returned_and_nothing_is_made_up(call: Caller, project: str) -> None:
+    await remember(call, project, "The kitchen has a new coffee machine.")
+    answer = await call("recall", query="quarterly tax filing deadline", project=project, scope="project")
+    assert answer["memories"] == []
+    assert answer["below_threshold"] == answer["considered"]
+
+
+async def test_060_the_best_match_comes_first(call: Caller, project: str) -> None:
+    await call("set_project", path=project)
+    await call(
+        "remember_many",
+        project=project,
+        memories=[
+            {"content": "We write all services in Go."},
+            {"content": "The build runs on GitHub Actions and takes eight minutes."},
+            {"content": "Marketing wants a new logo."},
+        ],
+    )
+    found = await contents(call, query="how long does the build take?", project=project)
+    assert found[0] == "The build runs on GitHub Actions and takes eight minutes."
+
+
+async def test_065_filters_narrow_what_is_found(call: Caller, project: str) -> None:
+    await call("set_project", path=project)
+    await call(
+        "remember_many",
+        project=project,
+        memories=[
+            {
+                "content": "Meeting about the parser.",
+                "category": "meeting",
+                "tags": ["parser", "a"],
+                "speaker": "Ada",
+                "session_id": "one",
+                "occurred_at": "2026-01-10T00:00:00Z",
+            },
+            {
+                "content": "Another meeting about the parser.",
+                "category": "call",
+                "tags": ["parser"],
+                "speaker": "Bob",
+                "session_id": "two",
+                "occurred_at": "2026-02-10T00:00:00Z",
+            },
+        ],
+    )
+    first, second = "Meeting about the parser.", "Another meeting about the parser."
+    question: Json = {"query": "meeting about the parser", "project": project}
+    assert set(await contents(call, **question)) == {first, second}
+    assert await contents(call, **question, category="call") == [second]
+    assert await contents(call, **question, tags=["parser", "a"]) == [first]
+    assert await contents(call, **question, speaker="Bob") == [second]
+    assert await contents(call, **question, from_session="one") == [first]
+    assert await contents(call, **question, occurred_after="2026-02-01T00:00:00Z") == [second]
+    assert await contents(call, **question, occurred_before="2026-02-01T00:00:00Z") == [first]
+    assert await contents(call, **question, category="call", speaker="Ada") == []
+    assert len(await contents(call, **question, limit=1)) == 1
+
+
+async def test_066_a_score_says_where_it_comes_from(call: Caller, project: str) -> None:
+    await remember(call, project, "The parser is written by hand.")
+    (memory,) = (await call("recall", query="hand-written parser", project=project, explain=True))["memories"]
+    signals = {signal["signal"]: signal for signal in memory["explanation"]}
+    assert set(signals) == {"words", "meaning"}
+    assert memory["score"] == pytest.approx(sum(signal["value"] * signal["weight"] for signal in signals.values()))
+    assert signals["words"]["raw"] > 0
+    assert -1 <= signals["meaning"]["raw"] <= 1

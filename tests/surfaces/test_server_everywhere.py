@@ -1,0 +1,49 @@
+"""Tools about tools, jobs and health behave alike through every door."""
+
+import pytest
+
+from tests.surfaces.callers import Caller, CallFailed
+
+
+async def test_041_a_tool_is_found_described_and_called_without_being_listed(call: Caller) -> None:
+    found = await call("search_tools", query="keep many facts at once")
+    assert found["tools"][0]["name"] == "remember_many"
+    described = await call("describe_tool", name="get_project")
+    assert described["input_schema"] == {"additionalProperties": False, "properties": {}, "type": "object"}
+    called = await call("call_tool", name="get_project", arguments={})
+    assert called == {"tool": "get_project", "result": await call("get_project")}
+
+
+async def test_041_call_tool_does_not_call_itself(call: Caller) -> None:
+    with pytest.raises(CallFailed) as caught:
+        await call("call_tool", name="call_tool", arguments={})
+    assert caught.value.code == "invalid_request"
+
+
+async def test_118_long_work_is_a_job_with_a_result_that_can_be_looked_at_again(call: Caller) -> None:
+    done = await call("rebuild_derived")
+    assert done["state"] == "completed"
+    assert done["tool"] == "rebuild_derived"
+    assert done["progress"]["done"] == done["progress"]["total"]
+    assert done["result"]["memories"] >= 0
+    assert done["result"]["files"]
+    assert await call("get_job", job_id=done["job_id"]) == done
+    assert done in (await call("list_jobs", tool="rebuild_derived", states=["completed"], limit=200))["jobs"]
+    assert await call("cancel_job", job_id=done["job_id"]) == done
+
+
+async def test_118_an_unknown_job_is_not_found(call: Caller) -> None:
+    with pytest.raises(CallFailed) as caught:
+        await call("get_job", job_id="job_unknown")
+    assert caught.value.code == "not_found"
+
+
+async def test_127_health_really_uses_every_component(call: Caller) -> None:
+    answer = await call("health_check")
+    assert answer["status"] == "healthy"
+    assert set(answer["components"]) == {"store", "search", "embedding", "jobs", "disk"}
+    for part in answer["components"].values():
+        assert part["status"] == "healthy"
+        assert part["milliseconds"] >= 0
+        assert part["facts"]
+        assert part["problem"] is None
