@@ -2,23 +2,27 @@
 
 import json
 import sys
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
-import anyio
 import httpx2
 from click.testing import CliRunner
 from mcp import Client
 from pydantic import Field
 
 from recollect.app.application import Application
+from recollect.app.lifespan import running
 from recollect.app.serving import build_http
 from recollect.app.settings import Settings
 from recollect.gateway.cli.commands import tool_commands
 from recollect.gateway.cli.options import command_line
 from recollect.gateway.mcp.server import build_server
 from recollect.gateway.reference.tools import tool_pages
+from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, tool
 from recollect.toolkit.dispatcher import Dispatcher
+from recollect.toolkit.registry import Registry
 from recollect.tools import ALL
 
 
@@ -40,12 +44,15 @@ async def say_again(request: EchoRequest) -> EchoResult:
 EXPECTED = {"said": ["hi", "hi"]}
 
 
-def application(home: Path) -> Application:
-    return Application(Settings(home=home), tools=[*ALL, say_again])
+CATALOGUE = [*ALL, say_again]
+
+
+def application(home: Path) -> AbstractAsyncContextManager[Application]:
+    return running(Settings(home=home), tools=CATALOGUE)
 
 
 async def test_002_a_new_tool_is_found_on_mcp(tmp_path: Path) -> None:
-    async with application(tmp_path).running() as app:
+    async with application(tmp_path) as app:
         server = build_server(
             app.dispatcher, app.listing, version="1", instructions="", patience=1, surface="mcp-stdio", client="c"
         )
@@ -60,7 +67,7 @@ async def test_002_a_new_tool_is_found_on_mcp(tmp_path: Path) -> None:
 
 async def test_002_a_new_tool_is_found_on_rest_and_in_openapi(tmp_path: Path) -> None:
     async with (
-        application(tmp_path).running() as app,
+        application(tmp_path) as app,
         httpx2.AsyncClient(transport=httpx2.ASGITransport(build_http(app)), base_url="http://localhost") as http,
     ):
         assert (await http.post("/v1/tools/say_again", json={"text": "hi"})).json() == EXPECTED
@@ -70,37 +77,28 @@ async def test_002_a_new_tool_is_found_on_rest_and_in_openapi(tmp_path: Path) ->
 
 
 def test_002_a_new_tool_is_a_command(tmp_path: Path) -> None:
-    app = application(tmp_path)
+    @asynccontextmanager
+    async def opened() -> AsyncGenerator[Dispatcher]:
+        async with application(tmp_path) as app:
+            yield app.dispatcher
 
-    class Opened:
-        async def __aenter__(self) -> Dispatcher:
-            return app.dispatcher
-
-        async def __aexit__(self, *_: object) -> None:
-            return None
-
-    (group,) = [group for group in tool_commands(app.registry, Opened) if group.name == "echoes"]
+    (group,) = [group for group in tool_commands(Registry(CATALOGUE), opened) if group.name == "echoes"]
     done = CliRunner().invoke(group, ["say-again", "--text", "hi", "--json"])
     assert json.loads(done.stdout) == EXPECTED
 
 
-def test_002_a_new_tool_has_a_page(tmp_path: Path) -> None:
-    pages = tool_pages(application(tmp_path).registry, command_line)
+def test_002_a_new_tool_has_a_page() -> None:
+    pages = tool_pages(Registry(CATALOGUE), command_line)
     assert any("say_again" in text and "What to say again." in text for text in pages.values())
 
 
-def test_041_a_new_tool_can_be_searched_and_described(tmp_path: Path) -> None:
-    async def ask() -> None:
-        from recollect.toolkit.context import CallContext
-
-        context = CallContext(surface="python")
-        async with application(tmp_path).running() as app:
-            found = await app.dispatcher.call("search_tools", {"query": "say something again"}, context)
-            assert found.model_dump()["tools"][0]["name"] == "say_again"
-            described = await app.dispatcher.call("describe_tool", {"name": "say_again"}, context)
-            assert described.model_dump()["input_schema"] == say_again.input_schema
-
-    anyio.run(ask)
+async def test_041_a_new_tool_can_be_searched_and_described(tmp_path: Path) -> None:
+    context = CallContext(surface="python")
+    async with application(tmp_path) as app:
+        found = await app.dispatcher.call("search_tools", {"query": "say something again"}, context)
+        assert found.model_dump()["tools"][0]["name"] == "say_again"
+        described = await app.dispatcher.call("describe_tool", {"name": "say_again"}, context)
+        assert described.model_dump()["input_schema"] == say_again.input_schema
 
 
 def test_the_list_of_tools_is_the_only_one() -> None:

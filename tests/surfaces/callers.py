@@ -15,7 +15,7 @@ import httpx2
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-from recollect.app.application import Application
+from recollect.app.lifespan import running
 from recollect.app.settings import Settings
 from recollect.domain.errors import RecollectError
 from recollect.toolkit.context import CallContext
@@ -74,7 +74,7 @@ def server(home: Path, **settings: str) -> Generator[str]:
 
 @asynccontextmanager
 async def through_python(home: Path) -> AsyncGenerator[Caller]:
-    async with Application(Settings(home=home)).running() as application:
+    async with running(Settings(home=home)) as application:
 
         async def call(tool: str, /, **arguments: Any) -> Json:
             try:

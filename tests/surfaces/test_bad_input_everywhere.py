@@ -6,7 +6,53 @@ import pytest
 
 from tests.surfaces.callers import Caller, CallFailed, Json
 
+
+def nested(depth: int) -> list[Any]:
+    return [nested(depth - 1)] if depth else []
+
+
 MEMORY = "Bad input must not change this."
+
+UNFIT: dict[str, Json] = {
+    "100 kB of text": {"content": "x" * 100_001},
+    "NUL": {"content": "nul \x00 inside"},
+    "empty": {"content": ""},
+    "a number": {"content": 7},
+    "a list": {"content": ["a list"]},
+    "out of range": {"content": "x", "importance": 2},
+    "not a number": {"content": "x", "importance": "much"},
+    "text for a list": {"content": "x", "tags": "one, two"},
+    "text for an object": {"content": "x", "metadata": "text"},
+    "no date": {"content": "x", "occurred_at": "yesterday"},
+    "no scope": {"content": "x", "scope": "universe"},
+    "too deep": {"content": "x", "metadata": {"deep": nested(40)}},
+    "missing": {},
+}
+
+FAITHFUL = {
+    "emoji": "👩‍👩‍👧‍👦 family 🎉",
+    "right to left": "שלום עולם, مرحبا بالعالم",
+    "bidi override": "\u202eright to left override\u202c",
+    "sql": "'; DROP TABLE memory; --",
+    "fts": 'NEAR("a" b) AND * OR ^content: {x}',
+    "markup": "<script>alert(1)</script> & [bold]markup[/bold]",
+    "control characters": "line one\nline two\ttabbed\r\n\x1b[31mred",
+    "long": "a" * 99_999,
+}
+
+QUERIES = (
+    '"',
+    '"unbalanced AND (',
+    "content:* NOT OR",
+    "NEAR(a b, 5)",
+    "' OR 1=1 --",
+    "%_\\",
+    "?!…",
+    "🎉",
+    "^-+~",
+    "שלום",
+    "w " * 4_000,
+)
 
 
 async def refused(call: Caller, tool: str, /, **arguments: Any) -> CallFailed:
@@ -20,50 +66,13 @@ async def count(call: Caller, project: str) -> int:
     return len(answer["memories"])
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        {"content": "x" * 100_001},
-        {"content": "nul \x00 inside"},
-        {"content": ""},
-        {"content": 7},
-        {"content": ["a list"]},
-        {"content": "x", "importance": 2},
-        {"content": "x", "importance": "much"},
-        {"content": "x", "tags": "one, two"},
-        {"content": "x", "metadata": "text"},
-        {"content": "x", "occurred_at": "yesterday"},
-        {"content": "x", "scope": "universe"},
-        {
-            "content": "x",
-            "metadata": {"deep": [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]},
-        },
-        {},
-    ],
-    ids=[
-        "100 kB of text",
-        "NUL",
-        "empty",
-        "number",
-        "list",
-        "out of range",
-        "not a number",
-        "text for a list",
-        "text for an object",
-        "no date",
-        "no scope",
-        "too deep",
-        "missing",
-    ],
-)
-async def test_019_a_request_that_does_not_fit_is_refused_and_nothing_changes(
-    call: Caller, project: str, arguments: Json
-) -> None:
+async def test_019_a_request_that_does_not_fit_is_refused_and_nothing_changes(call: Caller, project: str) -> None:
     await call("set_project", path=project)
     await call("remember", content=MEMORY, project=project)
-    error = await refused(call, "remember", **arguments, project=project)
-    assert error.code == "invalid_request"
-    assert error.message
+    for name, arguments in UNFIT.items():
+        error = await refused(call, "remember", **arguments, project=project)
+        assert (name, error.code) == (name, "invalid_request")
+        assert error.message, name
     assert await count(call, project) == 1
 
 
@@ -75,48 +84,22 @@ async def test_019_an_unknown_field_is_refused_with_the_nearest_names(call: Call
 
 async def test_012_an_unknown_tool_is_told_with_the_nearest_names(call: Caller) -> None:
     error = await refused(call, "call_tool", name="remembr", arguments={})
-    assert (error.code, error.details) == ("unknown_tool", {"nearest": ["remember"]})
+    assert error.code == "unknown_tool"
+    assert error.details["nearest"][0] == "remember"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "👩‍👩‍👧‍👦 family 🎉",
-        "שלום עולם, مرحبا بالعالم",
-        "\u202eright to left override\u202c",
-        "'; DROP TABLE memory; --",
-        'NEAR("a" b) AND * OR ^content: {x}',
-        "<script>alert(1)</script> & [bold]markup[/bold]",
-        "line one\nline two\ttabbed\r\n",
-        "a" * 99_999,
-    ],
-    ids=["emoji", "rtl", "bidi override", "sql", "fts", "markup", "control characters", "long"],
-)
-async def test_019_any_text_comes_back_as_it_was_given(call: Caller, project: str, text: str) -> None:
+async def test_019_any_text_comes_back_as_it_was_given(call: Caller, project: str) -> None:
     await call("set_project", path=project)
-    kept = await call("remember", content=text, project=project)
-    gone = await call("forget", id=kept["id"], project=project)
-    assert gone["forgotten"]["content"] == text
+    kept = await call("remember_many", memories=[{"content": text} for text in FAITHFUL.values()], project=project)
+    for memory, (name, text) in zip(kept["memories"], FAITHFUL.items(), strict=True):
+        gone = await call("forget", id=memory["id"], project=project)
+        assert (name, gone["forgotten"]["content"]) == (name, text)
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        '"',
-        '"unbalanced AND (',
-        "content:* NOT OR",
-        "NEAR(a b, 5)",
-        "' OR 1=1 --",
-        "%_\\",
-        "?!…",
-        "🎉",
-        "^-+~",
-        "שלום",
-        "w " * 4_000,
-    ],
-)
-async def test_019_no_query_is_read_as_a_command(call: Caller, project: str, query: str) -> None:
+async def test_019_no_query_is_read_as_a_command(call: Caller, project: str) -> None:
     await call("set_project", path=project)
     await call("remember", content=MEMORY, project=project)
-    answer = await call("recall", query=query, project=project, scope="project", threshold=0.5)
-    assert answer["memories"] == []
+    for query in QUERIES:
+        answer = await call("recall", query=query, project=project, scope="project", threshold=0.5)
+        assert (query, answer["memories"]) == (query, [])
+    assert await count(call, project) == 1

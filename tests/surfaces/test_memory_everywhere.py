@@ -1,6 +1,7 @@
 """Memory behaves alike through every door. Numbers are rows of the feature table."""
 
-import uuid
+import random
+from string import ascii_lowercase
 from typing import Any
 
 import pytest
@@ -76,7 +77,7 @@ async def test_045_what_is_forgotten_is_gone(call: Caller, project: str) -> None
     kept = await remember(call, project, "The wifi password is on the fridge.")
     gone = await call("forget", id=kept["id"], project=project)
     assert gone["forgotten"]["content"] == "The wifi password is on the fridge."
-    assert await contents(call, query="wifi password", project=project) == []
+    assert await contents(call, query="wifi password", project=project, scope="project") == []
     with pytest.raises(CallFailed) as caught:
         await call("forget", id=kept["id"], project=project)
     assert caught.value.code == "not_found"
@@ -105,21 +106,21 @@ async def test_051_many_are_kept_together_or_not_at_all(call: Caller, project: s
             memories=[{"content": "Half of a batch."}, {"content": "x", "scope": "session"}],
         )
     assert caught.value.code == "invalid_request"
-    assert await contents(call, query="half of a batch", project=project) == []
-    assert len(await contents(call, query="the staging server's name", project=project)) == 2
+    assert await contents(call, query="half of a batch", project=project, scope="project", threshold=0.2) == []
+    assert len(await contents(call, query="the staging server's name", project=project, scope="project")) == 2
 
 
 async def test_054_a_project_sees_its_own_and_the_global_but_no_other(call: Caller, project: str) -> None:
-    mark = uuid.uuid4().hex
+    mark = "".join(random.choices(ascii_lowercase, k=16))  # a word that no other test uses
     here, there = f"{project}/here", f"{project}/there"
     await remember(call, there, f"Secret {mark} of the other project.")
     await remember(call, here, f"Fact {mark} of this project.")
     await remember(call, here, f"Rule {mark} for everybody.", scope="global")
-    assert set(await contents(call, query=mark, project=here)) == {
+    assert set(await contents(call, query=mark, project=here, threshold=0.4)) == {
         f"Fact {mark} of this project.",
         f"Rule {mark} for everybody.",
     }
-    assert set(await contents(call, query=mark, project=there)) == {
+    assert set(await contents(call, query=mark, project=there, threshold=0.4)) == {
         f"Secret {mark} of the other project.",
         f"Rule {mark} for everybody.",
     }
@@ -140,7 +141,7 @@ async def test_054_the_active_project_is_used_when_none_is_named(call: Caller, p
 
 async def test_054_a_memory_of_a_session_is_seen_by_that_session_alone(call: Caller, project: str) -> None:
     await remember(call, project, "The draft is called Hedgehog.", scope="session", session_id="s1")
-    question: Json = {"query": "what is the draft called?", "project": project}
+    question: Json = {"query": "what is the draft called?", "project": project, "threshold": 0.2}
     assert await contents(call, **question) == []
     assert await contents(call, **question, session_id="s2") == []
     assert await contents(call, **question, session_id="s1") == ["The draft is called Hedgehog."]

@@ -2,8 +2,7 @@
 
 import logging
 import shutil
-from collections.abc import AsyncGenerator, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Iterable, Mapping
 
 import anyio
 import anyio.abc
@@ -36,38 +35,35 @@ USAGE_SECONDS = 30.0
 class Application:
     """One process's services. Nothing heavy is made before it is first needed."""
 
-    def __init__(self, settings: Settings, *, tools: Iterable[Tool] = ALL, adopts_jobs: bool = True) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        tasks: anyio.abc.TaskGroup,
+        *,
+        tools: Iterable[Tool] = ALL,
+        adopts_jobs: bool = True,
+    ) -> None:
+        """What goes on beside the calls runs in `tasks`; `close` belongs after its end."""
         self.settings = settings
         self.registry = Registry(tools)
         self.services = Services()
         self._usage = UsageCounter()
         self._adopts_jobs = adopts_jobs
-        self._tasks: anyio.abc.TaskGroup | None = None
+        self._tasks = tasks
         self._store: Store | None = None
         self._provide()
         self.dispatcher = Dispatcher(self.registry, self.services, self._usage)
-        self.services.provide_ready(Dispatcher, self.dispatcher)
         self.listing = Listing(self.registry, Toolset(settings.tools), self._uses)
 
-    @asynccontextmanager
-    async def running(self) -> AsyncGenerator["Application"]:
-        """Everything started inside ends with it: jobs go back to the queue, counts are kept, the store is closed."""
-        failure: Exception | None = None
+    async def close(self) -> None:
+        """Keep the counts and close the store."""
+        if self._store is None:
+            return
         try:
-            async with anyio.create_task_group() as tasks:
-                self._tasks = tasks
-                try:
-                    yield self
-                except Exception as error:  # raised below: the task group would wrap it in a group of errors
-                    failure = error
-                finally:
-                    self._tasks = None
-                    tasks.cancel_scope.cancel()
-        finally:
-            with anyio.CancelScope(shield=True):
-                await self._close()
-        if failure is not None:
-            raise failure
+            await self._usage.flush(self._store.usage)
+        except RecollectError as error:
+            logger.warning("counts of calls could not be kept", extra={"problem": error.message})
+        await self._store.close()
 
     async def open(self) -> Store:
         """Open the store now, and let this process take over unfinished jobs."""
@@ -79,8 +75,7 @@ class Application:
 
     def _provide(self) -> None:
         provide = self.services.provide
-        # The dispatcher is its own service: tools about tools ask for it.
-        provide(Dispatcher, self._no_dispatcher_yet)
+        provide(Dispatcher, self._dispatcher)
         provide(Store, self._open_store)
         provide(JobService, self._start_jobs)
         provide(MemoryService, self._memory)
@@ -100,21 +95,20 @@ class Application:
             ),
         )
 
-    async def _no_dispatcher_yet(self) -> Dispatcher:
+    async def _dispatcher(self) -> Dispatcher:
         return self.dispatcher
 
     async def _open_store(self) -> Store:
         from recollect.storage.sqlite.store import SqliteStore
 
-        tasks = self._running_tasks()
         self._store = await SqliteStore.open(self.settings.home, lease_seconds=self.settings.jobs.lease_seconds)
-        tasks.start_soon(self._keep_counts, self._store)
-        tasks.start_soon(self.services.get, JobService)
+        self._tasks.start_soon(self._keep_counts, self._store)
+        self._tasks.start_soon(self.services.get, JobService)
         return self._store
 
     async def _start_jobs(self) -> JobService:
         store = await self.services.get(Store)
-        return JobService(store.jobs, self.dispatcher.job_handlers(), self._running_tasks(), adopts=self._adopts_jobs)
+        return JobService(store.jobs, self.dispatcher.job_handlers(), self._tasks, adopts=self._adopts_jobs)
 
     async def _memory(self) -> MemoryService:
         store = await self.services.get(Store)
@@ -127,11 +121,6 @@ class Application:
     async def _rebuilder(self) -> Rebuilder:
         store = await self.services.get(Store)
         return Rebuilder(store.memories, await self.services.get(MemoryService))
-
-    def _running_tasks(self) -> anyio.abc.TaskGroup:
-        if self._tasks is None:
-            raise Unavailable("the application is not running", hint="call tools inside `async with app.running()`")
-        return self._tasks
 
     # -- what goes on beside the calls ---------------------------------------------------------------
 
@@ -150,15 +139,6 @@ class Application:
                 await self._usage.flush(store.usage)
             except RecollectError as error:
                 logger.warning("counts of calls could not be kept", extra={"problem": error.message})
-
-    async def _close(self) -> None:
-        if self._store is None:
-            return
-        try:
-            await self._usage.flush(self._store.usage)
-        except RecollectError as error:
-            logger.warning("counts of calls could not be kept", extra={"problem": error.message})
-        await self._store.close()
 
     # -- health --------------------------------------------------------------------------------------
 

@@ -53,9 +53,9 @@ def recollect() -> None:
 @asynccontextmanager
 async def opened_dispatcher() -> AsyncGenerator["Dispatcher"]:
     """What a tool's command needs: a process of its own on the store, which leaves others' jobs alone."""
-    from recollect.app.application import Application
+    from recollect.app.lifespan import running
 
-    async with Application(_prepared("warning"), adopts_jobs=False).running() as application:
+    async with running(_prepared("warning"), adopts_jobs=False) as application:
         yield application.dispatcher
 
 
@@ -75,13 +75,13 @@ def serve(host: str | None, port: int | None, tools: str | None) -> None:
     """
     import anyio
 
-    from recollect.app.application import Application
+    from recollect.app.lifespan import running
     from recollect.app.serving import serve as listen
 
     settings = _prepared("info", host=host, port=port, tools=tools)
 
     async def run() -> None:
-        async with Application(settings).running() as application:
+        async with running(settings) as application:
             await listen(application, lambda url: _announce(url, settings))
 
     anyio.run(run, backend_options={"use_uvloop": True})
@@ -97,7 +97,7 @@ def mcp(tools: str | None, project: Path | None) -> None:
     """
     import anyio
 
-    from recollect.app.application import Application
+    from recollect.app.lifespan import deferred
     from recollect.domain.identifiers import new_id
     from recollect.gateway.mcp.server import build_server
     from recollect.gateway.mcp.stdio import serve_stdio
@@ -106,11 +106,11 @@ def mcp(tools: str | None, project: Path | None) -> None:
     settings = _prepared("warning", tools=tools, project=project)
 
     async def run() -> None:
-        async with Application(settings).running() as application:
+        async with deferred(settings) as application:
             await serve_stdio(
                 build_server(
-                    application.dispatcher,
-                    application.listing,
+                    application().dispatcher,
+                    application().listing,
                     version=__version__,
                     instructions=INSTRUCTIONS,
                     patience=settings.jobs.patience_seconds,

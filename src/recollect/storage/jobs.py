@@ -22,14 +22,18 @@ class JobStore(Protocol):
         ...
 
     async def claim(self, kinds: Collection[str], owner: str) -> Job | None:
-        """Take the oldest queued job of these kinds, or one whose owner's lease ran out; None when there is none.
+        """Take the oldest job of these kinds that is queued, or whose owner's lease ran out; None when there is none.
 
-        A job that was being cancelled when its owner died is not taken: it becomes cancelled.
+        That is one more attempt; progress and `started_at` stay. A job that was being cancelled when its owner died is
+        not taken: it becomes cancelled, whatever its kind.
         """
         ...
 
     async def renew(self, owner: str, progress: Mapping[str, Progress]) -> Mapping[str, JobState]:
-        """Lengthen the leases of these jobs and note their progress; the states of those still owned."""
+        """Lengthen the leases of these jobs and note their progress; the states of those still owned.
+
+        An owner whose lease ran out still owns the job until another one claims it.
+        """
         ...
 
     async def finish(
@@ -46,9 +50,15 @@ class JobStore(Protocol):
         ...
 
     async def release(self, job_id: str, owner: str) -> None:
-        """Give the job back to the queue, because this owner is leaving."""
+        """Give the job back to the queue, because this owner is leaving; one that was to stop is cancelled.
+
+        Nothing happens when it is no longer this owner's.
+        """
         ...
 
     async def request_cancel(self, job_id: str) -> Job | None:
-        """A queued job is cancelled at once, a running one is asked to stop, an ended one stays as it is."""
+        """A queued job is cancelled at once, a running one is asked to stop, an ended one stays as it is.
+
+        The job as it is then; None when there is none.
+        """
         ...

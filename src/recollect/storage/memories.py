@@ -40,37 +40,63 @@ class MemoryStore(Protocol):
     """Keeps memories with what search needs of them, always in one transaction."""
 
     async def put(self, writes: Sequence[MemoryWrite]) -> Sequence[WriteOutcome]:
-        """Keep all or none, durable when this returns. A key used before in the same scope is updated in place."""
+        """Keep all or none, durable when this returns; the outcomes are in the order of the writes.
+
+        One key is one memory among those of the same scope, project and (for session scope) session: a later write of
+        it, also in the same call, revises it in place. When it gives a content, what is derived from it is replaced too.
+        """
         ...
 
-    async def get(self, visibility: Visibility, memory_id: str) -> Memory | None: ...
+    async def get(self, visibility: Visibility, memory_id: str) -> Memory | None:
+        """The memory with this id; None when there is none, or none that is visible."""
+        ...
 
     async def find(self, visibility: Visibility, filter: MemoryFilter, limit: int) -> Sequence[Memory]:
-        """What passes the filter, newest first."""
+        """What passes the filter, the one kept last first."""
         ...
 
     async def delete(self, visibility: Visibility, memory_ids: Sequence[str]) -> Sequence[Memory]:
-        """Erase all or none of these, also from every index. The visible ones that were there are returned."""
+        """Erase all or none of these, also from every index.
+
+        The visible ones that were there are returned, in the order of the ids; others are left alone.
+        """
         ...
 
     async def candidates(self, query: CandidateQuery) -> CandidatePool:
-        """The best by text and the best by meaning, each with both scores; final ranking is not decided here."""
+        """The best by text and the best by meaning, each with both scores; final ranking is not decided here.
+
+        Those that match a term come first, best first, then the others, nearest in meaning first; ties are in the order
+        kept. All is read from one state of the store, which has every write that any process was told is durable.
+        """
         ...
 
     async def counts(self) -> MemoryCounts: ...
 
     async def scan(self, after: str | None, limit: int) -> Sequence[Memory]:
-        """Every memory of every scope in the order kept, for maintenance only; continue after the last id."""
+        """Every memory of every scope in the order of their ids, for maintenance only; continue after the last id.
+
+        That id need not exist any more.
+        """
         ...
 
     async def begin_rebuild(self, *, resume: bool) -> str | None:
-        """Start a second text index beside the one in use, or go on with it; the id to continue after."""
+        """Start a second text index beside the one in use, or go on with it; the id to continue after.
+
+        Until it is finished, every write and deletion goes to both, and answers come from the one in use.
+        """
         ...
 
     async def rebuild(self, batch: Sequence[tuple[str, Derived]]) -> None:
-        """Put these into the second index and replace their vectors; ids deleted meanwhile are passed over."""
+        """Put these into the second index and replace their vectors.
+
+        Ids deleted meanwhile are passed over, and so are those that the second index already holds, because these were
+        written later than they were scanned. `Conflict` when no rebuild is under way.
+        """
         ...
 
     async def finish_rebuild(self) -> Sequence[DerivedFile]:
-        """Exchange the indexes in one step and write every derived file anew."""
+        """Exchange the indexes in one step and write every derived file anew.
+
+        `Conflict`, and nothing is changed, when no rebuild is under way or it does not hold every memory yet.
+        """
         ...

@@ -55,11 +55,16 @@ class Store(Protocol):
         ...
 
     async def backup(self, target: Path) -> StoreInfo:
-        """Write a whole, checked copy while others go on working; an existing target is refused."""
+        """Write a whole, checked copy while others go on working.
+
+        `Conflict` when the target exists; it appears only when it is whole.
+        """
         ...
 
     async def vacuum(self) -> StoreInfo:
         """Give unused space back to the disk."""
         ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Finish what was begun, then let go of everything; afterwards every call is `Unavailable`."""
+        ...

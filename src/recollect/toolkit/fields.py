@@ -44,12 +44,16 @@ class FieldNote:
 
 def field_notes(schema: Schema) -> Sequence[FieldNote]:
     """The fields of a model's JSON schema, in the order declared."""
-    return [note for note, _ in _notes(schema, schema.get("$defs", {}))]
+    definitions: Schema = schema.get("$defs", {})
+    model, _ = _resolved(schema, definitions)  # a model that contains itself is a reference to itself
+    return [note for note, _ in _notes(model, definitions)]
 
 
 def nested_field_notes(schema: Schema) -> Sequence[FieldNote]:
     """The fields and all that is inside them: `memories[].content`; a model inside itself is not repeated."""
-    return list(_nested(schema, schema.get("$defs", {}), "", frozenset()))
+    definitions: Schema = schema.get("$defs", {})
+    model, names = _resolved(schema, definitions)
+    return list(_nested(model, definitions, "", names))
 
 
 def type_words(schema: Schema) -> str:

@@ -3,12 +3,17 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 TOY = [sys.executable, str(Path(__file__).with_name("toy.py"))]
+
+PATIENCE = 60.0
 
 Start = Callable[..., subprocess.Popen[bytes]]
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -24,14 +29,21 @@ def environment(tmp_path: Path) -> Mapping[str, str]:
 
 
 @pytest.fixture
-def start(environment: Mapping[str, str]) -> Start:
-    """Start the program with pipes at its ends, or with what is given."""
+def start(environment: Mapping[str, str]) -> Iterator[Start]:
+    """Start the program with pipes at its ends, or with what is given; one that hangs is killed."""
+    with ExitStack() as stack:
 
-    def start(*words: str, env: Mapping[str, str] | None = None, **ends: object) -> subprocess.Popen[bytes]:
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        return subprocess.Popen([*TOY, *words], env={**environment, **(env or {})}, **{**pipes, **ends})  # pyright: ignore[reportArgumentType, reportCallIssue]
+        def start(*words: str, env: Mapping[str, str] | None = None, **ends: Any) -> subprocess.Popen[bytes]:
+            pipes: dict[str, Any] = dict.fromkeys(["stdin", "stdout", "stderr"], subprocess.PIPE)
+            whole = {**environment, **(env or {})}
+            child = stack.enter_context(subprocess.Popen[bytes]([*TOY, *words], env=whole, **{**pipes, **ends}))
+            watchdog = threading.Timer(PATIENCE, child.kill)
+            watchdog.start()
+            stack.callback(child.kill)
+            stack.callback(watchdog.cancel)
+            return child
 
-    return start
+        yield start
 
 
 @pytest.fixture
@@ -39,8 +51,8 @@ def run(start: Start) -> Run:
     """Run the program to its end."""
 
     def run(*words: str, given: bytes = b"", env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-        with start(*words, env=env) as child:
-            out, err = child.communicate(given, timeout=60)
+        child = start(*words, env=env)
+        out, err = child.communicate(given)
         return subprocess.CompletedProcess(child.args, child.returncode, out.decode("utf-8"), err.decode("utf-8"))
 
     return run

@@ -27,7 +27,7 @@ def test_every_family_is_a_group_and_every_tool_a_command_in_the_order_declared(
     listed = {group.name: group.list_commands(click.Context(group)) for group in groups}
     assert listed == {
         "notes": ["keep-note", "keep-many", "find-notes", "erase-note"],
-        "work": ["fail", "count-slowly", "stubborn"],
+        "work": ["fail", "count-slowly", "stubborn", "wait-here"],
     }
 
 

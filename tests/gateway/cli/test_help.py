@@ -36,9 +36,10 @@ Options:
   --weight 1|2            How heavy it is.  [default: 1]
 
 For every tool:
-  --json [REQUEST]  Print the result as one JSON document and nothing else.
-                    With a REQUEST (a JSON object, - for stdin, or @file) also
-                    take the fields from it; options win over it.
+  --json [REQUEST]  Print the result, or the error, as one JSON document and
+                    nothing else. With a REQUEST (a JSON object, - for stdin,
+                    or @file) also take the fields from it; options win over
+                    it.
   -h, --help        Show this message and exit.
 """
     )
@@ -84,6 +85,7 @@ recollect work:
   fail          Fail in the way asked for.
   count-slowly  Count, one step at a time.
   stubborn      Work that does not listen.
+  wait-here     Wait for nothing, without a job.
 
 recollect FAMILY TOOL --help shows what one takes.
 """

@@ -35,6 +35,10 @@ class Whole(BaseModel):
     labels: dict[str, Any] = {"a": 1, "b": "x"}
 
 
+class Answer(BaseModel):
+    counted: int
+
+
 class Listed(BaseModel):
     parts: list[Part]
     total: int
@@ -115,19 +119,19 @@ def test_deep_data_is_indented_json():
 
 
 def test_of_a_finished_job_the_result_is_shown():
-    job = JobView[Part](
+    job = JobView[Answer](
         job_id="job_1",
         tool="build",
         state=JobState.COMPLETED,
         progress=ProgressView(done=2, total=2, message=""),
-        result=Part(name="a"),
+        result=Answer(counted=5),
         error=None,
         attempts=1,
         created_at=NOW,
         started_at=NOW,
         ended_at=NOW + timedelta(seconds=1.26),
     )
-    assert shape(job, NOW) == [Pairs("", (("name", Cell("a")),)), Note("job_1 completed in 1.3 s")]
+    assert shape(job, NOW) == [Pairs("", (("counted", Cell("5", "number")),)), Note("job_1 completed in 1.3 s")]
 
 
 def test_of_any_other_job_its_state_progress_and_error_are_shown():

@@ -11,7 +11,8 @@ import anyio
 import click
 from pydantic import ConfigDict, Field, model_validator
 
-from recollect.domain.errors import ErrorCode, ErrorRecord, Misconfigured, error_from_record
+from recollect.domain.errors import Cancelled, ErrorCode, ErrorRecord, Misconfigured, error_from_record
+from recollect.domain.progress import Reporter
 from recollect.gateway.cli.commands import tool_commands
 from recollect.gateway.cli.groups import RecollectGroup
 from recollect.jobs.service import JobRun, JobService
@@ -95,6 +96,7 @@ class FailRequest(Request):
 class CountRequest(Request):
     steps: int = Field(10, ge=1, description="How far to count.")
     forever: bool = Field(False, description="Never come to an end.")
+    tidying: float = Field(0, ge=0, description="Seconds that it takes to stop when asked to.")
 
 
 class CountResult(Result):
@@ -157,11 +159,16 @@ async def fail(request: FailRequest) -> EraseResult:
 @tool("work", runs_as_job=True)
 async def count_slowly(request: CountRequest, run: JobRun) -> CountResult:
     """Count, one step at a time."""
-    for done in range(request.steps):
+    for done in range(0 if request.forever else request.steps):
         await run.report(done, request.steps, f"counted {done}")
-    while request.forever:
-        await run.report(request.steps / 2, request.steps, "counting on")
-        await anyio.sleep(0.01)
+    try:
+        while request.forever:
+            await run.report(request.steps / 2, request.steps, "counting on")
+            await anyio.sleep(0.01)
+    except Cancelled:
+        await anyio.sleep(request.tidying)
+        click.echo("tidied up", err=True)
+        raise
     await run.report(request.steps, request.steps, "counted")
     return CountResult(counted=request.steps)
 
@@ -174,7 +181,15 @@ async def stubborn(request: CountRequest, run: JobRun) -> CountResult:
     raise AssertionError
 
 
-REGISTRY = Registry([keep_note, keep_many, find_notes, erase_note, fail, count_slowly, stubborn])
+@tool("work", read_only=True)
+async def wait_here(request: CountRequest, reporter: Reporter) -> CountResult:
+    """Wait for nothing, without a job."""
+    await reporter.report(1, 2, "waiting")
+    await anyio.sleep_forever()
+    raise AssertionError
+
+
+REGISTRY = Registry([keep_note, keep_many, find_notes, erase_note, fail, count_slowly, stubborn, wait_here])
 
 
 @asynccontextmanager

@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx2
 import pytest
 
@@ -100,6 +101,16 @@ async def test_a_client_with_an_impossible_name_is_refused(http: httpx2.AsyncCli
 async def test_a_session_id_means_nothing_in_the_modern_era(http: httpx2.AsyncClient) -> None:
     told = await send(http, "tools/call", {"Mcp-Session-Id": "somebody-elses"}, name="who", arguments={})
     assert told.json()["result"]["structuredContent"]["client"] is None
+
+
+async def test_white_space_around_a_header_does_not_count(url: str) -> None:
+    headers, body = request("tools/call", name="echo", arguments={"text": "hello"})
+    content = json.dumps(body).encode()
+    lines = [*headers.items(), *ACCEPT.items(), ("Content-Type", "application/json"), ("Host", "127.0.0.1:1")]
+    head = "".join(f"{name}: \t{value} \t\r\n" for name, value in [*lines, ("Content-Length", str(len(content)))])
+    async with await anyio.connect_tcp("127.0.0.1", int(url.split(":")[2].split("/")[0])) as stream:
+        await stream.send(f"POST /mcp HTTP/1.1\r\n{head}\r\n".encode() + content)
+        assert (await stream.receive()).startswith(b"HTTP/1.1 200 OK")
 
 
 async def test_a_page_that_rebinds_its_name_to_us_is_refused(http: httpx2.AsyncClient) -> None:

@@ -121,8 +121,12 @@ async def test_an_unknown_tool_is_a_protocol_error_with_the_nearest_names(client
     }
 
 
-async def test_text_that_is_not_unicode_does_not_stop_an_answer(client: Client) -> None:
-    assert told(await client.call_tool("name_strange_file")) == answer({"text": "?.txt", "note": None})
+async def test_text_that_is_not_unicode_stops_neither_progress_nor_answer(client: Client) -> None:
+    steps: Steps = []
+    with anyio.fail_after(5):
+        result = await client.call_tool("name_strange_file", progress_callback=keeping(steps))
+    assert steps == [(1, None, "read ?.txt")]
+    assert told(result) == answer({"text": "?.txt", "note": None})
 
 
 async def test_progress_is_told_step_by_step(client: Client) -> None:
@@ -257,6 +261,13 @@ async def test_nothing_is_looked_at_before_a_client_asks(mode: str) -> None:
         assert looks == 0
         await client.list_tools()
         assert looks == 1
+
+
+def test_input_schemas_are_found_without_a_list() -> None:
+    server = serve([echo])
+    assert server.get_tool_input_schema
+    assert server.get_tool_input_schema("echo") == echo.input_schema
+    assert server.get_tool_input_schema("ecko") is None
 
 
 async def test_a_client_that_left_is_forgotten() -> None:

@@ -25,7 +25,7 @@ CHECKS = (
 )
 
 
-async def check_conformance(target: ASGIApp | str, *, key: str | None = None, examples: int = 5) -> None:
+async def check_conformance(target: ASGIApp | str, *, key: str | None = None, examples: int = 10) -> None:
     """Fail with schemathesis's report unless the application, or the server at the URL, keeps to its document.
 
     An application's lifespan is the caller's to run. Every operation that is documented gets called.

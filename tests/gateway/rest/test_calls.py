@@ -181,9 +181,7 @@ async def test_a_preference_is_read_as_rfc_7240_says_and_capped(
 
 
 @pytest.mark.parametrize("preference", ["wait=", "wait=-1", "wait=1.5", "wait=soon", "await=5", "return=minimal", ""])
-async def test_a_preference_that_is_not_understood_is_ignored(
-    toys: Toys, client: httpx2.AsyncClient, preference: str
-):
+async def test_a_preference_that_is_not_understood_is_ignored(toys: Toys, client: httpx2.AsyncClient, preference: str):
     response = await client.post("/v1/tools/count", json={"gated": True}, headers={"Prefer": preference})
     assert (response.status_code, response.headers.get("preference-applied")) == (202, None)
     toys.stage.gate.set()

@@ -25,7 +25,7 @@ def _expanded(schema: Any, root: dict[str, Any]) -> Any:
         return [_expanded(entry, root) for entry in schema]  # pyright: ignore[reportUnknownVariableType]
     if not isinstance(schema, dict):
         return schema
-    entries: dict[str, Any] = schema
+    entries: dict[str, Any] = schema  # pyright: ignore[reportUnknownVariableType]
     if "$ref" in entries:
         target: Any = root
         for part in entries["$ref"].removeprefix("#/").split("/"):

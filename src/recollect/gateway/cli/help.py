@@ -1,5 +1,6 @@
 """The look of `--help`: what it does, how it is called, examples, then every option with its limits and default."""
 
+import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -40,7 +41,7 @@ def context_settings(given: Mapping[str, Any] | None, spelt: Callable[[str], str
 def write_help(
     command: click.Command, ctx: click.Context, formatter: click.HelpFormatter, examples: Sequence[str]
 ) -> None:
-    summary, _, more = (command.help or "").strip().partition("\n")
+    summary, _, more = inspect.cleandoc(command.help or "").partition("\n")
     if summary:
         formatter.write_text(click.style(summary, bold=True))
         formatter.write_paragraph()

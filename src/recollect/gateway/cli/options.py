@@ -126,8 +126,8 @@ def tool_parameters(tool: "Tool") -> list[click.Parameter]:
             is_flag=False,
             flag_value="",
             metavar="[REQUEST]",
-            help="Print the result as one JSON document and nothing else. With a REQUEST (a JSON object, - for stdin, "
-            "or @file) also take the fields from it; options win over it.",
+            help="Print the result, or the error, as one JSON document and nothing else. With a REQUEST (a JSON "
+            "object, - for stdin, or @file) also take the fields from it; options win over it.",
         )
     )
     return parameters

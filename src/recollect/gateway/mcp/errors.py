@@ -1,13 +1,15 @@
 """How each failure is told to an MCP client."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, ErrorData, TextContent
 
-from recollect.domain.errors import ErrorCode, ErrorRecord, RecollectError
+from recollect.domain.errors import ErrorCode, RecollectError
+from recollect.gateway.mcp.text import transportable
 
 TOOL_FAILURE: Final = "tool failure"
 
@@ -37,9 +39,8 @@ def call_failure(error: RecollectError) -> CallToolResult:
     """The answer to a call that failed; raises where the protocol wants a JSON-RPC error instead."""
     if ANSWERS[error.code] != TOOL_FAILURE:
         raise protocol_error(error)
-    return CallToolResult(
-        content=[TextContent(text=_sentence(error.record))], is_error=True, _meta={ERROR_KEY: asdict(error.record)}
-    )
+    record = _wire(error)
+    return CallToolResult(content=[TextContent(text=_sentence(record))], is_error=True, _meta={ERROR_KEY: record})
 
 
 def protocol_error(error: RecollectError) -> MCPError:
@@ -50,8 +51,13 @@ def protocol_error(error: RecollectError) -> MCPError:
 
 def error_data(error: RecollectError, code: int) -> ErrorData:
     """The failure under a JSON-RPC code: a sentence for people, and the whole record for programs."""
-    return ErrorData(code=code, message=_sentence(error.record), data=asdict(error.record))
+    record = _wire(error)
+    return ErrorData(code=code, message=_sentence(record), data=record)
 
 
-def _sentence(record: ErrorRecord) -> str:
-    return f"{record.message}\nHint: {record.hint}" if record.hint else record.message
+def _sentence(record: dict[str, Any]) -> str:
+    return f"{record['message']}\nHint: {record['hint']}" if record["hint"] else record["message"]
+
+
+def _wire(error: RecollectError) -> dict[str, Any]:
+    return json.loads(transportable(json.dumps(asdict(error.record), ensure_ascii=False, default=str)))

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.server.transport_security import TransportSecuritySettings
+from mcp.server.transport_security import RequestBodyLimitMiddleware, TransportSecuritySettings
+from starlette.types import Receive, Scope, Send
 
 from recollect.gateway.mcp.server import ToolServer
 
@@ -13,9 +14,10 @@ def serve_http(
 ) -> StreamableHTTPSessionManager:
     """The ASGI application (`.asgi_app`) for the path `/mcp`; the outer lifespan must enter `.run()`.
 
-    Hosts and origins may end in `:*` for any port. A browser that was lured here under a foreign name is refused.
+    Answers are plain JSON, or a stream of events once there is progress to tell. Hosts and origins may end in `:*` for
+    any port; a browser that was lured here under a foreign name is refused.
     """
-    return StreamableHTTPSessionManager(
+    manager = StreamableHTTPSessionManager(
         server,
         security_settings=TransportSecuritySettings(
             enable_dns_rebinding_protection=True,
@@ -24,3 +26,14 @@ def serve_http(
         ),
         max_request_body_size=max_body_bytes,
     )
+    manager.asgi_app = _Entrance(manager.asgi_app.app, max_body_bytes)
+    return manager
+
+
+class _Entrance(RequestBodyLimitMiddleware):
+    """The SDK's body limit, behind headers as RFC 9110 wants them: httptools leaves white space at their ends."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
+        await super().__call__(scope, receive, send)

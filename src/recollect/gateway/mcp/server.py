@@ -34,6 +34,7 @@ from pydantic import BaseModel
 
 from recollect.domain.errors import InvalidRequest, RecollectError
 from recollect.gateway.mcp.errors import call_failure, protocol_error
+from recollect.gateway.mcp.text import transportable
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Tool
 from recollect.toolkit.dispatcher import Dispatcher
@@ -109,8 +110,8 @@ class ToolServer(Server[dict[str, Any]]):
     """The SDK's server, able to tell every client that the list of tools changed, each in the way of its era."""
 
     def __init__(self, door: _Door, *, version: str, instructions: str) -> None:
-        self._changes = InMemorySubscriptionBus()
-        self._listening = ListenHandler(self._changes)
+        self.changes = InMemorySubscriptionBus()
+        self._listening = ListenHandler(self.changes)
         self._handshaken: set[Connection] = set()
         super().__init__(
             "recollect",
@@ -139,7 +140,7 @@ class ToolServer(Server[dict[str, Any]]):
 
     async def announce_tools_changed(self) -> None:
         """Tell all connected clients; one that does not listen is passed over."""
-        await self._changes.publish(ToolsListChanged())
+        await self.changes.publish(ToolsListChanged())
         async with anyio.create_task_group() as tasks:
             for connection in self._handshaken:
                 tasks.start_soon(_announce, connection)
@@ -217,9 +218,7 @@ def _answer(result: BaseModel) -> CallToolResult:
     """The result as data for programs, and the same as text for models."""
     structured = result.model_dump(mode="json")
     text = json.dumps(structured, ensure_ascii=False)
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # as in the name of a strange file; no transport could carry it
-        text = text.encode("utf-8", "replace").decode()
-        structured = json.loads(text)
-    return CallToolResult(content=[TextContent(text=text)], structured_content=structured)
+    told = transportable(text)
+    return CallToolResult(
+        content=[TextContent(text=told)], structured_content=structured if told == text else json.loads(told)
+    )

@@ -1,5 +1,6 @@
 """The page of the command line."""
 
+import inspect
 from collections.abc import Iterator
 
 import click
@@ -19,7 +20,7 @@ def _context(command: click.Command, name: str, parent: click.Context | None) ->
 def _command(ctx: click.Context, level: int) -> Iterator[str]:
     command = ctx.command
     yield f"{'#' * level} {ctx.command_path}"
-    yield prose((command.help or "").strip())
+    yield prose(inspect.cleandoc(command.help or ""))
     yield block("sh", " ".join([ctx.command_path, *command.collect_usage_pieces(ctx)]))
     shown = [parameter for parameter in command.get_params(ctx) if not getattr(parameter, "hidden", False)]
     if rows := [_row(parameter, ctx) for parameter in shown if parameter is not command.get_help_option(ctx)]:

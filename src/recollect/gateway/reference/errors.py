@@ -1,5 +1,6 @@
 """The page of everything that can go wrong."""
 
+import inspect
 from collections.abc import Mapping
 
 from recollect.domain.errors import ErrorCode, ErrorRecord, error_from_record
@@ -25,4 +26,4 @@ def error_page(columns: Mapping[str, Mapping[ErrorCode, object]]) -> str:
 
 
 def _meaning(error: ErrorCode) -> str:
-    return (type(error_from_record(ErrorRecord(error, ""))).__doc__ or "").strip()
+    return inspect.cleandoc(type(error_from_record(ErrorRecord(error, ""))).__doc__ or "")

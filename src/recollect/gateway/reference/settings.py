@@ -1,5 +1,6 @@
 """The page of everything that can be set."""
 
+import inspect
 from collections.abc import Iterator, Sequence
 
 from pydantic import BaseModel
@@ -11,7 +12,9 @@ from recollect.toolkit.fields import field_notes
 def settings_page(model: type[BaseModel], env_prefix: str) -> str:
     """Every setting of the tree; a setting that nobody described is an error."""
     delimiter = str(model.model_config.get("env_nested_delimiter") or "__")
-    return page("Settings", [prose((model.__doc__ or "").strip()), *_sections(model, (), env_prefix, delimiter)])
+    return page(
+        "Settings", [prose(inspect.cleandoc(model.__doc__ or "")), *_sections(model, (), env_prefix, delimiter)]
+    )
 
 
 def _sections(model: type[BaseModel], path: Sequence[str], prefix: str, delimiter: str) -> Iterator[str]:

@@ -81,7 +81,7 @@ def _parts(tool: Tool, command_line: CommandLine) -> Iterator[str]:
     yield block("sh", f"curl {ADDRESS}/v1/tools/{tool.name} \\\n  -H 'Content-Type: application/json' -d {body}")
     call = {"method": "tools/call", "params": {"name": tool.name, "arguments": example}}
     yield block("json", json.dumps(call, ensure_ascii=False))
-    yield f"**Errors**: {_errors(tool)}; every code is explained on [the page of errors](../errors.md)."
+    yield f"**Errors**: {_errors(tool)}; all codes are on [the page of errors](../errors.md)."
 
 
 def _traits(tool: Tool) -> Iterator[str]:

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 _SQL = load_queries("memories")
 _EVERYTHING = MemoryFilter()
 
+# Up to so many matches are taken whole, which is cheaper than asking again for the scores of those near in meaning.
+FEW_MATCHES = 1000
+
 
 class SqliteMemories:
     """Satisfies `storage.memories.MemoryStore`."""
@@ -94,14 +97,7 @@ class SqliteMemories:
     def _candidates(self, connection: Connection, query: CandidateQuery) -> CandidatePool:
         values = _visibility_values(query.visibility) | _filter_values(query.filter) | {"limit": query.limit}
         near = self._nearest(connection, query, values)  # first: it decides when the snapshot begins
-        match = match_any(query.terms)
-        scores: dict[int, float] = {}
-        if match:
-            scores = dict(connection.execute(_SQL["best_by_text"], values | {"match": match}))
-            others = [seq for seq in near if seq not in scores]
-            if others and len(scores) == query.limit:  # with fewer, every match is known already
-                others_values = values | {"match": match, "seqs": json_text(others)}
-                scores |= dict(connection.execute(_SQL["scores_by_text"], others_values))
+        scores = _scores(connection, query, values, near)
         tokens = {term: token(term) for term in query.terms}
         occurrences: dict[str, int] = dict(
             connection.execute(_SQL["frequencies"], {"terms": json_text([*tokens.values()])})
@@ -126,7 +122,7 @@ class SqliteMemories:
             index.refresh(connection)
             audiences = [audience for (audience,) in connection.execute(_SQL["audiences"], values)]
             allowed = None
-            if query.filter != _EVERYTHING:
+            if not values["unfiltered"]:
                 allowed = [seq for (seq,) in connection.execute(_SQL["passing"], values)]
             near = index.nearest(query.vector, audiences, allowed, query.limit)
             index.save_if_behind(connection)
@@ -138,6 +134,23 @@ class SqliteMemories:
             if path.name not in {file.name for file in written}:
                 path.unlink(missing_ok=True)
         return written
+
+
+def _scores(
+    connection: Connection, query: CandidateQuery, values: Mapping[str, Any], near: Sequence[int]
+) -> dict[int, float]:
+    """The text index's scores of the best matches, best first, then of those near in meaning that match as well."""
+    match = match_any(query.terms)
+    if not match:
+        return {}
+    most = max(query.limit, FEW_MATCHES)
+    matches = connection.execute(_SQL["best_by_text"], {**values, "match": match, "text_limit": most})
+    known: dict[int, float] = dict(matches)
+    if len(matches) == most and (others := [seq for seq in near if seq not in known]):
+        wanted = {**values, "match": match, "seqs": json_text(others)}
+        known |= dict(connection.execute(_SQL["scores_by_text"], wanted))
+    best = [seq for seq, _ in matches[: query.limit]]
+    return {seq: known[seq] for seq in dict.fromkeys([*best, *near]) if seq in known}
 
 
 def _choose(
@@ -169,6 +182,7 @@ def _visibility_values(visibility: Visibility) -> dict[str, Any]:
 
 def _filter_values(filter: MemoryFilter) -> dict[str, Any]:
     return {
+        "unfiltered": filter == _EVERYTHING,
         "scope": filter.scope,
         "category": filter.category,
         "tags": json_text(filter.tags) if filter.tags else None,

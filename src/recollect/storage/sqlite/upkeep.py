@@ -74,7 +74,7 @@ def copy_store(database: Path, target: Path, busy_seconds: float) -> None:
 
 
 def _copy(database: Path, target: Path, busy_seconds: float) -> None:
-    connection = Connection(database, busy_seconds, read_only=True)
+    connection = Connection(database, busy_seconds)
     try:
         connection.execute(_SQL["copy"], {"target": str(target)})
     except apsw.Error as error:

@@ -171,9 +171,9 @@ def cosines(query: bytes, model: str, others: Sequence[tuple[str, bytes]]) -> li
         return answer
     rows = _directions(b"".join(others[place][1] for place in comparable), len(comparable))
     similar: list[float] = np.vecdot(rows, direction).clip(-1, 1).tolist()
-    meaningful: NDArray[np.bool_] = rows.any(axis=1)
-    for place, value, known in zip(comparable, similar, meaningful.tolist(), strict=True):
-        answer[place] = value if known else None
+    meaningful = np.flatnonzero(rows.any(axis=1))
+    for place in meaningful.tolist():
+        answer[comparable[place]] = similar[place]
     return answer
 
 

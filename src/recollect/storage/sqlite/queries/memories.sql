@@ -11,7 +11,8 @@ memory.audience_id IN ({audiences})
 
 -- passes --
 -- Whether a memory passes the filter; a part that was not given lets everything through.
-(:scope IS NULL OR memory.audience_id IN (SELECT id FROM audience WHERE scope = :scope))
+(:unfiltered OR (
+    (:scope IS NULL OR memory.audience_id IN (SELECT id FROM audience WHERE scope = :scope))
     AND (:category IS NULL OR memory.category = :category)
     AND (:speaker IS NULL OR memory.speaker = :speaker)
     AND (:key IS NULL OR memory.key = :key)
@@ -22,6 +23,7 @@ memory.audience_id IN ({audiences})
         SELECT 1 FROM json_each(:tags) AS wanted
         WHERE wanted.value NOT IN (SELECT value FROM json_each(memory.tags))
     ))
+))
 
 -- columns --
 -- A memory's fields, in the order in which `rows.memory_from` takes them.
@@ -109,7 +111,7 @@ SELECT memory.seq, -bm25(memory_terms) AS score
 FROM memory_terms JOIN memory ON memory.seq = memory_terms.rowid
 WHERE memory_terms MATCH :match AND {visible} AND {passes}
 ORDER BY score DESC, memory.seq
-LIMIT :limit
+LIMIT :text_limit
 
 -- scores_by_text --
 -- The text index's score of these memories, of those that match any of the terms. The plus keeps SQLite from looking

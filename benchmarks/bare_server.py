@@ -1,0 +1,15 @@
+"""The yardstick: the smallest MCP server that the SDK can make, with one trivial tool."""
+
+from mcp.server import MCPServer
+
+server = MCPServer("bare")
+
+
+@server.tool()
+async def echo(text: str) -> str:
+    """Say it again."""
+    return text
+
+
+if __name__ == "__main__":
+    server.run("stdio")

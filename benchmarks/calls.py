@@ -1,0 +1,57 @@
+"""What a call costs the server over stdio at 1,000 memories, beside a trivial tool of the bare SDK."""
+
+import tempfile
+
+from benchmarks.environment import environment
+from benchmarks.report import Row
+from benchmarks.stdio_child import BARE, OURS, StdioChild
+
+MEMORIES = 1_000
+CALLS = 100
+ROUNDS = 5
+
+SUBJECTS = ("the parser", "the billing service", "Ada", "the release", "our database", "the login page", "the customer")
+VERBS = ("was rewritten in", "depends on", "prefers", "moved to", "broke because of", "is documented in", "asked for")
+OBJECTS = ("Rust", "PostgreSQL", "dark mode", "Thursday", "a missing index", "the wiki", "an invoice", "two reviewers")
+
+
+def sentence(number: int) -> str:
+    """A memory unlike the others, of ordinary length."""
+    subject = SUBJECTS[number % len(SUBJECTS)]
+    verb = VERBS[number // 7 % len(VERBS)]
+    thing = OBJECTS[number // 49 % len(OBJECTS)]
+    return f"In week {number} {subject} {verb} {thing}, and ticket {number * 37 % 9973} has the reasons."
+
+
+def measure() -> list[Row]:
+    with tempfile.TemporaryDirectory() as home:
+        bare, ours = StdioChild(BARE, environment(home)), StdioChild(OURS, environment(home))
+        ours.call("remember_many", {"memories": [{"content": sentence(number)} for number in range(MEMORIES)]})
+        ours.call("recall", {"query": "who asked for an invoice?"})
+        resident = ours.resident_megabytes()
+        trivial: list[float] = []
+        remember: list[float] = []
+        recall: list[float] = []
+        for turn in range(ROUNDS):
+            trivial.append(_cpu(bare, "echo", [{"text": sentence(number)} for number in range(CALLS)]))
+            first = MEMORIES + turn * CALLS
+            remember.append(_cpu(ours, "remember", [{"content": sentence(first + number)} for number in range(CALLS)]))
+            recall.append(
+                _cpu(ours, "recall", [{"query": f"why did {SUBJECTS[n % 7]} move in week {n}?"} for n in range(CALLS)])
+            )
+        bare.close()
+        ours.close()
+    yardstick = min(trivial)
+    return [
+        Row("remember over stdio, CPU ms above a trivial call", min(remember) - yardstick, yardstick, bar=3.0),
+        Row("recall over stdio, CPU ms above a trivial call", min(recall) - yardstick, yardstick, bar=3.0),
+        Row("resident memory after the first recall, MB", resident, None, bar=150.0),
+    ]
+
+
+def _cpu(server: StdioChild, tool: str, requests: list[dict[str, str]]) -> float:
+    """CPU milliseconds a call."""
+    before = server.cpu()
+    for request in requests:
+        server.call(tool, request)
+    return (server.cpu() - before) / len(requests) * 1000

@@ -1,0 +1,83 @@
+"""A server for the conformance suite, built with our own gateway; prints its port. Run with `python -m`."""
+
+import socket
+import sys
+
+import anyio
+import uvicorn
+from mcp.server.streamable_http import EventCallback, EventId, EventMessage, EventStore, StreamId
+from mcp_types import JSONRPCMessage
+from starlette.applications import Starlette
+from starlette.routing import Route
+
+from recollect.gateway.mcp.http import serve_http
+from recollect.gateway.mcp.server import ToolServer, build_server
+from recollect.toolkit.dispatcher import Dispatcher
+from recollect.toolkit.listing import Listing
+from recollect.toolkit.registry import Registry, Toolset
+from recollect.toolkit.services import Services
+from recollect.toolkit.usage import UsageCounter
+from tests.conformance.beyond import extend
+from tests.conformance.declared import DECLARED
+
+
+class KeptEvents(EventStore):
+    """All events of all streams, so that a client whose stream was cut can go on."""
+
+    def __init__(self) -> None:
+        self._events: list[tuple[StreamId, JSONRPCMessage | None]] = []
+
+    async def store_event(self, stream_id: StreamId, message: JSONRPCMessage | None) -> EventId:
+        self._events.append((stream_id, message))
+        return str(len(self._events))
+
+    async def replay_events_after(self, last_event_id: EventId, send_callback: EventCallback) -> StreamId | None:
+        position = int(last_event_id)
+        stream = self._events[position - 1][0]
+        for number, (stream_id, message) in enumerate(self._events[position:], start=position + 1):
+            if stream_id == stream and message is not None:
+                await send_callback(EventMessage(message, str(number)))
+        return stream
+
+
+def fixture_server() -> ToolServer:
+    registry = Registry(DECLARED)
+    services = Services()
+
+    async def this_server() -> ToolServer:
+        return server
+
+    services.provide(ToolServer, this_server)
+    server = build_server(
+        Dispatcher(registry, services, UsageCounter()),
+        Listing(registry, Toolset("all")),
+        version="1.0.0",
+        instructions="For the conformance suite.",
+        patience=1,
+        surface="mcp-http",
+    )
+    extend(server)
+    return server
+
+
+async def main() -> None:
+    hosts = ["127.0.0.1:*", "localhost:*", "[::1]:*"]
+    mcp = serve_http(
+        fixture_server(),
+        allowed_hosts=hosts,
+        allowed_origins=[f"http://{host}" for host in hosts],
+        max_body_bytes=4 * 1024 * 1024,
+    )
+    mcp.event_store = KeptEvents()
+    mcp.retry_interval = 100
+    listener = socket.create_server(("127.0.0.1", 0))
+    app = Starlette(routes=[Route("/mcp", endpoint=mcp.asgi_app)])
+    config = uvicorn.Config(app, log_level="warning", lifespan="off", timeout_graceful_shutdown=1)
+    async with mcp.run():
+        sys.stdout.write(f"{listener.getsockname()[1]}\n")
+        sys.stdout.flush()
+        await uvicorn.Server(config).serve(sockets=[listener])
+
+
+if __name__ == "__main__":
+    anyio.run(main)

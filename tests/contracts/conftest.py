@@ -1,0 +1,63 @@
+"""The backends that the store contract runs on; a new one is added here and nowhere else."""
+
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+from recollect.domain.clock import Clock, system_clock
+from recollect.storage.sqlite.store import SqliteStore
+from recollect.storage.store import Store
+from tests.contracts.samples import ManualClock
+
+
+class Backend(Protocol):
+    """Opens one and the same store any number of times, as different processes would."""
+
+    async def open(self, *, clock: Clock = system_clock, lease_seconds: float = 30.0) -> Store: ...
+
+
+class SqliteBackend:
+    """A store in a folder."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._opened: list[SqliteStore] = []
+
+    async def open(self, *, clock: Clock = system_clock, lease_seconds: float = 30.0) -> Store:
+        store = await SqliteStore.open(self._home, clock=clock, lease_seconds=lease_seconds)
+        self._opened.append(store)
+        return store
+
+    async def close(self) -> None:
+        for store in self._opened:
+            await store.close()
+
+
+@pytest.fixture(params=["sqlite"])
+async def backend(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Backend]:
+    match request.param:
+        case "sqlite":
+            backend = SqliteBackend(tmp_path / "home")
+        case unknown:
+            raise LookupError(unknown)
+    yield backend
+    await backend.close()
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+async def store(backend: Backend, clock: ManualClock) -> Store:
+    """One opened store whose time is the clock's."""
+    return await backend.open(clock=clock, lease_seconds=30.0)
+
+
+@pytest.fixture
+async def other(backend: Backend, clock: ManualClock, store: Store) -> Store:
+    """The same store as another process has it open."""
+    return await backend.open(clock=clock, lease_seconds=30.0)

@@ -1,0 +1,191 @@
+"""What every backend keeps of jobs, and how their leases work."""
+
+from dataclasses import replace
+
+from recollect.domain.errors import ErrorCode, ErrorRecord
+from recollect.domain.jobs import Job, JobState
+from recollect.domain.progress import Progress
+from recollect.storage.store import Store
+from tests.contracts.samples import NOW, ManualClock
+
+HALF_WAY = Progress(1, 2, "half of it")
+DONE = Progress(2, 2, "all of it")
+
+
+async def test_a_job_with_an_owner_runs_at_once(store: Store) -> None:
+    job = await store.jobs.add("index", {"path": "/a", "depth": [1, {"ü": None}]}, owner="me")
+    assert job == Job(
+        id=job.id,
+        kind="index",
+        payload={"path": "/a", "depth": [1, {"ü": None}]},
+        state=JobState.RUNNING,
+        attempts=1,
+        owner="me",
+        created_at=NOW,
+        started_at=NOW,
+    )
+    assert await store.jobs.get(job.id) == job
+
+
+async def test_a_job_without_an_owner_waits_in_the_queue(store: Store) -> None:
+    job = await store.jobs.add("index", {}, owner=None)
+    assert job == Job(id=job.id, kind="index", state=JobState.QUEUED, created_at=NOW)
+    assert await store.jobs.get("job_none") is None
+
+
+async def test_jobs_are_listed_newest_first_by_state_and_kind(store: Store) -> None:
+    first = await store.jobs.add("index", {}, owner=None)
+    second = await store.jobs.add("index", {}, owner="me")
+    third = await store.jobs.add("rebuild", {}, owner=None)
+    assert await store.jobs.list(limit=10) == [third, second, first]
+    assert await store.jobs.list(limit=2) == [third, second]
+    assert await store.jobs.list(states=[JobState.QUEUED], limit=10) == [third, first]
+    assert await store.jobs.list(states=[JobState.QUEUED, JobState.RUNNING], kind="index", limit=10) == [second, first]
+    assert await store.jobs.list(states=[JobState.FAILED], limit=10) == []
+
+
+async def test_the_oldest_queued_job_of_a_known_kind_is_claimed_first(store: Store, clock: ManualClock) -> None:
+    await store.jobs.add("foreign", {}, owner=None)
+    first = await store.jobs.add("index", {}, owner=None)
+    second = await store.jobs.add("rebuild", {}, owner=None)
+    clock.advance(5)
+    claimed = await store.jobs.claim(["rebuild", "index"], "me")
+    assert claimed == replace(first, state=JobState.RUNNING, attempts=1, owner="me", started_at=clock.now)
+    assert await store.jobs.get(first.id) == claimed
+    assert (await store.jobs.claim(["rebuild", "index"], "me")) == replace(
+        second, state=JobState.RUNNING, attempts=1, owner="me", started_at=clock.now
+    )
+    assert await store.jobs.claim(["rebuild", "index"], "me") is None
+    assert await store.jobs.claim([], "me") is None
+
+
+async def test_a_queued_job_is_claimed_by_one_process_only(store: Store, other: Store) -> None:
+    job = await store.jobs.add("index", {}, owner=None)
+    claimed = [await store.jobs.claim(["index"], "me"), await other.jobs.claim(["index"], "you")]
+    assert [taken.id if taken else None for taken in claimed] == [job.id, None]
+
+
+async def test_a_job_whose_lease_ran_out_is_taken_over(store: Store, other: Store, clock: ManualClock) -> None:
+    job = await store.jobs.add("index", {}, owner="dead")
+    await store.jobs.renew("dead", {job.id: HALF_WAY})
+    clock.advance(29.999)
+    assert await other.jobs.claim(["index"], "heir") is None
+    clock.advance(0.001)
+    assert await other.jobs.get(job.id) == replace(job, progress=HALF_WAY, owner=None)
+    taken = await other.jobs.claim(["index"], "heir")
+    assert taken == replace(job, progress=HALF_WAY, attempts=2, owner="heir")
+
+
+async def test_renewing_lengthens_a_lease_and_notes_progress(store: Store, clock: ManualClock) -> None:
+    job = await store.jobs.add("index", {}, owner="me")
+    clock.advance(20)
+    assert await store.jobs.renew("me", {job.id: HALF_WAY}) == {job.id: JobState.RUNNING}
+    clock.advance(20)
+    assert await store.jobs.claim(["index"], "heir") is None
+    assert await store.jobs.get(job.id) == replace(job, progress=HALF_WAY)
+    assert await store.jobs.renew("me", {}) == {}
+
+
+async def test_a_lease_that_ran_out_can_be_renewed_until_somebody_claims_the_job(
+    store: Store, clock: ManualClock
+) -> None:
+    job = await store.jobs.add("index", {}, owner="slow")
+    clock.advance(100)
+    assert await store.jobs.renew("slow", {job.id: HALF_WAY}) == {job.id: JobState.RUNNING}
+    assert await store.jobs.claim(["index"], "heir") is None
+
+
+async def test_who_lost_the_lease_can_neither_renew_finish_nor_release(store: Store, clock: ManualClock) -> None:
+    job = await store.jobs.add("index", {}, owner="slow")
+    clock.advance(30)
+    taken = await store.jobs.claim(["index"], "heir")
+    assert await store.jobs.renew("slow", {job.id: DONE}) == {}
+    assert not await store.jobs.finish(job.id, "slow", JobState.COMPLETED, progress=DONE, result={})
+    await store.jobs.release(job.id, "slow")
+    assert await store.jobs.get(job.id) == taken
+
+
+async def test_a_completed_job_keeps_its_result(store: Store, clock: ManualClock) -> None:
+    job = await store.jobs.add("index", {}, owner="me")
+    clock.advance(3)
+    assert await store.jobs.finish(job.id, "me", JobState.COMPLETED, progress=DONE, result={"files": 3, "é": [None]})
+    ended = replace(
+        job,
+        state=JobState.COMPLETED,
+        progress=DONE,
+        result={"files": 3, "é": [None]},
+        owner=None,
+        ended_at=clock.now,
+    )
+    assert await store.jobs.get(job.id) == ended
+    assert not await store.jobs.finish(job.id, "me", JobState.FAILED, progress=DONE)
+    assert await store.jobs.renew("me", {job.id: DONE}) == {}
+    await store.jobs.release(job.id, "me")
+    assert await store.jobs.get(job.id) == ended
+
+
+async def test_a_failed_job_keeps_its_error(store: Store) -> None:
+    job = await store.jobs.add("index", {}, owner="me")
+    error = ErrorRecord(ErrorCode.NOT_FOUND, "no such folder", "name one", {"path": "/ä"})
+    assert await store.jobs.finish(job.id, "me", JobState.FAILED, progress=HALF_WAY, error=error)
+    assert await store.jobs.get(job.id) == replace(
+        job, state=JobState.FAILED, progress=HALF_WAY, error=error, owner=None, ended_at=NOW
+    )
+
+
+async def test_a_released_job_goes_back_to_the_queue_and_is_begun_again(store: Store) -> None:
+    job = await store.jobs.add("index", {}, owner="leaving")
+    await store.jobs.release(job.id, "leaving")
+    assert await store.jobs.get(job.id) == replace(job, state=JobState.QUEUED, owner=None)
+    assert await store.jobs.claim(["index"], "heir") == replace(job, attempts=2, owner="heir")
+
+
+async def test_a_job_released_while_it_was_to_stop_is_cancelled(store: Store) -> None:
+    job = await store.jobs.add("index", {}, owner="leaving")
+    await store.jobs.request_cancel(job.id)
+    await store.jobs.release(job.id, "leaving")
+    assert await store.jobs.get(job.id) == replace(job, state=JobState.CANCELLED, owner=None, ended_at=NOW)
+    assert await store.jobs.claim(["index"], "heir") is None
+
+
+async def test_a_queued_job_is_cancelled_at_once(store: Store) -> None:
+    job = await store.jobs.add("index", {}, owner=None)
+    cancelled = replace(job, state=JobState.CANCELLED, ended_at=NOW)
+    assert await store.jobs.request_cancel(job.id) == cancelled
+    assert await store.jobs.get(job.id) == cancelled
+    assert await store.jobs.claim(["index"], "me") is None
+    assert await store.jobs.request_cancel("job_none") is None
+
+
+async def test_a_running_job_is_asked_to_stop_and_its_owner_learns_of_it(store: Store, other: Store) -> None:
+    job = await store.jobs.add("index", {}, owner="me")
+    asked = replace(job, state=JobState.CANCELLING)
+    assert await other.jobs.request_cancel(job.id) == asked
+    assert await other.jobs.request_cancel(job.id) == asked
+    assert await store.jobs.renew("me", {job.id: HALF_WAY}) == {job.id: JobState.CANCELLING}
+    assert await store.jobs.finish(job.id, "me", JobState.CANCELLED, progress=HALF_WAY)
+    ended = replace(job, state=JobState.CANCELLED, progress=HALF_WAY, owner=None, ended_at=NOW)
+    assert await other.jobs.get(job.id) == ended
+    assert await other.jobs.request_cancel(job.id) == ended
+
+
+async def test_work_that_was_done_before_it_could_stop_is_completed(store: Store) -> None:
+    job = await store.jobs.add("index", {}, owner="me")
+    await store.jobs.request_cancel(job.id)
+    assert await store.jobs.finish(job.id, "me", JobState.COMPLETED, progress=DONE, result={"n": 1})
+    assert await store.jobs.get(job.id) == replace(
+        job, state=JobState.COMPLETED, progress=DONE, result={"n": 1}, owner=None, ended_at=NOW
+    )
+
+
+async def test_a_job_to_be_stopped_whose_owner_died_is_cancelled_and_not_taken(
+    store: Store, clock: ManualClock
+) -> None:
+    job = await store.jobs.add("index", {}, owner="dead")
+    await store.jobs.request_cancel(job.id)
+    clock.advance(29)
+    assert await store.jobs.claim(["other"], "heir") is None
+    assert await store.jobs.get(job.id) == replace(job, state=JobState.CANCELLING)
+    clock.advance(1)
+    assert await store.jobs.claim(["other"], "heir") is None
+    assert await store.jobs.get(job.id) == replace(job, state=JobState.CANCELLED, owner=None, ended_at=clock.now)

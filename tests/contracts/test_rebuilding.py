@@ -1,0 +1,105 @@
+"""How every backend makes its indexes anew while it goes on answering."""
+
+import pytest
+
+from recollect.domain.errors import Conflict
+from recollect.domain.memories import CandidatePool, Derived
+from recollect.storage.memories import MemoryCounts
+from recollect.storage.store import Store
+from tests.contracts.samples import NOBODY_IN_PARTICULAR, query, vector, write
+
+NEW_MODEL = "better"
+
+
+def derived(*terms: str, meaning: bytes = b"", model: str = NEW_MODEL) -> Derived:
+    return Derived(terms=terms, vector=meaning, model=model)
+
+
+def names(pool: CandidatePool) -> list[str]:
+    return [candidate.memory.content for candidate in pool.candidates]
+
+
+async def kept(store: Store) -> list[str]:
+    """Three memories; their ids."""
+    ids = ["mem_a", "mem_b", "mem_c"]
+    await store.memories.put([write(own[-1], id=own, terms=("old",), vector=vector(1, 0)) for own in ids])
+    return ids
+
+
+async def test_a_rebuild_changes_answers_only_when_it_is_finished(store: Store, other: Store) -> None:
+    ids = await kept(store)
+    assert await store.memories.begin_rebuild(resume=False) is None
+    await store.memories.rebuild([(own, derived("new", meaning=vector(0, 1))) for own in ids])
+    assert names(await other.memories.candidates(query("old"))) == ["a", "b", "c"]
+    assert names(await other.memories.candidates(query("new"))) == []
+    files = await store.memories.finish_rebuild()
+    assert all(file.rows == 3 and file.bytes > 0 for file in files)
+    for reader in (store, other):
+        assert names(await reader.memories.candidates(query("old"))) == []
+        pool = await reader.memories.candidates(query("new", vector=vector(0, 1), model=NEW_MODEL))
+        assert [(c.memory.content, c.cosine) for c in pool.candidates] == [("a", 1), ("b", 1), ("c", 1)]
+        assert (pool.texts, pool.frequencies) == (3, {"new": 3})
+    assert await store.memories.counts() == MemoryCounts(3, 3, {NEW_MODEL: 3})
+    assert (await store.check()).problems == []
+
+
+async def test_writes_during_a_rebuild_are_found_before_and_after_it(store: Store, other: Store) -> None:
+    await kept(store)
+    await store.memories.begin_rebuild(resume=False)
+    await other.memories.put([write("d", id="mem_d", terms=("fresh",), vector=vector(1, 0))])
+    await other.memories.delete(NOBODY_IN_PARTICULAR, ["mem_b"])
+    assert names(await store.memories.candidates(query("fresh"))) == ["d"]
+    await store.memories.rebuild([(own, derived("new")) for own in ("mem_a", "mem_b", "mem_c", "mem_d")])
+    await other.memories.put([write("e", terms=("fresh",))])
+    await other.memories.delete(NOBODY_IN_PARTICULAR, ["mem_c"])
+    await store.memories.finish_rebuild()
+    assert names(await other.memories.candidates(query("fresh"))) == ["d", "e"]
+    assert names(await other.memories.candidates(query("new"))) == ["a"]
+    assert (await store.memories.candidates(query("old"))).texts == 3
+    assert (await store.check()).problems == []
+
+
+async def test_a_memory_revised_after_it_was_scanned_keeps_its_newer_words(store: Store, other: Store) -> None:
+    await store.memories.put([write("old", id="mem_a", key="k", vector=vector(1, 0))])
+    await store.memories.begin_rebuild(resume=False)
+    (scanned,) = await store.memories.scan(None, 10)
+    await other.memories.put([write("revised", key="k", vector=vector(0, 1))])
+    await store.memories.rebuild([(scanned.id, derived("old", meaning=vector(1, 0)))])
+    await store.memories.finish_rebuild()
+    assert names(await store.memories.candidates(query("old"))) == []
+    pool = await store.memories.candidates(query("revised", vector=vector(0, 1)))
+    assert [(c.memory.content, c.cosine) for c in pool.candidates] == [("revised", 1)]
+
+
+async def test_a_rebuild_is_resumed_where_it_was_or_begun_anew(store: Store, other: Store) -> None:
+    await kept(store)
+    assert await store.memories.begin_rebuild(resume=True) is None
+    assert await other.memories.begin_rebuild(resume=True) is None
+    await store.memories.rebuild([("mem_a", derived("new")), ("mem_b", derived("new"))])
+    await store.memories.delete(NOBODY_IN_PARTICULAR, ["mem_b"])
+    after = await other.memories.begin_rebuild(resume=True)
+    assert [memory.id for memory in await other.memories.scan(after, 10)] == ["mem_c"]
+    assert await other.memories.begin_rebuild(resume=False) is None
+    await other.memories.rebuild([(own, derived("newest")) for own in ("mem_a", "mem_c")])
+    await other.memories.rebuild([])
+    await other.memories.finish_rebuild()
+    assert names(await store.memories.candidates(query("newest", "new"))) == ["a", "c"]
+
+
+async def test_a_rebuild_that_misses_memories_cannot_be_finished(store: Store) -> None:
+    await kept(store)
+    await store.memories.begin_rebuild(resume=False)
+    await store.memories.rebuild([("mem_a", derived("new"))])
+    with pytest.raises(Conflict, match="2 memories"):
+        await store.memories.finish_rebuild()
+    assert names(await store.memories.candidates(query("old"))) == ["a", "b", "c"]
+    assert await store.memories.begin_rebuild(resume=True) == "mem_a"
+
+
+async def test_without_a_rebuild_there_is_nothing_to_go_on_with_or_to_finish(store: Store) -> None:
+    await kept(store)
+    with pytest.raises(Conflict):
+        await store.memories.rebuild([("mem_a", derived("new"))])
+    with pytest.raises(Conflict):
+        await store.memories.finish_rebuild()
+    assert (await store.check()).problems == []

@@ -1,0 +1,167 @@
+"""The threads that write and read: turns, waiting, giving up, closing."""
+
+import asyncio
+import fcntl
+import threading
+from pathlib import Path
+
+import apsw
+import pytest
+
+from recollect.domain.errors import Busy, Unavailable
+from recollect.storage.sqlite import lanes
+from recollect.storage.sqlite.connections import Connection
+from recollect.storage.sqlite.lanes import Readers
+from recollect.storage.sqlite.store import SqliteStore
+from tests.contracts.samples import query, vector, write
+from tests.storage.sqlite.conftest import Child, Start
+
+BOUND = 10.0
+
+
+def held_by(start: Start, home: Path) -> Child:
+    """Another process that holds the writers' lock until its input ends."""
+    child = start("hold_the_lock", home / "recollect.lock")
+    assert child.stdout is not None
+    assert child.stdout.readline() == "held\n"
+    return child
+
+
+def let_go(child: Child) -> None:
+    child.communicate(timeout=BOUND)
+
+
+async def contents(store: SqliteStore) -> list[str]:
+    return sorted(memory.content for memory in await store.memories.scan(None, 1000))
+
+
+async def test_a_write_whose_turn_does_not_come_is_busy_and_never_done(home: Path, start: Start) -> None:
+    store = await SqliteStore.open(home, busy_seconds=0.2)
+    holder = held_by(start, home)
+    with pytest.raises(Busy) as failure:
+        await store.memories.put([write("too late")])
+    assert failure.value.hint
+    with pytest.raises(Busy):
+        await store.ping()
+    assert await contents(store) == []
+    let_go(holder)
+    await store.ping()
+    await store.memories.put([write("in time")])
+    assert await contents(store) == ["in time"]
+    await store.close()
+
+
+async def test_reading_goes_on_while_another_process_holds_the_lock(
+    store: SqliteStore, start: Start, home: Path
+) -> None:
+    await store.memories.put([write("kept", vector=vector(1, 0))])
+    holder = held_by(start, home)
+    assert await contents(store) == ["kept"]
+    assert len((await store.memories.candidates(query("kept", vector=vector(1, 0)))).candidates) == 1
+    let_go(holder)
+
+
+async def test_a_store_cannot_be_opened_while_the_lock_stays_held(empty_home: Path, start: Start) -> None:
+    (empty_home / "recollect.lock").touch()
+    holder = held_by(start, empty_home)
+    with pytest.raises(Busy):
+        await SqliteStore.open(empty_home, busy_seconds=0.2)
+    let_go(holder)
+    await (await SqliteStore.open(empty_home)).close()
+
+
+async def test_a_write_whose_caller_is_cancelled_is_done_wholly(home: Path, start: Start) -> None:
+    store = await SqliteStore.open(home)
+    holder = held_by(start, home)
+    waiting = asyncio.create_task(store.memories.put([write(f"part {number}") for number in range(20)]))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    let_go(holder)
+    await store.memories.put([write("whole")])
+    assert len(await contents(store)) == 21
+    await store.close()
+
+
+async def test_closing_waits_for_every_write_that_was_handed_in(home: Path) -> None:
+    store = await SqliteStore.open(home)
+    writes = [asyncio.create_task(store.memories.put([write(f"{number:02}")])) for number in range(40)]
+    await asyncio.sleep(0)
+    writes[0].cancel()
+    await store.close()
+    outcomes = await asyncio.gather(*writes, return_exceptions=True)
+    assert [outcome for outcome in outcomes[1:] if isinstance(outcome, BaseException)] == []
+    reopened = await SqliteStore.open(home)
+    assert await contents(reopened) == [f"{number:02}" for number in range(40)]
+    assert (await reopened.check()).problems == []
+    await reopened.close()
+
+
+async def test_closing_does_not_wait_for_a_lock_that_nobody_gives_back(home: Path, start: Start) -> None:
+    store = await SqliteStore.open(home, busy_seconds=0.1)
+    holder = held_by(start, home)
+    with pytest.raises(Busy):
+        await store.memories.put([write("never")])
+    async with asyncio.timeout(BOUND):
+        await store.close()
+    let_go(holder)
+
+
+@pytest.mark.parametrize(("hold", "fewest", "most"), [(60.0, 1, 10), (0.0, 50, 50)])
+async def test_writes_queued_together_share_the_lock_but_not_for_long(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch, hold: float, fewest: int, most: int
+) -> None:
+    taken: list[int] = []
+    original = fcntl.flock
+
+    def counting(descriptor: int, operation: int) -> None:
+        taken.append(operation)
+        original(descriptor, operation)
+
+    monkeypatch.setattr(fcntl, "flock", counting)
+    monkeypatch.setattr(lanes, "HOLD_SECONDS", hold)
+    await asyncio.gather(*(store.memories.put([write(f"{number}")]) for number in range(50)))
+    await store.ping()
+    assert len(await contents(store)) == 50
+    assert fewest <= taken.count(fcntl.LOCK_EX) - 1 <= most
+
+
+async def test_a_read_that_nobody_waits_for_is_not_done(store: SqliteStore, home: Path) -> None:
+    readers = Readers(lambda: Connection(home / "recollect.db", 1.0, read_only=True), 1)
+    go_on, read = threading.Event(), list[str]()
+    first = asyncio.create_task(readers.read(lambda connection: go_on.wait(BOUND)))
+    second = asyncio.create_task(readers.read(lambda connection: read.append("second")))
+    await asyncio.sleep(0)
+    second.cancel()
+    await asyncio.sleep(0)
+    go_on.set()
+    assert await first
+    await readers.read(lambda connection: read.append("third"))
+    assert read == ["third"]
+    await readers.close()
+
+
+async def test_a_reader_that_could_not_connect_tries_again(store: SqliteStore, home: Path) -> None:
+    attempts: list[int] = []
+
+    def connect() -> Connection:
+        attempts.append(1)
+        if len(attempts) == 1:
+            raise apsw.CantOpenError("not now")
+        return Connection(home / "recollect.db", 1.0, read_only=True)
+
+    readers = Readers(connect, 1)
+    with pytest.raises(Unavailable):
+        await readers.read(lambda connection: connection.value("SELECT 1"))
+    assert await readers.read(lambda connection: connection.value("SELECT 1")) == 1
+    await readers.close()
+
+
+async def test_a_store_that_came_along_in_a_fork_says_so_and_the_parents_works_on(
+    store: SqliteStore, home: Path, start: Start
+) -> None:
+    await store.memories.put([write("kept")])
+    child = start("fork_and_ask", home)
+    said = child.communicate(timeout=BOUND)[0].splitlines()
+    assert said == ["child: this store was opened before the process forked", "parent: 1"]

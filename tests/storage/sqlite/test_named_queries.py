@@ -1,0 +1,69 @@
+"""The SQL files: each query explained, used, and behind the one predicate of visibility."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import recollect.storage.sqlite
+from recollect.storage.sqlite.named_queries import load_queries, read_queries
+
+PACKAGE = Path(recollect.storage.sqlite.__path__[0])
+FILES = sorted(path.stem for path in (PACKAGE / "queries").glob("*.sql"))
+QUERIES = [(file, name) for file in FILES for name in read_queries(file)]
+
+READS_MEMORIES = re.compile(r"\b(?:FROM|JOIN|UPDATE)\s+memory\b")
+
+# These read memories without asking who may see them. Each says why that is right.
+UNSCOPED = {
+    ("memories", "keyed"): "a write looks for its own key in exactly its own audience",
+    ("memories", "revise"): "changes the one that `keyed` found",
+    ("memories", "erase"): "erases those that `visible_by_id` found in the same transaction",
+    ("memories", "count_memories"): "a number over all scopes",
+    ("memories", "scan"): "maintenance: rebuilding",
+    ("memories", "not_rebuilt"): "maintenance: rebuilding; brings no content",
+    ("memories", "count_not_rebuilt"): "maintenance: rebuilding; a number",
+    ("vectors", "changed_since"): "copies vectors with their audience; search chooses by audience",
+    ("vectors", "all_vectors"): "copies vectors with their audience; search chooses by audience",
+    ("store", "not_indexed"): "maintenance: checking; a number",
+    ("store", "indexed_in_vain"): "maintenance: checking; a number",
+    ("store", "without_vector"): "maintenance: checking; a number",
+    ("store", "miscounted"): "maintenance: checking; a number",
+}
+
+
+def test_every_query_that_reads_memories_asks_who_may_see_them() -> None:
+    unguarded = {
+        (file, name)
+        for file, name in QUERIES
+        if READS_MEMORIES.search(read_queries(file)[name]) and "{visible}" not in read_queries(file)[name]
+    }
+    assert unguarded == set(UNSCOPED)
+
+
+def test_who_sees_what_is_said_once() -> None:
+    said = [(file, name) for file, name in QUERIES if ":session_id" in read_queries(file)[name]]
+    assert said == [
+        ("memories", "audiences"),
+        ("memories", "find_audience"),
+        ("memories", "add_audience"),
+        ("memories", "add"),
+        ("memories", "revise"),
+    ]
+
+
+@pytest.mark.parametrize(("file", "name"), QUERIES)
+def test_every_query_says_what_it_is_for_and_is_used(file: str, name: str) -> None:
+    text = read_queries(file)[name]
+    assert re.match(r"-- [A-Z].+", text), "begins with a comment"
+    fragments = "".join(read_queries(file).values())
+    code = "".join(path.read_text() for path in PACKAGE.glob("*.py") if f'load_queries("{file}")' in path.read_text())
+    passed_on = rf'_(?:one|all|projects)\((?:connection, )?"{name}"'
+    assert f'_SQL["{name}"]' in code or f"{{{name}}}" in fragments or re.search(passed_on, code)
+
+
+def test_fragments_are_put_in_without_their_comments() -> None:
+    find = load_queries("memories")["find"]
+    assert "{" not in find
+    assert "--" not in find
+    assert "scope = 'global'" in find

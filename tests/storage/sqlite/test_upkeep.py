@@ -1,0 +1,114 @@
+"""Checking and copying a whole store."""
+
+import shutil
+import struct
+import zlib
+from pathlib import Path
+
+import pytest
+
+from recollect.storage.sqlite.connections import Connection
+from recollect.storage.sqlite.store import SqliteStore
+from tests.contracts.samples import NOBODY_IN_PARTICULAR, vector, write
+from tests.storage.sqlite.conftest import Start, names_in
+
+DAMAGES = {
+    "DELETE FROM memory_vector WHERE seq = 1": "1 memories have no vector",
+    "DELETE FROM memory_terms WHERE rowid = 1": "1 memories are not in the text index",
+    "INSERT INTO memory_terms (rowid, terms) VALUES (99, 'x')": "1 entries of the text index have no memory",
+    "UPDATE memory_terms_content SET c0 = 'other words' WHERE id = 2": "memory_terms",
+    "UPDATE memory_terms_data SET block = zeroblob(length(block)) WHERE id > 100": "memory_terms",
+    "UPDATE meta SET value = 7 WHERE name = 'memories'": "there are 3 memories, and 7 are counted",
+    "PRAGMA foreign_keys = OFF; UPDATE memory SET audience_id = 99 WHERE seq = 1": "1 rows of memory refer",
+}
+
+
+@pytest.fixture
+async def filled(store: SqliteStore) -> SqliteStore:
+    await store.memories.put([write(f"memory number {number}", vector=vector(number, 1)) for number in range(3)])
+    return store
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+async def test_a_check_finds_what_does_not_fit(filled: SqliteStore, home: Path, damage: str) -> None:
+    assert (await filled.check()).problems == []
+    connection = Connection(home / "recollect.db", 5.0)
+    connection.execute(damage)
+    connection.close()
+    problems = (await filled.check()).problems
+    assert [problem for problem in problems if DAMAGES[damage] in problem] != []
+
+
+async def test_a_check_finds_a_file_that_differs_from_the_store(filled: SqliteStore, home: Path) -> None:
+    await filled.memories.begin_rebuild(resume=False)
+    for found in await filled.memories.scan(None, 10):
+        derived = write(found.content, vector=vector(1, 2)).derived
+        await filled.memories.rebuild([(found.id, derived)])
+    (file,) = await filled.memories.finish_rebuild()
+    await filled.memories.put([write("not in the file yet", vector=vector(1, 1))])
+    assert (await filled.check()).problems == []
+    path = home / "derived" / file.name
+    body = bytearray(path.read_bytes()[:-4])
+    body[-1] ^= 1
+    path.write_bytes(body + struct.pack("<I", zlib.crc32(body)))
+    assert (await filled.check()).problems == [f"{file.name} has 2 entries that differ from the store"]
+    connection = Connection(home / "recollect.db", 5.0)
+    connection.execute("UPDATE memory_change SET mark = mark + 1")
+    connection.close()
+    assert (await filled.check()).problems == [f"{file.name} is too old to be used, and will be made anew"]
+
+
+async def test_a_backup_taken_while_others_write_is_whole_and_can_take_the_stores_place(
+    filled: SqliteStore, home: Path, tmp_path: Path, start: Start
+) -> None:
+    child = start("keep_writing", home)
+    assert child.stdout is not None
+    before = {child.stdout.readline().strip() for _ in range(20)}
+    info = await filled.backup(tmp_path / "copy.db")
+    child.communicate(timeout=20)
+    assert info == type(info)("sqlite", str(tmp_path / "copy.db"), 1, (tmp_path / "copy.db").stat().st_size)
+    (tmp_path / "restored").mkdir()
+    shutil.copy(tmp_path / "copy.db", tmp_path / "restored" / "recollect.db")
+    restored = await SqliteStore.open(tmp_path / "restored")
+    assert (await restored.check()).problems == []
+    ids = {memory.id for memory in await restored.memories.scan(None, 100_000)}
+    assert before <= ids <= {memory.id for memory in await filled.memories.scan(None, 100_000)}
+    await restored.memories.put([write("goes on")])
+    await restored.close()
+
+
+async def test_a_backup_of_a_damaged_store_fails_and_leaves_nothing(
+    filled: SqliteStore, home: Path, tmp_path: Path
+) -> None:
+    connection = Connection(home / "recollect.db", 5.0)
+    connection.execute("DELETE FROM memory_vector WHERE seq = 1")
+    connection.close()
+    (tmp_path / "copies").mkdir()
+    with pytest.raises(Exception, match="1 memories have no vector"):
+        await filled.backup(tmp_path / "copies" / "copy.db")
+    assert names_in(tmp_path / "copies") == []
+
+
+async def traces(home: Path, words: list[str]) -> list[str]:
+    content = (home / "recollect.db").read_bytes()
+    # Terms share their beginnings in the index, so the rest of one is looked for.
+    return [word for word in words if word[2:].encode() in content]
+
+
+@pytest.mark.parametrize("revise", [False, True])
+async def test_nothing_of_an_erased_or_replaced_memory_stays_in_the_file(home: Path, revise: bool) -> None:
+    store = await SqliteStore.open(home)
+    await store.memories.put([write(f"ordinary words {number}") for number in range(50)])
+    secret = write("zanzibarquux betelgeusefnord", key="secret", metadata={"mindbogglingwomble": 1})
+    await store.memories.put([secret])
+    await store.memories.put([write(f"more words {number}") for number in range(50)])
+    await store.vacuum()
+    words = ["zanzibarquux", "betelgeusefnord", "mindbogglingwomble"]
+    assert await traces(home, words) == words
+    if revise:
+        await store.memories.put([write("harmless", key="secret", given=frozenset({"metadata"}))])
+    else:
+        await store.memories.delete(NOBODY_IN_PARTICULAR, [secret.memory.id])
+    await store.close()
+    assert names_in(home) == ["recollect.db", "recollect.lock"]
+    assert await traces(home, words) == []

@@ -1,0 +1,284 @@
+"""Search by meaning: whatever happens to the file of vectors, the answers are the same."""
+
+import math
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect.domain.memories import CandidatePool, Derived, MemoryFilter, MemoryWrite
+from recollect.domain.scopes import Scope, Visibility
+from recollect.storage.sqlite import vectors
+from recollect.storage.sqlite.connections import Connection
+from recollect.storage.sqlite.store import SqliteStore
+from recollect.storage.sqlite.vector_file import FORMAT_VERSION
+from tests.contracts.samples import MODEL, NOBODY_IN_PARTICULAR, query, vector, write
+from tests.storage.sqlite.conftest import names_in
+
+FILE = f"vectors-{MODEL}-8-{FORMAT_VERSION}.bin"
+HERE = Visibility("prj_a")
+
+
+def meaning(number: int) -> bytes:
+    """Vectors that point all over the place, each a few times."""
+    return vector(*(math.sin((number % 90 + 1) * (place + 1)) for place in range(8)))
+
+
+def memory(number: int, like: int | None = None, **fields: Any) -> MemoryWrite:
+    if number % 3:
+        fields = {"scope": Scope.PROJECT, "project_id": f"prj_{'ab'[number % 2]}", **fields}
+    means = meaning(number if like is None else like)
+    return write(f"memory {number}", id=f"mem_{number:05}", vector=means, **fields)
+
+
+async def rebuild(store: SqliteStore) -> None:
+    """Write the file of vectors."""
+    await store.memories.begin_rebuild(resume=False)
+    everything = await store.memories.scan(None, 10_000)
+    await store.memories.rebuild([(found.id, memory(int(found.id[4:])).derived) for found in everything])
+    await store.memories.finish_rebuild()
+
+
+def hits(pool: CandidatePool) -> list[tuple[str, float | None]]:
+    return [(candidate.memory.id, candidate.cosine) for candidate in pool.candidates]
+
+
+async def answers(store: SqliteStore) -> list[CandidatePool]:
+    """A few questions of each kind."""
+    return [
+        await store.memories.candidates(
+            query("7", vector=meaning(number), visibility=visibility, filter=wanted, limit=7)
+        )
+        for number in (1, 50, 200)
+        for visibility in (NOBODY_IN_PARTICULAR, HERE, Visibility("prj_b"))
+        for wanted in (MemoryFilter(), MemoryFilter(scope=Scope.PROJECT))
+    ]
+
+
+@pytest.fixture
+async def filled(store: SqliteStore, home: Path) -> SqliteStore:
+    """A store of 300 memories with a file of their vectors, some of them changed and deleted after it was written."""
+    await store.memories.put([memory(number) for number in range(280)])
+    await rebuild(store)
+    await store.memories.put([memory(number) for number in range(280, 300)])
+    await store.memories.put([memory(301, key="k", terms=("first",))])
+    await store.memories.put([memory(301, like=3, key="k", terms=("second",))])
+    await store.memories.delete(HERE, [f"mem_{number:05}" for number in range(10, 30)])
+    assert names_in(home / "derived") == [FILE]
+    return store
+
+
+async def after_reopening(home: Path) -> list[CandidatePool]:
+    reopened = await SqliteStore.open(home)
+    try:
+        return await answers(reopened)
+    finally:
+        await reopened.close()
+
+
+async def test_a_good_file_is_used_and_what_it_misses_comes_from_the_store(
+    filled: SqliteStore, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "derived" / FILE).rename(home / FILE)
+    expected = await after_reopening(home)
+    assert sum(len(pool.candidates) for pool in expected) > 100
+    (home / FILE).rename(home / "derived" / FILE)
+
+    def refuse(*_: object) -> Iterator[Any]:
+        raise AssertionError("everything was read from the store")
+
+    monkeypatch.setattr(vectors, "vectors_of", refuse)
+    assert await after_reopening(home) == expected
+    (home / "derived" / FILE).unlink()
+    with pytest.raises(AssertionError, match="everything"):
+        await after_reopening(home)
+
+
+def flipped(place: float) -> Callable[[bytes], bytes]:
+    def flip(content: bytes) -> bytes:
+        changed = bytearray(content)
+        changed[int(len(content) * place)] ^= 4
+        return bytes(changed)
+
+    return flip
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda content: b"",
+    "a few bytes": lambda content: content[:10],
+    "half": lambda content: content[: len(content) // 2],
+    "without its end": lambda content: content[:-1],
+    "longer": lambda content: content + b"\x00",
+    "of zeros": lambda content: bytes(len(content)),
+    "bit flipped in the magic": flipped(0.0),
+    "bit flipped in the header": lambda content: content.replace(b'"revision": ', b'"revision":1'),
+    "bit flipped in the places": flipped(0.2),
+    "bit flipped in the vectors": flipped(0.7),
+    "bit flipped in the checksum": flipped(0.99999),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+async def test_a_damaged_file_is_noticed_made_anew_and_changes_no_answer(
+    filled: SqliteStore, home: Path, damage: str
+) -> None:
+    expected = await answers(filled)
+    await filled.close()
+    path = home / "derived" / FILE
+    good = path.read_bytes()
+    path.write_bytes(DAMAGES[damage](good))
+    assert path.read_bytes() != good
+    reopened = await SqliteStore.open(home)
+    assert len((await reopened.check()).problems) == 1
+    assert await answers(reopened) == expected
+    assert (await reopened.check()).problems == []
+    assert path.read_bytes() != DAMAGES[damage](good)
+    await reopened.close()
+    assert await after_reopening(home) == expected
+
+
+async def test_a_file_of_another_format_or_model_is_not_used(
+    filled: SqliteStore, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = await answers(filled)
+    path = home / "derived" / FILE
+    monkeypatch.setattr("recollect.storage.sqlite.vector_file.FORMAT_VERSION", FORMAT_VERSION + 1)
+    newer = path.with_name(path.name.replace(f"-{FORMAT_VERSION}.bin", f"-{FORMAT_VERSION + 1}.bin"))
+    shutil.copy(path, newer)
+    assert await after_reopening(home) == expected
+    assert newer.read_bytes() != path.read_bytes()
+    monkeypatch.undo()
+    await filled.memories.put([write("foreign", id="mem_foreign", vector=vector(*[1] * 8), model="other/model")])
+    shutil.copy(path, home / "derived" / FILE.replace(MODEL, "other%2Fmodel"))
+    reopened = await SqliteStore.open(home)
+    pool = await reopened.memories.candidates(query(vector=vector(*[1] * 8), model="other/model"))
+    assert [candidate.memory.id for candidate in pool.candidates] == ["mem_foreign"]
+    await reopened.close()
+
+
+async def test_an_old_copy_of_the_file_is_brought_up_to_date(filled: SqliteStore, home: Path) -> None:
+    path = home / "derived" / FILE
+    old = path.read_bytes()
+    await filled.memories.delete(NOBODY_IN_PARTICULAR, ["mem_00000", "mem_00003"])
+    await rebuild(filled)
+    expected = await answers(filled)
+    assert path.read_bytes() != old
+    path.write_bytes(old)
+    assert await after_reopening(home) == expected
+
+
+async def test_a_file_of_another_life_of_the_store_is_not_used(filled: SqliteStore, home: Path, tmp_path: Path) -> None:
+    """As many changes, but others: what a backup that was put back and written to again looks like."""
+    twin = await SqliteStore.open(tmp_path / "twin")
+    await twin.memories.put([memory(number) for number in range(280)])
+    await rebuild(twin)
+    await twin.memories.put([memory(number + 1000) for number in range(60)])
+    expected = await answers(twin)
+    await twin.close()
+    own, foreign = tmp_path / "twin" / "derived" / FILE, home / "derived" / FILE
+    assert own.stat().st_size == foreign.stat().st_size
+    shutil.copy(foreign, own)
+    assert await after_reopening(tmp_path / "twin") == expected
+
+
+async def test_a_shortened_log_is_noticed_by_copies_in_memory_and_in_files(filled: SqliteStore, home: Path) -> None:
+    reader = await SqliteStore.open(home)
+    await answers(reader)
+    await filled.memories.delete(NOBODY_IN_PARTICULAR, ["mem_00003"])
+    await filled.memories.put([memory(400)])
+    expected = await answers(filled)
+    connection = Connection(home / "recollect.db", 5.0)
+    connection.execute("DELETE FROM memory_change WHERE revision < (SELECT max(revision) FROM memory_change)")
+    connection.close()
+    assert await answers(reader) == expected
+    assert await answers(filled) == expected
+    assert await after_reopening(home) == expected
+    await reader.close()
+
+
+async def test_the_log_does_not_grow_for_ever(store: SqliteStore, home: Path) -> None:
+    await store.memories.put([memory(0)])
+    connection = Connection(home / "recollect.db", 5.0)
+    connection.execute(
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 102000) "
+        "INSERT INTO memory_change (seq) SELECT 1 FROM n"
+    )
+    kept, first, last = connection.execute("SELECT count(*), min(revision), max(revision) FROM memory_change")[0]
+    connection.close()
+    assert last == 102_001
+    assert kept == last - first + 1
+    assert 100_000 <= kept <= 101_000
+    found = await store.memories.candidates(query(vector=meaning(0)))
+    assert [candidate.memory.id for candidate in found.candidates] == ["mem_00000"]
+
+
+async def test_a_file_that_misses_too_much_is_written_anew(
+    filled: SqliteStore, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await filled.memories.delete(HERE, [f"mem_{number:05}" for number in range(30, 60)])
+    path = home / "derived" / FILE
+    before = path.read_bytes()
+    expected = await after_reopening(home)
+    assert path.read_bytes() == before
+    monkeypatch.setattr(vectors, "REWRITE_AFTER", 10)
+    assert await after_reopening(home) == expected
+    assert path.read_bytes() != before
+    monkeypatch.setattr(vectors, "vectors_of", None)
+    assert await after_reopening(home) == expected
+
+
+async def test_a_small_store_has_no_file_until_it_grows(store: SqliteStore, home: Path) -> None:
+    await store.memories.put([memory(number) for number in range(20)])
+    await answers(store)
+    assert not (home / "derived").exists()
+    await store.memories.put([memory(number) for number in range(20, 1100)])
+    expected = await after_reopening(home)
+    assert (home / "derived" / FILE).exists()
+    assert await answers(store) == expected
+    assert (await store.check()).problems == []
+
+
+async def test_without_a_place_for_the_file_answers_are_the_same(
+    filled: SqliteStore, home: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    expected = await answers(filled)
+    shutil.rmtree(home / "derived")
+    (home / "derived").write_text("in the way")
+    await filled.memories.put([memory(number + 1000, scope=Scope.SESSION, session_id="s") for number in range(1100)])
+    found = await after_reopening(home)
+    assert [hits(pool) for pool in found] == [hits(pool) for pool in expected]
+    assert "could not be written" in caplog.text
+
+
+async def test_memories_changed_over_and_over_do_not_pile_up(
+    filled: SqliteStore, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vectors, "REWRITE_AFTER", 20)
+    reader = await SqliteStore.open(home)
+    for turn in range(40):
+        await filled.memories.put(
+            [
+                write(f"turn {turn} of {name}", key=name, vector=meaning(turn + place))
+                for place, name in enumerate("uvwxyz")
+            ]
+        )
+        pool = await reader.memories.candidates(query(vector=meaning(turn), limit=1))
+        assert pool.candidates[0].cosine == pytest.approx(1, abs=1e-5)
+    assert await answers(reader) == await after_reopening(home)
+    await reader.close()
+
+
+async def test_a_rebuild_removes_files_that_nothing_needs_any_more(filled: SqliteStore, home: Path) -> None:
+    (home / "derived" / "vectors-forgotten-8-1.bin").write_bytes(b"old")
+    (home / "derived" / f"{FILE}.123.abcd").write_bytes(b"left by a killed process")
+    await filled.memories.begin_rebuild(resume=False)
+    derived = Derived(terms=(), vector=vector(1, 2), model="new")
+    await filled.memories.rebuild([(found.id, derived) for found in await filled.memories.scan(None, 1000)])
+    (file,) = await filled.memories.finish_rebuild()
+    assert names_in(home / "derived") == [file.name]
+    assert (file.rows, file.bytes) == (
+        (await filled.memories.counts()).memories,
+        (home / "derived" / file.name).stat().st_size,
+    )
