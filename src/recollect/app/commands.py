@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from recollect import __version__
-from recollect.app.settings import Settings, load_settings, unknown_variables
 from recollect.domain.errors import Misconfigured, StoreUnusable
 from recollect.gateway.cli.groups import RecollectGroup
 
 if TYPE_CHECKING:
+    from recollect.app.settings import Settings
     from recollect.storage.store import Store
     from recollect.toolkit.dispatcher import Dispatcher
 
@@ -194,11 +194,12 @@ def reference(folder: Path, only_check: bool) -> None:
         raise Misconfigured(f"generated pages are not up to date: {', '.join(stale)}", hint="run `make reference`")
 
 
-def _prepared(log_level: str, **chosen: Any) -> Settings:
+def _prepared(log_level: str, **chosen: Any) -> "Settings":
     """The settings, with logging started by them."""
     import logging
 
     from recollect.app.logs import start_logging
+    from recollect.app.settings import load_settings, unknown_variables
 
     settings = load_settings(**chosen)
     start_logging(settings.log, log_level)
@@ -208,7 +209,7 @@ def _prepared(log_level: str, **chosen: Any) -> Settings:
     return settings
 
 
-def _announce(url: str, settings: Settings) -> None:
+def _announce(url: str, settings: "Settings") -> None:
     from recollect.app.serving import client_configuration
 
     click.echo(f"Recollect {__version__} listens on {click.style(url, bold=True)}")

@@ -17,6 +17,11 @@ class Request(BaseModel):
     model_config = ConfigDict(extra="forbid", defer_build=True)
 
 
+def examples(*requests: dict[str, Any]) -> ConfigDict:
+    """For a request's `model_config`: calls as people would make them, shown in help texts and on pages."""
+    return ConfigDict(json_schema_extra={"examples": list(requests)})
+
+
 class Result(BaseModel):
     """What a tool answers."""
 
@@ -54,7 +59,9 @@ class Tool:
 
     @cached_property
     def input_schema(self) -> dict[str, Any]:
-        return _titleless(self.request.model_json_schema())
+        schema = _titleless(self.request.model_json_schema())
+        schema.pop("examples", None)  # they are for people; a model reads every word of every listed tool
+        return schema
 
     @cached_property
     def output_schema(self) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from recollect.domain.errors import InvalidRequest
 from recollect.toolkit.context import CallContext
-from recollect.toolkit.declaration import Request, Result, Tool, tool
+from recollect.toolkit.declaration import Request, Result, Tool, examples, tool
 from recollect.toolkit.dispatcher import Dispatcher
 from recollect.toolkit.searching import search
 
@@ -14,6 +14,8 @@ ToolName = Field(min_length=1, max_length=100, description="The tool's name.")
 
 
 class SearchToolsRequest(Request):
+    model_config = examples({"query": "stop a running job"})
+
     query: str = Field(max_length=1_000, description="What you want to do, in plain words; empty lists every tool.")
     family: str | None = Field(default=None, min_length=1, max_length=100, description="Only tools of this family.")
     limit: int = Field(default=10, ge=1, le=200, description="How many tools to return at most.")
@@ -35,6 +37,8 @@ class SearchToolsResult(Result):
 
 
 class DescribeToolRequest(Request):
+    model_config = examples({"name": "recall"})
+
     name: str = ToolName
 
 
@@ -52,6 +56,8 @@ class DescribeToolResult(Result):
 
 
 class CallToolRequest(Request):
+    model_config = examples({"name": "recall", "arguments": {"query": "what do we know about the parser?"}})
+
     name: str = ToolName
     arguments: dict[str, Any] = Field(default_factory=dict[str, Any], description="The tool's arguments.")
 

@@ -12,7 +12,7 @@ from recollect.memory.projects import ProjectService
 from recollect.memory.service import Draft, MemoryService
 from recollect.retrieval.fusion import Ranked
 from recollect.toolkit.context import CallContext
-from recollect.toolkit.declaration import Request, Result, tool
+from recollect.toolkit.declaration import Request, Result, examples, tool
 
 MAX_CONTENT = 100_000
 MAX_MANY = 1_000
@@ -78,6 +78,10 @@ class NewMemory(Request):
 
 
 class RememberRequest(NewMemory):
+    model_config = examples(
+        {"content": "We chose PostgreSQL because the team knows it.", "category": "decision", "key": "database"}
+    )
+
     project: ProjectReference = None
 
 
@@ -89,6 +93,10 @@ class RememberResult(Result):
 
 
 class RememberManyRequest(Request):
+    model_config = examples(
+        {"memories": [{"content": "Ada prefers tabs.", "speaker": "Ada"}, {"content": "We deploy on Thursdays."}]}
+    )
+
     memories: list[NewMemory] = Field(
         min_length=1, max_length=MAX_MANY, description="What to remember, in order. All are kept, or none."
     )
@@ -102,6 +110,10 @@ class RememberManyResult(Result):
 
 
 class RecallRequest(Request):
+    model_config = examples(
+        {"query": "Which database did we choose, and why?"}, {"query": "deploy", "category": "decision"}
+    )
+
     query: str = Field(min_length=1, max_length=10_000, description="What to look for, in plain words.")
     limit: int = Field(default=10, ge=1, le=100, description="How many memories to return at most.")
     threshold: Share = Field(
@@ -163,6 +175,8 @@ class RecallResult(Result):
 
 
 class ForgetRequest(Request):
+    model_config = examples({"key": "database"})
+
     id: Label | None = Field(default=None, description="The memory's id.")
     key: Label | None = Field(default=None, description="Or the key that it was remembered under.")
     scope: Scope | None = Field(default=None, description="With key: the scope it was used in, if in several.")

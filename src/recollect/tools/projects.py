@@ -7,7 +7,7 @@ from pydantic import Field
 from recollect.domain.projects import Project
 from recollect.memory.projects import ProjectService
 from recollect.toolkit.context import CallContext
-from recollect.toolkit.declaration import Request, Result, tool
+from recollect.toolkit.declaration import Request, Result, examples, tool
 
 
 class ProjectView(Result):
@@ -20,6 +20,8 @@ class ProjectView(Result):
 
 
 class SetProjectRequest(Request):
+    model_config = examples({"path": "/home/you/code/apollo", "name": "Apollo"})
+
     path: str = Field(
         min_length=1,
         max_length=4_000,

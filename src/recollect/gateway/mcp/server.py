@@ -171,7 +171,7 @@ class _ProgressNotifier:
     async def report(self, done: float, total: float | None = None, message: str = "") -> None:
         if done > self._told:  # the protocol demands that each notification tells more than the last
             self._told = done
-            await self._session.report_progress(done, total, message or None)
+            await self._session.report_progress(done, total, transportable(message) or None)
 
 
 def _client(ctx: RequestContext) -> str | None:

@@ -51,7 +51,6 @@ async def serve_stdio(server: ToolServer, *, max_message_bytes: int = 16 * 1024 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_write_messages, unwritten, sink, tasks.cancel_scope)
             await server.run(incoming, outgoing, server.create_initialization_options())
-            tasks.cancel_scope.deadline = anyio.current_time() + _FLUSH_SECONDS
 
 
 @contextmanager
