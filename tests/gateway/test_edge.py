@@ -272,13 +272,23 @@ async def test_a_bug_in_a_gateway_is_a_typed_answer_and_its_message_is_not_logge
 
 
 async def test_a_bug_after_the_answer_began_cuts_the_answer_off():
+    started: list[int] = []
+
     async def broken(scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"100")]})
         raise ValueError
 
-    async with _served(broken) as client:
+    async def outside(scope: Scope, receive: Receive, send: Send) -> None:
+        async def watched(message: Any) -> None:
+            started.extend([message["status"]] if "status" in message else [])
+            await send(message)
+
+        await Edge(broken, api_key=None, max_body_bytes=LIMIT, allowed_hosts=())(scope, receive, watched)
+
+    async with serving(outside) as port, httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
         with pytest.raises(httpx2.RemoteProtocolError):
             await client.get("/x")
+    assert started == [200]
 
 
 # -- the body limit ------------------------------------------------------------------------------------

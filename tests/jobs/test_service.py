@@ -12,9 +12,11 @@ import pytest
 from recollect.domain.errors import Conflict, ErrorCode, NotFound
 from recollect.domain.jobs import Job, JobState
 from recollect.domain.progress import Progress, SilentReporter
-from recollect.jobs import service
-from recollect.jobs.service import JobRun, JobService
+from recollect.jobs.service import Handler, JobRun, JobService
 from recollect.storage.sqlite.store import SqliteStore
+
+# How often a process of these tests gives signs of life; the leases themselves go by the store's clock.
+QUICK = 0.3
 
 
 class Clock:
@@ -79,11 +81,11 @@ async def store(tmp_path: Path, clock: Clock) -> AsyncGenerator[SqliteStore]:
 
 @asynccontextmanager
 async def running(
-    store: SqliteStore, handlers: Mapping[str, service.Handler], *, adopts: bool = False
+    store: SqliteStore, handlers: Mapping[str, Handler], *, adopts: bool = False
 ) -> AsyncGenerator[JobService]:
     """One process's part of the jobs; leaving it is that process's orderly end."""
     async with anyio.create_task_group() as tasks:
-        yield JobService(store.jobs, handlers, tasks, adopts=adopts)
+        yield JobService(store.jobs, handlers, tasks, lease_seconds=QUICK, adopts=adopts)
         tasks.cancel_scope.cancel()
 
 
@@ -150,6 +152,16 @@ async def test_a_job_can_be_cancelled_before_its_first_step(store: SqliteStore) 
     assert not reported
 
 
+async def test_a_caller_that_is_cancelled_while_it_starts_a_job_still_learns_of_it(store: SqliteStore) -> None:
+    work = Endless()
+    async with running(store, {"work": work}) as jobs:
+        with anyio.CancelScope() as impatient:
+            impatient.cancel()
+            await jobs.start("work", {})
+        (job,) = await store.jobs.list(limit=2)
+        assert (await jobs.cancel(job.id, patience=5)).state is JobState.CANCELLED
+
+
 async def test_cancelling_an_ended_job_changes_nothing(store: SqliteStore) -> None:
     work = Work()
     work.go.set()
@@ -195,10 +207,7 @@ async def test_a_process_that_leaves_gives_its_job_to_the_next(store: SqliteStor
     assert (done.state, done.result, second.attempts) == (JobState.COMPLETED, {"answer": 7}, [2])
 
 
-async def test_a_job_of_a_process_that_died_is_taken_over_when_its_lease_ends(
-    store: SqliteStore, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(service, "ADOPT_SECONDS", 0.01)
+async def test_a_job_of_a_process_that_died_is_taken_over_when_its_lease_ends(store: SqliteStore, clock: Clock) -> None:
     orphan = await store.jobs.add("work", {"question": 9}, owner="a process that was killed")
     work = Work()
     work.go.set()
@@ -210,10 +219,7 @@ async def test_a_job_of_a_process_that_died_is_taken_over_when_its_lease_ends(
     assert (done.state, done.attempts, work.attempts) == (JobState.COMPLETED, 2, [2])
 
 
-async def test_another_process_can_watch_and_cancel(
-    tmp_path: Path, store: SqliteStore, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(service, "BEAT_SECONDS", 0.05)
+async def test_another_process_can_watch_and_cancel(tmp_path: Path, store: SqliteStore, clock: Clock) -> None:
     other = await SqliteStore.open(tmp_path, clock=clock)
     work = Endless()
     async with running(store, {"work": work}) as here, running(other, {}) as there:
@@ -228,9 +234,8 @@ async def test_another_process_can_watch_and_cancel(
 
 
 async def test_work_whose_lease_was_lost_stops_and_does_not_end_the_job_of_its_new_owner(
-    store: SqliteStore, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    store: SqliteStore, clock: Clock
 ) -> None:
-    monkeypatch.setattr(service, "BEAT_SECONDS", 0.05)
     work = Endless()
     async with running(store, {"work": work}) as jobs:
         job = await jobs.start("work", {})

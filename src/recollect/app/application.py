@@ -108,7 +108,13 @@ class Application:
 
     async def _start_jobs(self) -> JobService:
         store = await self.services.get(Store)
-        return JobService(store.jobs, self.dispatcher.job_handlers(), self._tasks, adopts=self._adopts_jobs)
+        return JobService(
+            store.jobs,
+            self.dispatcher.job_handlers(),
+            self._tasks,
+            lease_seconds=self.settings.jobs.lease_seconds,
+            adopts=self._adopts_jobs,
+        )
 
     async def _memory(self) -> MemoryService:
         store = await self.services.get(Store)

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
 import anyio.abc
@@ -17,10 +17,11 @@ from recollect.storage.jobs import JobStore
 
 logger = logging.getLogger("recollect.jobs")
 
-# How often a process renews its leases, notes progress, and learns of cancelling by another process.
-BEAT_SECONDS = 1.0
-# How often a process looks for jobs that nobody runs.
-ADOPT_SECONDS = 10.0
+T = TypeVar("T")
+
+# In the time of a lease, a process gives this many signs of life and looks this often for jobs that nobody runs.
+BEATS_PER_LEASE = 30
+LOOKS_PER_LEASE = 3
 # How often a watcher looks at a job that another process runs.
 WATCH_SECONDS = 0.2
 
@@ -65,9 +66,16 @@ class JobService:
     """The jobs of one store, and the part of them that this process runs."""
 
     def __init__(
-        self, store: JobStore, handlers: Mapping[str, Handler], tasks: anyio.abc.TaskGroup, *, adopts: bool = True
+        self,
+        store: JobStore,
+        handlers: Mapping[str, Handler],
+        tasks: anyio.abc.TaskGroup,
+        *,
+        lease_seconds: float = 30.0,
+        adopts: bool = True,
     ) -> None:
         """Runs jobs in the given task group. When that is cancelled, what is unfinished goes back to the queue."""
+        self._lease_seconds = lease_seconds
         self._store = store
         self._handlers = handlers
         self._tasks = tasks
@@ -78,8 +86,11 @@ class JobService:
             tasks.start_soon(self._adopt)
 
     async def start(self, kind: str, payload: Mapping[str, Any]) -> Job:
-        """Begin the work at once in this process; the job is durable when this returns."""
-        job = await self._store.add(kind, payload, owner=self._owner)
+        """Begin the work at once in this process; the job is durable when this returns.
+
+        A caller that is cancelled meanwhile still learns of the job, so that it can be cancelled too.
+        """
+        job = await _whole(self._store.add(kind, payload, owner=self._owner))
         self._tasks.start_soon(self._perform, self._take(job))
         return job
 
@@ -180,9 +191,9 @@ class JobService:
         run.announce()
 
     async def _beat(self) -> None:
-        """Keep the leases alive, and notice what another process asked or took."""
+        """Keep the leases alive, note progress, and notice what another process asked or took."""
         while True:
-            await anyio.sleep(BEAT_SECONDS)
+            await anyio.sleep(self._lease_seconds / BEATS_PER_LEASE)
             if not self._mine:
                 continue
             try:
@@ -205,10 +216,18 @@ class JobService:
                     self._tasks.start_soon(self._perform, self._take(job))
             except RecollectError:
                 logger.exception("could not look for unfinished jobs")
-            await anyio.sleep(ADOPT_SECONDS)
+            await anyio.sleep(self._lease_seconds / LOOKS_PER_LEASE)
 
     def _with_latest_progress(self, job: Job) -> Job:
         run = self._mine.get(job.id)
         if run is None or job.state.ended:
             return job
         return replace(job, progress=run.progress)
+
+
+async def _whole(work: Awaitable[T]) -> T:
+    """The outcome of the work, finished even when its caller is being cancelled."""
+    outcome: list[T] = []
+    with anyio.CancelScope(shield=True):
+        outcome.append(await work)
+    return outcome[0]

@@ -93,16 +93,13 @@ class Dispatcher:
     async def _call_as_job(self, tool: Tool, request: Request, context: CallContext) -> BaseModel:
         jobs = await self._services.get(JobService)
         payload = {"arguments": request.model_dump(mode="json", exclude_unset=True), "context": context.kept()}
-        job: Job | None = None
+        job = await jobs.start(tool.name, payload)
         try:
-            with anyio.CancelScope(shield=True):  # a job that has begun must be known here, or nobody could cancel it
-                job = await jobs.start(tool.name, payload)
             job = await jobs.wait(job.id, context.patience, context.reporter)
         except BaseException:  # the caller gave up while it waited: nobody wants the result any more
             with anyio.CancelScope(shield=True):
-                if job is not None:
-                    # Who would have waited until the end also waits until it has stopped.
-                    await jobs.cancel(job.id, patience=None if context.patience is None else 0)
+                # Who would have waited until the end also waits until it has stopped.
+                await jobs.cancel(job.id, patience=None if context.patience is None else 0)
             raise
         return _answer(tool, job)
 

@@ -267,9 +267,9 @@ def test_a_client_that_closes_both_ends_leaves_no_complaint(child: Child) -> Non
     assert child.stderr.read() == b""
 
 
-def test_a_file_can_stand_in_for_a_client(tmp_path: Path) -> None:
+def test_a_file_can_stand_in_for_a_client_even_if_its_last_line_has_no_end(tmp_path: Path) -> None:
     said, told = tmp_path / "said.jsonl", tmp_path / "told.jsonl"
-    said.write_text(json.dumps(INITIALIZE) + "\n")
+    said.write_text(json.dumps(INITIALIZE))
     with said.open("rb") as stdin, told.open("wb") as stdout:
         subprocess.run(
             [sys.executable, TOYS, "stdio", str(tmp_path)], stdin=stdin, stdout=stdout, check=True, timeout=SECONDS

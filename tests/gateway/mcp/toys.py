@@ -246,7 +246,7 @@ async def toy_server(home: Path, *, surface: str, client: str | None = None) -> 
         working_directory="/toys",
     )
     async with anyio.create_task_group() as tasks:
-        jobs = JobService(store.jobs, dispatcher.job_handlers(), tasks)
+        jobs = JobService(store.jobs, dispatcher.job_handlers(), tasks, lease_seconds=30)
         yield server
         tasks.cancel_scope.cancel()
     await store.close()

@@ -3,7 +3,6 @@
 import base64
 import json
 import math
-from binascii import Error as NotBase64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -39,7 +38,6 @@ from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Tool
 from recollect.toolkit.dispatcher import Dispatcher
 from recollect.toolkit.listing import Listing
-from recollect.toolkit.registry import Registry
 
 PAGE_SIZE: Final = 50
 # The list is fixed while a process lives; five minutes bound how long a client sees that of the process before.
@@ -92,7 +90,7 @@ class _Door:
         try:
             context = CallContext(
                 surface=self.surface,
-                client=_client(ctx) if ctx.request else self.client,
+                client=self._client(ctx),
                 working_directory=self.working_directory,
                 patience=self.patience,
                 reporter=_ProgressNotifier(ctx.session),
@@ -102,8 +100,13 @@ class _Door:
             return call_failure(error)
 
     def input_schema(self, name: str) -> Mapping[str, Any] | None:
-        registry: Registry = self.dispatcher.registry
+        registry = self.dispatcher.registry
         return registry.get(name).input_schema if name in registry else None
+
+    def _client(self, ctx: RequestContext) -> str | None:
+        if ctx.request is None:
+            return self.client
+        return _http_client(ctx.request.headers, ctx.protocol_version)
 
 
 class ToolServer(Server[dict[str, Any]]):
@@ -174,11 +177,11 @@ class _ProgressNotifier:
             await self._session.report_progress(done, total, transportable(message) or None)
 
 
-def _client(ctx: RequestContext) -> str | None:
-    """Who calls over HTTP: a session of the handshake era, or whoever the modern era's request says it is."""
-    if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
-        return f"mcp:{ctx.request.headers[MCP_SESSION_ID_HEADER]}" if ctx.request else None
-    name: str | None = ctx.request.headers.get(CLIENT_HEADER) if ctx.request else None
+def _http_client(headers: Mapping[str, str], protocol_version: str) -> str | None:
+    """Who calls over HTTP: a session of the handshake era, or whoever a modern request says it comes from."""
+    if protocol_version not in MODERN_PROTOCOL_VERSIONS:
+        return f"mcp:{headers[MCP_SESSION_ID_HEADER]}"
+    name = headers.get(CLIENT_HEADER)
     if name is None:
         return None
     if not (1 <= len(name) <= 100 and name.isascii() and name.isprintable()):
@@ -210,7 +213,7 @@ def _position_after(cursor: str, tools: Sequence[Tool]) -> int:
     try:
         name = base64.b64decode(cursor, altchars=b"-_", validate=True).decode()
         return [tool.name for tool in tools].index(name) + 1
-    except (NotBase64, ValueError):
+    except ValueError:
         raise MCPError(INVALID_PARAMS, "this cursor is not one of ours; list from the beginning") from None
 
 

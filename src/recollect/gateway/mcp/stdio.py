@@ -51,6 +51,7 @@ async def serve_stdio(server: ToolServer, *, max_message_bytes: int = 16 * 1024 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_write_messages, unwritten, sink, tasks.cancel_scope)
             await server.run(incoming, outgoing, server.create_initialization_options())
+            tasks.cancel_scope.deadline = anyio.current_time() + _FLUSH_SECONDS
 
 
 @contextmanager
@@ -122,9 +123,11 @@ class _Incoming:
             arrived = os.read(self._source, _READ_BYTES)
         except ConnectionResetError:
             arrived = b""
-        if not arrived:
-            raise anyio.EndOfStream
-        return arrived
+        if arrived:
+            return arrived
+        if self._arrived:
+            return b"\n"  # the end of the input also ends a line
+        raise anyio.EndOfStream
 
     async def aclose(self) -> None:
         """Nothing to do: the pipe is not ours to close."""

@@ -1,7 +1,7 @@
 """Memories in SQLite, with their text index and their vectors."""
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -108,9 +108,9 @@ class SqliteMemories:
             frequencies={term: occurrences.get(known, 0) for term, known in tokens.items()},
         )
 
-    def _nearest(self, connection: Connection, query: CandidateQuery, values: Mapping[str, Any]) -> list[int]:
+    def _nearest(self, connection: Connection, query: CandidateQuery, values: Mapping[str, Any]) -> dict[int, float]:
         if not query.vector:
-            return []
+            return {}
         from recollect.storage.sqlite.vectors import VectorIndex
 
         # The snapshot begins with the first statement, under the lock: an index never sees an older state again.
@@ -137,20 +137,19 @@ class SqliteMemories:
 
 
 def _scores(
-    connection: Connection, query: CandidateQuery, values: Mapping[str, Any], near: Sequence[int]
+    connection: Connection, query: CandidateQuery, values: Mapping[str, Any], near: Collection[int]
 ) -> dict[int, float]:
-    """The text index's scores of the best matches, best first, then of those near in meaning that match as well."""
+    """The text index's scores of the best matches, and of those near in meaning that match as well; best first."""
     match = match_any(query.terms)
     if not match:
         return {}
     most = max(query.limit, FEW_MATCHES)
     matches = connection.execute(_SQL["best_by_text"], {**values, "match": match, "text_limit": most})
-    known: dict[int, float] = dict(matches)
-    if len(matches) == most and (others := [seq for seq in near if seq not in known]):
-        wanted = {**values, "match": match, "seqs": json_text(others)}
-        known |= dict(connection.execute(_SQL["scores_by_text"], wanted))
-    best = [seq for seq, _ in matches[: query.limit]]
-    return {seq: known[seq] for seq in dict.fromkeys([*best, *near]) if seq in known}
+    wanted = {seq for seq, _ in matches[: query.limit]}.union(near)
+    if len(matches) == most and (missing := wanted.difference(seq for seq, _ in matches)):
+        missed = {**values, "match": match, "seqs": json_text([*missing])}
+        matches += connection.execute(_SQL["scores_by_text"], missed)
+    return {seq: score for seq, score in matches if seq in wanted}
 
 
 def _choose(
@@ -158,22 +157,21 @@ def _choose(
     query: CandidateQuery,
     values: Mapping[str, Any],
     scores: Mapping[int, float],
-    near: Sequence[int],
+    near: Mapping[int, float],
 ) -> list[Candidate]:
     """The candidates whole: those that match the text, best first, then the others, nearest in meaning first."""
-    seqs = [*sorted(scores, key=lambda seq: (-scores[seq], seq)), *(seq for seq in near if seq not in scores)]
+    seqs = list(dict.fromkeys([*scores, *near]))
     if not seqs:
         return []
     rows = {row[0]: row for row in connection.execute(_SQL["chosen"], {**values, "seqs": json_text(seqs)})}
-    similar: list[float | None] = [None] * len(seqs)
+    similar: dict[int, float | None] = dict(near)
     if query.vector:
         from recollect.storage.sqlite.vectors import cosines
 
-        similar = cosines(query.vector, query.model, [rows[seq][1:3] for seq in seqs])
-    return [
-        Candidate(memory_from(rows[seq][3:]), scores.get(seq, 0.0), cosine)
-        for seq, cosine in zip(seqs, similar, strict=True)
-    ]
+        others = [seq for seq in scores if seq not in near]
+        found = cosines(query.vector, query.model, [rows[seq][1:3] for seq in others])
+        similar |= dict(zip(others, found, strict=True))
+    return [Candidate(memory_from(rows[seq][3:]), scores.get(seq, 0.0), similar.get(seq)) for seq in seqs]
 
 
 def _visibility_values(visibility: Visibility) -> dict[str, Any]:

@@ -46,7 +46,6 @@ class VectorIndex:
         self._folder = folder
         self._model = model
         self._bytes = vector_bytes
-        self._revision: Revision | None = None
         self._file_is_behind = False
         self._clear()
 
@@ -61,8 +60,10 @@ class VectorIndex:
             self._replace(changed_since(connection, self._revision, self._model, self._bytes))
         self._revision = latest
 
-    def nearest(self, query: bytes, audiences: Iterable[int], allowed: Sequence[int] | None, limit: int) -> list[int]:
-        """The places of the most similar memories, best first, equal ones in the order kept."""
+    def nearest(
+        self, query: bytes, audiences: Iterable[int], allowed: Sequence[int] | None, limit: int
+    ) -> dict[int, float]:
+        """The places of the most similar memories with their cosine, best first, equal ones in the order kept."""
         count = self._count
         chosen = np.zeros(count, dtype=np.bool_)
         for audience in audiences:
@@ -72,16 +73,16 @@ class VectorIndex:
         rows = np.flatnonzero(chosen)
         direction = _directions(query, 1)[0]
         if not direction.any():
-            return []
+            return {}
         # One product a row: a product with the whole matrix sums a row differently where it stands differently, and
         # equal vectors would not stay equal.
-        scores = np.vecdot(self._matrix[:count], direction)[rows]
-        seqs = self._seqs[rows]
+        scores = np.vecdot(self._matrix[:count], direction).clip(-1, 1)[rows]
         if rows.size > limit:
-            least = np.partition(scores, rows.size - limit)[rows.size - limit]
-            enough = scores >= least
-            scores, seqs = scores[enough], seqs[enough]
-        return seqs[np.lexsort((seqs, -scores))][:limit].tolist()
+            enough = scores >= np.partition(scores, rows.size - limit)[rows.size - limit]
+            rows, scores = rows[enough], scores[enough]
+        seqs = self._seqs[rows]
+        best = np.lexsort((seqs, -scores))[:limit]
+        return dict(zip(seqs[best].tolist(), scores[best].tolist(), strict=True))
 
     def save_if_behind(self, connection: Connection) -> None:
         """Write the file anew when reading it saved too little."""
@@ -96,6 +97,7 @@ class VectorIndex:
     # -- keeping up ----------------------------------------------------------------------------------
 
     def _clear(self) -> None:
+        self._revision: Revision | None = None
         self._count = 0
         self._dead = 0
         self._seqs: NDArray[np.int64] = np.empty(0, dtype=np.int64)
@@ -181,8 +183,9 @@ def _directions(vectors: bytes | memoryview, rows: int) -> NDArray[np.float32]:
     """The vectors with length 1; one that points nowhere (all zero, or not finite) becomes all zero."""
     values = np.frombuffer(vectors, dtype="<f2").reshape(rows, -1).astype(np.float32)
     lengths = np.sqrt(np.vecdot(values, values))
-    nowhere = ~(np.isfinite(lengths) & (lengths > 0))
-    values[nowhere], lengths[nowhere] = 0, 1
+    somewhere = (lengths > 0) & (lengths < np.inf)
+    if not somewhere.all():
+        values[~somewhere], lengths[~somewhere] = 0, 1
     values /= lengths[:, np.newaxis]
     return values
 

@@ -116,9 +116,10 @@ LIMIT :text_limit
 -- scores_by_text --
 -- The text index's score of these memories, of those that match any of the terms. The plus keeps SQLite from looking
 -- up the expression once for each of them.
-SELECT memory.seq, -bm25(memory_terms)
+SELECT memory.seq, -bm25(memory_terms) AS score
 FROM memory_terms JOIN memory ON memory.seq = memory_terms.rowid
 WHERE memory_terms MATCH :match AND +memory_terms.rowid IN (SELECT value FROM json_each(:seqs)) AND {visible}
+ORDER BY score DESC, memory.seq
 
 -- passing --
 -- All that pass the filter, for search by meaning to choose among.

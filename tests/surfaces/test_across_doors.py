@@ -1,0 +1,82 @@
+"""Many processes, one store: what goes in through one door comes out of every other, at once and after a crash."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.surfaces.callers import (
+    PROGRAM,
+    environment,
+    server,
+    through_cli,
+    through_mcp_http,
+    through_mcp_stdio,
+    through_python,
+    through_rest,
+)
+
+pytestmark = pytest.mark.xdist_group("across")
+
+
+async def test_055_what_one_process_remembers_all_others_recall_at_once(tmp_path: Path) -> None:
+    with server(tmp_path) as url:
+        async with (
+            through_python(tmp_path) as python,
+            through_mcp_stdio(tmp_path, "auto") as stdio,
+            through_mcp_http(url, "legacy") as http,
+            through_rest(url) as rest,
+            through_cli(tmp_path) as cli,
+        ):
+            doors = {"python": python, "stdio": stdio, "http": http, "rest": rest, "cli": cli}
+            for writer, write in doors.items():
+                fact = f"The {writer} door was painted green."
+                await write("remember", content=fact)
+                for reader, read in doors.items():
+                    answer = await read("recall", query=f"who painted the {writer} door?", limit=1)
+                    found = [memory["content"] for memory in answer["memories"]]
+                    assert (writer, reader, found) == (writer, reader, [fact])
+
+
+@contextmanager
+def killable_server(home: Path) -> Generator[tuple[subprocess.Popen[str], str]]:
+    settings = {**environment(home), "RECOLLECT_JOBS_LEASE_SECONDS": "3"}
+    process = subprocess.Popen(
+        [*PROGRAM, "serve", "--port", "0"], env=settings, cwd=home, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout
+        yield process, next(found[0] for line in process.stdout if (found := re.search(r"http://127\S+:\d+", line)))
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_118_a_job_whose_process_was_killed_is_finished_by_the_next(tmp_path: Path) -> None:
+    with killable_server(tmp_path) as (process, url), httpx2.Client(base_url=url, timeout=60, trust_env=False) as http:
+        for start in range(0, 4_000, 1_000):
+            memories = [{"content": f"Fact {start + number} about the archive."} for number in range(1_000)]
+            assert http.post("/v1/tools/remember_many", json={"memories": memories}).status_code == 200
+        started = http.post("/v1/tools/rebuild_derived")
+        assert started.status_code == 202
+        job_id = started.json()["job_id"]
+        with http.stream("GET", f"/v1/jobs/{job_id}/events") as events:
+            for line in events.iter_lines():
+                if line.startswith("data: ") and json.loads(line[6:])["progress"]["done"] > 0:
+                    os.kill(process.pid, signal.SIGKILL)
+                    break
+    with killable_server(tmp_path) as (_, url), httpx2.Client(base_url=url, timeout=60, trust_env=False) as http:
+        with http.stream("GET", f"/v1/jobs/{job_id}/events") as events:
+            *_, last = (json.loads(line[6:]) for line in events.iter_lines() if line.startswith("data: "))
+        assert (last["state"], last["attempts"]) == ("completed", 2)
+        found = http.post("/v1/tools/recall", json={"query": "fact 3999 about the archive", "limit": 1}).json()
+        assert found["memories"][0]["content"] == "Fact 3999 about the archive."
+    done = subprocess.run([*PROGRAM, "store", "check"], env=environment(tmp_path), capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
