@@ -54,7 +54,7 @@ def application(home: Path) -> AbstractAsyncContextManager[Application]:
 async def test_002_a_new_tool_is_found_on_mcp(tmp_path: Path) -> None:
     async with application(tmp_path) as app:
         server = build_server(
-            app.dispatcher, app.listing, version="1", instructions="", patience=1, surface="mcp-stdio", client="c"
+            lambda: app.offering, version="1", instructions="", patience=1, surface="mcp-stdio", client="c"
         )
         for mode in ("legacy", "auto"):
             async with Client(server, mode=mode) as client:

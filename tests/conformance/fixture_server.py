@@ -14,6 +14,7 @@ from recollect.gateway.mcp.http import serve_http
 from recollect.gateway.mcp.server import ToolServer, build_server
 from recollect.toolkit.dispatcher import Dispatcher
 from recollect.toolkit.listing import Listing
+from recollect.toolkit.offering import Offering
 from recollect.toolkit.registry import Registry, Toolset
 from recollect.toolkit.services import Services
 from recollect.toolkit.usage import UsageCounter
@@ -48,9 +49,9 @@ def fixture_server() -> ToolServer:
         return server
 
     services.provide(ToolServer, this_server)
+    offering = Offering(Dispatcher(registry, services, UsageCounter()), Listing(registry, Toolset("all")))
     server = build_server(
-        Dispatcher(registry, services, UsageCounter()),
-        Listing(registry, Toolset("all")),
+        lambda: offering,
         version="1.0.0",
         instructions="For the conformance suite.",
         patience=1,

@@ -57,6 +57,13 @@ async def count(request: Greeting, reporter: Reporter) -> Said:
     return Said(text="", surface="")
 
 
+@tool("talk")
+async def wait(request: Greeting) -> Said:
+    """Wait for ever."""
+    await anyio.sleep_forever()
+    return Said(text="", surface="")
+
+
 class MemoryUsage:
     def __init__(self) -> None:
         self.kept: dict[str, int] = {}
@@ -78,7 +85,7 @@ CONTEXT = CallContext(surface="python", request_id="req_test")
 def dispatcher(usage: UsageCounter | None = None) -> Dispatcher:
     services = Services()
     services.provide_ready(Greeter, Greeter("hello"))
-    return Dispatcher(Registry([greet, fail, crash, count]), services, usage or UsageCounter())
+    return Dispatcher(Registry([greet, fail, crash, count, wait]), services, usage or UsageCounter())
 
 
 async def test_a_call_gets_its_defaults_and_its_services() -> None:
@@ -130,6 +137,14 @@ async def test_every_call_is_logged_with_its_outcome_and_without_its_arguments(
     assert logged == [("greet", "ok"), ("fail", "not_found")]
     assert all(vars(record)["ms"] >= 0 for record in caplog.records)
     assert "secret" not in caplog.text
+
+
+async def test_a_call_whose_caller_gave_up_is_not_logged_as_done(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "recollect.calls")
+    with anyio.CancelScope() as scope:
+        scope.cancel()
+        await dispatcher().call("wait", {}, CONTEXT)
+    assert [vars(record)["outcome"] for record in caplog.records] == ["given up"]
 
 
 async def test_calls_are_counted_and_a_count_that_could_not_be_kept_is_kept_later() -> None:

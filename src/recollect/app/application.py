@@ -21,6 +21,7 @@ from recollect.toolkit.declaration import Tool
 from recollect.toolkit.dispatcher import Dispatcher
 from recollect.toolkit.health import Health
 from recollect.toolkit.listing import Listing
+from recollect.toolkit.offering import Offering
 from recollect.toolkit.registry import Registry, Toolset
 from recollect.toolkit.services import Services
 from recollect.toolkit.usage import UsageCounter
@@ -54,6 +55,10 @@ class Application:
         self._provide()
         self.dispatcher = Dispatcher(self.registry, self.services, self._usage)
         self.listing = Listing(self.registry, Toolset(settings.tools), self._uses)
+
+    @property
+    def offering(self) -> Offering:
+        return Offering(self.dispatcher, self.listing)
 
     async def close(self) -> None:
         """Keep the counts and close the store."""

@@ -97,28 +97,28 @@ def mcp(tools: str | None, project: Path | None) -> None:
     """
     import anyio
 
+    from recollect.app.instructions import INSTRUCTIONS
     from recollect.app.lifespan import deferred
     from recollect.domain.identifiers import new_id
     from recollect.gateway.mcp.server import build_server
     from recollect.gateway.mcp.stdio import serve_stdio
-    from recollect.tools.instructions import INSTRUCTIONS
 
     settings = _prepared("warning", tools=tools, project=project)
 
     async def run() -> None:
         async with deferred(settings) as application:
-            await serve_stdio(
-                build_server(
-                    application().dispatcher,
-                    application().listing,
-                    version=__version__,
-                    instructions=INSTRUCTIONS,
-                    patience=settings.jobs.patience_seconds,
-                    surface="mcp-stdio",
-                    client=new_id("stdio"),
-                    working_directory=str(Path.cwd()),
-                )
+            if settings.tools != "core":
+                application()  # a list that cannot be made is refused now, not at the client's first look
+            server = build_server(
+                lambda: application().offering,
+                version=__version__,
+                instructions=INSTRUCTIONS,
+                patience=settings.jobs.patience_seconds,
+                surface="mcp-stdio",
+                client=new_id("stdio"),
+                working_directory=str(Path.cwd()),
             )
+            await serve_stdio(server, max_message_bytes=settings.max_body_bytes)
 
     anyio.run(run)
 

@@ -11,38 +11,48 @@ from typing import TYPE_CHECKING
 
 from recollect import __version__
 from recollect.app.application import Application
+from recollect.app.instructions import INSTRUCTIONS
 from recollect.app.settings import Settings
 from recollect.domain.errors import Misconfigured, Unavailable
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
+    from recollect.gateway.mcp.server import ToolServer
+
 logger = logging.getLogger("recollect.app")
 
 
 def build_http(application: Application) -> "ASGIApp":
     """Everything that listens on the port: REST, its documentation, and MCP at /mcp."""
+    return _behind_edge(application, _tool_server(application))
+
+
+def _tool_server(application: Application) -> "ToolServer":
+    from recollect.gateway.mcp.server import build_server
+
+    return build_server(
+        lambda: application.offering,
+        version=__version__,
+        instructions=INSTRUCTIONS,
+        patience=application.settings.jobs.patience_seconds,
+        surface="mcp-http",
+    )
+
+
+def _behind_edge(application: Application, tools: "ToolServer") -> "ASGIApp":
     from fastapi import FastAPI
     from starlette.routing import Route
 
     from recollect.gateway.edge import Edge
     from recollect.gateway.mcp.http import serve_http
-    from recollect.gateway.mcp.server import build_server
     from recollect.gateway.rest.app import build_app
-    from recollect.tools.instructions import INSTRUCTIONS
 
     settings = application.settings
     hosts = _served_names(settings)
     authorities = [name for host in hosts for name in (host, f"{host}:*")]
     mcp = serve_http(
-        build_server(
-            application.dispatcher,
-            application.listing,
-            version=__version__,
-            instructions=INSTRUCTIONS,
-            patience=settings.jobs.patience_seconds,
-            surface="mcp-http",
-        ),
+        tools,
         allowed_hosts=authorities,
         allowed_origins=[f"{scheme}://{name}" for scheme in ("http", "https") for name in authorities],
         max_body_bytes=settings.max_body_bytes,
@@ -75,11 +85,16 @@ async def serve(application: Application, announce: Callable[[str], None]) -> No
     listener = _listen(settings.host, settings.port)
     await application.open()
     url = _url(listener, settings.host)
+    tools = _tool_server(application)
 
     class AnnouncingServer(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets=sockets)
             announce(url)
+
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            tools.end_listening()
+            await super().shutdown(sockets=sockets)
 
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
             # Uvicorn would raise the signal once more at the end, and so end us before jobs and store are put away.
@@ -87,7 +102,7 @@ async def serve(application: Application, announce: Callable[[str], None]) -> No
             self.should_exit = True
 
     config = uvicorn.Config(
-        build_http(application),
+        _behind_edge(application, tools),
         log_config=None,
         access_log=False,
         server_header=False,

@@ -10,9 +10,9 @@ import anyio
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from recollect.domain.errors import Forbidden, Internal, RecollectError, TooLarge, Unauthenticated
+from recollect.domain.errors import Forbidden, RecollectError, TooLarge, Unauthenticated
 from recollect.domain.identifiers import new_id
-from recollect.gateway.http_errors import error_response
+from recollect.gateway.http_errors import error_response, unforeseen
 from recollect.toolkit.border import printable
 
 logger = logging.getLogger("recollect.edge")
@@ -89,11 +89,7 @@ class Edge:
                 "a request broke", extra={"request_id": request_id, "error": type(error).__name__, "stack": stack}
             )
             if not answer.started:
-                broken = Internal(
-                    f"the request failed unexpectedly ({type(error).__name__})",
-                    hint=f"this is a bug; the log has the details under request {request_id}",
-                )
-                await error_response(broken, request_id)(scope, receive, answer)
+                await error_response(unforeseen(error, request_id), request_id)(scope, receive, answer)
 
     def _guard(self, scope: Scope) -> None:
         """Refuse pages of strangers, which reach a loopback server by rebinding their name, and callers without key."""
@@ -184,9 +180,7 @@ class _Answer:
 async def _refuse(error: RecollectError, request_id: str, incoming: _Incoming, answer: _Answer) -> None:
     """Answer at once, but end the answer only when the client has stopped sending."""
     response = error_response(error, request_id)
-    await answer(
-        {"type": "http.response.start", "status": response.status_code, "headers": response.raw_headers},
-    )
+    await answer({"type": "http.response.start", "status": response.status_code, "headers": response.raw_headers})
     await answer({"type": "http.response.body", "body": response.body, "more_body": True})
     with anyio.move_on_after(_LINGER_SECONDS):
         while not incoming.complete:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from recollect.domain.errors import ErrorCode, InvalidRequest, RecollectError
+from recollect.domain.errors import ErrorCode, Internal, InvalidRequest, RecollectError
 from recollect.toolkit.jobview import ErrorView
 
 STATUS: Mapping[ErrorCode, int] = {
@@ -57,6 +57,14 @@ def error_response(
         status_code=status or STATUS[error.code],
         headers={**_HEADERS.get(error.code, {}), **(headers or {})},
         media_type="application/json",
+    )
+
+
+def unforeseen(error: Exception, request_id: str) -> Internal:
+    """What a caller is told of a bug: its kind and where to look, but not its message, which may quote anything."""
+    return Internal(
+        f"the request failed unexpectedly ({type(error).__name__})",
+        hint=f"this is a bug; the log has the details under request {request_id}",
     )
 
 

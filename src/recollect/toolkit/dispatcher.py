@@ -41,14 +41,15 @@ class Dispatcher:
     async def call(self, name: str, arguments: Mapping[str, Any], context: CallContext) -> BaseModel:
         """The tool's answer, or a `RecollectError`; nothing else ever comes out."""
         started = time.perf_counter()
-        outcome = "ok"
+        outcome = "given up"  # unless something else comes of it
         try:
             tool = self.registry.get(name)
             request = accept(tool, arguments)
             self._usage.count(name)
-            if tool.runs_as_job:
-                return await self._call_as_job(tool, request, context)
-            return await self._run(tool, request, context)
+            work = self._call_as_job if tool.runs_as_job else self._run
+            answer = await work(tool, request, context)
+            outcome = "ok"
+            return answer
         except RecollectError as error:
             outcome = error.code
             raise

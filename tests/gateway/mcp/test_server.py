@@ -20,6 +20,7 @@ from recollect.gateway.mcp.server import ToolServer, build_server
 from recollect.toolkit.declaration import Request, Result, Tool, tool
 from recollect.toolkit.dispatcher import Dispatcher
 from recollect.toolkit.listing import Listing
+from recollect.toolkit.offering import Offering
 from recollect.toolkit.registry import Registry, Toolset
 from recollect.toolkit.services import Services
 from recollect.toolkit.usage import UsageCounter
@@ -298,9 +299,9 @@ def many_tools(number: int) -> list[Tool]:
 
 def serve(tools: Sequence[Tool], uses: Callable[[], Awaitable[Mapping[str, int]]] | None = None) -> ToolServer:
     registry = Registry(tools)
+    offering = Offering(Dispatcher(registry, Services(), UsageCounter()), Listing(registry, Toolset("all"), uses))
     return build_server(
-        Dispatcher(registry, Services(), UsageCounter()),
-        Listing(registry, Toolset("all"), uses),
+        lambda: offering,
         version="1.2.3",
         instructions="",
         patience=1,

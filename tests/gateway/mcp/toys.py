@@ -26,6 +26,7 @@ from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, Tool, tool
 from recollect.toolkit.dispatcher import Dispatcher
 from recollect.toolkit.listing import Listing
+from recollect.toolkit.offering import Offering
 from recollect.toolkit.registry import Registry, Toolset
 from recollect.toolkit.services import Services
 from recollect.toolkit.usage import UsageCounter
@@ -235,9 +236,9 @@ async def toy_server(home: Path, *, surface: str, client: str | None = None) -> 
     services.provide(JobService, running_jobs)
     services.provide(ToolServer, this_server)
     dispatcher = Dispatcher(registry, services, UsageCounter())
+    offering = Offering(dispatcher, Listing(registry, Toolset("core")))
     server = build_server(
-        dispatcher,
-        Listing(registry, Toolset("core")),
+        lambda: offering,
         version="1.2.3",
         instructions=INSTRUCTIONS,
         patience=PATIENCE,

@@ -8,7 +8,9 @@ from typing import Any
 
 import httpx2
 import pytest
+from starlette.exceptions import HTTPException
 
+from recollect.domain.errors import StoreUnusable
 from recollect.gateway.rest.app import build_app
 from recollect.toolkit.declaration import Request, Result, tool
 from recollect.toolkit.listing import Listing
@@ -103,7 +105,7 @@ async def test_a_method_that_a_path_does_not_take_is_told_what_it_takes(
     assert (error["code"], error["hint"]) == ("invalid_request", f"it takes {allowed}")
 
 
-async def test_a_bug_in_the_gateway_is_a_typed_answer(toys: Toys, monkeypatch: pytest.MonkeyPatch):
+async def test_a_bug_in_the_gateway_is_a_typed_answer(toys: Toys):
     async def broken() -> Any:
         raise ZeroDivisionError("secret-in-a-message")
 
@@ -113,6 +115,18 @@ async def test_a_bug_in_the_gateway_is_a_typed_answer(toys: Toys, monkeypatch: p
         response = await client.get("/broken")
     assert (response.status_code, response.json()["error"]["code"]) == (500, "internal")
     assert "secret-in-a-message" not in response.text
+
+
+async def test_what_fastapi_itself_refuses_has_the_one_body_too(toys: Toys, client: httpx2.AsyncClient):
+    async def double(number: int) -> int:
+        raise HTTPException(418, "no numbers today")
+
+    toys.app.add_api_route("/double", double)
+    invalid = await client.get("/double?number=many")
+    refused = await client.get("/double?number=1")
+    assert (invalid.status_code, invalid.json()["error"]["code"]) == (422, "invalid_request")
+    assert invalid.json()["error"]["message"].startswith("number: ")
+    assert (refused.status_code, refused.json()["error"]["message"]) == (418, "no numbers today")
 
 
 class Greeting(Request):
@@ -140,8 +154,6 @@ async def test_a_new_tool_is_callable_listed_described_and_documented_without_a_
 
 
 async def test_a_store_that_cannot_be_opened_is_told_by_the_list(toys: Toys):
-    from recollect.domain.errors import StoreUnusable
-
     async def uses() -> dict[str, int]:
         raise StoreUnusable("the store is damaged")
 

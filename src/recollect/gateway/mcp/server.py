@@ -3,9 +3,9 @@
 import base64
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 from mcp.server.caching import CacheHint
@@ -35,9 +35,10 @@ from recollect.domain.errors import InvalidRequest, RecollectError
 from recollect.gateway.mcp.errors import call_failure, protocol_error
 from recollect.gateway.mcp.text import transportable
 from recollect.toolkit.context import CallContext
-from recollect.toolkit.declaration import Tool
-from recollect.toolkit.dispatcher import Dispatcher
-from recollect.toolkit.listing import Listing
+from recollect.toolkit.offering import Offering
+
+if TYPE_CHECKING:
+    from recollect.toolkit.declaration import Tool
 
 PAGE_SIZE: Final = 50
 # The list is fixed while a process lives; five minutes bound how long a client sees that of the process before.
@@ -50,8 +51,7 @@ RequestContext = ServerRequestContext[dict[str, Any], Any]
 
 
 def build_server(
-    dispatcher: Dispatcher,
-    listing: Listing,
+    offering: Callable[[], Offering],
     *,
     version: str,
     instructions: str,
@@ -60,8 +60,8 @@ def build_server(
     client: str | None = None,
     working_directory: str | None = None,
 ) -> "ToolServer":
-    """A server over this registry. It makes no service and looks at no list before a client asks."""
-    door = _Door(dispatcher, listing, patience, surface, client, working_directory)
+    """A server over these tools. It asks for the offering only when a client asks for a tool."""
+    door = _Door(offering, patience, surface, client, working_directory)
     return ToolServer(door, version=version, instructions=instructions)
 
 
@@ -69,8 +69,7 @@ def build_server(
 class _Door:
     """Answers requests about tools, for callers who come in here."""
 
-    dispatcher: Dispatcher
-    listing: Listing
+    offering: Callable[[], Offering]
     patience: float
     surface: str
     client: str | None
@@ -78,7 +77,7 @@ class _Door:
 
     async def list_tools(self, ctx: RequestContext, params: PaginatedRequestParams | None) -> ListToolsResult:
         try:
-            tools = await self.listing.tools()
+            tools = await self.offering().listing.tools()
         except RecollectError as error:
             raise protocol_error(error) from error
         start = _position_after(params.cursor, tools) if params and params.cursor is not None else 0
@@ -95,12 +94,12 @@ class _Door:
                 patience=self.patience,
                 reporter=_ProgressNotifier(ctx.session),
             )
-            return _answer(await self.dispatcher.call(params.name, params.arguments or {}, context))
+            return _answer(await self.offering().dispatcher.call(params.name, params.arguments or {}, context))
         except RecollectError as error:
             return call_failure(error)
 
     def input_schema(self, name: str) -> Mapping[str, Any] | None:
-        registry = self.dispatcher.registry
+        registry = self.offering().dispatcher.registry
         return registry.get(name).input_schema if name in registry else None
 
     def _client(self, ctx: RequestContext) -> str | None:
@@ -189,7 +188,7 @@ def _http_client(headers: Mapping[str, str], protocol_version: str) -> str | Non
     return f"http:{name}"
 
 
-def _listed(tool: Tool) -> ListedTool:
+def _listed(tool: "Tool") -> ListedTool:
     return ListedTool(
         name=tool.name,
         title=tool.title,
@@ -205,11 +204,11 @@ def _listed(tool: Tool) -> ListedTool:
     )
 
 
-def _cursor(tool: Tool) -> str:
+def _cursor(tool: "Tool") -> str:
     return base64.urlsafe_b64encode(tool.name.encode()).decode()
 
 
-def _position_after(cursor: str, tools: Sequence[Tool]) -> int:
+def _position_after(cursor: str, tools: "Sequence[Tool]") -> int:
     try:
         name = base64.b64decode(cursor, altchars=b"-_", validate=True).decode()
         return [tool.name for tool in tools].index(name) + 1

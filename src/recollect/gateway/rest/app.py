@@ -14,9 +14,9 @@ from starlette.responses import Response
 from starlette.routing import Match, Route
 from starlette.types import Lifespan, Scope
 
-from recollect.domain.errors import Internal, InvalidRequest, NotFound, RecollectError
+from recollect.domain.errors import InvalidRequest, NotFound, RecollectError
 from recollect.gateway.edge import request_id_of
-from recollect.gateway.http_errors import ErrorBody, error_response
+from recollect.gateway.http_errors import ErrorBody, error_response, unforeseen
 from recollect.gateway.rest.calls import ToolCalls
 from recollect.gateway.rest.events import JobEvents
 from recollect.gateway.rest.openapi import AnyJob, ToolDescription, failures, with_tools
@@ -185,10 +185,8 @@ def _answer_failures(app: FastAPI) -> None:
         return error_response(InvalidRequest(error.detail), request_id_of(request.scope), status=error.status_code)
 
     @app.exception_handler(Exception)
-    async def unforeseen(request: Request, error: Exception) -> Response:
-        request_id = request_id_of(request.scope)
-        hint = f"this is a bug; the log has the details under request {request_id}"
-        return await foreseen(request, Internal(f"the request failed unexpectedly ({type(error).__name__})", hint=hint))
+    async def of_a_bug(request: Request, error: Exception) -> Response:
+        return await foreseen(request, unforeseen(error, request_id_of(request.scope)))
 
 
 def _methods(app: FastAPI, scope: Scope) -> list[str]:

@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse, Response
 
 
 async def docs(_: Request) -> Response:
+    """Show every operation that the document has, and let people try them."""
     text, policy = _page()
     return HTMLResponse(text, headers={"Content-Security-Policy": policy})
 
