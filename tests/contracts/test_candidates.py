@@ -191,11 +191,13 @@ async def test_a_kept_vector_that_points_nowhere_has_no_cosine(store: Store) -> 
 
 
 async def test_ties_are_in_the_order_kept_however_many_there_are(store: Store) -> None:
-    same = [write(f"same {number:03}", terms=("word",), vector=vector(*[0.3] * 7, 0.1)) for number in range(150)]
+    means = vector(*(math.sin(place * place) for place in range(256)))
+    near = vector(*(math.sin(place * place) + math.cos(place) for place in range(256)))
+    same = [write(f"same {number:03}", terms=("word",), vector=means) for number in range(151)]
     await store.memories.put(same[:70])
     await store.memories.put(same[70:])
     expected = [f"same {number:03}" for number in range(40)]
-    for terms, meaning in ((("word",), b""), ((), vector(*[0.1] * 7, 0.3)), (("word",), vector(*[0.1] * 7, 0.3))):
+    for terms, meaning in ((("word",), b""), ((), near), (("word",), near)):
         assert names(await store.memories.candidates(query(*terms, vector=meaning, limit=40))) == expected
 
 

@@ -36,6 +36,8 @@ async def test_a_closed_store_says_so(backend: Backend) -> None:
         await store.memories.put([write("late")])
     with pytest.raises(Unavailable, match="closed"):
         await store.ping()
+    with pytest.raises(Unavailable, match="closed"):
+        await store.check()
 
 
 async def test_a_healthy_store_answers_a_ping_and_has_no_problems(store: Store) -> None:

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 
-from recollect.domain.errors import Conflict, ErrorCode, NotFound
+from recollect.domain.errors import Conflict, ErrorCode, NotFound, Unavailable
 from recollect.domain.jobs import Job, JobState
 from recollect.domain.progress import Progress, SilentReporter
 from recollect.jobs.service import Handler, JobRun, JobService
@@ -251,3 +252,32 @@ async def test_work_whose_lease_was_lost_stops_and_does_not_end_the_job_of_its_n
         now = await store.jobs.get(job.id)
     assert now is not None
     assert (now.state, now.owner) == (JobState.RUNNING, "somebody else")
+
+
+class Forgetful:
+    """A store that cannot be written to for a while."""
+
+    def __init__(self, store: SqliteStore) -> None:
+        self._store = store
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store.jobs, name)
+
+    async def finish(self, *_: Any, **__: Any) -> bool:
+        raise Unavailable("the disk is full")
+
+
+async def test_a_job_whose_end_cannot_be_kept_is_left_to_another_process(store: SqliteStore, clock: Clock) -> None:
+    work = Work()
+    work.go.set()
+    async with anyio.create_task_group() as tasks:
+        jobs = JobService(Forgetful(store), {"work": work}, tasks, lease_seconds=QUICK, adopts=False)  # pyright: ignore[reportArgumentType]
+        await jobs.start("work", {"question": 5})
+        with anyio.fail_after(5):
+            while work.ended_at_step != 2:
+                await anyio.lowlevel.checkpoint()
+        tasks.cancel_scope.cancel()
+    (job,) = await store.jobs.list(limit=2)
+    clock.now += timedelta(seconds=31)
+    async with running(store, {"work": work}, adopts=True) as others:
+        assert (await ended(others, job.id)).result == {"answer": 5}

@@ -3,13 +3,13 @@
 import hmac
 import logging
 import re
-import traceback
 from collections.abc import Sequence
 
 import anyio
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from recollect.domain.breakage import place_of
 from recollect.domain.errors import Forbidden, RecollectError, TooLarge, Unauthenticated
 from recollect.domain.identifiers import new_id
 from recollect.gateway.http_errors import error_response, unforeseen
@@ -84,10 +84,7 @@ class Edge:
         try:
             await self._app(scope, _replay(body, receive), answer)
         except Exception as error:  # a bug in a gateway: its message may quote the request, so only the place is logged
-            stack = "".join(traceback.format_tb(error.__traceback__))
-            logger.error(
-                "a request broke", extra={"request_id": request_id, "error": type(error).__name__, "stack": stack}
-            )
+            logger.error("a request broke", extra={"request_id": request_id, **place_of(error)})
             if not answer.started:
                 await error_response(unforeseen(error, request_id), request_id)(scope, receive, answer)
 

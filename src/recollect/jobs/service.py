@@ -9,6 +9,7 @@ import anyio
 import anyio.abc
 import anyio.lowlevel
 
+from recollect.domain.breakage import place_of
 from recollect.domain.errors import Cancelled, ErrorRecord, Internal, NotFound, RecollectError
 from recollect.domain.identifiers import new_id
 from recollect.domain.jobs import Job, JobState
@@ -161,7 +162,7 @@ class JobService:
                 self._forget(run)
             raise
         except Exception as error:  # a bug: watchers must still be told the work has ended
-            logger.exception("a job broke", extra={"job_id": run.job_id, "tool": run.kind})
+            logger.error("a job broke", extra={"job_id": run.job_id, "tool": run.kind, **place_of(error)})
             broken = Internal(
                 f"{run.kind} failed unexpectedly ({type(error).__name__})",
                 hint=f"this is a bug; the log has the details under job {run.job_id}",
@@ -179,12 +180,17 @@ class JobService:
         error: ErrorRecord | None = None,
     ) -> None:
         with anyio.CancelScope(shield=True):
-            mine = await self._store.finish(
-                run.job_id, self._owner, state, progress=run.progress, result=result, error=error
-            )
-            if not mine:
-                logger.warning("a job ended here after its lease was lost", extra={"job_id": run.job_id})
-            self._forget(run)
+            try:
+                mine = await self._store.finish(
+                    run.job_id, self._owner, state, progress=run.progress, result=result, error=error
+                )
+            except RecollectError as problem:  # its lease will run out, and another process will finish it
+                logger.error("a job's end could not be kept", extra={"job_id": run.job_id, "problem": problem.message})
+            else:
+                if not mine:
+                    logger.warning("a job ended here after its lease was lost", extra={"job_id": run.job_id})
+            finally:
+                self._forget(run)
 
     def _forget(self, run: JobRun) -> None:
         self._mine.pop(run.job_id, None)
@@ -194,16 +200,15 @@ class JobService:
         """Keep the leases alive, note progress, and notice what another process asked or took."""
         while True:
             await anyio.sleep(self._lease_seconds / BEATS_PER_LEASE)
-            if not self._mine:
+            runs = dict(self._mine)  # what begins while the store is asked is not judged by this answer
+            if not runs:
                 continue
             try:
-                states = await self._store.renew(
-                    self._owner, {job_id: run.progress for job_id, run in self._mine.items()}
-                )
-            except RecollectError:
-                logger.exception("leases could not be renewed")
+                states = await self._store.renew(self._owner, {job_id: run.progress for job_id, run in runs.items()})
+            except RecollectError as error:
+                logger.warning("leases could not be renewed", extra={"problem": error.message})
                 continue
-            for job_id, run in list(self._mine.items()):
+            for job_id, run in runs.items():
                 if states.get(job_id) is not JobState.RUNNING:
                     run.stop_asked = True  # cancelled elsewhere, or taken over because our lease ran out
 
@@ -214,8 +219,8 @@ class JobService:
                 while job := await self._store.claim(list(self._handlers), self._owner):
                     logger.info("took over a job", extra={"job_id": job.id, "tool": job.kind, "attempt": job.attempts})
                     self._tasks.start_soon(self._perform, self._take(job))
-            except RecollectError:
-                logger.exception("could not look for unfinished jobs")
+            except RecollectError as error:
+                logger.warning("could not look for unfinished jobs", extra={"problem": error.message})
             await anyio.sleep(self._lease_seconds / LOOKS_PER_LEASE)
 
     def _with_latest_progress(self, job: Job) -> Job:

@@ -9,6 +9,7 @@ from typing import Any
 import anyio
 from pydantic import BaseModel
 
+from recollect.domain.breakage import place_of
 from recollect.domain.errors import Internal, RecollectError, error_from_record
 from recollect.domain.jobs import Job, JobState
 from recollect.domain.progress import Reporter
@@ -55,7 +56,8 @@ class Dispatcher:
             raise
         except Exception as error:  # a bug: the caller gets a typed answer, the log gets the truth
             outcome = "internal"
-            logger.exception("a tool broke", extra={"tool": name, "request_id": context.request_id})
+            place = {"tool": name, "request_id": context.request_id, **place_of(error)}
+            logger.error("a tool broke", extra=place)
             raise Internal(
                 f"{printable(name)} failed unexpectedly ({type(error).__name__})",
                 hint=f"this is a bug; the log has the details under request {context.request_id}",

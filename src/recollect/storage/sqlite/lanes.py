@@ -87,26 +87,29 @@ class Lane(ABC):
         for thread in self._threads:
             thread.start()
 
-    def _submit(self, work: Work[T]) -> Request[T]:
+    def refuse_if_gone(self) -> None:
+        """Raise `Unavailable` when the threads have ended, or never were in this process."""
         if self._closing:
             raise Unavailable("the store is closed", hint="open it again")
         if os.getpid() != self._process:
             raise Unavailable(
                 "this store was opened before the process forked", hint="open the store anew in the child process"
             )
+
+    def _submit(self, work: Work[T]) -> Request[T]:
+        self.refuse_if_gone()
         request = Request(work)
         self._queue.put(request)
         return request
 
     async def close(self) -> None:
         """Finish what is queued and end the threads."""
-        if self._closing:
-            return
-        self._closing = True
         if os.getpid() != self._process:
             return  # the threads did not come along in the fork
-        for _ in self._threads:
-            self._queue.put(None)
+        if not self._closing:
+            self._closing = True
+            for _ in self._threads:
+                self._queue.put(None)
         for thread in self._threads:
             await asyncio.to_thread(self._join, thread)
 
@@ -154,7 +157,7 @@ class Writer(Lane):
     def __init__(self, connect: Connect, lock: Path, busy_seconds: float) -> None:
         self._connect = connect
         self._busy_seconds = busy_seconds
-        self._waits_for_others = False
+        self._waiting_since: float | None = None
         self._lock = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         super().__init__("recollect-writer", 1)
 
@@ -166,29 +169,45 @@ class Writer(Lane):
         return await self.alone(lambda connection: in_transaction(connection, work))
 
     async def alone(self, work: Work[T]) -> T:
-        """Do this while no other process writes, outside of any transaction. `Busy` if its turn does not come."""
+        """Do this while no other process writes, outside of any transaction.
+
+        `Busy` when other processes keep the lock for too long; behind writes of its own process it waits patiently.
+        """
         request = self._submit(work)
-        give_up = asyncio.get_running_loop().call_later(
-            self._busy_seconds, lambda: request.withdraw(busy(self._busy_seconds))
-        )
+        loop = asyncio.get_running_loop()
+
+        def lose_patience() -> None:
+            nonlocal timer
+            left = self._busy_seconds - self._waited()
+            if left > 0:
+                timer = loop.call_later(left, lose_patience)
+            else:
+                request.withdraw(busy(self._busy_seconds))
+
+        timer = loop.call_later(self._busy_seconds, lose_patience)
         try:
             return await request.outcome
         finally:
-            give_up.cancel()
+            timer.cancel()
+
+    def _waited(self) -> float:
+        """How long the thread has been waiting for other processes by now."""
+        since = self._waiting_since
+        return 0.0 if since is None else time.monotonic() - since
 
     def _serve(self) -> None:
         connection: Connection | None = None
         while (request := self._queue.get()) is not None:
             if request.withdrawn:
                 continue
-            self._waits_for_others = True
+            self._waiting_since = time.monotonic()
             try:
                 fcntl.flock(self._lock, fcntl.LOCK_EX)
             except OSError as error:
                 request.refuse(Unavailable(f"the writers' lock cannot be had ({error})", hint="check RECOLLECT_HOME"))
                 continue
             finally:
-                self._waits_for_others = False
+                self._waiting_since = None
             closing = False
             try:
                 connection = connection or self._connect()
@@ -206,7 +225,7 @@ class Writer(Lane):
 
     def _join(self, thread: threading.Thread) -> None:
         thread.join(self._busy_seconds)
-        while thread.is_alive() and not self._waits_for_others:
+        while thread.is_alive() and self._waited() < self._busy_seconds:
             thread.join(self._busy_seconds)
 
     def _serve_queued(self, connection: Connection, request: Request[Any]) -> bool:

@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 
+import anyio
 import apsw
 
 from recollect.domain.clock import Clock, system_clock
@@ -91,6 +92,7 @@ class SqliteStore:
         await self._writer.write(lambda connection: None)
 
     async def check(self) -> CheckReport:
+        self._readers.refuse_if_gone()
         return await asyncio.to_thread(check_store, self._database, self._derived, self._busy_seconds)
 
     async def backup(self, target: Path) -> StoreInfo:
@@ -108,8 +110,9 @@ class SqliteStore:
 
     async def close(self) -> None:
         """Finish every write that was begun or queued, then let go of the files. Closing twice is fine."""
-        await self._readers.close()
-        await self._writer.close()
+        with anyio.CancelScope(shield=True):  # what was handed in is done, also when the program is told to stop
+            await self._readers.close()
+            await self._writer.close()
 
 
 def _writer(home: Path, busy_seconds: float) -> Writer:
