@@ -43,7 +43,7 @@ class MemoryStore(Protocol):
         """Keep all or none, durable when this returns; the outcomes are in the order of the writes.
 
         One key is one memory among those of the same scope, project and (for session scope) session: a later write of
-        it, also in the same call, revises it in place. When it gives a content, what is derived from it is replaced too.
+        it, also in the same call, revises it in place. When that gives a content, what is derived is replaced too.
         """
         ...
 

@@ -87,7 +87,6 @@ async def fork_and_ask(home: Path) -> None:
             await store.memories.counts()
         except Unavailable as error:
             tell(f"child: {error}")
-        await store.close()
         os._exit(0)
     await asyncio.to_thread(os.waitpid, child, 0)
     tell(f"parent: {(await store.memories.counts()).memories}")
