@@ -89,7 +89,7 @@ async def test_an_answer_counts_what_it_considered_and_left_out(memory: MemorySe
     await memory.remember([Draft(content=f"Note {number} about gardening.") for number in range(5)], None)
     found = await memory.recall("gardening", EVERYBODY, ANYTHING, limit=2, threshold=0.0)
     assert (len(found.hits), found.considered, found.below_threshold) == (2, 5, 0)
-    strict = await memory.recall("gardening", EVERYBODY, ANYTHING, limit=2, threshold=1.0)
+    strict = await memory.recall("gardening in winter", EVERYBODY, ANYTHING, limit=2, threshold=1.0)
     assert (strict.hits, strict.considered, strict.below_threshold) == ([], 5, 5)
 
 

@@ -34,7 +34,7 @@ async def test_043_a_fact_comes_back_with_everything_that_was_said_of_it(call: C
     )
     assert kept["outcome"] == "stored"
     assert kept["scope"] == "project"
-    answer = await call("recall", query="which database did we choose?", project=project)
+    answer = await call("recall", query="which database did we choose?", project=project, scope="project")
     (memory,) = answer["memories"]
     assert 0 < memory.pop("score") <= 1
     assert memory.pop("recorded_at") == memory.pop("updated_at")
@@ -62,15 +62,15 @@ async def test_044_a_key_keeps_one_current_value_and_what_is_not_said_again_stay
     )
     second = await remember(call, project, "We deploy on Fly.io now.", key="deploy-target", importance=0.7)
     assert second == {**first, "outcome": "updated"}
-    (memory,) = (await call("recall", query="where do we deploy?", project=project))["memories"]
+    (memory,) = (await call("recall", query="where do we deploy?", project=project, scope="project"))["memories"]
     assert (memory["content"], memory["importance"], memory["tags"], memory["metadata"]) == (
         "We deploy on Fly.io now.",
         0.7,
         ["ops"],
         {"by": "Ada"},
     )
-    assert await contents(call, query="Heroku", project=project, threshold=0.3) == []
-    assert await contents(call, query="ops", project=project) == ["We deploy on Fly.io now."]
+    assert await contents(call, query="Heroku", project=project, threshold=0.4) == []
+    assert await contents(call, query="ops", project=project, threshold=0.4) == ["We deploy on Fly.io now."]
 
 
 async def test_045_what_is_forgotten_is_gone(call: Caller, project: str) -> None:
@@ -214,7 +214,8 @@ async def test_065_filters_narrow_what_is_found(call: Caller, project: str) -> N
 
 async def test_066_a_score_says_where_it_comes_from(call: Caller, project: str) -> None:
     await remember(call, project, "The parser is written by hand.")
-    (memory,) = (await call("recall", query="hand-written parser", project=project, explain=True))["memories"]
+    question: Json = {"query": "hand-written parser", "project": project, "scope": "project", "explain": True}
+    (memory,) = (await call("recall", **question))["memories"]
     signals = {signal["signal"]: signal for signal in memory["explanation"]}
     assert set(signals) == {"words", "meaning"}
     assert memory["score"] == pytest.approx(sum(signal["value"] * signal["weight"] for signal in signals.values()))

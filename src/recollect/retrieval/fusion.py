@@ -11,7 +11,7 @@ from recollect.domain.memories import Candidate, CandidatePool
 MEANING_WEIGHT = 0.35
 # static-v1: of unrelated texts, two in three have a cosine below the first; restatements come near the second.
 UNRELATED_COSINE = 0.12
-SAME_COSINE = 0.60
+SAME_COSINE = 0.70
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ async def test_a_new_home_is_private_and_holds_the_database_and_the_lock(tmp_pat
     store: Store = await SqliteStore.open(home)
     assert stat.S_IMODE(home.stat().st_mode) == 0o700
     assert {"recollect.db", "recollect.lock"} <= set(names_in(home))
+    assert [path.name for path in home.glob("*") if stat.S_IMODE(path.stat().st_mode) != 0o600] == []
     info = await store.info()
     assert info == StoreInfo("sqlite", str(home), 1, info.bytes)
     await store.close()

@@ -1,14 +1,19 @@
 """Checking and copying a whole store."""
 
+import os
 import shutil
+import stat
 import struct
 import zlib
 from pathlib import Path
 
 import pytest
 
+from recollect.domain.errors import Conflict
+from recollect.storage.sqlite import upkeep
 from recollect.storage.sqlite.connections import Connection
 from recollect.storage.sqlite.store import SqliteStore
+from recollect.storage.store import CheckReport
 from tests.contracts.samples import NOBODY_IN_PARTICULAR, vector, write
 from tests.storage.sqlite.conftest import Start, names_in
 
@@ -75,6 +80,58 @@ async def test_a_backup_taken_while_others_write_is_whole_and_can_take_the_store
     assert before <= ids <= {memory.id for memory in await filled.memories.scan(None, 100_000)}
     await restored.memories.put([write("goes on")])
     await restored.close()
+
+
+async def test_a_backup_is_private_and_appears_only_when_it_is_whole(
+    filled: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "copy.db"
+    seen: list[bool] = []
+    checked = upkeep.check_store
+
+    def check(database: Path, derived: Path | None, busy_seconds: float) -> CheckReport:
+        seen.append(target.exists())
+        return checked(database, derived, busy_seconds)
+
+    monkeypatch.setattr(upkeep, "check_store", check)
+    await filled.backup(target)
+    assert seen == [False]
+    assert stat.S_IMODE(target.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("links", [True, False])
+async def test_a_name_taken_while_the_copy_was_made_is_left_alone(
+    filled: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool
+) -> None:
+    target = tmp_path / "copies" / "copy.db"
+    target.parent.mkdir()
+    checked = upkeep.check_store
+
+    def check(database: Path, derived: Path | None, busy_seconds: float) -> CheckReport:
+        target.write_text("somebody else's")
+        return checked(database, derived, busy_seconds)
+
+    def no_links(*_: object) -> None:
+        raise PermissionError("no links here")
+
+    monkeypatch.setattr(upkeep, "check_store", check)
+    if not links:
+        monkeypatch.setattr(os, "link", no_links)
+    with pytest.raises(Conflict):
+        await filled.backup(target)
+    assert (names_in(target.parent), target.read_text()) == (["copy.db"], "somebody else's")
+
+
+async def test_a_disk_without_links_can_hold_a_backup(
+    filled: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_links(*_: object) -> None:
+        raise PermissionError("no links here")
+
+    monkeypatch.setattr(os, "link", no_links)
+    (tmp_path / "copies").mkdir()
+    await filled.backup(tmp_path / "copies" / "copy.db")
+    assert names_in(tmp_path / "copies") == ["copy.db"]
 
 
 async def test_a_backup_of_a_damaged_store_fails_and_leaves_nothing(

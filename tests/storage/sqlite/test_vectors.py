@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from recollect.domain.errors import Unavailable
 from recollect.domain.memories import CandidatePool, Derived, MemoryFilter, MemoryWrite
 from recollect.domain.scopes import Scope, Visibility
 from recollect.storage.sqlite import vectors
@@ -246,6 +247,14 @@ async def test_without_a_place_for_the_file_answers_are_the_same(
     found = await after_reopening(home)
     assert [hits(pool) for pool in found] == [hits(pool) for pool in expected]
     assert "could not be written" in caplog.text
+
+
+async def test_a_rebuild_that_cannot_write_its_file_says_so(filled: SqliteStore, home: Path) -> None:
+    shutil.rmtree(home / "derived")
+    (home / "derived").write_text("in the way")
+    with pytest.raises(Unavailable, match="could not be written"):
+        await rebuild(filled)
+    assert (await filled.check()).problems == []
 
 
 async def test_memories_changed_over_and_over_do_not_pile_up(

@@ -32,7 +32,8 @@ class Connection:
     """
 
     def __init__(self, database: Path, busy_seconds: float, *, read_only: bool = False) -> None:
-        self._apsw: Any = apsw.Connection(str(database))  # Any: apsw's own types are not fully known to pyright
+        flags = apsw.SQLITE_OPEN_READWRITE | (0 if read_only else apsw.SQLITE_OPEN_CREATE)
+        self._apsw: Any = apsw.Connection(str(database), flags)  # Any: pyright does not fully know apsw's own types
         self._execute: Callable[..., Any] = self._apsw.execute
         self._apsw.set_busy_timeout(round(busy_seconds * 1000))
         self.pragma("synchronous", "FULL")
@@ -79,7 +80,7 @@ def in_transaction(connection: Connection, work: Work[T]) -> T:
         result = work(connection)
         connection.execute("COMMIT")
     except BaseException:
-        if connection.in_transaction:  # after a full disk SQLite has already rolled back
+        if connection.in_transaction:  # after some failures SQLite has already rolled back
             connection.execute("ROLLBACK")
         raise
     return result
@@ -91,4 +92,5 @@ def in_snapshot(connection: Connection, work: Work[T]) -> T:
     try:
         return work(connection)
     finally:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recollect.domain.errors import Conflict
+from recollect.domain.errors import Conflict, Unavailable
 from recollect.domain.memories import (
     Candidate,
     CandidatePool,
@@ -125,11 +125,17 @@ class SqliteMemories:
             if not values["unfiltered"]:
                 allowed = [seq for (seq,) in connection.execute(_SQL["passing"], values)]
             near = index.nearest(query.vector, audiences, allowed, query.limit)
-            index.save_if_behind(connection)
+        index.save_if_behind(connection)
         return near
 
     def _write_derived_files(self, connection: Connection) -> Sequence[DerivedFile]:
-        written = [write_vector_file(connection, self._derived, *kind) for kind in vector_kinds(connection)]
+        try:
+            written = [write_vector_file(connection, self._derived, *kind) for kind in vector_kinds(connection)]
+        except OSError as error:
+            raise Unavailable(
+                f"a derived file could not be written ({error.strerror}); answers are right without it, but slower",
+                hint="free some disk space where RECOLLECT_HOME is, then rebuild again",
+            ) from error
         for path in self._derived.glob("vectors-*"):
             if path.name not in {file.name for file in written}:
                 path.unlink(missing_ok=True)

@@ -1,6 +1,8 @@
 """The embedded store: one folder, opened by any number of processes of one machine."""
 
 import asyncio
+import os
+from contextlib import suppress
 from pathlib import Path
 
 import anyio
@@ -103,7 +105,8 @@ class SqliteStore:
     async def vacuum(self) -> StoreInfo:
         def work(connection: Connection) -> None:
             connection.execute("VACUUM")
-            connection.checkpoint(apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            with suppress(apsw.BusyError):  # somebody still reads an older state: the space is given back later
+                connection.checkpoint(apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
         await self._writer.alone(work)
         return await self.info()
@@ -119,6 +122,10 @@ def _writer(home: Path, busy_seconds: float) -> Writer:
     migrations = load_migrations()
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Private also in a home that others can read. Never opened when it exists: closing a second descriptor would
+        # give up the locks that this process has on the file.
+        with suppress(FileExistsError):
+            os.close(os.open(home / DATABASE, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         return Writer(lambda: connect_and_migrate(home / DATABASE, busy_seconds, migrations), home / LOCK, busy_seconds)
     except OSError as error:
         raise Unavailable(

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import apsw
@@ -47,14 +46,9 @@ def copy_store(database: Path, target: Path, busy_seconds: float) -> None:
     """Write a compact, checked copy that appears under its name only when it is whole."""
     if not target.parent.is_dir():
         raise InvalidRequest(f"the folder {target.parent} does not exist", hint="make it first")
-    temporary = target.with_name(f"{target.name}.{os.getpid()}.part")
-    try:
-        # Takes the name at once, so that of two backups with one target the second is refused.
-        target.open("xb").close()
-    except FileExistsError:
-        raise Conflict(f"{target} exists already", hint="choose another name") from None
-    except OSError as error:
-        raise Unavailable(f"{target} cannot be written ({error.strerror})", hint="choose another place") from None
+    if target.exists():
+        raise _taken(target)
+    temporary = target.with_name(f"{target.name}.{os.getpid()}.{os.urandom(4).hex()}")
     try:
         _copy(database, temporary, busy_seconds)
         report = check_store(temporary, None, busy_seconds)
@@ -63,24 +57,42 @@ def copy_store(database: Path, target: Path, busy_seconds: float) -> None:
                 "the copy has problems, because the store has: " + "; ".join(report.problems[:3]),
                 hint="`recollect store check` tells what is damaged",
             )
-        _sync(temporary)
-        temporary.replace(target)
-        _sync(target.parent)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-            target.unlink(missing_ok=True)
-        raise
+        _publish(temporary, target)
+    except OSError as error:
+        raise Unavailable(f"{target} cannot be written ({error.strerror})", hint="choose another place") from error
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def _copy(database: Path, target: Path, busy_seconds: float) -> None:
+    os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     connection = Connection(database, busy_seconds)
     try:
         connection.execute(_SQL["copy"], {"target": str(target)})
+    except apsw.FullError as error:
+        raise Unavailable(f"there is no space left in {target.parent}", hint="choose another place") from error
     except apsw.Error as error:
         raise translated(error) from error
     finally:
         connection.close()
+
+
+def _publish(whole: Path, target: Path) -> None:
+    """Give the file its name, unless somebody else took it meanwhile."""
+    _sync(whole)
+    try:
+        os.link(whole, target)
+    except FileExistsError:
+        raise _taken(target) from None
+    except OSError:  # a file system without links, such as that of a memory stick
+        if target.exists():
+            raise _taken(target) from None
+        whole.rename(target)
+    _sync(target.parent)
+
+
+def _taken(target: Path) -> Conflict:
+    return Conflict(f"{target} exists already", hint="choose another name")
 
 
 def _sync(path: Path) -> None:
