@@ -1,6 +1,6 @@
 """The one memory record, what a write of it is, and what became of the write."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -50,11 +50,17 @@ class MemoryWrite:
     memory: Memory
     derived: Derived
     given: frozenset[str]
+    terms_of: Callable[[Memory], tuple[str, ...]] | None = None
+    """Finds the terms of a revised memory, which has labels that this write does not name."""
 
     def revise(self, existing: Memory) -> Memory:
         """The existing memory with what this write names; what it does not name stays."""
         changed = {name: getattr(self.memory, name) for name in self.given - _IDENTITY}
         return replace(existing, **changed, updated_at=self.memory.updated_at)
+
+    def rederive(self, revised: Memory) -> Derived:
+        """What search needs of the memory as revised."""
+        return replace(self.derived, terms=self.terms_of(revised)) if self.terms_of else self.derived
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from recollect.retrieval.terms import question_terms, terms
 from recollect.storage.memories import MemoryStore
 
 # How many candidates each way of searching may bring; enough that the best ten are among them.
-CANDIDATES = 100
+CANDIDATES = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,7 @@ class MemoryService:
         memories = [_memory(draft, project_id, now) for draft in drafts]
         derived = await self.derive(memories)
         writes = [
-            MemoryWrite(memory=memory, derived=found, given=draft.given | {"content"})
+            MemoryWrite(memory=memory, derived=found, given=draft.given | {"content"}, terms_of=_terms_of)
             for memory, found, draft in zip(memories, derived, drafts, strict=True)
         ]
         return await self._store.put(writes)
@@ -123,7 +123,7 @@ class MemoryService:
         """What search needs of each memory, made from its content and its labels."""
         vectors = await self._embedder.embed([memory.content for memory in memories])
         return [
-            Derived(terms=terms(_searchable(memory)), vector=vector, model=self._embedder.model)
+            Derived(terms=_terms_of(memory), vector=vector, model=self._embedder.model)
             for memory, vector in zip(memories, vectors, strict=True)
         ]
 
@@ -156,7 +156,7 @@ def _memory(draft: Draft, project_id: str | None, now: datetime) -> Memory:
     )
 
 
-def _searchable(memory: Memory) -> str:
-    """The words by which a memory can be found: its content, its labels, who said it."""
+def _terms_of(memory: Memory) -> tuple[str, ...]:
+    """The words by which a memory can be found: those of its content, of its labels, and of who said it."""
     labels = (memory.speaker, memory.key, memory.category, *memory.tags)
-    return "\n".join([memory.content, *(label for label in labels if label)])
+    return terms("\n".join([memory.content, *(label for label in labels if label)]))

@@ -1,7 +1,7 @@
 """Memories in SQLite, with their text index and their vectors."""
 
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +35,9 @@ _EVERYTHING = MemoryFilter()
 
 # Up to so many matches are taken whole, which is cheaper than asking again for the scores of those near in meaning.
 FEW_MATCHES = 1000
+
+# From here on, terms that most texts have are not matched; below, every match counts.
+MANY_TEXTS = 500
 
 
 class SqliteMemories:
@@ -97,15 +100,11 @@ class SqliteMemories:
     def _candidates(self, connection: Connection, query: CandidateQuery) -> CandidatePool:
         values = _visibility_values(query.visibility) | _filter_values(query.filter) | {"limit": query.limit}
         near = self._nearest(connection, query, values)  # first: it decides when the snapshot begins
-        scores = _scores(connection, query, values, near)
-        tokens = {term: token(term) for term in query.terms}
-        occurrences: dict[str, int] = dict(
-            connection.execute(_SQL["frequencies"], {"terms": json_text([*tokens.values()])})
-        )
+        texts: int = connection.value(_SQL["texts"])
+        frequencies = _frequencies(connection, query.terms)
+        scores = _scores(connection, query, _telling(frequencies, texts), values, near)
         return CandidatePool(
-            candidates=tuple(_choose(connection, query, values, scores, near)),
-            texts=connection.value(_SQL["texts"]),
-            frequencies={term: occurrences.get(known, 0) for term, known in tokens.items()},
+            candidates=tuple(_choose(connection, query, values, scores, near)), texts=texts, frequencies=frequencies
         )
 
     def _nearest(self, connection: Connection, query: CandidateQuery, values: Mapping[str, Any]) -> dict[int, float]:
@@ -142,11 +141,30 @@ class SqliteMemories:
         return written
 
 
+def _frequencies(connection: Connection, terms: Iterable[str]) -> dict[str, int]:
+    tokens = {term: token(term) for term in terms}
+    occurrences: dict[str, int] = dict(
+        connection.execute(_SQL["frequencies"], {"terms": json_text([*tokens.values()])})
+    )
+    return {term: occurrences.get(known, 0) for term, known in tokens.items()}
+
+
+def _telling(frequencies: Mapping[str, int], texts: int) -> Collection[str]:
+    """The terms worth matching: one that half of all texts have costs reading them, and BM25 gives a millionth for it."""
+    if texts < MANY_TEXTS:
+        return frequencies
+    return [term for term, occurrences in frequencies.items() if 2 * occurrences < texts] or frequencies
+
+
 def _scores(
-    connection: Connection, query: CandidateQuery, values: Mapping[str, Any], near: Collection[int]
+    connection: Connection,
+    query: CandidateQuery,
+    terms: Collection[str],
+    values: Mapping[str, Any],
+    near: Collection[int],
 ) -> dict[int, float]:
     """The text index's scores of the best matches, and of those near in meaning that match as well; best first."""
-    match = match_any(query.terms)
+    match = match_any(terms)
     if not match:
         return {}
     most = max(query.limit, FEW_MATCHES)
@@ -230,7 +248,7 @@ def _put_one(connection: Connection, write: MemoryWrite, derived: dict[int, Deri
     revised = write.revise(memory_from(row))
     connection.execute(_SQL["revise"], memory_values(revised) | {"seq": seq})
     if "content" in write.given:
-        derived[seq] = write.derived
+        derived[seq] = write.rederive(revised)
     return Updated(revised)
 
 
