@@ -1,12 +1,15 @@
 """Values for the store contract, made in one line."""
 
 import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from recollect.domain.identifiers import new_id
-from recollect.domain.memories import CandidateQuery, Derived, Memory, MemoryFilter, MemoryWrite
+from recollect.domain.memories import CandidatePool, CandidateQuery, Derived, Memory, MemoryFilter, MemoryWrite
 from recollect.domain.scopes import Scope, Visibility
+from recollect.storage.store import Store
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123457, tzinfo=UTC)
 MODEL = "static-test"
@@ -66,3 +69,36 @@ def query(
     limit: int = 10,
 ) -> CandidateQuery:
     return CandidateQuery(visibility=visibility, filter=filter, terms=terms, vector=vector, model=model, limit=limit)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A candidate with the memory behind its handle."""
+
+    memory: Memory
+    bm25: float
+    cosine: float | None
+
+
+@dataclass(frozen=True)
+class FoundPool:
+    candidates: tuple[Found, ...]
+    texts: int
+    frequencies: Mapping[str, int]
+
+
+async def search(store: Store, asked: CandidateQuery) -> FoundPool:
+    """What a store finds, with every candidate chosen."""
+    offered: list[CandidatePool] = []
+
+    def choose_all(pool: CandidatePool) -> list[int]:
+        offered.append(pool)
+        return [candidate.handle for candidate in pool.candidates]
+
+    whole = await store.memories.search(asked, choose_all)
+    (pool,) = offered
+    return FoundPool(
+        tuple(Found(whole[candidate.handle], candidate.bm25, candidate.cosine) for candidate in pool.candidates),
+        pool.texts,
+        pool.frequencies,
+    )

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect.domain.memories import Candidate, CandidatePool, CandidateQuery
+from recollect.domain.memories import CandidateQuery
 from recollect.storage.store import Store
-from tests.contracts.samples import NOBODY_IN_PARTICULAR, query, vector, write
+from tests.contracts.samples import NOBODY_IN_PARTICULAR, Found, FoundPool, query, search, vector, write
 
 STRANGE_TERMS = [
     "word",
@@ -51,7 +51,7 @@ STRANGE_TERMS = [
 ]
 
 
-def names(pool: CandidatePool) -> list[str]:
+def names(pool: FoundPool) -> list[str]:
     return [candidate.memory.content for candidate in pool.candidates]
 
 
@@ -60,7 +60,7 @@ async def test_any_term_finds_what_has_it_and_nothing_else(store: Store, term: s
     neighbours = tuple(other for other in STRANGE_TERMS if other != term)
     having, lacking = write("having", terms=("before", term, "after")), write("lacking", terms=neighbours)
     await store.memories.put([having, lacking])
-    pool = await store.memories.candidates(query(term))
+    pool = await search(store, query(term))
     assert names(pool) == ["having"]
     assert (pool.texts, pool.frequencies) == (2, {term: 1})
     assert pool.candidates[0].bm25 > 0
@@ -72,15 +72,15 @@ async def test_every_term_there_can_be_is_found_whole(store: Store, term: str) -
     kept = write("kept", terms=("first", term, "last"))
     longer = write("longer", terms=(term + "x", "y" + term))
     await store.memories.put([kept, longer])
-    pool = await store.memories.candidates(query(term))
+    pool = await search(store, query(term))
     assert (names(pool), pool.frequencies[term]) == (["kept"], 1)
     await store.memories.delete(NOBODY_IN_PARTICULAR, [kept.memory.id, longer.memory.id])
 
 
 async def test_an_empty_question_finds_nothing_and_tells_how_many_texts_there_are(store: Store) -> None:
     await store.memories.put([write("one", vector=vector(1, 0)), write("two")])
-    assert await store.memories.candidates(query()) == CandidatePool(candidates=(), texts=2, frequencies={})
-    assert await store.memories.candidates(query("unknown", "")) == CandidatePool(
+    assert await search(store, query()) == FoundPool(candidates=(), texts=2, frequencies={})
+    assert await search(store, query("unknown", "")) == FoundPool(
         candidates=(), texts=2, frequencies={"unknown": 0, "": 0}
     )
 
@@ -88,7 +88,7 @@ async def test_an_empty_question_finds_nothing_and_tells_how_many_texts_there_ar
 async def test_a_question_with_thousands_of_terms_is_answered(store: Store) -> None:
     await store.memories.put([write("needle")])
     terms = [f"straw{number}" for number in range(3000)]
-    pool = await store.memories.candidates(query(*terms, "needle"))
+    pool = await search(store, query(*terms, "needle"))
     assert names(pool) == ["needle"]
     assert pool.frequencies == dict.fromkeys(terms, 0) | {"needle": 1}
 
@@ -103,7 +103,7 @@ async def test_more_and_rarer_matches_score_higher(store: Store) -> None:
             *(write(f"other {number}", terms=("e", "c", "d")) for number in range(30)),
         ]
     )
-    pool = await store.memories.candidates(query("common", "rare", limit=3))
+    pool = await search(store, query("common", "rare", limit=3))
     assert names(pool)[:2] == ["both", "rare only"]
     assert pool.frequencies == {"common": 22, "rare": 2}
     scores = [candidate.bm25 for candidate in pool.candidates]
@@ -122,12 +122,12 @@ async def test_the_nearest_in_meaning_come_with_their_cosine(store: Store) -> No
             write("nothing"),
         ]
     )
-    pool = await store.memories.candidates(query(vector=vector(0, 1)))
+    pool = await search(store, query(vector=vector(0, 1)))
     assert names(pool) == ["north", "north-east", "east", "south"]
     expected = [1, math.sqrt(0.5), 0, -1]
     assert [candidate.cosine for candidate in pool.candidates] == pytest.approx(expected, abs=1e-4)
     assert [candidate.bm25 for candidate in pool.candidates] == [0, 0, 0, 0]
-    assert names(await store.memories.candidates(query(vector=vector(0, 1), limit=2))) == ["north", "north-east"]
+    assert names(await search(store, query(vector=vector(0, 1), limit=2))) == ["north", "north-east"]
 
 
 async def test_every_candidate_has_both_scores_whichever_way_it_was_found(store: Store) -> None:
@@ -138,7 +138,7 @@ async def test_every_candidate_has_both_scores_whichever_way_it_was_found(store:
             *(write(f"filler {number}", terms=("x", "y"), vector=vector(0, 1)) for number in range(5)),
         ]
     )
-    pool = await store.memories.candidates(query("rare", vector=vector(1, 0), limit=1))
+    pool = await search(store, query("rare", vector=vector(1, 0), limit=1))
     assert names(pool) == ["text only", "meaning only"]
     first, second = pool.candidates
     assert first.bm25 > second.bm25 > 0
@@ -150,9 +150,9 @@ async def test_with_very_many_matches_those_near_in_meaning_still_have_their_sco
         [write(f"many {number}", terms=("common",), vector=vector(0, 1)) for number in range(1100)]
         + [write("near", terms=("common", *"abcdefgh"), vector=vector(1, 0))]
     )
-    pool = await store.memories.candidates(query("common", vector=vector(1, 0), limit=2))
+    pool = await search(store, query("common", vector=vector(1, 0), limit=2))
     assert names(pool) == ["many 0", "many 1", "near"]
-    alone = await store.memories.candidates(query("common", limit=2000))
+    alone = await search(store, query("common", limit=2000))
     assert pool.candidates[2].bm25 == {c.memory.content: c.bm25 for c in alone.candidates}["near"] > 0
 
 
@@ -170,7 +170,7 @@ async def test_with_very_many_matches_those_near_in_meaning_still_have_their_sco
 )
 async def test_what_cannot_be_compared_has_no_cosine(store: Store, asked: CandidateQuery, comparable: bool) -> None:
     await store.memories.put([write("word", vector=vector(1, 0)), write("no word", terms=(), vector=vector(1, 0))])
-    pool = await store.memories.candidates(asked)
+    pool = await search(store, asked)
     assert names(pool) == (["word", "no word"] if comparable else ["word"])
     assert [candidate.cosine for candidate in pool.candidates] == ([1, 1] if comparable else [None])
 
@@ -185,9 +185,9 @@ async def test_a_kept_vector_that_points_nowhere_has_no_cosine(store: Store) -> 
             write("other model", terms=("word",), vector=vector(1, 0), model="another"),
         ]
     )
-    pool = await store.memories.candidates(query("word", vector=vector(1, 0)))
+    pool = await search(store, query("word", vector=vector(1, 0)))
     assert [candidate.cosine for candidate in pool.candidates] == [None] * 5
-    assert names(await store.memories.candidates(query(vector=vector(1, 0)))) == []
+    assert names(await search(store, query(vector=vector(1, 0)))) == []
 
 
 async def test_ties_are_in_the_order_kept_however_many_there_are(store: Store) -> None:
@@ -198,17 +198,17 @@ async def test_ties_are_in_the_order_kept_however_many_there_are(store: Store) -
     await store.memories.put(same[70:])
     expected = [f"same {number:03}" for number in range(40)]
     for terms, meaning in ((("word",), b""), ((), near), (("word",), near)):
-        assert names(await store.memories.candidates(query(*terms, vector=meaning, limit=40))) == expected
+        assert names(await search(store, query(*terms, vector=meaning, limit=40))) == expected
 
 
 async def test_a_revised_memory_is_found_by_its_new_words_and_meaning_only(store: Store, other: Store) -> None:
     await store.memories.put([write("old words", key="k", vector=vector(1, 0)), write("else", vector=vector(0, 1))])
     old, new = query("old", vector=vector(1, 0)), query("new", vector=vector(-1, 0))
     for reader in (store, other):
-        assert (await reader.memories.candidates(old)).candidates[0].cosine == 1
+        assert (await search(reader, old)).candidates[0].cosine == 1
     await other.memories.put([write("new words", key="k", vector=vector(-1, 0))])
     for reader in (store, other):
-        by_old, by_new = await reader.memories.candidates(old), await reader.memories.candidates(new)
+        by_old, by_new = await search(reader, old), await search(reader, new)
         assert [(c.memory.content, c.bm25, c.cosine) for c in by_old.candidates] == [
             ("else", 0, 0),
             ("new words", 0, -1),
@@ -219,10 +219,10 @@ async def test_a_revised_memory_is_found_by_its_new_words_and_meaning_only(store
 
 async def test_a_revision_may_lose_its_meaning(store: Store) -> None:
     await store.memories.put([write("meaningful", key="k", vector=vector(1, 0))])
-    assert names(await store.memories.candidates(query(vector=vector(1, 0)))) == ["meaningful"]
+    assert names(await search(store, query(vector=vector(1, 0)))) == ["meaningful"]
     await store.memories.put([write("!!!", key="k")])
-    assert names(await store.memories.candidates(query(vector=vector(1, 0)))) == []
-    assert [c.cosine for c in (await store.memories.candidates(query("!!!", vector=vector(1, 0)))).candidates] == [None]
+    assert names(await search(store, query(vector=vector(1, 0)))) == []
+    assert [c.cosine for c in (await search(store, query("!!!", vector=vector(1, 0)))).candidates] == [None]
 
 
 async def test_a_write_without_content_leaves_what_is_derived_alone(store: Store) -> None:
@@ -230,7 +230,7 @@ async def test_a_write_without_content_leaves_what_is_derived_alone(store: Store
     await store.memories.put([first])
     relabelled = write("ignored", key="k", category="new", terms=())
     await store.memories.put([replace(relabelled, given=frozenset({"category"}))])
-    (found,) = (await store.memories.candidates(query("words", vector=vector(1, 0)))).candidates
+    (found,) = (await search(store, query("words", vector=vector(1, 0)))).candidates
     assert (found.memory.content, found.memory.category, found.cosine) == ("words", "new", 1)
 
 
@@ -239,7 +239,7 @@ async def test_what_one_process_writes_the_other_finds_at_once(store: Store, oth
         kept = write(f"note {number}", terms=(f"note{number}",), vector=vector(number, 20 - number))
         writer, reader = (store, other) if number % 2 else (other, store)
         await writer.memories.put([kept])
-        pool = await reader.memories.candidates(query(f"note{number}", vector=kept.derived.vector, limit=1))
+        pool = await search(reader, query(f"note{number}", vector=kept.derived.vector, limit=1))
         assert pool.candidates[0].memory == kept.memory
         assert pool.candidates[0].cosine == pytest.approx(1)
         assert pool.texts == number + 1
@@ -248,6 +248,6 @@ async def test_what_one_process_writes_the_other_finds_at_once(store: Store, oth
 async def test_a_candidate_is_the_whole_memory(store: Store) -> None:
     kept = write("whole", vector=vector(1, 0), tags=("a",), metadata={"b": 1}, category="c")
     await store.memories.put([kept])
-    pool = await store.memories.candidates(query("whole", vector=vector(1, 0)))
+    pool = await search(store, query("whole", vector=vector(1, 0)))
     (found,) = pool.candidates
-    assert found == Candidate(kept.memory, found.bm25, 1.0)
+    assert found == Found(kept.memory, found.bm25, 1.0)

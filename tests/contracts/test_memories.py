@@ -10,7 +10,7 @@ from recollect.domain.memories import Memory, MemoryFilter, Stored, Updated
 from recollect.domain.scopes import Scope, Visibility
 from recollect.storage.memories import MemoryCounts
 from recollect.storage.store import Store
-from tests.contracts.samples import EVERYTHING, MODEL, NOBODY_IN_PARTICULAR, NOW, query, vector, write
+from tests.contracts.samples import EVERYTHING, MODEL, NOBODY_IN_PARTICULAR, NOW, query, search, vector, write
 
 STRANGE_TEXTS = [
     "",
@@ -158,7 +158,7 @@ async def test_one_key_several_times_in_one_call_is_one_memory(store: Store) -> 
         Updated(replace(first.memory, content="c3")),
     ]
     assert await contents(store) == ["other", "c3"]
-    pool = await store.memories.candidates(query("a1", "b2", "c3"))
+    pool = await search(store, query("a1", "b2", "c3"))
     assert [candidate.memory.content for candidate in pool.candidates] == ["c3"]
     assert pool.frequencies == {"a1": 0, "b2": 0, "c3": 1}
     assert pool.texts == 2
@@ -213,7 +213,7 @@ async def test_a_write_that_fails_leaves_nothing_of_its_call(store: Store) -> No
     with pytest.raises(TypeError):
         await store.memories.put([good, bad])
     assert await contents(store) == []
-    assert (await store.memories.candidates(query("good"))).texts == 0
+    assert (await search(store, query("good"))).texts == 0
 
 
 # -- scopes ----------------------------------------------------------------------------------------
@@ -251,7 +251,7 @@ async def test_nobody_sees_more_than_their_scope_by_any_way_of_asking(store: Sto
         expected = [name for name in seen if name.startswith(scope.value)]
         assert sorted(await contents(store, visibility, MemoryFilter(scope=scope))) == expected
     for text, meaning in ((("shared",), b""), ((), vector(1, 0)), (("shared",), vector(1, 0))):
-        pool = await store.memories.candidates(query(*text, vector=meaning, visibility=visibility))
+        pool = await search(store, query(*text, vector=meaning, visibility=visibility))
         assert [candidate.memory.content for candidate in pool.candidates] == seen
     assert [name for name, memory in kept.items() if await store.memories.get(visibility, memory.id)] == seen
     erased = await store.memories.delete(visibility, [memory.id for memory in kept.values()])
@@ -332,7 +332,7 @@ async def test_a_filter_holds_for_finding_and_for_both_ways_of_searching(
     found = await store.memories.find(visibility, filter, 10)
     assert "".join(memory.content for memory in reversed(found)) == expected
     for terms, meaning in ((("shared",), b""), ((), vector(1, 0)), (("shared",), vector(1, 0))):
-        pool = await store.memories.candidates(query(*terms, vector=meaning, filter=filter, visibility=visibility))
+        pool = await search(store, query(*terms, vector=meaning, filter=filter, visibility=visibility))
         assert "".join(candidate.memory.content for candidate in pool.candidates) == expected
 
 
@@ -345,11 +345,11 @@ async def test_a_deleted_memory_is_gone_from_every_answer(store: Store, other: S
     await store.memories.put([gone, stays])
     asked = query("gone", "forever", vector=vector(1, 0))
     for reader in (store, other):
-        assert len((await reader.memories.candidates(asked)).candidates) == 2
+        assert len((await search(reader, asked)).candidates) == 2
     ids = [gone.memory.id, "mem_none", gone.memory.id]
     assert await store.memories.delete(NOBODY_IN_PARTICULAR, ids) == [gone.memory]
     for reader in (store, other):
-        pool = await reader.memories.candidates(asked)
+        pool = await search(reader, asked)
         assert [candidate.memory for candidate in pool.candidates] == [stays.memory]
         assert (pool.texts, pool.frequencies) == (1, {"gone": 0, "forever": 1})
         assert await reader.memories.get(NOBODY_IN_PARTICULAR, gone.memory.id) is None

@@ -3,10 +3,10 @@
 import pytest
 
 from recollect.domain.errors import Conflict
-from recollect.domain.memories import CandidatePool, Derived
+from recollect.domain.memories import Derived
 from recollect.storage.memories import MemoryCounts
 from recollect.storage.store import Store
-from tests.contracts.samples import NOBODY_IN_PARTICULAR, query, vector, write
+from tests.contracts.samples import NOBODY_IN_PARTICULAR, FoundPool, query, search, vector, write
 
 NEW_MODEL = "better"
 
@@ -15,7 +15,7 @@ def derived(*terms: str, meaning: bytes = b"", model: str = NEW_MODEL) -> Derive
     return Derived(terms=terms, vector=meaning, model=model)
 
 
-def names(pool: CandidatePool) -> list[str]:
+def names(pool: FoundPool) -> list[str]:
     return [candidate.memory.content for candidate in pool.candidates]
 
 
@@ -30,13 +30,13 @@ async def test_a_rebuild_changes_answers_only_when_it_is_finished(store: Store, 
     ids = await kept(store)
     assert await store.memories.begin_rebuild(resume=False) is None
     await store.memories.rebuild([(own, derived("new", meaning=vector(0, 1))) for own in ids])
-    assert names(await other.memories.candidates(query("old"))) == ["a", "b", "c"]
-    assert names(await other.memories.candidates(query("new"))) == []
+    assert names(await search(other, query("old"))) == ["a", "b", "c"]
+    assert names(await search(other, query("new"))) == []
     files = await store.memories.finish_rebuild()
     assert all(file.rows == 3 and file.bytes > 0 for file in files)
     for reader in (store, other):
-        assert names(await reader.memories.candidates(query("old"))) == []
-        pool = await reader.memories.candidates(query("new", vector=vector(0, 1), model=NEW_MODEL))
+        assert names(await search(reader, query("old"))) == []
+        pool = await search(reader, query("new", vector=vector(0, 1), model=NEW_MODEL))
         assert [(c.memory.content, c.cosine) for c in pool.candidates] == [("a", 1), ("b", 1), ("c", 1)]
         assert (pool.texts, pool.frequencies) == (3, {"new": 3})
     assert await store.memories.counts() == MemoryCounts(3, 3, {NEW_MODEL: 3})
@@ -48,14 +48,14 @@ async def test_writes_during_a_rebuild_are_found_before_and_after_it(store: Stor
     await store.memories.begin_rebuild(resume=False)
     await other.memories.put([write("d", id="mem_d", terms=("fresh",), vector=vector(1, 0))])
     await other.memories.delete(NOBODY_IN_PARTICULAR, ["mem_b"])
-    assert names(await store.memories.candidates(query("fresh"))) == ["d"]
+    assert names(await search(store, query("fresh"))) == ["d"]
     await store.memories.rebuild([(own, derived("new")) for own in ("mem_a", "mem_b", "mem_c", "mem_d")])
     await other.memories.put([write("e", terms=("fresh",))])
     await other.memories.delete(NOBODY_IN_PARTICULAR, ["mem_c"])
     await store.memories.finish_rebuild()
-    assert names(await other.memories.candidates(query("fresh"))) == ["d", "e"]
-    assert names(await other.memories.candidates(query("new"))) == ["a"]
-    assert (await store.memories.candidates(query("old"))).texts == 3
+    assert names(await search(other, query("fresh"))) == ["d", "e"]
+    assert names(await search(other, query("new"))) == ["a"]
+    assert (await search(store, query("old"))).texts == 3
     assert (await store.check()).problems == []
 
 
@@ -66,8 +66,8 @@ async def test_a_memory_revised_after_it_was_scanned_keeps_its_newer_words(store
     await other.memories.put([write("revised", key="k", vector=vector(0, 1))])
     await store.memories.rebuild([(scanned.id, derived("old", meaning=vector(1, 0)))])
     await store.memories.finish_rebuild()
-    assert names(await store.memories.candidates(query("old"))) == []
-    pool = await store.memories.candidates(query("revised", vector=vector(0, 1)))
+    assert names(await search(store, query("old"))) == []
+    pool = await search(store, query("revised", vector=vector(0, 1)))
     assert [(c.memory.content, c.cosine) for c in pool.candidates] == [("revised", 1)]
 
 
@@ -83,7 +83,7 @@ async def test_a_rebuild_is_resumed_where_it_was_or_begun_anew(store: Store, oth
     await other.memories.rebuild([(own, derived("newest")) for own in ("mem_a", "mem_c")])
     await other.memories.rebuild([])
     await other.memories.finish_rebuild()
-    assert names(await store.memories.candidates(query("newest", "new"))) == ["a", "c"]
+    assert names(await search(store, query("newest", "new"))) == ["a", "c"]
 
 
 async def test_a_rebuild_that_misses_memories_cannot_be_finished(store: Store) -> None:
@@ -92,7 +92,7 @@ async def test_a_rebuild_that_misses_memories_cannot_be_finished(store: Store) -
     await store.memories.rebuild([("mem_a", derived("new"))])
     with pytest.raises(Conflict, match="2 memories"):
         await store.memories.finish_rebuild()
-    assert names(await store.memories.candidates(query("old"))) == ["a", "b", "c"]
+    assert names(await search(store, query("old"))) == ["a", "b", "c"]
     assert await store.memories.begin_rebuild(resume=True) == "mem_a"
 
 

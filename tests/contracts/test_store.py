@@ -7,7 +7,7 @@ import pytest
 from recollect.domain.errors import Conflict, InvalidRequest, Unavailable
 from recollect.storage.store import Store
 from tests.contracts.conftest import Backend
-from tests.contracts.samples import NOBODY_IN_PARTICULAR, query, vector, write
+from tests.contracts.samples import NOBODY_IN_PARTICULAR, query, search, vector, write
 
 
 async def test_what_was_kept_is_there_after_closing_and_opening_again(backend: Backend) -> None:
@@ -20,7 +20,7 @@ async def test_what_was_kept_is_there_after_closing_and_opening_again(backend: B
     await first.close()
     second = await backend.open()
     assert await second.memories.get(NOBODY_IN_PARTICULAR, kept.memory.id) == kept.memory
-    assert len((await second.memories.candidates(query("durable", vector=vector(1, 0)))).candidates) == 1
+    assert len((await search(second, query("durable", vector=vector(1, 0)))).candidates) == 1
     assert await second.projects.list() == [project]
     assert await second.jobs.get(job.id) == job
     assert await second.usage.counts() == {"recall": 1}

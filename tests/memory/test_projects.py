@@ -73,10 +73,21 @@ async def test_an_unknown_project_is_answered_with_the_nearest(projects: Project
 async def test_a_server_started_for_a_project_gives_it_to_everybody_until_they_choose(
     store: SqliteStore, tmp_path: Path
 ) -> None:
-    projects = ProjectService(store.projects, tmp_path / "default")
+    projects = ProjectService(store.projects, default_path=tmp_path / "default")
     default = await projects.active("alice")
     assert default is not None
     assert default.name == "default"
     chosen = await projects.set(str(tmp_path / "own"), None, "alice", None)
     assert await projects.active("alice") == chosen
     assert await projects.active(None) == default
+
+
+async def test_the_client_of_this_process_keeps_what_it_chose(store: SqliteStore, tmp_path: Path) -> None:
+    projects = ProjectService(store.projects, default_path=tmp_path / "default", own_client="mine")
+    default = await projects.active("mine")
+    assert default is not None
+    assert default.name == "default"
+    chosen = await projects.set(str(tmp_path / "own"), None, "mine", None)
+    await projects.set(str(tmp_path / "other"), None, "somebody else", None)
+    assert await projects.active("mine") == chosen
+    assert await store.projects.active("mine") == chosen

@@ -35,7 +35,7 @@ async def memory(tmp_path: Path) -> AsyncGenerator[MemoryService]:
 
 async def contents(memory: MemoryService, query: str, threshold: float = 0.1) -> list[str]:
     found = await memory.recall(query, EVERYBODY, ANYTHING, limit=10, threshold=threshold)
-    return [hit.candidate.memory.content for hit in found.hits]
+    return [hit.memory.content for hit in found.hits]
 
 
 async def test_without_a_project_a_memory_is_global(memory: MemoryService) -> None:

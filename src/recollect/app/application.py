@@ -43,6 +43,7 @@ class Application:
         *,
         tools: Iterable[Tool] = ALL,
         adopts_jobs: bool = True,
+        own_client: str | None = None,
     ) -> None:
         """What goes on beside the calls runs in `tasks`; `close` belongs after its end."""
         self.settings = settings
@@ -50,6 +51,7 @@ class Application:
         self.services = Services()
         self._usage = UsageCounter()
         self._adopts_jobs = adopts_jobs
+        self._own_client = own_client
         self._tasks = tasks
         self._store: Store | None = None
         self._provide()
@@ -127,7 +129,7 @@ class Application:
 
     async def _projects(self) -> ProjectService:
         store = await self.services.get(Store)
-        return ProjectService(store.projects, self.settings.project)
+        return ProjectService(store.projects, default_path=self.settings.project, own_client=self._own_client)
 
     async def _rebuilder(self) -> Rebuilder:
         store = await self.services.get(Store)

@@ -105,8 +105,10 @@ def mcp(tools: str | None, project: Path | None) -> None:
 
     settings = _prepared("warning", tools=tools, project=project)
 
+    client = new_id("stdio")
+
     async def run() -> None:
-        async with deferred(settings) as application:
+        async with deferred(settings, own_client=client) as application:
             if settings.tools != "core":
                 application()  # a list that cannot be made is refused now, not at the client's first look
             server = build_server(
@@ -115,12 +117,12 @@ def mcp(tools: str | None, project: Path | None) -> None:
                 instructions=INSTRUCTIONS,
                 patience=settings.jobs.patience_seconds,
                 surface="mcp-stdio",
-                client=new_id("stdio"),
+                client=client,
                 working_directory=str(Path.cwd()),
             )
             await serve_stdio(server, max_message_bytes=settings.max_body_bytes)
 
-    anyio.run(run)
+    anyio.run(run, backend_options={"use_uvloop": True})
 
 
 @recollect.command()

@@ -1,9 +1,9 @@
 """The one memory record, what a write of it is, and what became of the write."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from recollect.domain.scopes import Scope, Visibility
 
@@ -110,11 +110,11 @@ class CandidateQuery:
     """How many candidates each of the two ways may bring."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A memory that may answer, with what the store's indexes say of it; not yet ranked."""
+class Candidate(NamedTuple):
+    """A memory that may answer, with what the store's indexes say of it; not yet ranked, and not yet read."""
 
-    memory: Memory
+    handle: int
+    """By which it can be chosen; what was kept later has a greater one."""
     bm25: float
     """The text index's score, higher is better; 0 when no term matches."""
     cosine: float | None
@@ -130,3 +130,7 @@ class CandidatePool:
     """How many texts the index holds."""
     frequencies: Mapping[str, int]
     """For each query term, in how many texts it occurs."""
+
+
+Choose = Callable[[CandidatePool], Sequence[int]]
+"""Ranks candidates: the handles of those wanted."""

@@ -13,21 +13,30 @@ from recollect.storage.projects import ProjectStore
 class ProjectService:
     """Keeps projects, and remembers for each client that can be told from others the one it works in."""
 
-    def __init__(self, store: ProjectStore, default_path: Path | None = None) -> None:
+    def __init__(self, store: ProjectStore, *, default_path: Path | None = None, own_client: str | None = None) -> None:
+        """`own_client` is served by this process alone, so what it chose need not be read again for each call."""
         self._store = store
         self._default_path = default_path
+        self._own_client = own_client
+        self._own_project: Project | None = None
 
     async def set(self, path: str, name: str | None, client: str | None, working_directory: str | None) -> Project:
         """The project at this path, made when new, and from now on the client's own."""
         project = await self._store.ensure(_resolved(path, working_directory), name)
         if client is not None:
             await self._store.activate(client, project.id)
+        if client is not None and client == self._own_client:
+            self._own_project = project
         return project
 
     async def active(self, client: str | None) -> Project | None:
         """The project that this client works in: the one it set, or else the one the server was started for."""
-        if client is not None and (project := await self._store.active(client)):
-            return project
+        if client is not None and client == self._own_client:
+            chosen = self._own_project  # nobody else can have chosen for it
+        else:
+            chosen = await self._store.active(client) if client is not None else None
+        if chosen is not None:
+            return chosen
         if self._default_path is not None:
             return await self._store.ensure(_resolved(str(self._default_path), None), None)
         return None

@@ -9,6 +9,7 @@ from recollect.domain.clock import Clock, system_clock
 from recollect.domain.errors import InvalidRequest, NotFound
 from recollect.domain.identifiers import new_id
 from recollect.domain.memories import (
+    CandidatePool,
     CandidateQuery,
     Derived,
     Memory,
@@ -18,7 +19,7 @@ from recollect.domain.memories import (
 )
 from recollect.domain.scopes import Scope, Visibility
 from recollect.inference.embedding import Embedder
-from recollect.retrieval.fusion import Ranked, fuse
+from recollect.retrieval.fusion import Ranked, Signal, fuse
 from recollect.retrieval.terms import question_terms, terms
 from recollect.storage.memories import MemoryStore
 
@@ -44,16 +45,25 @@ class Draft:
     given: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A memory that answers, and how well."""
+
+    memory: Memory
+    score: float
+    signals: Sequence[Signal]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recollection:
     """What a question brought back, and how it was chosen."""
 
-    hits: Sequence[Ranked]
+    hits: Sequence[Hit]
+    """Best first."""
     considered: int
     """Candidates that were scored."""
     below_threshold: int
     """Candidates that were scored and left out because they scored too low."""
-    terms: tuple[str, ...]
 
 
 class MemoryService:
@@ -81,7 +91,15 @@ class MemoryService:
         """What is most relevant to a question; nothing that scores below the threshold."""
         wanted = question_terms(query)
         (vector,) = await self._embedder.embed([query])
-        pool = await self._store.candidates(
+        ranked: list[Ranked] = []
+        good: list[Ranked] = []
+
+        def choose(pool: CandidatePool) -> list[int]:
+            ranked.extend(fuse(pool, wanted))
+            good.extend(hit for hit in ranked if hit.score >= threshold and hit.score > 0)
+            return [hit.candidate.handle for hit in good[:limit]]
+
+        memories = await self._store.search(
             CandidateQuery(
                 visibility=visibility,
                 filter=filter,
@@ -89,12 +107,13 @@ class MemoryService:
                 vector=vector,
                 model=self._embedder.model,
                 limit=max(CANDIDATES, 2 * limit),
-            )
+            ),
+            choose,
         )
-        ranked = fuse(pool, wanted)
-        good = [hit for hit in ranked if hit.score >= threshold and hit.score > 0]
         return Recollection(
-            hits=good[:limit], considered=len(ranked), below_threshold=len(ranked) - len(good), terms=wanted
+            hits=[Hit(memories[hit.candidate.handle], hit.score, hit.signals) for hit in good[:limit]],
+            considered=len(ranked),
+            below_threshold=len(ranked) - len(good),
         )
 
     async def forget(self, memory_id: str, visibility: Visibility) -> Memory:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from recollect.domain.memories import Candidate, CandidatePool
 
@@ -29,8 +30,7 @@ class Signal:
         return self.weight * self.value
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(NamedTuple):
     """A candidate with its final score and where that came from."""
 
     candidate: Candidate
@@ -50,7 +50,7 @@ def fuse(pool: CandidatePool, terms: Sequence[str]) -> list[Ranked]:
     """All candidates, best first; ties go to what was remembered later."""
     attainable = sum(_rarity(pool.texts, pool.frequencies.get(term, 0)) for term in terms)
     ranked = [_judge(candidate, attainable) for candidate in pool.candidates]
-    ranked.sort(key=lambda hit: (hit.score, hit.candidate.memory.recorded_at), reverse=True)
+    ranked.sort(key=lambda hit: (hit.score, hit.candidate.handle), reverse=True)
     return ranked
 
 

@@ -1,12 +1,12 @@
 """What a backend must offer to keep memories."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from recollect.domain.memories import (
-    CandidatePool,
     CandidateQuery,
+    Choose,
     Derived,
     Memory,
     MemoryFilter,
@@ -62,11 +62,12 @@ class MemoryStore(Protocol):
         """
         ...
 
-    async def candidates(self, query: CandidateQuery) -> CandidatePool:
-        """The best by text and the best by meaning, each with both scores; final ranking is not decided here.
+    async def search(self, query: CandidateQuery, choose: Choose) -> Mapping[int, Memory]:
+        """Offer the best by text and the best by meaning to `choose`, each with both scores; what it chose, by handle.
 
-        Those that match a term come first, best first, then the others, nearest in meaning first; ties are in the order
-        kept. All is read from one state of the store, which has every write that any process was told is durable.
+        Ranking is not decided here. Those that match a term come first, best first, then the others, nearest in meaning
+        first; ties are in the order kept. All is read from one state of the store, which has every write that any
+        process was told is durable. `choose` runs on another thread than the caller's.
         """
         ...
 

@@ -9,8 +9,7 @@ from recollect.domain.errors import InvalidRequest
 from recollect.domain.memories import Memory, MemoryFilter, Stored, Updated, WriteOutcome
 from recollect.domain.scopes import Scope, Visibility
 from recollect.memory.projects import ProjectService
-from recollect.memory.service import Draft, MemoryService
-from recollect.retrieval.fusion import Ranked
+from recollect.memory.service import Draft, Hit, MemoryService
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, examples, tool
 
@@ -284,12 +283,17 @@ def _remembered(outcome: WriteOutcome) -> RememberResult:
     return RememberResult(id=memory.id, outcome=word, scope=memory.scope, project=memory.project_id)
 
 
-def _recalled(hit: Ranked, explain: bool) -> RecalledMemory:
-    reasons = [
-        SignalView(signal=signal.name, raw=signal.raw, value=signal.value, weight=signal.weight)
-        for signal in hit.signals
-    ]
-    return RecalledMemory(**_fields(hit.candidate.memory), score=hit.score, explanation=reasons if explain else None)
+def _recalled(hit: Hit, explain: bool) -> RecalledMemory:
+    return RecalledMemory(
+        **_fields(hit.memory),
+        score=hit.score,
+        explanation=[
+            SignalView(signal=signal.name, raw=signal.raw, value=signal.value, weight=signal.weight)
+            for signal in hit.signals
+        ]
+        if explain
+        else None,
+    )
 
 
 def _fields(memory: Memory) -> dict[str, Any]:

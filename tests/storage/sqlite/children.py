@@ -18,7 +18,7 @@ from recollect.domain.memories import Derived
 from recollect.storage.sqlite.connections import Connection
 from recollect.storage.sqlite.schema import load_migrations, migrate
 from recollect.storage.sqlite.store import SqliteStore
-from tests.contracts.samples import query, vector, write
+from tests.contracts.samples import query, search, vector, write
 
 
 def tell(line: str) -> None:
@@ -52,7 +52,7 @@ async def answer(home: Path) -> None:
     store = await SqliteStore.open(home)
     for line in sys.stdin:
         term = line.strip()
-        pool = await store.memories.candidates(query(term, vector=vector(1, 0), limit=5))
+        pool = await search(store, query(term, vector=vector(1, 0), limit=5))
         tell(" | ".join(candidate.memory.content for candidate in pool.candidates))
     await store.close()
 

@@ -13,7 +13,7 @@ from recollect.storage.sqlite.failures import translated
 from recollect.storage.sqlite.lanes import Readers, Writer
 from recollect.storage.sqlite.schema import connect_and_migrate, load_migrations
 from recollect.storage.sqlite.store import SqliteStore
-from tests.contracts.samples import query, write
+from tests.contracts.samples import query, search, write
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ async def test_a_full_disk_is_told_and_harms_nothing(small_store: SqliteStore, h
     await small_store.close()
     store = await SqliteStore.open(home)
     await store.memories.put([write("x" * 1_000_000)])
-    assert (await store.memories.candidates(query("kept"))).texts == 3
+    assert (await search(store, query("kept"))).texts == 3
     await store.close()
 
 

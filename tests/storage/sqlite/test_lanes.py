@@ -14,7 +14,7 @@ from recollect.storage.sqlite import lanes
 from recollect.storage.sqlite.connections import Connection
 from recollect.storage.sqlite.lanes import Readers, Writer
 from recollect.storage.sqlite.store import SqliteStore
-from tests.contracts.samples import query, vector, write
+from tests.contracts.samples import query, search, vector, write
 from tests.storage.sqlite.conftest import Child, Start
 
 BOUND = 10.0
@@ -58,7 +58,7 @@ async def test_reading_goes_on_while_another_process_holds_the_lock(
     await store.memories.put([write("kept", vector=vector(1, 0))])
     holder = held_by(start, home)
     assert await contents(store) == ["kept"]
-    assert len((await store.memories.candidates(query("kept", vector=vector(1, 0)))).candidates) == 1
+    assert len((await search(store, query("kept", vector=vector(1, 0)))).candidates) == 1
     let_go(holder)
 
 

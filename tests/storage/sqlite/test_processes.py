@@ -8,7 +8,7 @@ from pathlib import Path
 from selectors import EVENT_READ, DefaultSelector
 
 from recollect.storage.sqlite.store import SqliteStore
-from tests.contracts.samples import NOBODY_IN_PARTICULAR, query, vector, write
+from tests.contracts.samples import NOBODY_IN_PARTICULAR, query, search, vector, write
 from tests.storage.sqlite.conftest import Child, Start
 
 BOUND = 30.0
@@ -82,7 +82,7 @@ async def test_what_was_acknowledged_survives_kill_9_of_three_writers_again_and_
         assert (await store.check()).problems == []
         kept = {memory.id for memory in await store.memories.scan(None, 1_000_000)}
         assert acknowledged - kept == set()
-        assert (await store.memories.candidates(query("number", vector=vector(1, 1)))).texts == len(kept)
+        assert (await search(store, query("number", vector=vector(1, 1)))).texts == len(kept)
         await store.close()
         rounds += 1
 
@@ -109,7 +109,7 @@ async def test_a_rebuild_that_is_killed_midway_is_resumed_where_it_was(
     assert [ask(first, "") for _ in range(3)] == ["mem_0", "mem_1", "mem_2"]
     first.kill()
     first.wait(BOUND)
-    assert (await store.memories.candidates(query("rebuilt"))).candidates == ()
+    assert (await search(store, query("rebuilt"))).candidates == ()
     await store.memories.put(
         [write("word6", id="mem_6", terms=("word6", "rebuilt"), vector=vector(0, 1), model="rebuilt")]
     )
@@ -118,7 +118,7 @@ async def test_a_rebuild_that_is_killed_midway_is_resumed_where_it_was(
     second = start("rebuild_slowly", home)
     assert [ask(second, "") for _ in range(4)] == ["mem_3", "mem_4", "mem_5", "mem_6"]
     assert second.communicate(timeout=BOUND)[0] == "finished\n"
-    pool = await store.memories.candidates(query("rebuilt", vector=vector(0, 1), model="rebuilt"))
+    pool = await search(store, query("rebuilt", vector=vector(0, 1), model="rebuilt"))
     found = {candidate.memory.content: candidate.cosine for candidate in pool.candidates}
     assert found == dict.fromkeys(["word0", "word3", "word4", "word5", "word6"], 1)
     assert pool.frequencies == {"rebuilt": 5}
@@ -134,5 +134,5 @@ async def test_a_rebuild_that_is_killed_midway_can_be_begun_anew(store: SqliteSt
     assert await store.memories.begin_rebuild(resume=False) is None
     await store.memories.rebuild([(f"mem_{number}", write(f"anew{number}").derived) for number in range(3)])
     await store.memories.finish_rebuild()
-    pool = await store.memories.candidates(query("rebuilt", "anew0", "anew2"))
+    pool = await search(store, query("rebuilt", "anew0", "anew2"))
     assert [candidate.memory.id for candidate in pool.candidates] == ["mem_0", "mem_2"]

@@ -58,16 +58,16 @@ def test_numpy_is_imported_by_the_first_search_by_meaning_and_not_before(tmp_pat
 import asyncio, sys
 from pathlib import Path
 from recollect.storage.sqlite.store import SqliteStore
-from tests.contracts.samples import query, vector, write, NOBODY_IN_PARTICULAR
+from tests.contracts.samples import query, search, vector, write
 
 async def main():
     loaded = []
     store = await SqliteStore.open(Path(sys.argv[1]))
     await store.memories.put([write("x", vector=vector(1, 0))])
-    await store.memories.candidates(query("x"))
+    await search(store, query("x"))
     await store.check()
     loaded.append("numpy" in sys.modules)
-    await store.memories.candidates(query("x", vector=vector(1, 0)))
+    await search(store, query("x", vector=vector(1, 0)))
     loaded.append("numpy" in sys.modules)
     await store.close()
     print(loaded)

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from recollect.domain.errors import Unavailable
-from recollect.domain.memories import CandidatePool, Derived, MemoryFilter, MemoryWrite
+from recollect.domain.memories import Derived, MemoryFilter, MemoryWrite
 from recollect.domain.scopes import Scope, Visibility
 from recollect.storage.sqlite import vectors
 from recollect.storage.sqlite.connections import Connection
 from recollect.storage.sqlite.store import SqliteStore
 from recollect.storage.sqlite.vector_file import FORMAT_VERSION
-from tests.contracts.samples import MODEL, NOBODY_IN_PARTICULAR, query, vector, write
+from tests.contracts.samples import MODEL, NOBODY_IN_PARTICULAR, FoundPool, query, search, vector, write
 from tests.storage.sqlite.conftest import names_in
 
 FILE = f"vectors-{MODEL}-8-{FORMAT_VERSION}.bin"
@@ -42,16 +42,14 @@ async def rebuild(store: SqliteStore) -> None:
     await store.memories.finish_rebuild()
 
 
-def hits(pool: CandidatePool) -> list[tuple[str, float | None]]:
+def hits(pool: FoundPool) -> list[tuple[str, float | None]]:
     return [(candidate.memory.id, candidate.cosine) for candidate in pool.candidates]
 
 
-async def answers(store: SqliteStore) -> list[CandidatePool]:
+async def answers(store: SqliteStore) -> list[FoundPool]:
     """A few questions of each kind."""
     return [
-        await store.memories.candidates(
-            query("7", vector=meaning(number), visibility=visibility, filter=wanted, limit=7)
-        )
+        await search(store, query("7", vector=meaning(number), visibility=visibility, filter=wanted, limit=7))
         for number in (1, 50, 200)
         for visibility in (NOBODY_IN_PARTICULAR, HERE, Visibility("prj_b"))
         for wanted in (MemoryFilter(), MemoryFilter(scope=Scope.PROJECT))
@@ -71,7 +69,7 @@ async def filled(store: SqliteStore, home: Path) -> SqliteStore:
     return store
 
 
-async def after_reopening(home: Path) -> list[CandidatePool]:
+async def after_reopening(home: Path) -> list[FoundPool]:
     reopened = await SqliteStore.open(home)
     try:
         return await answers(reopened)
@@ -154,7 +152,7 @@ async def test_a_file_of_another_format_or_model_is_not_used(
     await filled.memories.put([write("foreign", id="mem_foreign", vector=vector(*[1] * 8), model="other/model")])
     shutil.copy(path, home / "derived" / FILE.replace(MODEL, "other%2Fmodel"))
     reopened = await SqliteStore.open(home)
-    pool = await reopened.memories.candidates(query(vector=vector(*[1] * 8), model="other/model"))
+    pool = await search(reopened, query(vector=vector(*[1] * 8), model="other/model"))
     assert [candidate.memory.id for candidate in pool.candidates] == ["mem_foreign"]
     await reopened.close()
 
@@ -207,7 +205,7 @@ async def test_the_log_does_not_grow_for_ever(store: SqliteStore, home: Path) ->
     assert last == 102_001
     assert kept == last - first + 1
     assert 100_000 <= kept <= 101_000
-    found = await store.memories.candidates(query(vector=meaning(0)))
+    found = await search(store, query(vector=meaning(0)))
     assert [candidate.memory.id for candidate in found.candidates] == ["mem_00000"]
 
 
@@ -269,7 +267,7 @@ async def test_memories_changed_over_and_over_do_not_pile_up(
                 for place, name in enumerate("uvwxyz")
             ]
         )
-        pool = await reader.memories.candidates(query(vector=meaning(turn), limit=1))
+        pool = await search(reader, query(vector=meaning(turn), limit=1))
         assert pool.candidates[0].cosine == pytest.approx(1, abs=1e-5)
     assert await answers(reader) == await after_reopening(home)
     await reader.close()

@@ -10,6 +10,7 @@ from recollect.domain.memories import (
     Candidate,
     CandidatePool,
     CandidateQuery,
+    Choose,
     Derived,
     Memory,
     MemoryFilter,
@@ -66,8 +67,8 @@ class SqliteMemories:
     async def delete(self, visibility: Visibility, memory_ids: Sequence[str]) -> Sequence[Memory]:
         return await self._writer.write(lambda connection: _delete(connection, visibility, memory_ids))
 
-    async def candidates(self, query: CandidateQuery) -> CandidatePool:
-        return await self._readers.read(lambda connection: self._candidates(connection, query))
+    async def search(self, query: CandidateQuery, choose: Choose) -> Mapping[int, Memory]:
+        return await self._readers.read(lambda connection: self._search(connection, query, choose))
 
     async def counts(self) -> MemoryCounts:
         return await self._readers.read(
@@ -97,15 +98,21 @@ class SqliteMemories:
 
     # -- searching ---------------------------------------------------------------------------------
 
+    def _search(self, connection: Connection, query: CandidateQuery, choose: Choose) -> dict[int, Memory]:
+        handles = choose(self._candidates(connection, query))
+        if not handles:
+            return {}
+        values = _visibility_values(query.visibility) | {"seqs": json_text([*handles])}
+        return {row[0]: memory_from(row[1:]) for row in connection.execute(_SQL["whole"], values)}
+
     def _candidates(self, connection: Connection, query: CandidateQuery) -> CandidatePool:
         values = _visibility_values(query.visibility) | _filter_values(query.filter) | {"limit": query.limit}
         near = self._nearest(connection, query, values)  # first: it decides when the snapshot begins
         texts: int = connection.value(_SQL["texts"])
         frequencies = _frequencies(connection, query.terms)
         scores = _scores(connection, query, _telling(frequencies, texts), values, near)
-        return CandidatePool(
-            candidates=tuple(_choose(connection, query, values, scores, near)), texts=texts, frequencies=frequencies
-        )
+        similar = {**near, **_similarities(connection, query, [seq for seq in scores if seq not in near])}
+        return CandidatePool(candidates=_candidates_of(scores, similar), texts=texts, frequencies=frequencies)
 
     def _nearest(self, connection: Connection, query: CandidateQuery, values: Mapping[str, Any]) -> dict[int, float]:
         if not query.vector:
@@ -150,7 +157,7 @@ def _frequencies(connection: Connection, terms: Iterable[str]) -> dict[str, int]
 
 
 def _telling(frequencies: Mapping[str, int], texts: int) -> Collection[str]:
-    """The terms worth matching: one that half of all texts have costs reading them, and BM25 gives a millionth for it."""
+    """The terms worth matching: BM25 gives a millionth for one that half of all texts have, but would read them all."""
     if texts < MANY_TEXTS:
         return frequencies
     return [term for term, occurrences in frequencies.items() if 2 * occurrences < texts] or frequencies
@@ -176,26 +183,21 @@ def _scores(
     return {seq: score for seq, score in matches if seq in wanted}
 
 
-def _choose(
-    connection: Connection,
-    query: CandidateQuery,
-    values: Mapping[str, Any],
-    scores: Mapping[int, float],
-    near: Mapping[int, float],
-) -> list[Candidate]:
-    """The candidates whole: those that match the text, best first, then the others, nearest in meaning first."""
-    seqs = list(dict.fromkeys([*scores, *near]))
-    if not seqs:
-        return []
-    rows = {row[0]: row for row in connection.execute(_SQL["chosen"], {**values, "seqs": json_text(seqs)})}
-    similar: dict[int, float | None] = dict(near)
-    if query.vector:
-        from recollect.storage.sqlite.vectors import cosines
+def _similarities(connection: Connection, query: CandidateQuery, seqs: Sequence[int]) -> dict[int, float | None]:
+    """How similar in meaning those are that only their words brought here."""
+    if not query.vector or not seqs:
+        return {}
+    from recollect.storage.sqlite.vectors import cosines
 
-        others = [seq for seq in scores if seq not in near]
-        found = cosines(query.vector, query.model, [rows[seq][1:3] for seq in others])
-        similar |= dict(zip(others, found, strict=True))
-    return [Candidate(memory_from(rows[seq][3:]), scores.get(seq, 0.0), similar.get(seq)) for seq in seqs]
+    rows = connection.execute(_SQL["vectors"], {"seqs": json_text(seqs)})
+    found = cosines(query.vector, query.model, [(model, vector) for _, model, vector in rows])
+    return {seq: cosine for (seq, _, _), cosine in zip(rows, found, strict=True)}
+
+
+def _candidates_of(scores: Mapping[int, float], near: Mapping[int, float | None]) -> tuple[Candidate, ...]:
+    """Those that match the text, best first, then the others, nearest in meaning first."""
+    seqs = dict.fromkeys([*scores, *near])
+    return tuple(Candidate(seq, scores.get(seq, 0.0), near.get(seq)) for seq in seqs)
 
 
 def _visibility_values(visibility: Visibility) -> dict[str, Any]:

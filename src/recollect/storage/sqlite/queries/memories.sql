@@ -125,12 +125,14 @@ ORDER BY score DESC, memory.seq
 -- All that pass the filter, for search by meaning to choose among.
 SELECT memory.seq FROM memory WHERE {visible} AND {passes}
 
--- chosen --
--- These memories whole, each with its place and its vector.
-SELECT memory.seq, memory_vector.model, memory_vector.vector, {columns}
-FROM memory
-JOIN audience ON audience.id = memory.audience_id
-JOIN memory_vector ON memory_vector.seq = memory.seq
+-- vectors --
+-- The vectors of these memories, which were found visible under the same snapshot.
+SELECT seq, model, vector FROM memory_vector WHERE seq IN (SELECT value FROM json_each(:seqs))
+
+-- whole --
+-- The visible ones among these, whole.
+SELECT memory.seq, {columns}
+FROM memory JOIN audience ON audience.id = memory.audience_id
 WHERE memory.seq IN (SELECT value FROM json_each(:seqs)) AND {visible}
 
 -- texts --
