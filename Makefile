@@ -52,7 +52,6 @@ reference: setup ## Write the generated pages in docs/reference anew.
 	@$(BIN)/recollect reference docs/reference
 
 lock: $(VENV)/installed-dev ## Pin the newest allowed versions.
-	@$(PIP) install uv
 	@$(LOCK) --upgrade -o requirements/run.txt pyproject.toml requirements/build.in
 	@$(LOCK) --upgrade -o requirements/dev.txt requirements/dev.in
 

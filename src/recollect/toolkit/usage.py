@@ -15,12 +15,15 @@ class UsageCounter:
         self._unsaved[tool_name] += 1
 
     async def flush(self, store: UsageStore) -> None:
-        """Keep what was counted since the last time; what cannot be kept now is kept next time."""
+        """Keep what was counted since the last time; what cannot be kept now is kept next time.
+
+        A write whose caller is cancelled is done all the same, so nothing is put back then.
+        """
         taken, self._unsaved = self._unsaved, Counter()
         if not taken:
             return
         try:
             await store.add(taken)
-        except BaseException:
+        except Exception:
             self._unsaved.update(taken)
             raise

@@ -78,7 +78,7 @@ def test_one_thing_is_pairs_each_value_in_words():
                 ("bad", Cell("no", "no")),
                 ("colour", Cell("red")),
                 ("made at", Cell("2026-01-31 11:57 (3 minutes ago)", "time")),
-                ("labels", Cell("a 1, b x")),
+                ("labels", Cell("a 1, b x", "data")),
             ),
         )
     ]
@@ -98,7 +98,7 @@ def test_several_things_are_a_table_without_columns_that_are_empty_everywhere():
 
 def test_named_things_are_a_table_with_their_names():
     assert shape(Named(parts={"x": Part(name="a", tags=["t", "u"])}), NOW) == [
-        Table("parts (1)", ("name", "tags"), ((Cell("a"), Cell("t, u")),))
+        Table("parts (1)", ("name", "tags"), ((Cell("a"), Cell("t, u", "data")),))
     ]
 
 
@@ -164,7 +164,9 @@ def test_of_any_other_job_its_state_progress_and_error_are_shown():
 
 
 def test_names_and_texts_cannot_steer_the_terminal():
-    assert shape(Deep(schema_={"\x1b[31m": "\x1b[0m"}), NOW) == [Pairs("", (("schema ", Cell("\\x1b[31m \\x1b[0m")),))]
+    assert shape(Deep(schema_={"\x1b[31m": "\x1b[0m"}), NOW) == [
+        Pairs("", (("schema ", Cell("\\x1b[31m \\x1b[0m", "data")),))
+    ]
 
 
 @pytest.mark.parametrize(

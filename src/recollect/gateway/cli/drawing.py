@@ -15,6 +15,7 @@ from recollect.gateway.cli.shapes import Block, Cell, Kind, Note, Pairs, Table
 
 _STYLES: dict[Kind, str] = {
     "text": "",
+    "data": "",
     "number": "cyan",
     "time": "blue",
     "yes": "green",

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from recollect.gateway.cli.escapes import visible, visible_json
 from recollect.toolkit.jobview import ErrorView, JobView, ProgressView
 
-Kind = Literal["text", "number", "time", "yes", "no", "json", "nothing"]
+Kind = Literal["text", "data", "number", "time", "yes", "no", "json", "nothing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +140,10 @@ def _short(value: Any, now: datetime) -> Cell:
             return Cell(_number(value), "number")
         case datetime():
             return Cell(_moment(value, now), "time")
-        case _:
+        case str() | Enum() | ProgressView() | ErrorView():
             return Cell(_inline(value, now))
+        case _:
+            return Cell(_inline(value, now), "data")
 
 
 def _inline(value: Any, now: datetime) -> str:

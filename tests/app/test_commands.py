@@ -1,0 +1,76 @@
+"""The commands that run and look after a server."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from recollect import __version__
+from tests.surfaces.callers import PROGRAM, environment
+
+pytestmark = pytest.mark.xdist_group("commands")
+
+
+def run(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*PROGRAM, *words],
+        env=environment(home),
+        cwd=home,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def test_125_the_version_is_told(tmp_path: Path) -> None:
+    assert run(tmp_path, "--version").stdout == f"recollect, version {__version__}\n"
+
+
+def test_125_help_lists_every_command_and_every_tool(tmp_path: Path) -> None:
+    told = run(tmp_path, "--help").stdout
+    for word in ("serve", "mcp", "doctor", "store", "remember", "rebuild-derived"):
+        assert word in told
+
+
+def test_125_a_store_is_checked_copied_and_shrunk(tmp_path: Path) -> None:
+    run(tmp_path, "memory", "remember", "The boiler is in the cellar.")
+    whole = run(tmp_path, "store", "check", "--json")
+    assert json.loads(whole.stdout)["problems"] == []
+    copy = tmp_path / "copy" / "recollect.db"
+    copy.parent.mkdir()
+    copied = json.loads(run(tmp_path, "store", "backup", str(copy), "--json").stdout)
+    assert copied["location"] == str(copy)
+    assert copied["bytes"] == copy.stat().st_size
+    again = run(tmp_path, "store", "backup", str(copy))
+    assert again.returncode != 0
+    assert "error:" in again.stderr
+    assert run(tmp_path, "store", "vacuum").returncode == 0
+    found = run(copy.parent, "memory", "recall", "where is the boiler?", "--json")
+    assert json.loads(found.stdout)["memories"][0]["content"] == "The boiler is in the cellar."
+
+
+def test_125_damage_is_found_and_told(tmp_path: Path) -> None:
+    run(tmp_path, "memory", "remember", "Something worth keeping.")
+    (tmp_path / "recollect.db").write_bytes(b"not a database, by a long way" * 500)
+    for suffix in ("-wal", "-shm"):
+        (tmp_path / f"recollect.db{suffix}").unlink(missing_ok=True)
+    found = run(tmp_path, "store", "check", "--json")
+    assert found.returncode == 11
+    assert json.loads(found.stdout)["error"]["code"] == "store_unusable"
+
+
+@pytest.mark.parametrize("command", ["mcp", "serve"])
+def test_041_a_toolset_that_does_not_exist_is_refused_at_the_start(tmp_path: Path, command: str) -> None:
+    refused = run(tmp_path, command, "--tools", "memmory")
+    assert refused.returncode == 2
+    assert "did you mean memory" in refused.stderr
+    assert refused.stdout == ""
+
+
+def test_126_a_wrong_setting_is_refused_with_its_name(tmp_path: Path) -> None:
+    (tmp_path / "recollect.toml").write_text("prot = 1\n")
+    refused = run(tmp_path, "server", "health-check")
+    assert refused.returncode == 12
+    assert "did you mean port" in refused.stderr
