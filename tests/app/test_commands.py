@@ -4,9 +4,13 @@ import json
 import subprocess
 from pathlib import Path
 
+import anyio
 import pytest
 
 from recollect import __version__
+from recollect.app.lifespan import running
+from recollect.app.settings import Settings
+from recollect.tools import ALL
 from tests.surfaces.callers import PROGRAM, environment
 
 pytestmark = pytest.mark.xdist_group("commands")
@@ -74,3 +78,21 @@ def test_126_a_wrong_setting_is_refused_with_its_name(tmp_path: Path) -> None:
     refused = run(tmp_path, "server", "health-check")
     assert refused.returncode == 12
     assert "did you mean port" in refused.stderr
+
+
+def test_041_what_is_used_most_is_listed_first_by_the_next_process(tmp_path: Path) -> None:
+    for _ in range(2):
+        run(tmp_path, "projects", "list-projects")
+
+    async def listed() -> list[str]:
+        async with running(Settings(home=tmp_path)) as application:
+            return [tool.name for tool in await application.listing.tools()]
+
+    names = anyio.run(listed)
+    assert names[0] == "list_projects"
+    assert names[1:] == [tool.name for tool in ALL if tool.name != "list_projects"]
+
+
+def test_125_the_doctor_tells_programs_too(tmp_path: Path) -> None:
+    steps = json.loads(run(tmp_path, "doctor", "--json").stdout)["steps"]
+    assert [step["step"] for step in steps][:4] == ["start", "health", "remember", "recall"]

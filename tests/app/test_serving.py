@@ -85,6 +85,12 @@ def test_a_taken_port_is_told_with_what_to_do(tmp_path: Path) -> None:
 
 
 def test_what_to_paste_never_shows_the_key() -> None:
-    text = client_configuration("http://127.0.0.1:4000", settings(api_key=KEY))
-    assert KEY not in text
-    assert "${RECOLLECT_API_KEY}" in text
+    assert client_configuration("http://127.0.0.1:4000", settings(api_key=KEY)) == {
+        "mcpServers": {
+            "recollect": {
+                "type": "http",
+                "url": "http://127.0.0.1:4000/mcp",
+                "headers": {"Authorization": "Bearer ${RECOLLECT_API_KEY}"},
+            }
+        }
+    }

@@ -70,6 +70,16 @@ async def test_an_unknown_project_is_answered_with_the_nearest(projects: Project
     assert caught.value.hint == "did you mean Apollo?"
 
 
+async def test_what_is_kept_for_a_new_folder_makes_its_project_and_a_name_alone_does_not(
+    projects: ProjectService, tmp_path: Path
+) -> None:
+    made = await projects.find(str(tmp_path / "new"), make=True)
+    assert await projects.find("new") == made
+    for reference in ("newer", str(tmp_path / "newer")):
+        with pytest.raises(NotFound):
+            await projects.find(reference, make=reference == "newer")
+
+
 async def test_a_server_started_for_a_project_gives_it_to_everybody_until_they_choose(
     store: SqliteStore, tmp_path: Path
 ) -> None:

@@ -1,5 +1,6 @@
 """The commands that run, look after and describe a server; tools become commands by themselves."""
 
+import json
 import os
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -64,11 +65,15 @@ tools_option = click.option(
 )
 
 
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON document.")
+
+
 @recollect.command()
 @click.option("--host", help="The address to listen on; others than loopback need a key.  [default: 127.0.0.1]")
 @click.option("--port", type=int, help="The port to listen on; 0 takes a free one.  [default: 4000]")
 @tools_option
-def serve(host: str | None, port: int | None, tools: str | None) -> None:
+@json_option
+def serve(host: str | None, port: int | None, tools: str | None, as_json: bool) -> None:
     """Start the server: REST, its documentation, and MCP over HTTP.
 
     Listens on 127.0.0.1:4000 until you press Ctrl-C, and prints what to paste into an agent's configuration.
@@ -82,7 +87,7 @@ def serve(host: str | None, port: int | None, tools: str | None) -> None:
 
     async def run() -> None:
         async with running(settings) as application:
-            await listen(application, lambda url: _announce(url, settings))
+            await listen(application, lambda url: _announce(url, settings, as_json))
 
     anyio.run(run, backend_options={"use_uvloop": True})
 
@@ -126,23 +131,29 @@ def mcp(tools: str | None, project: Path | None) -> None:
 
 
 @recollect.command()
-def doctor() -> None:
+@json_option
+def doctor(as_json: bool) -> None:
     """Try everything with a real server in a temporary home: remember, recall, crash, recall again."""
     from recollect.app.doctor import examine
+    from recollect.gateway.cli.errors import show_json
+
+    steps: list[dict[str, Any]] = []
 
     def say(step: str, seen: str, seconds: float) -> None:
-        click.echo(f"{click.style('ok', fg='green')}  {step}: {seen} ({seconds:.1f} s)")
+        steps.append({"step": step, "seen": seen, "seconds": round(seconds, 3)})
+        if not as_json:
+            click.echo(f"{click.style('ok', fg='green')}  {step}: {seen} ({seconds:.1f} s)")
 
     examine(say)
-    click.echo("Everything works.")
+    if as_json:
+        show_json({"steps": steps})
+    else:
+        click.echo("Everything works.")
 
 
 @recollect.group(cls=RecollectGroup)
 def store() -> None:
     """Look after the store: check it, copy it, shrink it."""
-
-
-json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON document.")
 
 
 @store.command()
@@ -211,15 +222,20 @@ def _prepared(log_level: str, **chosen: Any) -> "Settings":
     return settings
 
 
-def _announce(url: str, settings: "Settings") -> None:
+def _announce(url: str, settings: "Settings", as_json: bool) -> None:
     from recollect.app.serving import client_configuration
+    from recollect.gateway.cli.errors import show_json
 
+    configuration = client_configuration(url, settings)
+    if as_json:
+        show_json({"url": url, "home": str(settings.home), "mcp_configuration": configuration})
+        return
     click.echo(f"Recollect {__version__} listens on {click.style(url, bold=True)}")
     click.echo(f"  Documentation  {url}/docs  (OpenAPI: {url}/openapi.json)")
     click.echo(f"  Store          {settings.home}")
     click.echo(f"  MCP            {url}/mcp\n")
     click.echo("Paste this into your agent's MCP configuration:\n")
-    click.echo(client_configuration(url, settings))
+    click.echo(json.dumps(configuration, indent=2))
     click.echo("\nPress Ctrl-C to stop.")
 
 

@@ -1,7 +1,6 @@
 """The HTTP server: every HTTP protocol behind one edge, on one port."""
 
 import ipaddress
-import json
 import logging
 import socket
 from collections.abc import AsyncGenerator, Callable
@@ -122,12 +121,12 @@ def refuse_open_door(settings: Settings) -> None:
         )
 
 
-def client_configuration(url: str, settings: Settings) -> str:
+def client_configuration(url: str, settings: Settings) -> dict[str, object]:
     """What to paste into an agent's MCP configuration; the key itself is never shown."""
     server: dict[str, object] = {"type": "http", "url": f"{url}/mcp"}
     if settings.api_key:
         server["headers"] = {"Authorization": "Bearer ${RECOLLECT_API_KEY}"}
-    return json.dumps({"mcpServers": {"recollect": server}}, indent=2)
+    return {"mcpServers": {"recollect": server}}
 
 
 def _is_loopback(host: str) -> bool:

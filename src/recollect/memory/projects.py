@@ -41,8 +41,8 @@ class ProjectService:
             return await self._store.ensure(_resolved(str(self._default_path), None), None)
         return None
 
-    async def find(self, reference: str, working_directory: str | None = None) -> Project:
-        """The project that an id, a path or an unmistakable name stands for."""
+    async def find(self, reference: str, working_directory: str | None = None, *, make: bool = False) -> Project:
+        """The project that an id, a path or an unmistakable name stands for; `make` one for a new absolute path."""
         if project := await self._store.get(reference):
             return project
         named = await self._store.named(reference)
@@ -57,6 +57,8 @@ class ProjectService:
         is_path = Path(reference).is_absolute() or working_directory is not None
         if is_path and (project := await self._store.at(_resolved(reference, working_directory))):
             return project
+        if make and Path(reference).is_absolute():
+            return await self._store.ensure(_resolved(reference, None), None)
         known = await self._store.list()
         near = nearest_names(reference, [name for project in known for name in (project.name, project.path)])
         raise NotFound(

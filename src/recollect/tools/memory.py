@@ -202,7 +202,7 @@ async def remember(
     Use it whenever something should be known later or in another session. Give a key to keep one current value that
     later calls update.
     """
-    project_id = await _project_id(request.project, projects, context)
+    project_id = await _project_id(request.project, projects, context, make=True)
     (outcome,) = await memory.remember([request.draft()], project_id)
     return _remembered(outcome)
 
@@ -212,7 +212,7 @@ async def remember_many(
     request: RememberManyRequest, memory: MemoryService, projects: ProjectService, context: CallContext
 ) -> RememberManyResult:
     """Remember many things at once, in one transaction: all are kept, or none."""
-    project_id = await _project_id(request.project, projects, context)
+    project_id = await _project_id(request.project, projects, context, make=True)
     outcomes = await memory.remember([new.draft() for new in request.memories], project_id)
     updated = sum(isinstance(outcome, Updated) for outcome in outcomes)
     return RememberManyResult(
@@ -267,9 +267,11 @@ async def forget(
     return ForgetResult(forgotten=MemoryView(**_fields(forgotten)))
 
 
-async def _project_id(reference: str | None, projects: ProjectService, context: CallContext) -> str | None:
+async def _project_id(
+    reference: str | None, projects: ProjectService, context: CallContext, *, make: bool = False
+) -> str | None:
     if reference is not None:
-        return (await projects.find(reference, context.working_directory)).id
+        return (await projects.find(reference, context.working_directory, make=make)).id
     project = await projects.active(context.client)
     return project.id if project else None
 
