@@ -99,6 +99,27 @@ def test_001_a_message_of_fifty_megabytes_is_refused(stdio: RawStdio) -> None:
     assert stdio.recall() == [FACT]
 
 
+def test_001_requests_that_are_piped_in_are_answered_before_the_process_ends(tmp_path: Path) -> None:
+    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "pipe", "version": "1"}}
+    requests: list[dict[str, Any]] = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {}},
+    ]
+    done = subprocess.run(
+        [*PROGRAM, "mcp"],
+        env=environment(tmp_path),
+        cwd=tmp_path,
+        input="".join(json.dumps(request) + "\n" for request in requests),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    answers = {answer["id"]: answer for answer in map(json.loads, done.stdout.splitlines())}
+    assert done.returncode == 0
+    assert "remember" in [tool["name"] for tool in answers[2]["result"]["tools"]]
+
+
 def test_001_closing_standard_input_ends_the_process(stdio: RawStdio) -> None:
     assert stdio.process.stdin
     stdio.process.stdin.close()

@@ -24,6 +24,8 @@ from mcp_types import (
     JSONRPCError,
     JSONRPCMessage,
     JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
     RequestId,
     jsonrpc_message_adapter,
 )
@@ -37,6 +39,9 @@ from recollect.gateway.mcp.server import ToolServer
 _READ_BYTES: Final = 64 * 1024
 # How long a client that has left may still take to read its last answers.
 _FLUSH_SECONDS: Final = 1.0
+# How long what was asked before the end of the input may still take: whoever pipes in a few requests wants them
+# answered. Clients that close the pipe to end us wait two seconds before they use force.
+_FINISH_SECONDS: Final = 1.5
 # Both SDKs put a request's id behind the version or at the very end, so that the ends of a line suffice to answer it.
 _END_BYTES: Final = 512
 _FIRST_ID: Final = re.compile(rb'\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(\d{1,18}|"[\w-]{1,100}")\s*,')
@@ -44,12 +49,13 @@ _LAST_ID: Final = re.compile(rb'"id"\s*:\s*(\d{1,18}|"[\w-]{1,100}")\s*\}\s*$')
 
 
 async def serve_stdio(server: ToolServer, *, max_message_bytes: int = 16 * 1024 * 1024) -> None:
-    """Serve until the client closes its end; calls that are running then are cancelled."""
+    """Serve until the client closes its end; calls that then still run for long are cancelled."""
     with _private_pipes() as (source, sink):
         outgoing, unwritten = anyio.create_memory_object_stream[SessionMessage]()
-        incoming = _Incoming(source, outgoing, max_message_bytes)
+        unanswered = _Unanswered()
+        incoming = _Incoming(source, outgoing, max_message_bytes, unanswered)
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_write_messages, unwritten, sink, tasks.cancel_scope)
+            tasks.start_soon(_write_messages, unwritten, sink, unanswered, tasks.cancel_scope)
             await server.run(incoming, outgoing, server.create_initialization_options())
             tasks.cancel_scope.deadline = anyio.current_time() + _FLUSH_SECONDS
 
@@ -77,10 +83,37 @@ class _Refused(Exception):
         self.answer = SessionMessage(JSONRPCError(jsonrpc="2.0", id=request_id, error=error_data(error, code)))
 
 
+class _Unanswered:
+    """The requests that are being worked on."""
+
+    def __init__(self) -> None:
+        self._ids: set[RequestId] = set()
+        self._changed = anyio.Event()
+
+    def asked(self, message: JSONRPCMessage) -> None:
+        # One that listens is never answered by itself.
+        if isinstance(message, JSONRPCRequest) and message.method != "subscriptions/listen":
+            self._ids.add(message.id)
+
+    def answered(self, message: JSONRPCMessage) -> None:
+        if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
+            self._ids.discard(message.id)
+            self._changed.set()
+            self._changed = anyio.Event()
+
+    async def wait_for_none(self) -> None:
+        with anyio.move_on_after(_FINISH_SECONDS):
+            while self._ids:
+                await self._changed.wait()
+
+
 class _Incoming:
     """The client's messages, as a stream for the SDK. Lines that are none are answered here and passed over."""
 
-    def __init__(self, source: int, outgoing: MemoryObjectSendStream[SessionMessage], max_bytes: int) -> None:
+    def __init__(
+        self, source: int, outgoing: MemoryObjectSendStream[SessionMessage], max_bytes: int, unanswered: _Unanswered
+    ) -> None:
+        self._unanswered = unanswered
         self._source = source
         self._outgoing = outgoing
         self._max_bytes = max_bytes
@@ -90,7 +123,9 @@ class _Incoming:
         while True:
             try:
                 if line := (await self._next_line()).strip():
-                    return SessionMessage(_parse(line))
+                    message = _parse(line)
+                    self._unanswered.asked(message)
+                    return SessionMessage(message)
             except _Refused as refused:
                 await self._outgoing.send(refused.answer)
 
@@ -127,6 +162,7 @@ class _Incoming:
             return arrived
         if self._arrived:
             return b"\n"  # the end of the input also ends a line
+        await self._unanswered.wait_for_none()
         raise anyio.EndOfStream
 
     async def aclose(self) -> None:
@@ -186,7 +222,10 @@ def _id_at_the_ends(head: bytes, tail: bytes) -> RequestId | None:
 
 
 async def _write_messages(
-    unwritten: MemoryObjectReceiveStream[SessionMessage], sink: int, serving: anyio.CancelScope
+    unwritten: MemoryObjectReceiveStream[SessionMessage],
+    sink: int,
+    unanswered: _Unanswered,
+    serving: anyio.CancelScope,
 ) -> None:
     async with unwritten:
         async for message in unwritten:
@@ -199,6 +238,7 @@ async def _write_messages(
             except (BrokenPipeError, ConnectionResetError):  # nobody is left to serve
                 serving.cancel()
                 return
+            unanswered.answered(message.message)
 
 
 def _line(message: JSONRPCMessage) -> bytes:
