@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+import anyio.to_thread
+
 from recollect.domain.clock import Clock, system_clock
 from recollect.domain.errors import InvalidRequest, NotFound
 from recollect.domain.identifiers import new_id
@@ -25,6 +27,8 @@ from recollect.storage.memories import MemoryStore
 
 # How many candidates each way of searching may bring; enough that the best ten are among them.
 CANDIDATES = 50
+# So much text is analysed in a few milliseconds; more is done off the event loop.
+INLINE_CHARACTERS = 20_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,9 +145,13 @@ class MemoryService:
     async def derive(self, memories: Sequence[Memory]) -> list[Derived]:
         """What search needs of each memory, made from its content and its labels."""
         vectors = await self._embedder.embed([memory.content for memory in memories])
+        if sum(len(memory.content) for memory in memories) <= INLINE_CHARACTERS:
+            found = [_terms_of(memory) for memory in memories]
+        else:
+            found = await anyio.to_thread.run_sync(lambda: [_terms_of(memory) for memory in memories])
         return [
-            Derived(terms=_terms_of(memory), vector=vector, model=self._embedder.model)
-            for memory, vector in zip(memories, vectors, strict=True)
+            Derived(terms=own, vector=vector, model=self._embedder.model)
+            for own, vector in zip(found, vectors, strict=True)
         ]
 
 

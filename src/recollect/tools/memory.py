@@ -14,7 +14,7 @@ from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, examples, tool
 
 MAX_CONTENT = 100_000
-MAX_MANY = 1_000
+MAX_MANY = 10_000
 
 
 def _aware(moment: datetime) -> datetime:
