@@ -25,7 +25,7 @@ def test_they_accept_results_and_failures(node: Node, era: str, tmp_path: Path) 
     assert ran.returncode == 0, ran.stderr
     echoed, dug, failed, unknown = json.loads(ran.stdout)
     data = {"text": "hello", "note": None}
-    assert echoed == {"text": json.dumps(data), "data": data, "failed": False}
+    assert echoed == {"text": json.dumps(data, separators=(",", ":")), "data": data, "failed": False}
     assert dug["data"]["result"] == {"counted": 2}
     assert failed == {"text": "it went wrong\nHint: do it right", "data": None, "failed": True}
     assert unknown == {"thrown": -32602}

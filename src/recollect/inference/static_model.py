@@ -1,5 +1,7 @@
 """The bundled embedding model: a table of word vectors, no download, no key, no graph to run."""
 
+import math
+from collections import Counter
 from collections.abc import Sequence
 from importlib.resources import as_file, files
 
@@ -47,7 +49,7 @@ class _Table:
         with as_file(files("recollect.inference") / "static_v1") as folder:
             try:
                 self._rows = np.load(folder / "rows.npy", mmap_mode="r")
-                self._scales = np.load(folder / "scales.npy")
+                self._scales = np.load(folder / "scales.npy").astype(np.float32)
                 self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
             except (OSError, ValueError) as error:
                 raise Unavailable(
@@ -70,8 +72,9 @@ class _Table:
 
         if not ids:
             return b""
-        tokens, counts = np.unique(np.asarray(ids[:_MAX_TOKENS]), return_counts=True)
-        weights = np.sqrt(counts) * self._scales[tokens]
-        total = weights.astype(np.float32) @ self._rows[tokens].astype(np.float32)
-        length = float(np.linalg.norm(total))
+        counted = Counter(ids[:_MAX_TOKENS])
+        tokens = list(counted)
+        weights = np.sqrt(np.array(list(counted.values()), dtype=np.float32)) * self._scales[tokens]
+        total = weights @ self._rows[tokens].astype(np.float32)
+        length = math.sqrt(total @ total)
         return (total / length).astype("<f2").tobytes() if length else b""

@@ -25,8 +25,9 @@ from recollect.retrieval.fusion import Ranked, Signal, fuse
 from recollect.retrieval.terms import question_terms, terms
 from recollect.storage.memories import MemoryStore
 
-# How many candidates each way of searching may bring; enough that the best ten are among them.
-CANDIDATES = 50
+# How many candidates each way of searching brings for every memory that is wanted: what is not among the best of
+# either way is not among the best of both.
+CANDIDATES_EACH = 3
 # So much text is analysed in a few milliseconds; more is done off the event loop.
 INLINE_CHARACTERS = 20_000
 
@@ -101,7 +102,7 @@ class MemoryService:
         def choose(pool: CandidatePool) -> list[int]:
             ranked.extend(fuse(pool, wanted))
             good.extend(hit for hit in ranked if hit.score >= threshold and hit.score > 0)
-            return [hit.candidate.handle for hit in good[:limit]]
+            return [hit.handle for hit in good[:limit]]
 
         memories = await self._store.search(
             CandidateQuery(
@@ -110,12 +111,12 @@ class MemoryService:
                 terms=wanted,
                 vector=vector,
                 model=self._embedder.model,
-                limit=max(CANDIDATES, 2 * limit),
+                limit=max(10, limit) * CANDIDATES_EACH,
             ),
             choose,
         )
         return Recollection(
-            hits=[Hit(memories[hit.candidate.handle], hit.score, hit.signals) for hit in good[:limit]],
+            hits=[Hit(memories[hit.handle], hit.score, hit.signals) for hit in good[:limit]],
             considered=len(ranked),
             below_threshold=len(ranked) - len(good),
         )

@@ -33,8 +33,9 @@ class Signal:
 class Ranked(NamedTuple):
     """A candidate with its final score and where that came from."""
 
-    candidate: Candidate
     score: float
+    handle: int
+    candidate: Candidate
     words: float
     meaning: float
 
@@ -49,15 +50,14 @@ class Ranked(NamedTuple):
 def fuse(pool: CandidatePool, terms: Sequence[str]) -> list[Ranked]:
     """All candidates, best first; ties go to what was remembered later."""
     attainable = sum(_rarity(pool.texts, pool.frequencies.get(term, 0)) for term in terms)
-    ranked = [_judge(candidate, attainable) for candidate in pool.candidates]
-    ranked.sort(key=lambda hit: (hit.score, hit.candidate.handle), reverse=True)
+    ranked: list[Ranked] = []
+    for candidate in pool.candidates:
+        words = min(1.0, candidate.bm25 / attainable) if attainable else 0.0
+        meaning = _similarity(candidate.cosine)
+        score = (1 - MEANING_WEIGHT) * words + MEANING_WEIGHT * meaning
+        ranked.append(Ranked(score, candidate.handle, candidate, words, meaning))
+    ranked.sort(reverse=True)  # by score, then by handle: their order in `Ranked`
     return ranked
-
-
-def _judge(candidate: Candidate, attainable: float) -> Ranked:
-    words = min(1.0, candidate.bm25 / attainable) if attainable else 0.0
-    meaning = _similarity(candidate.cosine)
-    return Ranked(candidate, (1 - MEANING_WEIGHT) * words + MEANING_WEIGHT * meaning, words, meaning)
 
 
 def _rarity(texts: int, occurrences: int) -> float:

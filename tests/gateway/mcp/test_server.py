@@ -318,7 +318,12 @@ def told(result: CallToolResult) -> dict[str, Any]:
 
 
 def answer(data: dict[str, Any]) -> dict[str, Any]:
-    return {"text": json.dumps(data, ensure_ascii=False), "data": data, "failed": False, "error": None}
+    return {
+        "text": json.dumps(data, ensure_ascii=False, separators=(",", ":")),
+        "data": data,
+        "failed": False,
+        "error": None,
+    }
 
 
 def failure(text: str, error: dict[str, Any]) -> dict[str, Any]:

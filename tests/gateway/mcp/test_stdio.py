@@ -111,7 +111,7 @@ def call(request_id: int | str, name: str, **arguments: Any) -> dict[str, Any]:
 
 def echoed(request_id: int, text: str) -> dict[str, Any]:
     data = {"text": text, "note": None}
-    content = [{"type": "text", "text": json.dumps(data)}]
+    content = [{"type": "text", "text": json.dumps(data, separators=(",", ":"))}]
     return {
         "jsonrpc": "2.0",
         "id": request_id,

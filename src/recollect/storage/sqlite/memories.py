@@ -29,7 +29,7 @@ from recollect.storage.sqlite.terms import indexed, match_any, token
 from recollect.storage.sqlite.vector_file import vector_kinds, write_vector_file
 
 if TYPE_CHECKING:
-    from recollect.storage.sqlite.vectors import VectorIndex
+    from recollect.storage.sqlite.vectors import Similarities, VectorIndex
 
 _SQL = load_queries("memories")
 _EVERYTHING = MemoryFilter()
@@ -107,16 +107,25 @@ class SqliteMemories:
 
     def _candidates(self, connection: Connection, query: CandidateQuery) -> CandidatePool:
         values = _visibility_values(query.visibility) | _filter_values(query.filter) | {"limit": query.limit}
-        near = self._nearest(connection, query, values)  # first: it decides when the snapshot begins
+        similar = self._similarities(connection, query)  # first: it decides when the snapshot begins
+        near: dict[int, float] = {}
+        if similar is not None:
+            audiences = [audience for (audience,) in connection.execute(_SQL["audiences"], values)]
+            allowed = None
+            if not values["unfiltered"]:
+                allowed = [seq for (seq,) in connection.execute(_SQL["passing"], values)]
+            near = similar.nearest(audiences, allowed, query.limit)
         texts: int = connection.value(_SQL["texts"])
         frequencies = _frequencies(connection, query.terms)
         scores = _scores(connection, query, _telling(frequencies, texts), values, near)
-        similar = {**near, **_similarities(connection, query, [seq for seq in scores if seq not in near])}
-        return CandidatePool(candidates=_candidates_of(scores, similar), texts=texts, frequencies=frequencies)
+        cosines = {**near, **similar.of([*scores])} if similar is not None else near
+        seqs = dict.fromkeys([*scores, *near])
+        candidates = tuple([Candidate(seq, scores.get(seq, 0.0), cosines.get(seq)) for seq in seqs])
+        return CandidatePool(candidates=candidates, texts=texts, frequencies=frequencies)
 
-    def _nearest(self, connection: Connection, query: CandidateQuery, values: Mapping[str, Any]) -> dict[int, float]:
+    def _similarities(self, connection: Connection, query: CandidateQuery) -> "Similarities | None":
         if not query.vector:
-            return {}
+            return None
         from recollect.storage.sqlite.vectors import VectorIndex
 
         # The snapshot begins with the first statement, under the lock: an index never sees an older state again.
@@ -126,13 +135,9 @@ class SqliteMemories:
                 self._indexes[kind] = VectorIndex(self._derived, *kind)
             index = self._indexes[kind]
             index.refresh(connection)
-            audiences = [audience for (audience,) in connection.execute(_SQL["audiences"], values)]
-            allowed = None
-            if not values["unfiltered"]:
-                allowed = [seq for (seq,) in connection.execute(_SQL["passing"], values)]
-            near = index.nearest(query.vector, audiences, allowed, query.limit)
+            similar = index.compare(query.vector)
         index.save_if_behind(connection)
-        return near
+        return similar
 
     def _write_derived_files(self, connection: Connection) -> Sequence[DerivedFile]:
         try:
@@ -181,23 +186,6 @@ def _scores(
         missed = {**values, "match": match, "seqs": json_text([*missing])}
         matches += connection.execute(_SQL["scores_by_text"], missed)
     return {seq: score for seq, score in matches if seq in wanted}
-
-
-def _similarities(connection: Connection, query: CandidateQuery, seqs: Sequence[int]) -> dict[int, float | None]:
-    """How similar in meaning those are that only their words brought here."""
-    if not query.vector or not seqs:
-        return {}
-    from recollect.storage.sqlite.vectors import cosines
-
-    rows = connection.execute(_SQL["vectors"], {"seqs": json_text(seqs)})
-    found = cosines(query.vector, query.model, [(model, vector) for _, model, vector in rows])
-    return {seq: cosine for (seq, _, _), cosine in zip(rows, found, strict=True)}
-
-
-def _candidates_of(scores: Mapping[int, float], near: Mapping[int, float | None]) -> tuple[Candidate, ...]:
-    """Those that match the text, best first, then the others, nearest in meaning first."""
-    seqs = dict.fromkeys([*scores, *near])
-    return tuple(Candidate(seq, scores.get(seq, 0.0), near.get(seq)) for seq in seqs)
 
 
 def _visibility_values(visibility: Visibility) -> dict[str, Any]:

@@ -60,29 +60,16 @@ class VectorIndex:
             self._replace(changed_since(connection, self._revision, self._model, self._bytes))
         self._revision = latest
 
-    def nearest(
-        self, query: bytes, audiences: Iterable[int], allowed: Sequence[int] | None, limit: int
-    ) -> dict[int, float]:
-        """The places of the most similar memories with their cosine, best first, equal ones in the order kept."""
+    def compare(self, query: bytes) -> "Similarities":
+        """How similar every memory is to the query's vector."""
         count = self._count
-        chosen = np.zeros(count, dtype=np.bool_)
-        for audience in audiences:
-            chosen |= self._audiences[:count] == audience
-        if allowed is not None:
-            chosen &= np.isin(self._seqs[:count], np.array(allowed, dtype=np.int64))
-        rows = np.flatnonzero(chosen)
         direction = _directions(query, 1)[0]
         if not direction.any():
-            return {}
+            count = 0
         # One product a row: a product with the whole matrix sums a row differently where it stands differently, and
         # equal vectors would not stay equal.
-        scores = np.vecdot(self._matrix[:count], direction).clip(-1, 1)[rows]
-        if rows.size > limit:
-            enough = scores >= np.partition(scores, rows.size - limit)[rows.size - limit]
-            rows, scores = rows[enough], scores[enough]
-        seqs = self._seqs[rows]
-        best = np.lexsort((seqs, -scores))[:limit]
-        return dict(zip(seqs[best].tolist(), scores[best].tolist(), strict=True))
+        cosines = np.vecdot(self._matrix[:count], direction).clip(-1, 1)
+        return Similarities(self._seqs[:count].copy(), self._audiences[:count].copy(), cosines)
 
     def save_if_behind(self, connection: Connection) -> None:
         """Write the file anew when reading it saved too little."""
@@ -162,21 +149,35 @@ class VectorIndex:
         self._count, self._dead = len(alive), 0
 
 
-def cosines(query: bytes, model: str, others: Sequence[tuple[str, bytes]]) -> list[float | None]:
-    """The similarity of the query's vector to each of these; None where the two cannot be compared."""
-    answer: list[float | None] = [None] * len(others)
-    comparable = [
-        place for place, (made_by, vector) in enumerate(others) if made_by == model and len(vector) == len(query) > 0
-    ]
-    direction = _directions(query, 1)[0]
-    if not comparable or not direction.any():
-        return answer
-    rows = _directions(b"".join(others[place][1] for place in comparable), len(comparable))
-    similar: list[float] = np.vecdot(rows, direction).clip(-1, 1).tolist()
-    meaningful = np.flatnonzero(rows.any(axis=1))
-    for place in meaningful.tolist():
-        answer[comparable[place]] = similar[place]
-    return answer
+class Similarities:
+    """The cosine of every memory to one query, as it was when asked for."""
+
+    def __init__(self, seqs: NDArray[np.int64], audiences: NDArray[np.int64], cosines: NDArray[np.float32]) -> None:
+        self._seqs = seqs
+        self._audiences = audiences
+        self._cosines = cosines
+
+    def nearest(self, audiences: Iterable[int], allowed: Sequence[int] | None, limit: int) -> dict[int, float]:
+        """The places of the most similar memories with their cosine, best first, equal ones in the order kept."""
+        chosen = np.zeros(len(self._seqs), dtype=np.bool_)
+        for audience in audiences:
+            chosen |= self._audiences == audience
+        if allowed is not None:
+            chosen &= np.isin(self._seqs, np.array(allowed, dtype=np.int64))
+        rows = np.flatnonzero(chosen)
+        cosines = self._cosines[rows]
+        if rows.size > limit:
+            enough = cosines >= np.partition(cosines, rows.size - limit)[rows.size - limit]
+            rows, cosines = rows[enough], cosines[enough]
+        seqs = self._seqs[rows]
+        best = np.lexsort((seqs, -cosines))[:limit]
+        return dict(zip(seqs[best].tolist(), cosines[best].tolist(), strict=True))
+
+    def of(self, seqs: Sequence[int]) -> dict[int, float]:
+        """The cosines of these; those that cannot be compared are missing."""
+        wanted = np.isin(self._seqs, np.array(seqs, dtype=np.int64)) & (self._audiences != _NOBODY)
+        rows = np.flatnonzero(wanted)
+        return dict(zip(self._seqs[rows].tolist(), self._cosines[rows].tolist(), strict=True))
 
 
 def _directions(vectors: bytes | memoryview, rows: int) -> NDArray[np.float32]:

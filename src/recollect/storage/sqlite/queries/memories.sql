@@ -125,10 +125,6 @@ ORDER BY score DESC, memory.seq
 -- All that pass the filter, for search by meaning to choose among.
 SELECT memory.seq FROM memory WHERE {visible} AND {passes}
 
--- vectors --
--- The vectors of these memories, which were found visible under the same snapshot.
-SELECT seq, model, vector FROM memory_vector WHERE seq IN (SELECT value FROM json_each(:seqs))
-
 -- whole --
 -- The visible ones among these, whole.
 SELECT memory.seq, {columns}
