@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import anyio.lowlevel
 import pytest
 
 from recollect.domain.errors import Conflict, ErrorCode, NotFound, Unavailable
@@ -259,25 +258,29 @@ class Forgetful:
 
     def __init__(self, store: SqliteStore) -> None:
         self._store = store
+        self.refused = anyio.Event()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store.jobs, name)
 
     async def finish(self, *_: Any, **__: Any) -> bool:
+        self.refused.set()
         raise Unavailable("the disk is full")
 
 
 async def test_a_job_whose_end_cannot_be_kept_is_left_to_another_process(store: SqliteStore, clock: Clock) -> None:
     work = Work()
     work.go.set()
+    forgetful: Any = Forgetful(store)
     async with anyio.create_task_group() as tasks:
-        jobs = JobService(Forgetful(store), {"work": work}, tasks, lease_seconds=QUICK, adopts=False)  # pyright: ignore[reportArgumentType]
+        jobs = JobService(forgetful, {"work": work}, tasks, lease_seconds=QUICK, adopts=False)
         await jobs.start("work", {"question": 5})
         with anyio.fail_after(5):
-            while work.ended_at_step != 2:
-                await anyio.lowlevel.checkpoint()
+            await forgetful.refused.wait()
+            await anyio.wait_all_tasks_blocked()
         tasks.cancel_scope.cancel()
     (job,) = await store.jobs.list(limit=2)
+    assert job.state is JobState.RUNNING
     clock.now += timedelta(seconds=31)
     async with running(store, {"work": work}, adopts=True) as others:
         assert (await ended(others, job.id)).result == {"answer": 5}
