@@ -284,3 +284,40 @@ async def test_a_job_whose_end_cannot_be_kept_is_left_to_another_process(store: 
     clock.now += timedelta(seconds=31)
     async with running(store, {"work": work}, adopts=True) as others:
         assert (await ended(others, job.id)).result == {"answer": 5}
+
+
+class SlowToRenew:
+    """A store that takes its time to answer signs of life."""
+
+    def __init__(self, store: SqliteStore) -> None:
+        self._store = store
+        self.asked = anyio.Event()
+        self.answer = anyio.Event()
+        self.answered = anyio.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store.jobs, name)
+
+    async def renew(self, owner: str, progress: Mapping[str, Progress]) -> Mapping[str, JobState]:
+        states = await self._store.jobs.renew(owner, progress)
+        if self.asked.is_set() and self.answer.is_set():
+            self.answered.set()
+        self.asked.set()
+        await self.answer.wait()
+        return states
+
+
+async def test_a_job_begun_while_the_store_is_asked_about_others_is_not_stopped(store: SqliteStore) -> None:
+    slow: Any = SlowToRenew(store)
+    first, second = Endless(), Work()
+    async with anyio.create_task_group() as tasks:
+        jobs = JobService(slow, {"first": first, "second": second}, tasks, lease_seconds=QUICK, adopts=False)
+        await jobs.start("first", {})
+        with anyio.fail_after(5):
+            await slow.asked.wait()
+            late = await jobs.start("second", {"question": 3})
+            slow.answer.set()
+            await slow.answered.wait()
+            second.go.set()
+            assert (await jobs.wait(late.id, None, SilentReporter())).result == {"answer": 3}
+        tasks.cancel_scope.cancel()
