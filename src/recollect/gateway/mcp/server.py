@@ -128,8 +128,6 @@ class ToolServer(Server[dict[str, Any]]):
             on_call_tool=door.call_tool,
             on_subscriptions_listen=self._listening,
         )
-        # The SDK traces every message for OpenTelemetry, which nobody here collects; it costs a tenth of a call.
-        self.middleware.clear()
         self.add_notification_handler("notifications/initialized", NotificationParams, self._remember_connection)
 
     def create_initialization_options(
