@@ -10,7 +10,7 @@ from recollect.domain.memories import Candidate, CandidatePool
 # Of two measures neither may drown the other: on conversations the words are the better witness.
 # See docs/decisions/0006-fusion-by-calibrated-scores.md.
 MEANING_WEIGHT = 0.35
-# static-v1 on 1,333 docstrings of Python's standard library: of first lines and the rest of unrelated docstrings, two in
+# static-v1 on 1,333 docstrings of Python's standard library: of a first line and the rest of another docstring, two in
 # three have a cosine below the first; of those that belong together, one in twenty reaches the second.
 UNRELATED_COSINE = 0.10
 SAME_COSINE = 0.70
