@@ -286,7 +286,7 @@ def _remembered(outcome: WriteOutcome) -> RememberResult:
 
 
 def _recalled(hit: Hit, explain: bool) -> RecalledMemory:
-    return RecalledMemory(
+    return RecalledMemory.model_construct(  # our own values, typed already: checking them again is most of the cost
         **_fields(hit.memory),
         score=hit.score,
         explanation=[
