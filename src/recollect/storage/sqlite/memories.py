@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 _SQL = load_queries("memories")
 _EVERYTHING = MemoryFilter()
 
-# Up to so many matches are taken whole, which is cheaper than asking again for the scores of those near in meaning.
+# Up to so many matches are taken whole and put in order here: cheaper than letting SQLite sort them, and than asking
+# again for the scores of those near in meaning.
 FEW_MATCHES = 1000
 
 # From here on, terms that most texts have are not matched; below, every match counts.
@@ -161,31 +162,40 @@ def _frequencies(connection: Connection, terms: Iterable[str]) -> dict[str, int]
     return {term: occurrences.get(known, 0) for term, known in tokens.items()}
 
 
-def _telling(frequencies: Mapping[str, int], texts: int) -> Collection[str]:
+def _telling(frequencies: Mapping[str, int], texts: int) -> Mapping[str, int]:
     """The terms worth matching: BM25 gives a millionth for one that half of all texts have, but would read them all."""
     if texts < MANY_TEXTS:
         return frequencies
-    return [term for term, occurrences in frequencies.items() if 2 * occurrences < texts] or frequencies
+    return {term: occurrences for term, occurrences in frequencies.items() if 2 * occurrences < texts} or frequencies
 
 
 def _scores(
     connection: Connection,
     query: CandidateQuery,
-    terms: Collection[str],
+    frequencies: Mapping[str, int],
     values: Mapping[str, Any],
     near: Collection[int],
 ) -> dict[int, float]:
     """The text index's scores of the best matches, and of those near in meaning that match as well; best first."""
-    match = match_any(terms)
+    match = match_any(frequencies)
     if not match:
         return {}
-    most = max(query.limit, FEW_MATCHES)
-    matches = connection.execute(_SQL["best_by_text"], {**values, "match": match, "text_limit": most})
-    wanted = {seq for seq, _ in matches[: query.limit]}.union(near)
-    if len(matches) == most and (missing := wanted.difference(seq for seq, _ in matches)):
-        missed = {**values, "match": match, "seqs": json_text([*missing])}
-        matches += connection.execute(_SQL["scores_by_text"], missed)
+    values = {**values, "match": match}
+    if sum(frequencies.values()) <= FEW_MATCHES:
+        matches = connection.execute(_SQL["all_by_text"], values)
+        matches.sort(key=_best_first)
+        wanted = {seq for seq, _ in matches[: query.limit]}.union(near)
+    else:
+        matches = connection.execute(_SQL["best_by_text"], values)
+        wanted = {seq for seq, _ in matches}.union(near)
+        if missing := wanted.difference(seq for seq, _ in matches):
+            matches += connection.execute(_SQL["scores_by_text"], {**values, "seqs": json_text([*missing])})
     return {seq: score for seq, score in matches if seq in wanted}
+
+
+def _best_first(match: tuple[int, float]) -> tuple[float, int]:
+    seq, score = match
+    return -score, seq
 
 
 def _visibility_values(visibility: Visibility) -> dict[str, Any]:

@@ -105,13 +105,17 @@ INSERT INTO memory_vector (seq, model, vector) VALUES (:seq, :model, :vector)
 ON CONFLICT (seq) DO UPDATE SET model = excluded.model, vector = excluded.vector
 WHERE model <> excluded.model OR vector <> excluded.vector
 
--- best_by_text --
--- Those that match any of the terms, best first; SQLite's sign is turned so that more is better.
+-- all_by_text --
+-- All that match any of the terms; SQLite's sign is turned so that more is better.
 SELECT memory.seq, -bm25(memory_terms) AS score
 FROM memory_terms JOIN memory ON memory.seq = memory_terms.rowid
 WHERE memory_terms MATCH :match AND {visible} AND {passes}
+
+-- best_by_text --
+-- The best of them, best first.
+{all_by_text}
 ORDER BY score DESC, memory.seq
-LIMIT :text_limit
+LIMIT :limit
 
 -- scores_by_text --
 -- The text index's score of these memories, of those that match any of the terms. The plus keeps SQLite from looking
