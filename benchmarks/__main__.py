@@ -1,16 +1,44 @@
-"""`make bench`: every benchmark, side by side with the bare SDK."""
+"""`make bench` and its kin: what we claim, measured in one run beside something known."""
 
+import argparse
 import sys
 
-from benchmarks import calls, startup
-from benchmarks.report import keep, show
+from benchmarks.report import Row, keep, show
 
 
 def main() -> int:
-    rows = [*startup.measure(), *calls.measure()]
-    show(rows)
-    print(f"\nkept in {keep(rows)}")
+    options = _parser().parse_args(sys.argv[1:] or ["house"])
+    rows, notes = _measured(options)
+    show(rows, notes)
+    name = f"locomo-{options.embeddings}" if options.benchmark == "locomo" else options.benchmark
+    print(f"\nkept in {keep(name, rows, notes)}")
     return 0 if all(row.reached for row in rows) else 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    from benchmarks import locomo, retrieval_speed, two_processes
+
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    which = parser.add_subparsers(dest="benchmark", required=True)
+    which.add_parser("house", help="start, calls and memory beside the bare SDK (when nothing is named)")
+    locomo.add_options(which.add_parser("locomo", help="which turns of a conversation answer a question, beside FTS5"))
+    retrieval_speed.add_options(which.add_parser("speed", help="cost at 10k to 1M memories, beside other stores"))
+    two_processes.add_options(which.add_parser("two-processes", help="what one process keeps, another finds at once"))
+    return parser
+
+
+def _measured(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
+    from benchmarks import calls, locomo, retrieval_speed, startup, two_processes
+
+    match options.benchmark:
+        case "locomo":
+            return locomo.measure(options)
+        case "speed":
+            return retrieval_speed.measure(options)
+        case "two-processes":
+            return two_processes.measure(options)
+        case _:
+            return [*startup.measure(), *calls.measure()], []
 
 
 if __name__ == "__main__":

@@ -4,9 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from recollect.app.settings import Settings, load_settings, unknown_variables, variable_names
 from recollect.domain.errors import Misconfigured
+from recollect.inference.choices import EmbeddingChoice, Pace
 
 
 @pytest.fixture(autouse=True)
@@ -73,6 +75,32 @@ def test_a_key_is_never_shown_and_a_short_one_is_refused(monkeypatch: pytest.Mon
     with pytest.raises(Misconfigured, match="at least 8 characters") as caught:
         load_settings()
     assert "hunter2" not in f"{caught.value.message} {caught.value.hint}"
+
+
+def test_067_the_embedding_settings_are_the_choice_that_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert load_settings().embedding.choice() == EmbeddingChoice()
+    (tmp_path / "recollect.toml").write_text(
+        '[embedding]\nprovider = "azure"\nmodel = "m"\ndimensions = 9\nbase_url = "http://h"\napi_key_env = "K"\n'
+        'resource_name = "r"\ndeployment_name = "d"\napi_version = "v"\nbatch_size = 1\nconcurrency = 2\n'
+        "timeout_seconds = 3\nretries = 4\nmax_characters = 500\n"
+    )
+    monkeypatch.setenv("RECOLLECT_EMBEDDING_API_KEY", "correct-horse-battery")
+    settings = load_settings()
+    assert settings.embedding.choice() == EmbeddingChoice(
+        provider="azure",
+        model="m",
+        dimensions=9,
+        base_url="http://h",
+        api_key=SecretStr("correct-horse-battery"),
+        api_key_env="K",
+        resource_name="r",
+        deployment_name="d",
+        api_version="v",
+        pace=Pace(batch_size=1, concurrency=2, timeout_seconds=3, retries=4, max_characters=500),
+    )
+    assert "correct-horse" not in f"{settings!r} {settings.model_dump_json()} {settings.embedding.choice()!r}"
 
 
 def test_a_misspelt_variable_is_noticed() -> None:

@@ -1,5 +1,6 @@
 """Values for the store contract, made in one line."""
 
+import math
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from recollect.domain.identifiers import new_id
-from recollect.domain.memories import CandidatePool, CandidateQuery, Derived, Memory, MemoryFilter, MemoryWrite
+from recollect.domain.memories import REACH, CandidatePool, CandidateQuery, Derived, Memory, MemoryFilter, MemoryWrite
 from recollect.domain.scopes import Scope, Visibility
 from recollect.storage.store import Store
 
@@ -41,6 +42,7 @@ def write(
     terms: tuple[str, ...] | None = None,
     vector: bytes = b"",
     model: str = MODEL,
+    traits: int = 0,
     given: frozenset[str] = frozenset(),
     **fields: Any,
 ) -> MemoryWrite:
@@ -56,7 +58,9 @@ def write(
     memory = Memory(content=content, **(defaults | fields))
     found = tuple(content.lower().split()) if terms is None else terms
     return MemoryWrite(
-        memory=memory, derived=Derived(terms=found, vector=vector, model=model), given=given | {"content"}
+        memory=memory,
+        derived=Derived(passages=(found,), traits=traits, vector=vector, model=model),
+        given=given | {"content"},
     )
 
 
@@ -67,8 +71,17 @@ def query(
     visibility: Visibility = NOBODY_IN_PARTICULAR,
     filter: MemoryFilter = EVERYTHING,
     limit: int = 10,
+    moments: tuple[tuple[datetime, datetime], ...] = (),
 ) -> CandidateQuery:
-    return CandidateQuery(visibility=visibility, filter=filter, terms=terms, vector=vector, model=model, limit=limit)
+    return CandidateQuery(
+        visibility=visibility,
+        filter=filter,
+        terms=lambda speakers: terms,
+        vector=vector,
+        model=model,
+        limit=limit,
+        moments=moments,
+    )
 
 
 @dataclass(frozen=True)
@@ -88,17 +101,18 @@ class FoundPool:
 
 
 async def search(store: Store, asked: CandidateQuery) -> FoundPool:
-    """What a store finds, with every candidate chosen."""
+    """What a store finds, with every candidate chosen: those that match first, then the nearest in meaning."""
     offered: list[CandidatePool] = []
 
     def choose_all(pool: CandidatePool) -> list[int]:
         offered.append(pool)
-        return [candidate.handle for candidate in pool.candidates]
+        return pool.handles.tolist()
 
     whole = await store.memories.search(asked, choose_all)
     (pool,) = offered
-    return FoundPool(
-        tuple(Found(whole[candidate.handle], candidate.bm25, candidate.cosine) for candidate in pool.candidates),
-        pool.texts,
-        pool.frequencies,
-    )
+    bm25 = pool.text_bm25[pool.around[:, REACH]].tolist()
+    cosines = [None if math.isnan(cosine) else cosine for cosine in pool.cosines.tolist()]
+    scored = zip(pool.handles.tolist(), bm25, cosines, strict=True)
+    found = [Found(whole[handle], words, meaning) for handle, words, meaning in scored]
+    found.sort(key=lambda one: (-one.bm25, -math.inf if one.cosine is None else -one.cosine))
+    return FoundPool(tuple(found), pool.texts, dict(zip(asked.terms([]), pool.frequencies, strict=True)))

@@ -12,7 +12,7 @@ NEW_MODEL = "better"
 
 
 def derived(*terms: str, meaning: bytes = b"", model: str = NEW_MODEL) -> Derived:
-    return Derived(terms=terms, vector=meaning, model=model)
+    return Derived(passages=(terms,), traits=0, vector=meaning, model=model)
 
 
 def names(pool: FoundPool) -> list[str]:

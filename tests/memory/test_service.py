@@ -1,15 +1,18 @@
 """Remembering, recalling and forgetting, below the tools."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import anyio
 import pytest
 
-from recollect.domain.errors import InvalidRequest, NotFound
+from recollect.domain.errors import InvalidRequest, NotFound, Unavailable
 from recollect.domain.memories import MemoryFilter, Stored, Updated
 from recollect.domain.scopes import Scope, Visibility
 from recollect.inference.static_model import StaticEmbedder
+from recollect.memory import service
+from recollect.memory.rebuilding import Rebuilder
 from recollect.memory.service import Draft, MemoryService
 from recollect.storage.sqlite.store import SqliteStore
 
@@ -111,3 +114,74 @@ async def test_what_cannot_be_seen_cannot_be_forgotten(memory: MemoryService) ->
     with pytest.raises(NotFound):
         await memory.forget(kept.memory.id, EVERYBODY)
     assert (await memory.forget(kept.memory.id, Visibility(session_id="s"))).id == kept.memory.id
+
+
+class FailingEmbedder(StaticEmbedder):
+    """The bundled model behind a service that can fail."""
+
+    failure: Exception | None = None
+
+    async def embed(self, texts: Sequence[str]) -> Sequence[bytes]:
+        if self.failure is not None:
+            raise self.failure
+        return await super().embed(texts)
+
+
+@pytest.fixture
+async def failing(tmp_path: Path) -> AsyncGenerator[tuple[MemoryService, FailingEmbedder, SqliteStore]]:
+    store = await SqliteStore.open(tmp_path)
+    embedder = FailingEmbedder()
+    yield MemoryService(store.memories, embedder, clock=Clock()), embedder, store
+    await store.close()
+
+
+@pytest.mark.parametrize("failure", [Unavailable("the service is down"), InvalidRequest("too long for the service")])
+async def test_059_without_an_embedder_words_are_searched_and_the_answer_says_so(
+    failing: tuple[MemoryService, FailingEmbedder, SqliteStore], failure: Exception
+) -> None:
+    memory, embedder, _ = failing
+    await memory.remember([Draft(content="The parser is written by hand.")], None)
+    assert (await memory.recall("parser", EVERYBODY, ANYTHING, limit=1, threshold=0)).degraded is None
+    embedder.failure = failure
+    found = await memory.recall("hand-written parser", EVERYBODY, ANYTHING, limit=1, threshold=0)
+    assert [hit.memory.content for hit in found.hits] == ["The parser is written by hand."]
+    assert found.degraded == f"searched by words only: {failure}"
+
+
+async def test_059_an_embedder_that_hangs_is_not_waited_for(
+    failing: tuple[MemoryService, FailingEmbedder, SqliteStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory, embedder, _ = failing
+    await memory.remember([Draft(content="The parser is written by hand.")], None)
+
+    async def hang(texts: Sequence[str]) -> Sequence[bytes]:
+        await anyio.sleep_forever()
+        return []
+
+    monkeypatch.setattr(embedder, "embed", hang)
+    monkeypatch.setattr(service, "PATIENCE_SECONDS", 0.05)
+    found = await memory.recall("parser", EVERYBODY, ANYTHING, limit=1, threshold=0)
+    assert [hit.memory.content for hit in found.hits] == ["The parser is written by hand."]
+    assert found.degraded == "searched by words only: static-v1 did not answer in 0.05 s"
+
+
+async def test_what_is_remembered_without_an_embedder_is_kept_and_gets_its_meaning_by_a_rebuild(
+    failing: tuple[MemoryService, FailingEmbedder, SqliteStore],
+) -> None:
+    memory, embedder, store = failing
+    await memory.remember([Draft(content="The customer was furious.")], None)
+    embedder.failure = Unavailable("the service is down")
+    await memory.remember([Draft(content="Bread is baked on Sundays.")], None)
+    assert await contents(memory, "bread", threshold=0) == ["Bread is baked on Sundays."]
+    rebuilder = Rebuilder(store.memories, memory)
+    with pytest.raises(Unavailable, match="the service is down"):  # or good vectors would be lost
+        await rebuilder.rebuild(Silent(), resume=False)
+    embedder.failure = None
+    assert (await store.memories.counts()).vectors == {"static-v1": 1}
+    await rebuilder.rebuild(Silent(), resume=False)
+    assert (await store.memories.counts()).vectors == {"static-v1": 2}
+
+
+class Silent:
+    async def report(self, done: float, total: float | None = None, message: str = "") -> None:
+        pass

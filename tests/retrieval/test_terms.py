@@ -8,7 +8,9 @@ from recollect.retrieval.terms import question_terms, terms
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("We were running", ("we", "were", "run")),
+        ("We were running", ("run",)),
+        ("Who are you?", ("who", "are", "you")),
+        ("She bought what children chose", ("buy", "child", "choos")),
         ("parseJSONFile", ("parsejsonfil", "pars", "json", "file")),
         ("get_user_name", ("get_user_name", "get", "user", "name")),
         ("sha256", ("sha256", "sha", "256")),

@@ -216,8 +216,26 @@ async def test_066_a_score_says_where_it_comes_from(call: Caller, project: str) 
     await remember(call, project, "The parser is written by hand.")
     question: Json = {"query": "hand-written parser", "project": project, "scope": "project", "explain": True}
     (memory,) = (await call("recall", **question))["memories"]
-    signals = {signal["signal"]: signal for signal in memory["explanation"]}
-    assert set(signals) == {"words", "meaning"}
-    assert memory["score"] == pytest.approx(sum(signal["value"] * signal["weight"] for signal in signals.values()))
-    assert signals["words"]["raw"] > 0
-    assert -1 <= signals["meaning"]["raw"] <= 1
+    explanation = memory["explanation"]
+    signals = {signal["signal"]: signal for signal in explanation["signals"]}
+    assert {"words", "coverage", "meaning", "similarity"} <= set(signals)
+    assert memory["score"] == pytest.approx(sum(signal["contribution"] for signal in signals.values()), abs=1e-4)
+    assert 0.2 < signals["similarity"]["value"] <= 1
+    assert explanation["confirmed"] is True
+    assert signals["coverage"]["about"] in explanation["why"]
+
+
+async def test_066_an_answer_says_how_it_was_found_and_what_it_nearly_had(call: Caller, project: str) -> None:
+    await remember(call, project, "The parser is written by hand.")
+    question: Json = {"query": "hand-written parser", "project": project, "scope": "project"}
+    assert (await call("recall", **question))["explanation"] is None
+    answer = await call("recall", **question, explain=True, threshold=1)
+    assert answer["memories"] == []
+    explanation = answer["explanation"]
+    assert [miss["content"] for miss in explanation["near_misses"]] == ["The parser is written by hand."]
+    assert explanation["threshold"] == 1
+    assert explanation["searched"] >= 1
+    assert "parser" in explanation["words"]
+    stages = {"reading the question", "finding candidates", "ranking", "reading memories"}
+    assert set(explanation["milliseconds"]) == stages
+    assert all(taken >= 0 for taken in explanation["milliseconds"].values())

@@ -1,6 +1,7 @@
 """The wiring: which service is made of what, and how long each lives."""
 
 import logging
+import os
 import shutil
 from collections.abc import Iterable, Mapping
 
@@ -11,7 +12,6 @@ from recollect.app.settings import Settings
 from recollect.domain.errors import RecollectError, Unavailable
 from recollect.domain.jobs import JobState
 from recollect.inference.embedding import Embedder
-from recollect.inference.static_model import StaticEmbedder
 from recollect.jobs.service import JobService
 from recollect.memory.projects import ProjectService
 from recollect.memory.rebuilding import Rebuilder
@@ -54,6 +54,7 @@ class Application:
         self._own_client = own_client
         self._tasks = tasks
         self._store: Store | None = None
+        self._embedder: Embedder | None = None
         self._provide()
         self.dispatcher = Dispatcher(self.registry, self.services, self._usage)
         self.listing = Listing(self.registry, Toolset(settings.tools), self._uses)
@@ -63,7 +64,9 @@ class Application:
         return Offering(self.dispatcher, self.listing)
 
     async def close(self) -> None:
-        """Keep the counts and close the store."""
+        """Keep the counts and close what was opened."""
+        if self._embedder is not None:
+            await self._embedder.close()
         if self._store is None:
             return
         try:
@@ -88,7 +91,7 @@ class Application:
         provide(MemoryService, self._memory)
         provide(ProjectService, self._projects)
         provide(Rebuilder, self._rebuilder)
-        self.services.provide_ready(Embedder, StaticEmbedder())
+        provide(Embedder, self._make_embedder)
         self.services.provide_ready(
             Health,
             Health(
@@ -101,6 +104,19 @@ class Application:
                 }
             ),
         )
+
+    async def _make_embedder(self) -> Embedder:
+        from recollect.inference.caching import VectorCache
+        from recollect.inference.providers import embedder_for
+
+        chosen = self.settings.embedding
+        self._embedder = embedder_for(
+            chosen.choice(),
+            folder=self.settings.home / "derived",
+            environment=os.environ,
+            cache=VectorCache(chosen.cache_bytes),
+        )
+        return self._embedder
 
     async def _dispatcher(self) -> Dispatcher:
         return self.dispatcher

@@ -11,10 +11,12 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from recollect.domain.errors import Misconfigured
 from recollect.domain.nearest import nearest_names
+from recollect.inference.choices import DEFAULT_AZURE_VERSION, EmbeddingChoice, Pace, ProviderName
 
 PREFIX = "RECOLLECT_"
 FILE_NAME = "recollect.toml"
 MIN_KEY_LENGTH = 8
+_PACE = Pace()
 
 
 class JobSettings(BaseModel):
@@ -29,6 +31,58 @@ class JobSettings(BaseModel):
         le=3600,
         description="A job whose process has not been heard of for this long is taken over by another.",
     )
+
+
+class EmbeddingSettings(BaseModel):
+    """The model that finds memories by meaning."""
+
+    provider: ProviderName = Field(
+        default="local", description="Who embeds texts: this machine, a service in the cloud, or one of your own."
+    )
+    model: str | None = Field(
+        default=None,
+        description="The model's name; by default the provider's usual one. Locally static-v1 or all-MiniLM-L6-v2.",
+    )
+    dimensions: int | None = Field(
+        default=None,
+        ge=1,
+        le=16_384,
+        description="The length of the vectors: needed for a model that is not known, or to get shorter ones.",
+    )
+    base_url: str | None = Field(
+        default=None, description="The address of an OpenAI-compatible service, up to and without `/embeddings`."
+    )
+    api_key: SecretStr | None = Field(default=None, description="The key of the service; api_key_env is safer.")
+    api_key_env: str | None = Field(
+        default=None,
+        description="The environment variable that holds the key, such as OPENAI_API_KEY. The usual variable of a "
+        "provider is used without this, except with a base_url of your own.",
+    )
+    resource_name: str | None = Field(default=None, description="Azure: the resource that the deployment is in.")
+    deployment_name: str | None = Field(default=None, description="Azure: the deployment of the model.")
+    api_version: str = Field(default=DEFAULT_AZURE_VERSION, description="Azure: the version of the API.")
+    batch_size: int = Field(default=_PACE.batch_size, ge=1, le=2048, description="How many texts go into one request.")
+    concurrency: int = Field(default=_PACE.concurrency, ge=1, le=64, description="How many requests go on at once.")
+    timeout_seconds: float = Field(
+        default=_PACE.timeout_seconds, gt=0, le=600, description="How long one request may take."
+    )
+    retries: int = Field(
+        default=_PACE.retries, ge=0, le=10, description="How often a request that failed is tried again."
+    )
+    max_characters: int = Field(
+        default=_PACE.max_characters, ge=100, description="How much of a long text a service is asked to embed."
+    )
+    cache_bytes: int = Field(
+        default=64 * 1024 * 1024,
+        ge=0,
+        description="How much memory the vectors of recent texts may take, so that they are not made again.",
+    )
+
+    def choice(self) -> EmbeddingChoice:
+        """What is chosen, as the room of embedders takes it."""
+        pace = Pace(**{name: getattr(self, name) for name in Pace.__dataclass_fields__})
+        chosen = {name: getattr(self, name) for name in EmbeddingChoice.__dataclass_fields__ if name != "pace"}
+        return EmbeddingChoice(**chosen, pace=pace)
 
 
 class LogSettings(BaseModel):
@@ -79,6 +133,9 @@ class Settings(BaseSettings):
         default=None, description="The project that clients work in until they set another; by default none."
     )
     jobs: JobSettings = Field(default=JobSettings(), description="Long work.")
+    embedding: EmbeddingSettings = Field(
+        default=EmbeddingSettings(), description="The model that finds memories by meaning."
+    )
     log: LogSettings = Field(default=LogSettings(), description="What is written to standard error.")
 
     @field_validator("home", "project")

@@ -3,9 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from recollect.domain.scopes import Scope, Visibility
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,9 +37,12 @@ class Memory:
 class Derived:
     """What search needs of a memory's content; can always be made again from it."""
 
-    terms: tuple[str, ...]
+    passages: tuple[tuple[str, ...], ...]
+    """The terms by which it can be found, a long text in parts."""
+    traits: int
+    """What kind of text it is, as ranking sees it."""
     vector: bytes
-    """256 little-endian float16 values, or empty when the text has no known word."""
+    """Little-endian float16 values, or empty when the text has no meaning to the model."""
     model: str
 
 
@@ -50,7 +57,7 @@ class MemoryWrite:
     memory: Memory
     derived: Derived
     given: frozenset[str]
-    terms_of: Callable[[Memory], tuple[str, ...]] | None = None
+    passages_of: Callable[[Memory], tuple[tuple[str, ...], ...]] | None = None
     """Finds the terms of a revised memory, which has labels that this write does not name."""
 
     def revise(self, existing: Memory) -> Memory:
@@ -60,7 +67,7 @@ class MemoryWrite:
 
     def rederive(self, revised: Memory) -> Derived:
         """What search needs of the memory as revised."""
-        return replace(self.derived, terms=self.terms_of(revised)) if self.terms_of else self.derived
+        return replace(self.derived, passages=self.passages_of(revised)) if self.passages_of else self.derived
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,38 +106,68 @@ class MemoryFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateQuery:
-    """What to look for in a store: words for its text index, a vector for its meaning."""
+    """What to look for in a store: words for its text index, a vector for its meaning, moments that it names."""
 
     visibility: Visibility
     filter: MemoryFilter
-    terms: tuple[str, ...]
+    terms: Callable[[Sequence[str]], tuple[str, ...]]
+    """The words to look for, in their order, once it is known who speaks in what can be seen."""
     vector: bytes
     model: str
     limit: int
-    """How many candidates each of the two ways may bring."""
-
-
-class Candidate(NamedTuple):
-    """A memory that may answer, with what the store's indexes say of it; not yet ranked, and not yet read."""
-
-    handle: int
-    """By which it can be chosen; what was kept later has a greater one."""
-    bm25: float
-    """The text index's score, higher is better; 0 when no term matches."""
-    cosine: float | None
-    """Similarity of meaning, -1 to 1; None when the two cannot be compared."""
+    """How many candidates each way of searching may bring."""
+    moments: tuple[tuple[datetime, datetime], ...] = ()
+    """Spans of time (from, until) that the question names; what happened then is a candidate too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidatePool:
-    """All candidates of one query, and what is needed to read their scores."""
+    """Memories that may answer, with what the store's indexes say of them and of those around them; not yet ranked.
 
-    candidates: tuple[Candidate, ...]
+    Arrays of texts have an entry for each candidate and each memory around one; all others, one for each candidate.
+    """
+
+    handles: "NDArray[np.int64]"
+    """By which candidates can be chosen, ascending; what was kept later has a greater one."""
+    around: "NDArray[np.intp]"
+    """The places among the texts of those around each candidate in its session: REACH before, itself, REACH after; -1
+    where there is none."""
+    text_occurrences: "NDArray[np.float32]"
+    """How often each text has each term."""
+    text_bm25: "NDArray[np.float32]"
+    """The text index's score of the best passage, higher is better; 0 when no term matches."""
+    text_traits: "NDArray[np.int32]"
+    text_speakers: "NDArray[np.int32]"
+    """Whose words they are, as a place in `speaker_names`; -1 when it is not known."""
+    pairs: "NDArray[np.float32]"
+    """How many pairs of neighbouring terms the text has in common with the question."""
+    lengths: "NDArray[np.float32]"
+    """How many terms the text has."""
+    cosines: "NDArray[np.float32]"
+    """Similarity of meaning, -1 to 1; NaN when the two cannot be compared."""
+    standings: "NDArray[np.float32]"
+    """By how many standard deviations the similarity is above that of any memory; NaN as for cosines."""
+    sessions: "NDArray[np.int32]"
+    """Candidates of one session have the same number; -1 without a session."""
+    times: "NDArray[np.int64]"
+    """When it happened, in microseconds since 1970."""
+    recorded: "NDArray[np.int64]"
+    """When it was kept, likewise."""
+    importance: "NDArray[np.float32]"
+    confidence: "NDArray[np.float32]"
+    speaker_names: Sequence[str]
+    terms: tuple[str, ...]
+    """The words that were looked for."""
     texts: int
-    """How many texts the index holds."""
-    frequencies: Mapping[str, int]
-    """For each query term, in how many texts it occurs."""
+    """How many texts there are that the asker may see."""
+    frequencies: Sequence[int]
+    """For each term, in how many of these it occurs."""
+    worth: "NDArray[np.float32]"
+    """What each term tells: more, the fewer texts have it."""
 
+
+# How far before and after a memory the pool looks.
+REACH = 5
 
 Choose = Callable[[CandidatePool], Sequence[int]]
 """Ranks candidates: the handles of those wanted."""

@@ -38,6 +38,9 @@ class StaticEmbedder:
             return self._table.encode(texts)
         return await anyio.to_thread.run_sync(self._table.encode, texts)
 
+    async def close(self) -> None:
+        """Nothing to let go of."""
+
 
 class _Table:
     """The loaded model: one int8 row and one scale a token, memory-mapped so that only used rows take space."""

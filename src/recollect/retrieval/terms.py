@@ -23,26 +23,53 @@ STOP_WORDS = frozenset(
     from had has have having he her here hers him his how i if in into is it its just me more most my no nor not of off
     on once only or other our out over own same she should so some such than that the their them then there these they
     this those through to too under until up us very was we were what when where which while who whom why will with
-    would you your
+    would you your may might must shall let
     """.split()  # noqa: SIM905 - read as words, not as a list
 )
 
 
+# Texts longer than this many words are found by their passages, which end with a sentence where they can.
+LONG_TEXT = 90
+PASSAGE_WORDS = 60
+_SENTENCE = re.compile(r"[^.!?\n]*(?:[.!?]+[\"')\]]*\s*|\n+|$)")
+
+
 def terms(text: str) -> tuple[str, ...]:
-    """Every term of a text, in order: lower-case, without accents, stemmed; identifiers whole and in parts."""
-    return tuple(_terms(text))
+    """The telling terms of a text, in order: lower-case, without accents, stemmed; identifiers whole and in parts.
+
+    Stop words are left out, unless nothing else is there.
+    """
+    found = [term for chunk in _CHUNK.findall(_without_accents(text)) for term in _chunk_terms(chunk)]
+    stop_words = _stemmed_stop_words()
+    return tuple([term for term in found if term not in stop_words] or found)
 
 
 def question_terms(text: str) -> tuple[str, ...]:
-    """The terms worth looking for, each once: those of a question without its stop words, unless none remain."""
-    found = dict.fromkeys(_terms(text))
-    telling = tuple(term for term in found if term not in _stemmed_stop_words())
-    return telling or tuple(found)
+    """The terms worth looking for, each once."""
+    return tuple(dict.fromkeys(terms(text)))
 
 
-def _terms(text: str) -> Iterator[str]:
-    for chunk in _CHUNK.findall(_without_accents(text)):
-        yield from _chunk_terms(chunk)
+def passages(text: str) -> tuple[tuple[str, ...], ...]:
+    """The terms of a text: as one passage, or as several of a few sentences each when it is long."""
+    if len(text) < LONG_TEXT * 2 or len(text.split(None, LONG_TEXT)) <= LONG_TEXT:
+        return (terms(text),)
+    return tuple(found for passage in _cut(text) if (found := terms(passage))) or ((),)
+
+
+def _cut(text: str) -> Iterator[str]:
+    """Parts of at most a passage's words, ending with a sentence unless one sentence is longer than that."""
+    begun: list[str] = []
+    for sentence in _SENTENCE.findall(text):
+        words = sentence.split()
+        if begun and len(begun) + len(words) > PASSAGE_WORDS:
+            yield " ".join(begun)
+            begun = []
+        begun += words
+        while len(begun) > PASSAGE_WORDS:
+            yield " ".join(begun[:PASSAGE_WORDS])
+            begun = begun[PASSAGE_WORDS:]
+    if begun:
+        yield " ".join(begun)
 
 
 @lru_cache(maxsize=65_536)
@@ -71,7 +98,32 @@ def _without_accents(text: str) -> str:
 
 
 def _stem(word: str) -> str:
-    return _stemmer()(word) if word.isalpha() and word.isascii() else word
+    if not (word.isalpha() and word.isascii()):
+        return word
+    return _stemmer()(_base_forms().get(word, word))
+
+
+# Questions ask with the base form ("what did she buy?"), answers tell in the past ("bought"): no stemmer knows these.
+_IRREGULAR = """
+    become:became begin:began,begun bite:bit,bitten blow:blew,blown break:broke,broken bring:brought build:built
+    buy:bought catch:caught choose:chose,chosen come:came deal:dealt dig:dug draw:drew,drawn dream:dreamt
+    drink:drank,drunk drive:drove,driven eat:ate,eaten fall:fell,fallen feed:fed feel:felt fight:fought find:found
+    fly:flew,flown forget:forgot,forgotten forgive:forgave,forgiven freeze:froze,frozen get:got,gotten give:gave,given
+    go:went,gone grow:grew,grown hang:hung hear:heard hide:hid,hidden hold:held keep:kept know:knew,known lead:led
+    learn:learnt leave:left lend:lent lie:lain lose:lost make:made mean:meant meet:met pay:paid ride:rode,ridden
+    ring:rang,rung rise:rose,risen run:ran say:said see:saw,seen seek:sought sell:sold send:sent shake:shook,shaken
+    shine:shone shoot:shot show:shown sing:sang,sung sink:sank,sunk sit:sat sleep:slept speak:spoke,spoken spend:spent
+    stand:stood steal:stole,stolen stick:stuck strike:struck swear:swore,sworn swim:swam,swum take:took,taken
+    teach:taught tear:tore,torn tell:told think:thought throw:threw,thrown understand:understood wake:woke,woken
+    wear:wore,worn win:won write:wrote,written child:children person:people man:men woman:women foot:feet tooth:teeth
+    mouse:mice life:lives wife:wives knife:knives
+"""
+
+
+@cache
+def _base_forms() -> dict[str, str]:
+    pairs = (entry.split(":") for entry in _IRREGULAR.split())
+    return {form: base for base, forms in pairs for form in forms.split(",")}
 
 
 @cache

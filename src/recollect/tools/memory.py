@@ -9,12 +9,14 @@ from recollect.domain.errors import InvalidRequest
 from recollect.domain.memories import Memory, MemoryFilter, Stored, Updated, WriteOutcome
 from recollect.domain.scopes import Scope, Visibility
 from recollect.memory.projects import ProjectService
-from recollect.memory.service import Draft, Hit, MemoryService
+from recollect.memory.service import Draft, Hit, MemoryService, Recollection
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, examples, tool
 
 MAX_CONTENT = 100_000
 MAX_MANY = 10_000
+# So many of those that scored too low are told of.
+NEAR_MISSES = 3
 
 
 def _aware(moment: datetime) -> datetime:
@@ -116,8 +118,9 @@ class RecallRequest(Request):
     query: str = Field(min_length=1, max_length=10_000, description="What to look for, in plain words.")
     limit: int = Field(default=10, ge=1, le=100, description="How many memories to return at most.")
     threshold: Share = Field(
-        default=0.01,
-        description="Leave out what scores lower: 0 returns anything that matches at all, 1 only restatements.",
+        default=0.05,
+        description="Leave out what scores lower: 0 returns anything that matches at all; above 0.5 almost only what "
+        "surely fits.",
     )
     category: Label | None = Field(default=None, description="Only this category.")
     tags: list[Label] = Field(default_factory=list[str], max_length=100, description="Only with all of these tags.")
@@ -136,10 +139,22 @@ class RecallRequest(Request):
 class SignalView(Result):
     """One reason for a score."""
 
-    signal: str = Field(description="words: the same words; meaning: a similar meaning.")
-    raw: float | None = Field(description="The measure itself: BM25, or cosine similarity.")
-    value: float = Field(description="The measure brought to 0..1.")
-    weight: float = Field(description="How much of the score it can make up.")
+    signal: str = Field(description="The signal's name, such as words or meaning.")
+    value: float = Field(description="The measure itself.")
+    weight: float = Field(description="How much it counts; less than 0 when it speaks against.")
+    contribution: float = Field(description="What it adds to the score; all of them together are the score.")
+    about: str = Field(description="What it says, in words.")
+
+
+class Explanation(Result):
+    """Why a memory has its score."""
+
+    why: str = Field(description="The strongest reasons in words.")
+    confirmed: bool = Field(
+        description="Whether it says what was asked about. If not it is related, but may be about something else, or "
+        "somebody else than the one named said it."
+    )
+    signals: list[SignalView] = Field(description="Every signal.")
 
 
 class MemoryView(Result):
@@ -164,13 +179,25 @@ class MemoryView(Result):
 
 class RecalledMemory(MemoryView):
     score: float = Field(description="How well it fits the question, 0 to 1.")
-    explanation: list[SignalView] | None = Field(description="Where the score comes from, when asked for.")
+    explanation: Explanation | None = Field(description="Where the score comes from, when asked for.")
+
+
+class SearchExplanation(Result):
+    """How an answer was found."""
+
+    threshold: float = Field(description="The least score that was wanted.")
+    words: list[str] = Field(description="What was looked for in the text, as the index has it.")
+    searched: int = Field(description="How many memories could be seen.")
+    near_misses: list[RecalledMemory] = Field(description="The best of those that scored too low.")
+    milliseconds: dict[str, float] = Field(description="How long each stage took.")
 
 
 class RecallResult(Result):
     memories: list[RecalledMemory] = Field(description="Best first; empty when nothing fits.")
     considered: int = Field(description="How many candidates were scored.")
     below_threshold: int = Field(description="How many of them were left out because they scored too low.")
+    degraded: str | None = Field(description="Why the search was less than it should have been; null when it was not.")
+    explanation: SearchExplanation | None = Field(description="How the answer was found, when asked for.")
 
 
 class ForgetRequest(Request):
@@ -244,11 +271,14 @@ async def recall(
         ),
         limit=request.limit,
         threshold=request.threshold,
+        near_misses=NEAR_MISSES if request.explain else 0,
     )
     return RecallResult(
         memories=[_recalled(hit, request.explain) for hit in found.hits],
         considered=found.considered,
         below_threshold=found.below_threshold,
+        degraded=found.degraded,
+        explanation=_search_explanation(found, request.threshold) if request.explain else None,
     )
 
 
@@ -287,14 +317,35 @@ def _remembered(outcome: WriteOutcome) -> RememberResult:
 
 def _recalled(hit: Hit, explain: bool) -> RecalledMemory:
     return RecalledMemory.model_construct(  # our own values, typed already: checking them again is most of the cost
-        **_fields(hit.memory),
-        score=hit.score,
-        explanation=[
-            SignalView(signal=signal.name, raw=signal.raw, value=signal.value, weight=signal.weight)
-            for signal in hit.signals
-        ]
-        if explain
-        else None,
+        **_fields(hit.memory), score=hit.score, explanation=_explanation(hit) if explain else None
+    )
+
+
+def _explanation(hit: Hit) -> Explanation:
+    reasons = hit.explain()
+    return Explanation(
+        why=reasons.why,
+        confirmed=reasons.confirmed,
+        signals=[
+            SignalView(
+                signal=signal.name,
+                value=signal.value,
+                weight=signal.weight,
+                contribution=signal.contribution,
+                about=signal.about,
+            )
+            for signal in reasons.signals
+        ],
+    )
+
+
+def _search_explanation(found: Recollection, threshold: float) -> SearchExplanation:
+    return SearchExplanation(
+        threshold=threshold,
+        words=list(found.terms),
+        searched=found.texts,
+        near_misses=[_recalled(hit, explain=True) for hit in found.near_misses],
+        milliseconds={stage: round(1000 * seconds, 3) for stage, seconds in found.seconds.items()},
     )
 
 

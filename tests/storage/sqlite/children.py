@@ -64,7 +64,7 @@ async def rebuild_slowly(home: Path) -> None:
     while batch := await store.memories.scan(after, 1):
         sys.stdin.readline()
         after = batch[0].id
-        made = Derived(terms=("rebuilt", batch[0].content), vector=vector(0, 1), model="rebuilt")
+        made = Derived(passages=(("rebuilt", batch[0].content),), traits=0, vector=vector(0, 1), model="rebuilt")
         await store.memories.rebuild([(after, made)])
         tell(after)
     await store.memories.finish_rebuild()

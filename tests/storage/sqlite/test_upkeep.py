@@ -3,18 +3,18 @@
 import os
 import shutil
 import stat
-import struct
-import zlib
 from pathlib import Path
 
 import pytest
 
 from recollect.domain.errors import Conflict
+from recollect.storage.derived.segment_file import SegmentFile
 from recollect.storage.sqlite import upkeep
 from recollect.storage.sqlite.connections import Connection
+from recollect.storage.sqlite.memory_index import FORMAT_VERSION
 from recollect.storage.sqlite.store import SqliteStore
 from recollect.storage.store import CheckReport
-from tests.contracts.samples import NOBODY_IN_PARTICULAR, vector, write
+from tests.contracts.samples import MODEL, NOBODY_IN_PARTICULAR, vector, write
 from tests.storage.sqlite.conftest import Start, names_in
 
 DAMAGES = {
@@ -53,10 +53,12 @@ async def test_a_check_finds_a_file_that_differs_from_the_store(filled: SqliteSt
     await filled.memories.put([write("not in the file yet", vector=vector(1, 1))])
     assert (await filled.check()).problems == []
     path = home / "derived" / file.name
-    body = bytearray(path.read_bytes()[:-4])
-    body[-1] ^= 1
-    path.write_bytes(body + struct.pack("<I", zlib.crc32(body)))
-    assert (await filled.check()).problems == [f"{file.name} has 2 entries that differ from the store"]
+    kind = f"memories of {MODEL}, 4, format {FORMAT_VERSION}"
+    (segment,) = SegmentFile(path, kind).segments
+    changed = segment.array("importance").copy()
+    changed[0] += 0.25
+    SegmentFile.write(path, kind, {}, [(segment.meta, {**segment.arrays, "importance": changed})])
+    assert (await filled.check()).problems == [f"{file.name} has 1 entries that differ from the store"]
     connection = Connection(home / "recollect.db", 5.0)
     connection.execute("UPDATE memory_change SET mark = mark + 1")
     connection.close()
@@ -71,7 +73,7 @@ async def test_a_backup_taken_while_others_write_is_whole_and_can_take_the_store
     before = {child.stdout.readline().strip() for _ in range(20)}
     info = await filled.backup(tmp_path / "copy.db")
     child.communicate(timeout=20)
-    assert info == type(info)("sqlite", str(tmp_path / "copy.db"), 1, (tmp_path / "copy.db").stat().st_size)
+    assert info == type(info)("sqlite", str(tmp_path / "copy.db"), 2, (tmp_path / "copy.db").stat().st_size)
     (tmp_path / "restored").mkdir()
     shutil.copy(tmp_path / "copy.db", tmp_path / "restored" / "recollect.db")
     restored = await SqliteStore.open(tmp_path / "restored")

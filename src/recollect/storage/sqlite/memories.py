@@ -1,13 +1,12 @@
 """Memories in SQLite, with their text index and their vectors."""
 
 import threading
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.domain.errors import Conflict, Unavailable
 from recollect.domain.memories import (
-    Candidate,
     CandidatePool,
     CandidateQuery,
     Choose,
@@ -24,22 +23,15 @@ from recollect.storage.memories import DerivedFile, MemoryCounts
 from recollect.storage.sqlite.connections import Connection
 from recollect.storage.sqlite.lanes import Readers, Writer
 from recollect.storage.sqlite.named_queries import load_queries
+from recollect.storage.sqlite.revisions import vector_kinds
 from recollect.storage.sqlite.rows import json_text, memory_from, memory_values, optional_microseconds
-from recollect.storage.sqlite.terms import indexed, match_any, token
-from recollect.storage.sqlite.vector_file import vector_kinds, write_vector_file
+from recollect.storage.sqlite.terms import indexed
 
 if TYPE_CHECKING:
-    from recollect.storage.sqlite.vectors import Similarities, VectorIndex
+    from recollect.storage.sqlite.memory_index import MemoryIndex
 
 _SQL = load_queries("memories")
 _EVERYTHING = MemoryFilter()
-
-# Up to so many matches are taken whole and put in order here: cheaper than letting SQLite sort them, and than asking
-# again for the scores of those near in meaning.
-FEW_MATCHES = 1000
-
-# From here on, terms that most texts have are not matched; below, every match counts.
-MANY_TEXTS = 500
 
 
 class SqliteMemories:
@@ -49,7 +41,7 @@ class SqliteMemories:
         self._writer = writer
         self._readers = readers
         self._derived = derived
-        self._indexes: dict[tuple[str, int], VectorIndex] = {}
+        self._indexes: dict[tuple[str, int], MemoryIndex] = {}
         self._indexes_lock = threading.Lock()
 
     async def put(self, writes: Sequence[MemoryWrite]) -> Sequence[WriteOutcome]:
@@ -107,95 +99,50 @@ class SqliteMemories:
         return {row[0]: memory_from(row[1:]) for row in connection.execute(_SQL["whole"], values)}
 
     def _candidates(self, connection: Connection, query: CandidateQuery) -> CandidatePool:
-        values = _visibility_values(query.visibility) | _filter_values(query.filter) | {"limit": query.limit}
-        similar = self._similarities(connection, query)  # first: it decides when the snapshot begins
-        near: dict[int, float] = {}
-        if similar is not None:
-            audiences = [audience for (audience,) in connection.execute(_SQL["audiences"], values)]
-            allowed = None
-            if not values["unfiltered"]:
-                allowed = [seq for (seq,) in connection.execute(_SQL["passing"], values)]
-            near = similar.nearest(audiences, allowed, query.limit)
-        texts: int = connection.value(_SQL["texts"])
-        frequencies = _frequencies(connection, query.terms)
-        scores = _scores(connection, query, _telling(frequencies, texts), values, near)
-        cosines = {**near, **similar.of([*scores])} if similar is not None else near
-        seqs = dict.fromkeys([*scores, *near])
-        candidates = tuple([Candidate(seq, scores.get(seq, 0.0), cosines.get(seq)) for seq in seqs])
-        return CandidatePool(candidates=candidates, texts=texts, frequencies=frequencies)
-
-    def _similarities(self, connection: Connection, query: CandidateQuery) -> "Similarities | None":
-        if not query.vector:
-            return None
-        from recollect.storage.sqlite.vectors import VectorIndex
-
+        values = _visibility_values(query.visibility) | _filter_values(query.filter)
         # The snapshot begins with the first statement, under the lock: an index never sees an older state again.
         with self._indexes_lock:
-            kind = (query.model, len(query.vector))
-            if kind not in self._indexes:
-                self._indexes[kind] = VectorIndex(self._derived, *kind)
-            index = self._indexes[kind]
+            index = self._index(connection, query)
             index.refresh(connection)
-            similar = index.compare(query.vector)
-        index.save_if_behind(connection)
-        return similar
+            audiences = [audience for (audience,) in connection.execute(_SQL["audiences"], values)]
+            passing = None
+            if not values["unfiltered"]:
+                passing = [seq for (seq,) in connection.execute(_SQL["passing"], values)]
+            found = index.candidates(query, audiences, passing)
+            index.write_file_if_behind()
+            return found
 
     def _write_derived_files(self, connection: Connection) -> Sequence[DerivedFile]:
-        try:
-            written = [write_vector_file(connection, self._derived, *kind) for kind in vector_kinds(connection)]
-        except OSError as error:
-            raise Unavailable(
-                f"a derived file could not be written ({error.strerror}); answers are right without it, but slower",
-                hint="free some disk space where RECOLLECT_HOME is, then rebuild again",
-            ) from error
-        for path in self._derived.glob("vectors-*"):
-            if path.name not in {file.name for file in written}:
+        from recollect.storage.sqlite.memory_index import MemoryIndex
+
+        written: list[DerivedFile] = []
+        with self._indexes_lock:
+            try:
+                for kind in vector_kinds(connection):
+                    index = self._indexes.setdefault(kind, MemoryIndex(self._derived, *kind))
+                    index.refresh(connection)
+                    written.append(index.write_file())
+            except OSError as error:
+                raise Unavailable(
+                    f"a derived file could not be written ({error.strerror}); answers are right without it, but slower",
+                    hint="free some disk space where RECOLLECT_HOME is, then rebuild again",
+                ) from error
+        needed = {file.name for file in written}
+        for path in [*self._derived.glob("memories-*"), *self._derived.glob("vectors-*")]:
+            if path.name not in needed:
                 path.unlink(missing_ok=True)
         return written
 
+    def _index(self, connection: Connection, query: CandidateQuery) -> "MemoryIndex":
+        from recollect.storage.sqlite.memory_index import MemoryIndex
 
-def _frequencies(connection: Connection, terms: Iterable[str]) -> dict[str, int]:
-    tokens = {term: token(term) for term in terms}
-    occurrences: dict[str, int] = dict(
-        connection.execute(_SQL["frequencies"], {"terms": json_text([*tokens.values()])})
-    )
-    return {term: occurrences.get(known, 0) for term, known in tokens.items()}
-
-
-def _telling(frequencies: Mapping[str, int], texts: int) -> Mapping[str, int]:
-    """The terms worth matching: BM25 gives a millionth for one that half of all texts have, but would read them all."""
-    if texts < MANY_TEXTS:
-        return frequencies
-    return {term: occurrences for term, occurrences in frequencies.items() if 2 * occurrences < texts} or frequencies
-
-
-def _scores(
-    connection: Connection,
-    query: CandidateQuery,
-    frequencies: Mapping[str, int],
-    values: Mapping[str, Any],
-    near: Collection[int],
-) -> dict[int, float]:
-    """The text index's scores of the best matches, and of those near in meaning that match as well; best first."""
-    match = match_any(frequencies)
-    if not match:
-        return {}
-    values = {**values, "match": match}
-    if sum(frequencies.values()) <= FEW_MATCHES:
-        matches = connection.execute(_SQL["all_by_text"], values)
-        matches.sort(key=_best_first)
-        wanted = {seq for seq, _ in matches[: query.limit]}.union(near)
-    else:
-        matches = connection.execute(_SQL["best_by_text"], values)
-        wanted = {seq for seq, _ in matches}.union(near)
-        if missing := wanted.difference(seq for seq, _ in matches):
-            matches += connection.execute(_SQL["scores_by_text"], {**values, "seqs": json_text([*missing])})
-    return {seq: score for seq, score in matches if seq in wanted}
-
-
-def _best_first(match: tuple[int, float]) -> tuple[float, int]:
-    seq, score = match
-    return -score, seq
+        kind = (query.model, len(query.vector))
+        if not query.vector:  # any index of this model will do
+            known = [*self._indexes, *vector_kinds(connection), kind]
+            kind = next(one for one in known if one[0] == query.model)
+        if kind not in self._indexes:
+            self._indexes[kind] = MemoryIndex(self._derived, *kind)
+        return self._indexes[kind]
 
 
 def _visibility_values(visibility: Visibility) -> dict[str, Any]:
@@ -224,10 +171,11 @@ def _put(connection: Connection, writes: Sequence[MemoryWrite]) -> list[WriteOut
     outcomes = [_put_one(connection, write, derived) for write in writes]
     rebuilding = _rebuild_is_under_way(connection)
     for seq, made in derived.items():
-        _keep_vector(connection, seq, made)
+        _keep_derived(connection, seq, made)
+        connection.execute(_SQL["drop_other_vectors"], {"seq": seq, "model": made.model})
     # Last, because each statement that could be undone by itself makes the text index write a segment of its own.
     for seq, made in derived.items():
-        values = {"seq": seq, "terms": indexed(made.terms)}
+        values = {"seq": seq, "terms": indexed(made.passages)}
         connection.execute(_SQL["index_terms"], values)
         if rebuilding:
             connection.execute(_SQL["index_terms_next"], values)
@@ -241,7 +189,7 @@ def _put_one(connection: Connection, write: MemoryWrite, derived: dict[int, Deri
     if write.memory.key is not None:
         existing = connection.execute(_SQL["keyed"], {"audience_id": audience, "key": write.memory.key})
     if not existing:
-        values = memory_values(write.memory) | {"audience_id": audience}
+        values = memory_values(write.memory) | {"audience_id": audience, "traits": write.derived.traits}
         derived[connection.value(_SQL["add"], values)] = write.derived
         return Stored(write.memory)
     seq, *row = existing[0]
@@ -262,7 +210,8 @@ def _audience_of(connection: Connection, memory: Memory) -> int:
     return connection.value(_SQL["add_audience"], values) if found is None else found
 
 
-def _keep_vector(connection: Connection, seq: int, derived: Derived) -> None:
+def _keep_derived(connection: Connection, seq: int, derived: Derived) -> None:
+    connection.execute(_SQL["keep_traits"], {"seq": seq, "traits": derived.traits})
     connection.execute(_SQL["keep_vector"], {"seq": seq, "model": derived.model, "vector": derived.vector})
 
 
@@ -315,10 +264,11 @@ def _rebuild(connection: Connection, batch: Sequence[tuple[str, Derived]]) -> No
         seq = connection.value(_SQL["not_rebuilt"], {"id": memory_id})
         if seq is not None:
             derived[seq] = made
-            _keep_vector(connection, seq, made)
+            _keep_derived(connection, seq, made)
     for seq, made in derived.items():
-        connection.execute(_SQL["index_terms_next"], {"seq": seq, "terms": indexed(made.terms)})
+        connection.execute(_SQL["index_terms_next"], {"seq": seq, "terms": indexed(made.passages)})
     connection.execute(_SQL["note_rebuilt_to"], {"id": max(memory_id for memory_id, _ in batch)})
+    connection.execute(_SQL["note_rebuilt_by"], {"model": batch[-1][1].model})
 
 
 def _exchange(connection: Connection) -> None:
@@ -327,4 +277,7 @@ def _exchange(connection: Connection) -> None:
         raise Conflict(f"{missing} memories are not in the new index yet", hint="continue the rebuild, then finish it")
     connection.execute(_SQL["drop_terms"])
     connection.execute(_SQL["exchange_terms"])
+    connection.execute(_SQL["drop_replaced_vectors"])
     connection.execute(_SQL["end_rebuild"])
+    connection.execute(_SQL["forget_changes"])
+    connection.execute(_SQL["note_great_change"])

@@ -10,9 +10,9 @@ _SHOWN = {code: 0x2400 + code for code in range(33)} | {0x7F: 0x2421}
 _LONGEST = 1000
 
 
-def indexed(terms: Iterable[str]) -> str:
-    """The text that is put into the index for these terms."""
-    return " ".join(map(token, terms))
+def indexed(passages: Iterable[Iterable[str]]) -> str:
+    """The text that is put into the index for these terms: words between spaces, passages between line ends."""
+    return "\n".join(" ".join(map(token, terms)) for terms in passages)
 
 
 def token(term: str) -> str:

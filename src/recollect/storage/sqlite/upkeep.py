@@ -10,15 +10,7 @@ from recollect.domain.errors import Conflict, InvalidRequest, StoreUnusable, Una
 from recollect.storage.sqlite.connections import Connection, in_snapshot
 from recollect.storage.sqlite.failures import translated
 from recollect.storage.sqlite.named_queries import load_queries
-from recollect.storage.sqlite.vector_file import (
-    UnusableFile,
-    changed_since,
-    file_name,
-    in_log,
-    read_vector_file,
-    vector_kinds,
-    vectors_of,
-)
+from recollect.storage.sqlite.revisions import vector_kinds
 from recollect.storage.store import CheckReport
 
 _SQL = load_queries("store")
@@ -117,25 +109,8 @@ def _problems(connection: Connection, derived: Path | None) -> Iterator[str]:
         yield f"{count} memories have no vector"
     for counted, kept in connection.execute(_SQL["miscounted"]):
         yield f"there are {counted} memories, and {kept} are counted"
-    if derived is not None:
+    if derived is not None and derived.exists():
+        from recollect.storage.sqlite.memory_index import MemoryIndex
+
         for model, vector_bytes in vector_kinds(connection):
-            yield from _problems_of_file(connection, derived / file_name(model, vector_bytes), model, vector_bytes)
-
-
-def _problems_of_file(connection: Connection, path: Path, model: str, vector_bytes: int) -> Iterator[str]:
-    """How the file differs from the store, apart from changes that it is known not to contain yet."""
-    if not path.exists():
-        return
-    try:
-        file = read_vector_file(path, model, vector_bytes)
-    except UnusableFile as error:
-        yield f"{path.name} {error}"
-        return
-    if not in_log(connection, file.revision):
-        yield f"{path.name} is too old to be used, and will be made anew"
-        return
-    changed = {seq for seq, _, _ in changed_since(connection, file.revision, model, vector_bytes)}
-    kept = {row for row in vectors_of(connection, model, vector_bytes) if row[0] not in changed}
-    copied = {row for row in file.entries() if row[0] not in changed}
-    if kept != copied:
-        yield f"{path.name} has {len(kept ^ copied)} entries that differ from the store"
+            yield from MemoryIndex(derived, model, vector_bytes).problems(connection)

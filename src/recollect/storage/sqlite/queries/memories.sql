@@ -63,11 +63,11 @@ WHERE memory.audience_id = :audience_id AND memory.key = :key
 -- Keep a new memory.
 INSERT INTO memory (
     id, audience_id, session_id, content, key, category, importance, confidence, speaker, tags, metadata,
-    occurred_at, recorded_at, updated_at
+    occurred_at, recorded_at, updated_at, traits
 )
 VALUES (
     :id, :audience_id, :session_id, :content, :key, :category, :importance, :confidence, :speaker, :tags, :metadata,
-    :occurred_at, :recorded_at, :updated_at
+    :occurred_at, :recorded_at, :updated_at, :traits
 )
 RETURNING seq
 
@@ -102,28 +102,23 @@ DELETE FROM memory_terms_next WHERE rowid = :seq
 -- keep_vector --
 -- Keep a memory's vector; one that is the same already is left alone, so that nobody reads it again.
 INSERT INTO memory_vector (seq, model, vector) VALUES (:seq, :model, :vector)
-ON CONFLICT (seq) DO UPDATE SET model = excluded.model, vector = excluded.vector
-WHERE model <> excluded.model OR vector <> excluded.vector
+ON CONFLICT (seq, model) DO UPDATE SET vector = excluded.vector WHERE vector <> excluded.vector
 
--- all_by_text --
--- All that match any of the terms; SQLite's sign is turned so that more is better.
-SELECT memory.seq, -bm25(memory_terms) AS score
-FROM memory_terms JOIN memory ON memory.seq = memory_terms.rowid
-WHERE memory_terms MATCH :match AND {visible} AND {passes}
+-- drop_other_vectors --
+-- What other models made of a content that is no more.
+DELETE FROM memory_vector WHERE seq = :seq AND model <> :model
 
--- best_by_text --
--- The best of them, best first.
-{all_by_text}
-ORDER BY score DESC, memory.seq
-LIMIT :limit
+-- keep_traits --
+-- Keep what kind of text a memory is.
+UPDATE memory SET traits = :traits WHERE seq = :seq AND traits <> :traits
 
--- scores_by_text --
--- The text index's score of these memories, of those that match any of the terms. The plus keeps SQLite from looking
--- up the expression once for each of them.
-SELECT memory.seq, -bm25(memory_terms) AS score
-FROM memory_terms JOIN memory ON memory.seq = memory_terms.rowid
-WHERE memory_terms MATCH :match AND +memory_terms.rowid IN (SELECT value FROM json_each(:seqs)) AND {visible}
-ORDER BY score DESC, memory.seq
+-- forget_changes --
+-- Every copy of the memories is worthless from now on: the log says nothing of what changed.
+DELETE FROM memory_change WHERE revision < (SELECT max(revision) FROM memory_change)
+
+-- note_great_change --
+-- The only entry of the new log.
+UPDATE memory_change SET revision = revision + 1, mark = random()
 
 -- passing --
 -- All that pass the filter, for search by meaning to choose among.
@@ -134,14 +129,6 @@ SELECT memory.seq FROM memory WHERE {visible} AND {passes}
 SELECT memory.seq, {columns}
 FROM memory JOIN audience ON audience.id = memory.audience_id
 WHERE memory.seq IN (SELECT value FROM json_each(:seqs)) AND {visible}
-
--- texts --
--- How many texts the index holds.
-SELECT value FROM meta WHERE name = 'memories'
-
--- frequencies --
--- In how many texts each of these terms occurs; no row for one that occurs in none.
-SELECT term, doc FROM memory_vocabulary WHERE term IN (SELECT value FROM json_each(:terms))
 
 -- count_memories --
 -- How many memories there are, over all scopes.
@@ -201,6 +188,16 @@ DROP TABLE memory_terms
 -- Put the second text index in its place.
 ALTER TABLE memory_terms_next RENAME TO memory_terms
 
+-- note_rebuilt_by --
+-- Note the model whose vectors take the place of all others when the rebuild ends.
+INSERT INTO meta (name, value) VALUES ('rebuilt_by', :model) ON CONFLICT (name) DO UPDATE SET value = excluded.value
+
+-- drop_replaced_vectors --
+-- What other models made, of memories that have a vector of the rebuild's.
+DELETE FROM memory_vector
+WHERE model <> (SELECT value FROM meta WHERE name = 'rebuilt_by')
+    AND seq IN (SELECT seq FROM memory_vector WHERE model = (SELECT value FROM meta WHERE name = 'rebuilt_by'))
+
 -- end_rebuild --
 -- No rebuild is under way any more.
-DELETE FROM meta WHERE name = 'rebuilt_to'
+DELETE FROM meta WHERE name IN ('rebuilt_to', 'rebuilt_by')

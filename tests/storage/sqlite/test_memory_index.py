@@ -1,8 +1,8 @@
-"""Search by meaning: whatever happens to the file of vectors, the answers are the same."""
+"""Search over the index: whatever happens to its file, the answers are the same."""
 
 import math
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +11,14 @@ import pytest
 from recollect.domain.errors import Unavailable
 from recollect.domain.memories import Derived, MemoryFilter, MemoryWrite
 from recollect.domain.scopes import Scope, Visibility
-from recollect.storage.sqlite import vectors
+from recollect.storage.sqlite import memory_index
 from recollect.storage.sqlite.connections import Connection
+from recollect.storage.sqlite.memory_index import FORMAT_VERSION, MemoryIndex
 from recollect.storage.sqlite.store import SqliteStore
-from recollect.storage.sqlite.vector_file import FORMAT_VERSION
 from tests.contracts.samples import MODEL, NOBODY_IN_PARTICULAR, FoundPool, query, search, vector, write
 from tests.storage.sqlite.conftest import names_in
 
-FILE = f"vectors-{MODEL}-8-{FORMAT_VERSION}.bin"
+FILE = f"memories-{MODEL}-8-{FORMAT_VERSION}.bin"
 HERE = Visibility("prj_a")
 
 
@@ -85,20 +85,23 @@ async def test_a_good_file_is_used_and_what_it_misses_comes_from_the_store(
     assert sum(len(pool.candidates) for pool in expected) > 100
     (home / FILE).rename(home / "derived" / FILE)
 
-    def refuse(*_: object) -> Iterator[Any]:
+    def refuse(index: MemoryIndex, connection: Connection) -> None:
         raise AssertionError("everything was read from the store")
 
-    monkeypatch.setattr(vectors, "vectors_of", refuse)
+    monkeypatch.setattr(MemoryIndex, "_read_everything", refuse)
     assert await after_reopening(home) == expected
     (home / "derived" / FILE).unlink()
     with pytest.raises(AssertionError, match="everything"):
         await after_reopening(home)
 
 
-def flipped(place: float) -> Callable[[bytes], bytes]:
+PAGE = 65_536
+
+
+def flipped(place: int) -> Callable[[bytes], bytes]:
     def flip(content: bytes) -> bytes:
         changed = bytearray(content)
-        changed[int(len(content) * place)] ^= 4
+        changed[place] ^= 4
         return bytes(changed)
 
     return flip
@@ -109,13 +112,13 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "a few bytes": lambda content: content[:10],
     "half": lambda content: content[: len(content) // 2],
     "without its end": lambda content: content[:-1],
-    "longer": lambda content: content + b"\x00",
     "of zeros": lambda content: bytes(len(content)),
-    "bit flipped in the magic": flipped(0.0),
+    "without a segment": lambda content: content[:PAGE],
+    "bit flipped in the magic": flipped(0),
     "bit flipped in the header": lambda content: content.replace(b'"revision": ', b'"revision":1'),
-    "bit flipped in the places": flipped(0.2),
-    "bit flipped in the vectors": flipped(0.7),
-    "bit flipped in the checksum": flipped(0.99999),
+    "bit flipped in the record": flipped(PAGE + 9),
+    "bit flipped in the description": flipped(PAGE + 100),
+    "bit flipped in the arrays": flipped(PAGE + 12_000),
 }
 
 
@@ -143,7 +146,7 @@ async def test_a_file_of_another_format_or_model_is_not_used(
 ) -> None:
     expected = await answers(filled)
     path = home / "derived" / FILE
-    monkeypatch.setattr("recollect.storage.sqlite.vector_file.FORMAT_VERSION", FORMAT_VERSION + 1)
+    monkeypatch.setattr("recollect.storage.sqlite.memory_index.FORMAT_VERSION", FORMAT_VERSION + 1)
     newer = path.with_name(path.name.replace(f"-{FORMAT_VERSION}.bin", f"-{FORMAT_VERSION + 1}.bin"))
     shutil.copy(path, newer)
     assert await after_reopening(home) == expected
@@ -217,10 +220,10 @@ async def test_a_file_that_misses_too_much_is_written_anew(
     before = path.read_bytes()
     expected = await after_reopening(home)
     assert path.read_bytes() == before
-    monkeypatch.setattr(vectors, "REWRITE_AFTER", 10)
+    monkeypatch.setattr(memory_index, "REWRITE_AFTER", 10)
     assert await after_reopening(home) == expected
     assert path.read_bytes() != before
-    monkeypatch.setattr(vectors, "vectors_of", None)
+    monkeypatch.setattr(MemoryIndex, "_read_everything", None)
     assert await after_reopening(home) == expected
 
 
@@ -258,7 +261,7 @@ async def test_a_rebuild_that_cannot_write_its_file_says_so(filled: SqliteStore,
 async def test_memories_changed_over_and_over_do_not_pile_up(
     filled: SqliteStore, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vectors, "REWRITE_AFTER", 20)
+    monkeypatch.setattr(memory_index, "REWRITE_AFTER", 20)
     reader = await SqliteStore.open(home)
     for turn in range(40):
         await filled.memories.put(
@@ -274,10 +277,10 @@ async def test_memories_changed_over_and_over_do_not_pile_up(
 
 
 async def test_a_rebuild_removes_files_that_nothing_needs_any_more(filled: SqliteStore, home: Path) -> None:
-    (home / "derived" / "vectors-forgotten-8-1.bin").write_bytes(b"old")
+    (home / "derived" / "memories-forgotten-8-1.bin").write_bytes(b"old")
     (home / "derived" / f"{FILE}.123.abcd").write_bytes(b"left by a killed process")
     await filled.memories.begin_rebuild(resume=False)
-    derived = Derived(terms=(), vector=vector(1, 2), model="new")
+    derived = Derived(passages=((),), traits=0, vector=vector(1, 2), model="new")
     await filled.memories.rebuild([(found.id, derived) for found in await filled.memories.scan(None, 1000)])
     (file,) = await filled.memories.finish_rebuild()
     assert names_in(home / "derived") == [file.name]

@@ -1,0 +1,237 @@
+"""Which turns of a long conversation answer a question: LoCoMo, through the public tools, beside plain FTS5."""
+
+import argparse
+import json
+import math
+import os
+import re
+import sqlite3
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import anyio
+
+from benchmarks.report import Row
+from recollect.app.lifespan import running
+from recollect.app.settings import Settings
+from recollect.toolkit.context import CallContext
+from recollect.toolkit.dispatcher import Dispatcher
+
+FOLDER_VARIABLE = "RECOLLECT_BENCH"
+DEFAULT_FOLDER = "../shared/bench"
+
+CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
+BARS = {"static": {"R@10": 0.82, "NDCG@10": 0.66}, "minilm": {"R@10": 0.83, "NDCG@10": 0.67}}
+MODELS = {"static": "static-v1", "minilm": "all-MiniLM-L6-v2"}
+DEEPEST = 20
+BATCH = 1_000
+
+Search = Callable[[str], Awaitable[Sequence[str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One thing somebody said."""
+
+    id: str
+    speaker: str
+    text: str
+    session: str
+    said_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    text: str
+    evidence: frozenset[str]
+    """The turns that answer it."""
+    category: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    turns: Sequence[Turn]
+    questions: Sequence[Question]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How well one question was answered."""
+
+    category: str
+    found: dict[str, float]
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=Path(os.environ.get(FOLDER_VARIABLE, DEFAULT_FOLDER)),
+        help=f"the folder that holds memory/locomo_open.json (or {FOLDER_VARIABLE}; by default {DEFAULT_FOLDER})",
+    )
+    parser.add_argument("--embeddings", choices=sorted(BARS), default="static", help="which model embeds")
+
+
+def measure(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
+    conversations = read_conversations(options.data / "memory" / "locomo_open.json")
+    ours: list[Score] = []
+    fts5: list[Score] = []
+    cpu = 0.0
+    for conversation in conversations:
+        started = time.process_time()
+        ours += anyio.run(_score_ours, conversation, options.embeddings)
+        cpu += time.process_time() - started
+        fts5 += anyio.run(_score_fts5, conversation)
+    turns = sum(len(conversation.turns) for conversation in conversations)
+    notes = [
+        f"{len(conversations)} conversations, {turns} turns, {len(ours)} questions with evidence, asked as they are",
+        f"remembering all turns and answering all questions took {cpu:.1f} s CPU",
+    ]
+    return compare(ours, fts5, BARS[options.embeddings]), notes
+
+
+def compare(ours: Sequence[Score], fts5: Sequence[Score], bars: dict[str, float]) -> list[Row]:
+    """All questions first, with the bars; then each category."""
+    rows = [
+        Row(f"all: {name}", _mean(ours, name), {"FTS5": _mean(fts5, name)}, at_least=bars.get(name))
+        for name in ours[0].found
+    ]
+    for category in CATEGORIES.values():
+        mine = [score for score in ours if score.category == category]
+        theirs = [score for score in fts5 if score.category == category]
+        rows += [
+            Row(f"{category} ({len(mine)}): {name}", _mean(mine, name), {"FTS5": _mean(theirs, name)})
+            for name in mine[0].found
+        ]
+    return rows
+
+
+def score(question: Question, ranked: Sequence[str]) -> Score:
+    """Recall at three depths, and NDCG at ten: an answer counts the more the earlier it comes."""
+    gains = [1 / math.log2(rank + 2) for rank in range(10)]
+    reached = sum(gain for gain, turn in zip(gains, ranked, strict=False) if turn in question.evidence)
+    found = {
+        f"R@{depth}": len(question.evidence.intersection(ranked[:depth])) / len(question.evidence)
+        for depth in (5, 10, DEEPEST)
+    }
+    return Score(question.category, {**found, "NDCG@10": reached / sum(gains[: len(question.evidence)])})
+
+
+def read_conversations(path: Path) -> list[Conversation]:
+    try:
+        samples = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise SystemExit(f"there is no {path}: name the folder by --data or {FOLDER_VARIABLE}") from None
+    return [_conversation(sample) for sample in samples]
+
+
+def _conversation(sample: dict[str, Any]) -> Conversation:
+    spoken = sample["conversation"]
+    turns: dict[str, Turn] = {}
+    for session in sorted((name for name in spoken if re.fullmatch(r"session_\d+", name)), key=_number):
+        began = datetime.strptime(spoken[f"{session}_date_time"], "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
+        for place, turn in enumerate(spoken[session]):
+            caption = turn.get("blip_caption")
+            text = turn["text"] + (f" [shared photo: {caption}]" if caption else "")
+            said_at = began + timedelta(seconds=20 * place)
+            turns[turn["dia_id"]] = Turn(turn["dia_id"], turn["speaker"], text, session, said_at)
+    questions: list[Question] = []
+    for asked in sample["qa"]:
+        # Evidence is written by hand: "D8:6; D9:17" and "D:11:26" occur, and turns that there are not.
+        named = re.findall(r"D:?(\d+):(\d+)", " ".join(asked.get("evidence", [])))
+        evidence = frozenset(f"D{int(session)}:{int(turn)}" for session, turn in named) & turns.keys()
+        if evidence:
+            questions.append(Question(asked["question"], evidence, CATEGORIES[asked["category"]]))
+    return Conversation([*turns.values()], questions)
+
+
+def _number(session: str) -> int:
+    return int(session.removeprefix("session_"))
+
+
+def _mean(scores: Sequence[Score], name: str) -> float:
+    return fmean(score.found[name] for score in scores)
+
+
+async def _answer(conversation: Conversation, search: Search) -> list[Score]:
+    return [score(question, await search(question.text)) for question in conversation.questions]
+
+
+# -- ours: the public tools, a store for each conversation -------------------------------------------
+
+
+async def _score_ours(conversation: Conversation, embeddings: str) -> list[Score]:
+    with tempfile.TemporaryDirectory() as home:
+        settings = Settings.model_validate({"home": home, "embedding": {"model": MODELS[embeddings]}})
+        async with running(settings) as application:
+            turns = await _remember(application.dispatcher, conversation.turns)
+            health: Any = await application.dispatcher.call("health_check", {}, _context())
+            model = health.components["embedding"].facts.get("model")
+            if model != MODELS[embeddings]:
+                raise RuntimeError(f"{MODELS[embeddings]} was asked for, but {model} embeds")
+            return await _answer(conversation, partial(_recall, application.dispatcher, turns))
+
+
+async def _remember(dispatcher: Dispatcher, turns: Sequence[Turn]) -> dict[str, str]:
+    """The turn of each memory."""
+    turn_of: dict[str, str] = {}
+    for first in range(0, len(turns), BATCH):
+        batch = turns[first : first + BATCH]
+        memories = [
+            {
+                "content": turn.text,
+                "speaker": turn.speaker,
+                "session_id": turn.session,
+                "occurred_at": turn.said_at.isoformat(),
+            }
+            for turn in batch
+        ]
+        kept: Any = await dispatcher.call("remember_many", {"memories": memories}, _context())
+        turn_of |= {memory.id: turn.id for memory, turn in zip(kept.memories, batch, strict=True)}
+    return turn_of
+
+
+async def _recall(dispatcher: Dispatcher, turn_of: dict[str, str], question: str) -> list[str]:
+    recalled: Any = await dispatcher.call("recall", {"query": question, "limit": DEEPEST}, _context())
+    return [turn_of[memory.id] for memory in recalled.memories]
+
+
+def _context() -> CallContext:
+    return CallContext(surface="python")
+
+
+# -- the baseline: what SQLite alone can do ----------------------------------------------------------
+
+# Words that say nothing of what a question is about; without this list FTS5 is worse.
+_SAID_BY_ALL = frozenset(
+    """
+    a an and are as at be by did do does for from had has have he her his how i in is it its of on or she that the their
+    they this to was were what when where which who whom why will with would you your
+    """.split()  # noqa: SIM905 - read as words, not as a list
+)
+
+
+async def _score_fts5(conversation: Conversation) -> list[Score]:
+    database = sqlite3.connect(":memory:")
+    database.execute("CREATE VIRTUAL TABLE turns USING fts5(id UNINDEXED, text, tokenize = 'porter unicode61')")
+    said = [(turn.id, f"{turn.speaker}: {turn.text}") for turn in conversation.turns]
+    database.executemany("INSERT INTO turns VALUES (?, ?)", said)
+
+    async def search(question: str) -> list[str]:
+        words = re.findall(r"\w+", question.lower())
+        telling = [word for word in words if word not in _SAID_BY_ALL] or words
+        match = " OR ".join(f'"{word}"' for word in telling)
+        best = "SELECT id FROM turns WHERE turns MATCH ? ORDER BY bm25(turns) LIMIT ?"
+        return [turn for (turn,) in database.execute(best, (match, DEEPEST))]
+
+    try:
+        return await _answer(conversation, search)
+    finally:
+        database.close()

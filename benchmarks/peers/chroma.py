@@ -1,0 +1,65 @@
+"""Chroma as a contestant: its persistent client, an HNSW index by cosine, filters by metadata.
+
+It has no ranked text search of its own: `where_document` only filters.
+"""
+
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.contestant import WANTED
+from benchmarks.corpus_files import Probe
+
+# What one call may bring; its own limit is about 5,400.
+BATCH = 5_000
+
+
+class Chroma:
+    """Satisfies `Contestant`."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    async def open(self) -> None:
+        chromadb = import_module("chromadb")
+        client = chromadb.PersistentClient(
+            str(self._folder), settings=chromadb.config.Settings(anonymized_telemetry=False)
+        )
+        self._collection: Any = client.get_or_create_collection(
+            "memories", configuration={"hnsw": {"space": "cosine"}}, embedding_function=None
+        )
+
+    async def add(self, memories: Sequence[dict[str, Any]], vectors: NDArray[np.float16]) -> None:
+        for first in range(0, len(memories), BATCH):
+            batch = memories[first : first + BATCH]
+            self._collection.add(
+                ids=[str(memory["metadata"]["row"]) for memory in batch],
+                embeddings=vectors[first : first + BATCH].astype(np.float32),
+                documents=[memory["content"] for memory in batch],
+                metadatas=[{"category": memory["category"], "speaker": memory["speaker"]} for memory in batch],
+            )
+
+    async def finish(self) -> None:
+        """The index grows as rows are added."""
+
+    async def search(self, probe: Probe, category: str | None) -> list[int]:
+        found = self._collection.query(
+            query_embeddings=[probe.vector],
+            n_results=WANTED,
+            where={"category": category} if category else None,
+            include=["documents", "metadatas", "distances"],
+        )
+        return [int(row) for row in found["ids"][0]]
+
+    async def nearest(self, probe: Probe, category: str | None) -> list[int]:
+        return await self.search(probe, category)
+
+    async def search_text(self, probe: Probe) -> list[int] | None:
+        return None
+
+    async def close(self) -> None:
+        pass

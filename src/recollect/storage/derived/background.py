@@ -1,0 +1,40 @@
+"""How similar any memory is to a question, against which a similarity stands out."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Values = NDArray[np.float32]
+
+# What is assumed of a store before it has memories that tell: so many of them, with no direction in common, whose
+# similarities to a question spread like this.
+ASSUMED = 20
+ASSUMED_SPREAD = 0.12
+
+
+class Background:
+    """Some memories that stand for all of a store.
+
+    All vectors of a store have something in common, which says nothing: it is taken away before anything is compared.
+    """
+
+    def __init__(self, sample: Values) -> None:
+        sample = sample[~np.isnan(sample[:, 0])]
+        self._common = sample.sum(axis=0) / np.float32(len(sample) + ASSUMED)
+        self._sample = _directions(sample - self._common)
+
+    def standings(self, question: Values, values: Values) -> Values:
+        """By how many standard deviations these are more similar to the question than any memory is; NaN stays NaN."""
+        direction = _directions((question - self._common)[np.newaxis])[0]
+        typical = self._sample @ direction
+        count = len(typical) + ASSUMED
+        mean = typical.sum() / count
+        variance = (np.square(typical - mean).sum() + ASSUMED * ASSUMED_SPREAD**2) / count
+        own = values - self._common
+        lengths = np.sqrt(np.vecdot(own, own))
+        cosines = (own @ direction) / np.where(lengths > 0, lengths, np.float32(1))
+        return np.asarray((cosines - mean) / np.sqrt(variance), dtype=np.float32)
+
+
+def _directions(values: Values) -> Values:
+    lengths = np.sqrt(np.vecdot(values, values))
+    return np.asarray(values / np.where(lengths > 0, lengths, np.float32(1))[:, np.newaxis], dtype=np.float32)

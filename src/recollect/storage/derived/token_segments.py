@@ -1,0 +1,317 @@
+"""Which rows have which words, and how often: over rows in mapped segments and rows in memory, as one."""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Tokens = NDArray[np.uint64]
+Rows = NDArray[np.int64]
+
+# Stands between two passages of one text; no word has this token.
+PASSAGE_END = 0
+# Up to so many tokens are looked through one by one; from there on they are kept by word as well.
+UNSORTED_TOKENS = 131_072
+# Rounding up the length of a text beyond this would punish it for saying more elsewhere.
+LONGEST_PASSAGE = 60
+# BM25 as most engines have it.
+K1 = 1.2
+B = 0.75
+TEXTS_NOBODY_WROTE = 50
+
+
+class Part(NamedTuple):
+    """The tokens of neighbouring rows. `starts` has one entry more than there are rows."""
+
+    tokens: Tokens
+    starts: NDArray[np.int64]
+
+
+class Postings(NamedTuple):
+    """For each token the rows that have it, ascending, and how often."""
+
+    tokens: Tokens
+    starts: NDArray[np.int64]
+    rows: NDArray[np.uint32]
+    counts: NDArray[np.uint8]
+
+
+class Had(NamedTuple):
+    """The rows that have one word, ascending, and how often."""
+
+    rows: Rows
+    counts: NDArray[np.float32]
+
+
+class Gathered(NamedTuple):
+    """The tokens of some rows one after the other, each with the position of its row among these."""
+
+    tokens: Tokens
+    owners: NDArray[np.int64]
+
+
+@lru_cache(maxsize=262_144)
+def token(term: str) -> int:
+    """The number that stands for a word: the same in every process, and never that of another word in practice."""
+    digest = hashlib.blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little") or 1
+
+
+def tokens_of(text: str) -> list[int]:
+    """The tokens of a text as the store keeps it: words between spaces, passages between line ends."""
+    passages = text.split("\n")
+    found = [token(term) for term in passages[0].split(" ") if term]
+    for passage in passages[1:]:
+        found.append(PASSAGE_END)
+        found += [token(term) for term in passage.split(" ") if term]
+    return found
+
+
+class TokenSegments:
+    """The words of every row, numbered in the order they came. Rows are only added; which ones count, a mask tells."""
+
+    def __init__(self) -> None:
+        self._parts: list[Part] = []
+        self._postings: list[Postings] = []
+        self._tokens: Tokens = np.empty(0, dtype=np.uint64)
+        self._starts: NDArray[np.int64] = np.zeros(1, dtype=np.int64)
+        self._rows = 0
+        self._first = 0  # the first row that is only in memory
+        self.lengths: NDArray[np.float32] = np.empty(0, dtype=np.float32)
+
+    @property
+    def rows(self) -> int:
+        return self._first + self._rows
+
+    # -- adding --------------------------------------------------------------------------------------
+
+    def append(self, texts: Iterable[str]) -> None:
+        """Add a row for each text."""
+        found = [tokens_of(text) for text in texts]
+        if not found:
+            return
+        lengths = np.fromiter(map(len, found), np.int64, len(found))
+        used = int(self._starts[self._rows])
+        self._tokens = _with_room(self._tokens, used, used + int(lengths.sum()))
+        self._starts = _with_room(self._starts, self._rows + 1, self._rows + 1 + len(found))
+        np.cumsum(lengths, out=self._starts[self._rows + 1 : self._rows + 1 + len(found)])
+        self._starts[self._rows + 1 : self._rows + 1 + len(found)] += used
+        end = int(self._starts[self._rows + len(found)])
+        self._tokens[used:end] = [one for tokens in found for one in tokens]
+        self.lengths = _with_room(self.lengths, self.rows, self.rows + len(found))
+        self.lengths[self.rows : self.rows + len(found)] = np.minimum(lengths, LONGEST_PASSAGE)
+        self._rows += len(found)
+        if end > UNSORTED_TOKENS:
+            self._seal()
+
+    def _tail(self) -> Part:
+        starts = self._starts[: self._rows + 1]
+        return Part(self._tokens[: starts[-1]], starts)
+
+    def _seal(self) -> None:
+        """Keep what is in memory by word as well; segments of about the same size become one."""
+        part, postings = self._tail(), _sorted(self._tail(), self._first)
+        self._first, self._rows = self.rows, 0
+        self._tokens, self._starts = np.empty(0, dtype=np.uint64), np.zeros(1, dtype=np.int64)
+        while self._parts and len(self._parts[-1].tokens) < 2 * len(part.tokens):
+            part, postings = _joined_parts(self._parts.pop(), part), _merged(self._postings.pop(), postings)
+        self._parts.append(part)
+        self._postings.append(postings)
+
+    # -- asking --------------------------------------------------------------------------------------
+
+    def having(self, term: str) -> Had:
+        """The rows that have this word."""
+        wanted = np.uint64(token(term))
+        found: list[Had] = []
+        for postings in self._postings:
+            place = int(np.searchsorted(postings.tokens, wanted))
+            if place < len(postings.tokens) and postings.tokens[place] == wanted:
+                here = slice(int(postings.starts[place]), int(postings.starts[place + 1]))
+                found.append(Had(postings.rows[here].astype(np.int64), postings.counts[here].astype(np.float32)))
+        tail = self._tail()
+        places = (tail.tokens == wanted).nonzero()[0]
+        if len(places):
+            owners: Rows = np.asarray(np.searchsorted(tail.starts, places, side="right"), dtype=np.int64)
+            rows, counts = np.unique(owners, return_counts=True)
+            found.append(Had(rows + (self._first - 1), counts.astype(np.float32)))
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            return Had(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32))
+        return Had(np.concatenate([one.rows for one in found]), np.concatenate([one.counts for one in found]))
+
+    def gather(self, rows: Rows) -> Gathered:
+        """The tokens of these rows."""
+        if not self._parts or not len(rows):
+            return _gathered(self._tail(), rows)
+        parts = [*self._parts, self._tail()]
+        ends = np.cumsum([len(part.starts) - 1 for part in parts])
+        homes = np.searchsorted(ends, rows, side="right")
+        pieces: list[Gathered] = []
+        for home in np.unique(homes):
+            here = np.flatnonzero(homes == home)
+            start = int(ends[home - 1]) if home else 0
+            piece = _gathered(parts[int(home)], rows[here] - start)
+            pieces.append(Gathered(piece.tokens, here[piece.owners]))
+        if len(pieces) == 1:
+            return pieces[0]
+        return Gathered(
+            np.concatenate([piece.tokens for piece in pieces]), np.concatenate([piece.owners for piece in pieces])
+        )
+
+    # -- files ---------------------------------------------------------------------------------------
+
+    def arrays_of(self, rows: Rows) -> dict[str, NDArray[Any]]:
+        """What a segment with these rows (ascending) consists of."""
+        gathered = self.gather(rows)
+        order = np.argsort(gathered.owners, kind="stable")
+        starts = np.zeros(len(rows) + 1, dtype=np.int64)
+        np.cumsum(np.bincount(gathered.owners, minlength=len(rows)), out=starts[1:])
+        part = Part(gathered.tokens[order], starts)
+        postings = _sorted(part, 0)
+        return {
+            "tokens": part.tokens,
+            "token_starts": part.starts,
+            "words": postings.tokens,
+            "word_starts": postings.starts,
+            "word_rows": postings.rows,
+            "word_counts": postings.counts,
+        }
+
+    def attach(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Add the rows that `arrays_of` gave, without copying them."""
+        if self._rows:
+            raise ValueError("segments cannot follow rows that are only in memory")
+        part = Part(arrays["tokens"], arrays["token_starts"])
+        rows = arrays["word_rows"] + np.uint32(self._first) if self._first else arrays["word_rows"]
+        self._parts.append(part)
+        self._postings.append(Postings(arrays["words"], arrays["word_starts"], rows, arrays["word_counts"]))
+        self.lengths = _with_room(self.lengths, self._first, self._first + len(part.starts) - 1)
+        lengths = np.minimum(np.diff(part.starts), LONGEST_PASSAGE)
+        self.lengths[self._first : self._first + len(lengths)] = lengths
+        self._first += len(lengths)
+
+
+def rarity(texts: int, having: Sequence[int]) -> NDArray[np.float32]:
+    """What each word is worth, from how many texts have it; some that nobody wrote keep a young store from extremes."""
+    counts = np.array(having, dtype=np.float32)
+    return np.log1p((texts + TEXTS_NOBODY_WROTE - counts + 0.5) / (counts + 0.5)).astype(np.float32)
+
+
+def saturated(counts: NDArray[np.float32], lengths: NDArray[np.float32], average: float) -> NDArray[np.float32]:
+    """BM25's share of one word: more often is better, but ever less so, and less in a long passage."""
+    norm = np.float32(K1) * (np.float32(1 - B) + np.float32(B / (average or 1.0)) * lengths)
+    return np.asarray(counts * np.float32(K1 + 1) / (counts + norm), dtype=np.float32)
+
+
+def _with_room(array: NDArray[Any], used: int, wanted: int) -> NDArray[Any]:
+    if wanted <= len(array):
+        return array
+    larger = np.empty(max(wanted, 2 * len(array), 1024), dtype=array.dtype)
+    larger[:used] = array[:used]
+    return larger
+
+
+def _gathered(part: Part, rows: Rows) -> Gathered:
+    starts = part.starts[rows]
+    counts = part.starts[rows + 1] - starts
+    ends = np.cumsum(counts)
+    total = int(ends[-1]) if len(ends) else 0
+    places = np.arange(total) + np.repeat(starts - (ends - counts), counts)
+    return Gathered(part.tokens[places], np.repeat(np.arange(len(rows)), counts))
+
+
+def _sorted(part: Part, first_row: int) -> Postings:
+    owners = np.repeat(np.arange(len(part.starts) - 1), np.diff(part.starts))
+    words = np.flatnonzero(part.tokens != PASSAGE_END)
+    tokens, owners = part.tokens[words], owners[words]
+    order = np.argsort(tokens, kind="stable")
+    tokens, owners = tokens[order], owners[order]
+    new = np.ones(len(tokens), dtype=np.bool_)
+    new[1:] = (tokens[1:] != tokens[:-1]) | (owners[1:] != owners[:-1])
+    firsts = np.flatnonzero(new)
+    counts = np.minimum(np.diff(firsts, append=len(tokens)), 255).astype(np.uint8)
+    return _by_word(tokens[firsts], (owners[firsts] + first_row).astype(np.uint32), counts)
+
+
+def _by_word(tokens: Tokens, rows: NDArray[np.uint32], counts: NDArray[np.uint8]) -> Postings:
+    words, starts = np.unique(tokens, return_index=True)
+    return Postings(words, np.append(starts, len(tokens)), rows, counts)
+
+
+def _merged(first: Postings, second: Postings) -> Postings:
+    tokens = np.concatenate([np.repeat(one.tokens, np.diff(one.starts)) for one in (first, second)])
+    order = np.argsort(tokens, kind="stable")
+    rows = np.concatenate([first.rows, second.rows])
+    counts = np.concatenate([first.counts, second.counts])
+    return _by_word(tokens[order], rows[order], counts[order])
+
+
+def _joined_parts(first: Part, second: Part) -> Part:
+    return Part(
+        np.concatenate([first.tokens, second.tokens]),
+        np.concatenate([first.starts, second.starts[1:] + first.starts[-1]]),
+    )
+
+
+class Matched(NamedTuple):
+    """How some rows match the words of a question; one entry a row."""
+
+    occurrences: NDArray[np.float32]
+    """How often each has each word."""
+    bm25: NDArray[np.float32]
+    """The score of its best passage."""
+    pairs: NDArray[np.float32]
+    """How many pairs of neighbouring words it has in common with the question."""
+    lengths: NDArray[np.float32]
+
+
+def match(gathered: Gathered, rows: int, terms: Sequence[str], worth: NDArray[np.float32], average: float) -> Matched:
+    """How these rows match."""
+    tokens, owners = gathered.tokens, gathered.owners
+    lengths = np.bincount(owners, minlength=rows).astype(np.float32)
+    wanted = np.array([token(term) for term in terms], dtype=np.uint64)
+    is_term = tokens == wanted[:, np.newaxis]
+    places, columns = owners, is_term.nonzero()
+    counts = np.zeros((rows, len(terms)), dtype=np.float32)
+    np.add.at(counts, (places[columns[1]], columns[0]), np.float32(1))
+    pairs = np.zeros(rows, dtype=np.float32)
+    if len(terms) > 1 and len(tokens) > 1:
+        side_by_side = is_term[:-1, :-1] & is_term[1:, 1:] & (owners[1:] == owners[:-1])
+        which, where = side_by_side.nonzero()
+        if len(which):
+            once = np.unique(which * rows + owners[where]) % rows
+            pairs = np.bincount(once, minlength=rows).astype(np.float32)
+    if (tokens == PASSAGE_END).any():
+        bm25 = _best_passages(tokens, owners, rows, is_term, worth, average)
+    else:
+        bm25 = saturated(counts, lengths[:, np.newaxis], average) @ worth
+    return Matched(counts, bm25, pairs, lengths)
+
+
+def _best_passages(
+    tokens: Tokens,
+    owners: NDArray[np.int64],
+    rows: int,
+    is_term: NDArray[np.bool_],
+    worth: NDArray[np.float32],
+    average: float,
+) -> NDArray[np.float32]:
+    order = np.argsort(owners, kind="stable")
+    tokens, owners, is_term = tokens[order], owners[order], is_term[:, order]
+    begins = tokens == PASSAGE_END
+    begins[0] = True
+    begins[1:] |= owners[1:] != owners[:-1]
+    passages = np.cumsum(begins) - 1
+    count = int(passages[-1]) + 1
+    lengths = np.bincount(passages[tokens != PASSAGE_END], minlength=count).astype(np.float32)
+    which, where = is_term.nonzero()
+    counts = np.zeros((count, len(worth)), dtype=np.float32)
+    np.add.at(counts, (passages[where], which), np.float32(1))
+    best = np.zeros(rows, dtype=np.float32)
+    np.maximum.at(best, owners[begins], saturated(counts, lengths[:, np.newaxis], average) @ worth)
+    return best

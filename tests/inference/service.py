@@ -1,0 +1,155 @@
+"""A real HTTP service that embeds, and fails in the ways that such services fail."""
+
+import base64
+import hashlib
+import json
+import threading
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import numpy as np
+
+DIMENSIONS = 8
+PATIENCE_SECONDS = 5.0
+
+
+def numbers_of(text: str, dimensions: int = DIMENSIONS) -> list[float]:
+    """A vector that is this text's own, not of length 1."""
+    seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
+    return [float(number) for number in np.random.default_rng(seed).normal(0, 3, dimensions).astype("f4")]
+
+
+def vector_of(text: str, dimensions: int = DIMENSIONS) -> bytes:
+    """What an embedder must make of it."""
+    numbers = np.array(numbers_of(text, dimensions))
+    return (numbers / np.linalg.norm(numbers)).astype("<f2").tobytes()
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked of the service."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the service says instead of embedding."""
+
+    status: int = 200
+    body: object = b""
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True)
+class HangUp:
+    """The connection is closed without a word."""
+
+
+@dataclass(frozen=True)
+class Silence:
+    """Nothing comes until the service is released."""
+
+
+Behaviour = Answer | HangUp | Silence
+
+
+def embeddings(texts: Sequence[str], encoding: str = "float") -> list[dict[str, Any]]:
+    """A right answer's entries."""
+    rows = [numbers_of(text) for text in texts]
+    if encoding == "base64":
+        packed = [base64.b64encode(np.array(row, "<f4").tobytes()).decode() for row in rows]
+        return [{"index": index, "embedding": row} for index, row in enumerate(packed)]
+    return [{"index": index, "embedding": row} for index, row in enumerate(rows)]
+
+
+class Service:
+    """Embeds, except for the next requests that somebody gave another behaviour."""
+
+    def __init__(self) -> None:
+        self.requests: list[Request] = []
+        self.next: list[Behaviour] = []
+        self.always: Behaviour | None = None
+        self.most_at_once = 0
+        self._at_once = 0
+        self._changed = threading.Condition()
+        self._released = threading.Event()
+        self.url = ""
+
+    def wait_for_requests(self, count: int) -> None:
+        with self._changed:
+            assert self._changed.wait_for(lambda: len(self.requests) >= count, PATIENCE_SECONDS)
+
+    def release(self) -> None:
+        """Let those go on that are kept in silence."""
+        self._released.set()
+
+    def handle(self, handler: BaseHTTPRequestHandler) -> None:
+        body = json.loads(handler.rfile.read(int(handler.headers["Content-Length"])))
+        with self._changed:
+            self.requests.append(Request(handler.path, dict(handler.headers), body))
+            self._at_once += 1
+            self.most_at_once = max(self.most_at_once, self._at_once)
+            behaviour = self.next.pop(0) if self.next else self.always
+            self._changed.notify_all()
+        try:
+            self._behave(handler, body, behaviour)
+        finally:
+            with self._changed:
+                self._at_once -= 1
+
+    def _behave(self, handler: BaseHTTPRequestHandler, body: Mapping[str, Any], behaviour: Behaviour | None) -> None:
+        match behaviour:
+            case HangUp():
+                handler.close_connection = True
+                return
+            case Silence():
+                self._released.wait(PATIENCE_SECONDS)
+                answer = Answer(body={"data": embeddings(body["input"])})
+            case Answer():
+                answer = behaviour
+            case None:
+                answer = Answer(body={"data": embeddings(body["input"], body.get("encoding_format", "float"))})
+        content = answer.body if isinstance(answer.body, bytes) else json.dumps(answer.body).encode()
+        try:
+            handler.send_response(answer.status)
+            for name, value in answer.headers.items():
+                handler.send_header(name, value)
+            handler.send_header("Content-Length", str(len(content)))
+            handler.end_headers()
+            handler.wfile.write(content)
+        except ConnectionError:  # who asked did not wait for the answer
+            handler.close_connection = True
+
+
+@contextmanager
+def running_service() -> Generator[Service]:
+    """The service on a free port of loopback, until the end."""
+    service = Service()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            service.handle(self)
+
+        def log_message(self, format: str, *args: object) -> None:
+            return None
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    service.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield service
+    finally:
+        service.release()
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,0 +1,128 @@
+"""What keeps failing is left alone, then tried once."""
+
+import anyio
+import pytest
+
+from recollect.domain.errors import ErrorCode, ErrorRecord, InvalidRequest, Unavailable
+from recollect.inference.breaker import BreakerState, CircuitBreaker
+from recollect.inference.failures import Reason, unavailable
+
+
+class Time:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def time() -> Time:
+    return Time()
+
+
+@pytest.fixture
+def breaker(time: Time) -> CircuitBreaker:
+    return CircuitBreaker("the service", failures=3, pause_seconds=30, clock=time)
+
+
+def fail(breaker: CircuitBreaker, times: int = 1) -> None:
+    for _ in range(times):
+        with pytest.raises(Unavailable, match="down"), breaker.attempt():
+            raise Unavailable("down", hint="start it")
+
+
+def succeed(breaker: CircuitBreaker) -> None:
+    with breaker.attempt():
+        pass
+
+
+def refusal(breaker: CircuitBreaker) -> ErrorRecord:
+    with pytest.raises(Unavailable) as caught, breaker.attempt():
+        pytest.fail("the call was let through")
+    return caught.value.record
+
+
+def test_failures_in_a_row_open_it_and_then_no_call_is_made(breaker: CircuitBreaker, time: Time) -> None:
+    fail(breaker, 2)
+    assert breaker.state is BreakerState.CLOSED
+    fail(breaker)
+    assert breaker.state is BreakerState.OPEN
+    time.now += 12.5
+    assert refusal(breaker) == ErrorRecord(
+        ErrorCode.UNAVAILABLE,
+        "the service is left alone for 18 s after 3 failures; the last: down",
+        "start it",
+        {"reason": "paused", "retry_after_seconds": 18},
+    )
+
+
+def test_a_success_between_failures_starts_the_count_again(breaker: CircuitBreaker) -> None:
+    fail(breaker, 2)
+    succeed(breaker)
+    fail(breaker, 2)
+    assert breaker.state is BreakerState.CLOSED
+
+
+def test_after_the_pause_one_call_is_let_through_and_its_success_closes_it(breaker: CircuitBreaker, time: Time) -> None:
+    fail(breaker, 3)
+    time.now += 30
+    assert breaker.state is BreakerState.HALF_OPEN
+    with breaker.attempt():
+        assert refusal(breaker).details == {"reason": "paused", "retry_after_seconds": 1}
+    assert breaker.state is BreakerState.CLOSED
+    fail(breaker, 2)
+    assert breaker.state is BreakerState.CLOSED
+
+
+def test_a_trial_that_fails_means_another_whole_pause(breaker: CircuitBreaker, time: Time) -> None:
+    fail(breaker, 3)
+    time.now += 30
+    fail(breaker)
+    assert breaker.state is BreakerState.OPEN
+    time.now += 29
+    assert breaker.state is BreakerState.OPEN
+    time.now += 1
+    succeed(breaker)
+    assert breaker.state is BreakerState.CLOSED
+
+
+def test_a_call_that_was_under_way_does_not_make_the_pause_longer(breaker: CircuitBreaker, time: Time) -> None:
+    def fail_late() -> None:
+        with breaker.attempt():
+            fail(breaker, 3)
+            time.now += 29
+            raise Unavailable("late")
+
+    with pytest.raises(Unavailable, match="late"):
+        fail_late()
+    time.now += 1
+    assert breaker.state is BreakerState.HALF_OPEN
+
+
+def test_an_answer_that_refuses_the_request_is_no_failure(breaker: CircuitBreaker, time: Time) -> None:
+    fail(breaker, 3)
+    time.now += 30
+    with pytest.raises(InvalidRequest), breaker.attempt():
+        raise InvalidRequest("too long")
+    assert breaker.state is BreakerState.CLOSED
+
+
+def test_a_service_that_asks_for_patience_is_there(breaker: CircuitBreaker) -> None:
+    for _ in range(9):
+        with pytest.raises(Unavailable, match="slower"), breaker.attempt():
+            raise unavailable(Reason.RATE_LIMITED, "slower", hint="wait")
+    assert breaker.state is BreakerState.CLOSED
+
+
+async def test_a_cancelled_trial_leaves_room_for_the_next(breaker: CircuitBreaker, time: Time) -> None:
+    fail(breaker, 3)
+    time.now += 30
+    with anyio.CancelScope() as scope, breaker.attempt():
+        scope.cancel()
+        await anyio.sleep_forever()
+    assert breaker.state is BreakerState.HALF_OPEN
+    succeed(breaker)
+    assert breaker.state is BreakerState.CLOSED

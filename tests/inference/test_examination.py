@@ -1,0 +1,71 @@
+"""Whether a model works is found out by asking it."""
+
+from pathlib import Path
+
+import numpy as np
+
+from recollect.domain.errors import ErrorCode, ErrorRecord
+from recollect.inference.caching import VectorCache
+from recollect.inference.choices import EmbeddingChoice, Pace
+from recollect.inference.embedding import Embedder
+from recollect.inference.examination import Examination, examine
+from recollect.inference.providers import embedder_for
+from recollect.inference.static_model import StaticEmbedder
+from tests.inference.service import DIMENSIONS, Answer, Service, vector_of
+
+
+async def test_a_model_that_works_shows_a_sample(service: Service) -> None:
+    embedder = ours(service)
+    found = await examine(embedder)
+    await embedder.close()
+    (text,) = service.requests[0].body["input"]
+    assert found == Examination(
+        available=True,
+        model="ollama/mine",
+        dimensions=DIMENSIONS,
+        milliseconds=found.milliseconds,
+        sample=[float(number) for number in np.frombuffer(vector_of(text), "<f2")[:5]],
+        error=None,
+    )
+    assert found.milliseconds > 0
+
+
+async def test_a_model_that_is_down_says_what_is_wrong(service: Service) -> None:
+    embedder = ours(service)
+    service.always = Answer(status=404)
+    found = await examine(embedder)
+    await embedder.close()
+    host = service.url.split("/")[2]
+    assert found == Examination(
+        available=False,
+        model="ollama/mine",
+        dimensions=DIMENSIONS,
+        milliseconds=found.milliseconds,
+        sample=[],
+        error=ErrorRecord(
+            ErrorCode.UNAVAILABLE,
+            f"ollama at {host} does not know this (HTTP 404)",
+            "fetch the model with: ollama pull mine",
+            {"reason": "not_found"},
+        ),
+    )
+
+
+async def test_a_cache_does_not_answer_for_a_model_that_is_down(service: Service) -> None:
+    embedder = ours(service)
+    assert (await examine(embedder)).available
+    service.always = Answer(status=404)
+    assert not (await examine(embedder)).available
+    await embedder.close()
+
+
+async def test_the_bundled_model_works() -> None:
+    found = await examine(StaticEmbedder())
+    assert (found.available, found.model, found.dimensions, len(found.sample)) == (True, "static-v1", 256, 5)
+
+
+def ours(service: Service) -> Embedder:
+    choice = EmbeddingChoice(
+        provider="ollama", model="mine", dimensions=DIMENSIONS, base_url=service.url, pace=Pace(retries=0)
+    )
+    return embedder_for(choice, folder=Path("unused"), environment={}, cache=VectorCache(100_000))
