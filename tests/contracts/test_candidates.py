@@ -1,15 +1,26 @@
 """What every backend brings when it is asked for candidates."""
 
 import math
+import random
+from collections.abc import Sequence
+from dataclasses import fields as fields_of
 from dataclasses import replace
+from datetime import timedelta
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
 
-from recollect.domain.memories import CandidateQuery
+from recollect.domain.memories import REACH, CandidatePool, CandidateQuery, MemoryFilter, MemoryWrite
+from recollect.domain.scopes import Scope, Visibility
+from recollect.storage.derived import token_segments
 from recollect.storage.store import Store
-from tests.contracts.samples import NOBODY_IN_PARTICULAR, Found, FoundPool, query, search, vector, write
+from tests.contracts.conftest import Backend
+from tests.contracts.samples import NOBODY_IN_PARTICULAR, NOW, Found, FoundPool, query, search, vector, write
 
 STRANGE_TERMS = [
     "word",
@@ -251,3 +262,411 @@ async def test_a_candidate_is_the_whole_memory(store: Store) -> None:
     pool = await search(store, query("whole", vector=vector(1, 0)))
     (found,) = pool.candidates
     assert found == Found(kept.memory, found.bm25, 1.0)
+
+
+# -- what a pool tells beside words and meaning ------------------------------------------------------
+
+MINE = Visibility("prj_a", "s")
+ALONE = -1
+UNTIL_SORTED = [token_segments.UNSORTED_TOKENS, 40]
+
+
+async def offered(store: Store, asked: CandidateQuery) -> CandidatePool:
+    """The pool as the store gives it."""
+    pools: list[CandidatePool] = []
+
+    def choose_none(pool: CandidatePool) -> list[int]:
+        pools.append(pool)
+        return []
+
+    assert await store.memories.search(asked, choose_none) == {}
+    (pool,) = pools
+    return pool
+
+
+def said(
+    number: int, minute: float | None, *, passages: tuple[tuple[str, ...], ...] = (), **fields: Any
+) -> MemoryWrite:
+    """Something said in a session of a project; in a pool its number is known by its traits."""
+    defaults: dict[str, Any] = {"scope": Scope.PROJECT, "project_id": "prj_a", "session_id": "s"}
+    defaults["occurred_at"] = None if minute is None else NOW + timedelta(minutes=minute)
+    made = write(f"said {number}", terms=(f"word{number}",), traits=number, **(defaults | fields))
+    return replace(made, derived=replace(made.derived, passages=passages)) if passages else made
+
+
+def whom(pool: CandidatePool) -> list[int]:
+    """The numbers of the candidates."""
+    return pool.text_traits[pool.around[:, REACH]].tolist()
+
+
+def around(pool: CandidatePool) -> dict[int, list[int]]:
+    """For each candidate's number the numbers around it, as far as there are any, and how many places are empty."""
+    numbers = np.where(pool.around == -1, ALONE, pool.text_traits[pool.around]).tolist()
+    return dict(zip(whom(pool), numbers, strict=True))
+
+
+def windows(*in_order: int) -> dict[int, list[int]]:
+    """What is around each when they were said in this order."""
+    padded = [*[ALONE] * REACH, *in_order, *[ALONE] * REACH]
+    return {number: padded[place : place + 2 * REACH + 1] for place, number in enumerate(in_order)}
+
+
+def of_candidates(pool: CandidatePool) -> dict[str, NDArray[Any]]:
+    """All that a pool says, whatever order its texts are in and however it numbers speakers and sessions."""
+    nowhere = pool.around == -1
+    texts = {
+        "occurrences": np.where(nowhere[:, :, np.newaxis], -1, pool.text_occurrences[pool.around]),
+        "bm25": np.where(nowhere, -1, pool.text_bm25[pool.around]),
+        "traits": np.where(nowhere, -1, pool.text_traits[pool.around]),
+        "speakers": np.where(nowhere, "", np.array([*pool.speaker_names, ""])[pool.text_speakers[pool.around]]),
+    }
+    sessions = pool.sessions[:, np.newaxis]
+    values = {
+        "who speaks": np.array(sorted(pool.speaker_names)),
+        "same session": (sessions == sessions.T) & (sessions >= 0),
+        "terms": np.array(pool.terms),
+        "texts": np.array(pool.texts),
+        "frequencies": np.array(pool.frequencies),
+    }
+    left_out = {"around", "text_occurrences", "text_bm25", "text_traits", "text_speakers", "sessions", "speaker_names"}
+    rest = {field.name: getattr(pool, field.name) for field in fields_of(CandidatePool)}
+    return texts | values | {name: value for name, value in rest.items() if name not in left_out | values.keys()}
+
+
+async def told(store: Store) -> list[dict[str, NDArray[Any]]]:
+    """The whole pools of a few questions of each kind."""
+    return [of_candidates(await offered(store, asked)) for asked in QUESTIONS]
+
+
+def assert_same(told: Sequence[dict[str, NDArray[Any]]], expected: Sequence[dict[str, NDArray[Any]]]) -> None:
+    for place, (mine, theirs) in enumerate(zip(told, expected, strict=True)):
+        assert mine.keys() == theirs.keys()
+        for name, values in mine.items():
+            message = f"{name} of question {place}"
+            if values.dtype == np.float32:  # sums come out a little different when they are made in another order
+                assert_allclose(values, theirs[name], rtol=1e-4, atol=1e-5, err_msg=message)
+            else:
+                assert_array_equal(values, theirs[name], err_msg=message)
+
+
+async def test_around_a_candidate_is_what_was_said_before_and_after_it_whenever_it_was_kept(store: Store) -> None:
+    minutes = [7, 1, 4, 11, 2, 3, 0, 9, 5, 12, 8, 6, 10]
+    await store.memories.put([said(number, minute) for number, minute in enumerate(minutes[:6])])
+    first = [number for _, number in sorted((minute, number) for number, minute in enumerate(minutes[:6]))]
+    every_word = [f"word{number}" for number in range(13)]
+    assert around(await offered(store, query(*every_word, visibility=MINE))) == windows(*first)
+    await store.memories.put([said(number, minute) for number, minute in enumerate(minutes) if number >= 6])
+    in_order = [minutes.index(minute) for minute in range(13)]
+    pool = await offered(store, query(*every_word, visibility=MINE, limit=20))
+    assert around(pool) == windows(*in_order)
+    assert len(pool.text_bm25) == 13
+
+
+async def test_those_next_to_a_match_are_candidates_and_five_on_each_side_are_told(store: Store) -> None:
+    await store.memories.put([said(number, number) for number in range(20)])
+    pool = await offered(store, query("word9", visibility=MINE))
+    assert around(pool) == {number: windows(*range(20))[number] for number in (7, 8, 9, 10, 11)}
+    at_the_end = await offered(store, query("word19", visibility=MINE))
+    assert around(at_the_end) == {number: windows(*range(20))[number] for number in (17, 18, 19)}
+
+
+async def test_at_the_same_moment_what_was_kept_first_comes_first_and_what_has_no_moment_when_it_was_kept(
+    store: Store,
+) -> None:
+    await store.memories.put([said(1, 0), said(2, None), said(3, 0), said(4, 1), said(5, -1)])
+    pool = await offered(store, query("word2", visibility=MINE))
+    assert around(pool) == windows(5, 1, 2, 3, 4)
+
+
+async def test_around_a_candidate_are_only_those_of_its_session_whom_the_same_may_see(store: Store) -> None:
+    groups: list[dict[str, Any]] = [
+        {},
+        {"session_id": "t"},
+        {"scope": Scope.SESSION},
+        {"scope": Scope.GLOBAL, "project_id": None},
+        {"project_id": "prj_b"},
+        {"scope": Scope.SESSION, "session_id": "t"},
+        {"scope": Scope.SESSION, "project_id": None},
+        {"session_id": None},
+    ]
+    await store.memories.put(
+        [said(place + 10 * turn, turn + place / 10, **group) for turn in range(3) for place, group in enumerate(groups)]
+    )
+    seen = [place for place in range(8) if place not in (4, 5, 6)]
+    pool = await offered(store, query(*(f"word{place + 10}" for place in range(8)), visibility=MINE))
+    together = [windows(place, place + 10, place + 20) for place in seen[:-1]]
+    assert around(pool) == {number: beside for group in together for number, beside in group.items()} | windows(17)
+    sessions = dict(zip(whom(pool), pool.sessions.tolist(), strict=True))
+    assert sessions[17] == -1
+    assert [sessions[place] == sessions[place + 10] == sessions[place + 20] for place in seen[:-1]] == [True] * 4
+    assert len({sessions[place] for place in seen[:-1]} - {-1}) == 4
+    foreign = await offered(store, query("word14", visibility=Visibility("prj_b")))
+    assert around(foreign) == windows(4, 14, 24)
+
+
+async def test_deleted_and_revised_memories_are_around_others_no_more_or_elsewhere(store: Store, other: Store) -> None:
+    writes = [said(number, number, key=f"k{number}") for number in range(7)]
+    await store.memories.put(writes)
+    asked = query(*(f"word{number}" for number in range(7)), visibility=MINE)
+    for reader in (store, other):
+        assert around(await offered(reader, asked)) == windows(*range(7))
+    await other.memories.delete(MINE, [writes[0].memory.id, writes[3].memory.id])
+    for reader in (store, other):
+        assert around(await offered(reader, asked)) == windows(1, 2, 4, 5, 6)
+    moved = said(2, 5.5, key="k2", given=frozenset({"occurred_at"}))
+    left = said(5, 5, key="k5", session_id="t", given=frozenset({"session_id"}))
+    await other.memories.put([moved, left])
+    for reader in (store, other):
+        pool = await offered(reader, asked)
+        assert around(pool) == windows(1, 4, 2, 6) | windows(5)
+        assert pool.handles.tolist() == sorted(pool.handles.tolist())
+    await other.memories.delete(MINE, [writes[number].memory.id for number in (1, 2, 4, 5)])
+    assert around(await offered(store, asked)) == windows(6)
+
+
+async def test_what_does_not_pass_the_filter_is_no_candidate_but_still_around_one(store: Store) -> None:
+    await store.memories.put([said(number, number, category="odd" if number % 2 else "even") for number in range(6)])
+    pool = await offered(store, query("word2", "word3", visibility=MINE, filter=MemoryFilter(category="odd")))
+    assert around(pool) == {number: windows(*range(6))[number] for number in (1, 3, 5)}
+    assert pool.text_occurrences[pool.around[1]].tolist()[REACH - 1 : REACH + 1] == [[1, 0], [0, 1]]
+
+
+async def test_the_best_passage_of_a_long_text_decides(store: Store) -> None:
+    filler = tuple(f"filler{number}" for number in range(8))
+    best = ("red", "fox", *filler)
+    await store.memories.put(
+        [
+            said(1, None, session_id=None, passages=(filler, best, filler, ("red", *filler))),
+            said(2, None, session_id=None, passages=(best,)),
+            said(3, None, session_id=None, passages=((*filler, "red"), ("fox", *filler))),
+            said(4, None, session_id=None, passages=(("red", *filler),)),
+            said(5, None, session_id=None, passages=((*filler, *filler, *filler, "red", "fox", *filler),)),
+            said(6, None, session_id=None, passages=(("fox", *filler),)),
+        ]
+    )
+    pool = await offered(store, query("red", "fox", visibility=MINE))
+    assert whom(pool) == [1, 2, 3, 4, 5, 6]
+    long, alone, apart, half, at_length, other_half = pool.text_bm25[pool.around[:, REACH]].tolist()
+    assert long == pytest.approx(alone)
+    assert apart == pytest.approx(half) == pytest.approx(other_half)
+    assert alone > at_length > half > 0
+    assert pool.pairs.tolist() == [1, 1, 0, 0, 1, 0]
+    assert pool.lengths.tolist() == [35, 10, 18, 9, 34, 9]
+    assert pool.text_occurrences[pool.around[:, REACH]].tolist() == [[2, 1], [1, 1], [1, 1], [1, 0], [1, 1], [0, 1]]
+
+
+MOMENTS = (
+    (NOW + timedelta(minutes=2), NOW + timedelta(minutes=4)),
+    (NOW + timedelta(minutes=8), NOW + timedelta(minutes=9)),
+)
+
+
+async def test_what_happened_at_a_moment_that_the_question_names_is_a_candidate(store: Store) -> None:
+    await store.memories.put([said(number, number, session_id=None) for number in range(10)])
+    await store.memories.put([said(20, None, session_id=None, recorded_at=NOW + timedelta(minutes=3))])
+    await store.memories.put([said(21, 1, session_id=None, recorded_at=NOW + timedelta(minutes=3))])
+    pool = await offered(store, query(visibility=MINE, moments=MOMENTS))
+    assert whom(pool) == [2, 3, 8, 20]
+    assert pool.text_bm25.tolist() == [0, 0, 0, 0]
+    assert np.isnan(pool.cosines).all()
+    assert whom(await offered(store, query("word5", visibility=MINE, moments=MOMENTS[:1]))) == [2, 3, 5, 20]
+
+
+async def test_what_happened_then_must_be_visible_and_pass_the_filter(store: Store) -> None:
+    await store.memories.put(
+        [
+            said(1, 2),
+            said(2, 2, project_id="prj_b"),
+            said(3, 2, scope=Scope.SESSION, session_id="t"),
+            said(4, 2, scope=Scope.SESSION, category="c"),
+            said(5, 2, scope=Scope.GLOBAL, project_id=None),
+            said(6, 2, project_id="prj_b", category="c"),
+        ]
+    )
+    # No more than the limit, so that what is hidden would take the place of what is not.
+    assert whom(await offered(store, query(visibility=MINE, moments=MOMENTS, limit=3))) == [1, 4, 5]
+    assert whom(await offered(store, query(moments=MOMENTS))) == [5]
+    filtered = query(visibility=MINE, moments=MOMENTS, filter=MemoryFilter(category="c"))
+    assert whom(await offered(store, filtered)) == [4]
+    nothing = query(visibility=MINE, moments=MOMENTS, filter=MemoryFilter(category="d"))
+    assert whom(await offered(store, nothing)) == []
+
+
+async def test_of_much_that_happened_then_the_most_fitting_are_candidates(store: Store) -> None:
+    await store.memories.put(
+        [
+            said(number, 2, session_id=None, vector=vector(1 if number == 17 else -1, number / 30))
+            for number in range(1, 31)
+        ]
+        + [said(40, 99, session_id=None, passages=(("word12", "word12"),), vector=vector(1, 0))]
+    )
+    asked = query("word12", vector=vector(1, 0.5), visibility=MINE, moments=MOMENTS, limit=2)
+    assert whom(await offered(store, asked)) == [12, 17, 30, 40]
+    assert whom(await offered(store, query(visibility=MINE, moments=MOMENTS, limit=3))) == [1, 2, 3]
+
+
+async def test_words_are_chosen_knowing_only_who_speaks_in_what_can_be_seen(store: Store, other: Store) -> None:
+    names_given: list[list[str]] = []
+
+    def terms(speakers: Sequence[str]) -> tuple[str, ...]:
+        names_given.append(sorted(speakers))
+        return ("Word1",)
+
+    async def heard(visibility: Visibility) -> list[str]:
+        pool = await offered(store, replace(query(visibility=visibility), terms=terms))
+        assert pool.terms == ("word1",)
+        assert sorted(pool.speaker_names) == names_given[-1]
+        said_by = {name for name in pool.text_speakers.tolist() if name != -1}
+        assert said_by <= set(range(len(pool.speaker_names)))
+        return names_given.pop()
+
+    ann = said(1, 0, speaker="Ann", key="k")
+    await store.memories.put(
+        [
+            said(1, 0, speaker="Ben", project_id="prj_b"),
+            ann,
+            said(1, 0, speaker="Gil", scope=Scope.GLOBAL, project_id=None),
+            said(1, 0, speaker="Sid", scope=Scope.SESSION),
+            said(1, 0, speaker="Tom", scope=Scope.SESSION, session_id="t"),
+            said(1, 0, speaker="Sue", scope=Scope.SESSION, project_id="prj_b"),
+            said(1, 0),
+        ]
+    )
+    assert await heard(MINE) == ["Ann", "Gil", "Sid"]
+    assert await heard(Visibility("prj_a")) == ["Ann", "Gil"]
+    assert await heard(Visibility("prj_b", "s")) == ["Ben", "Gil", "Sue"]
+    assert await heard(NOBODY_IN_PARTICULAR) == ["Gil"]
+    assert names_given == []  # asked once for each question
+    renamed = said(1, 0, speaker="Anna", key="k", given=frozenset({"speaker"}))
+    await other.memories.put([renamed])
+    assert await heard(MINE) == ["Anna", "Gil", "Sid"]
+    await other.memories.delete(MINE, [ann.memory.id])
+    assert await heard(MINE) == ["Gil", "Sid"]
+
+
+async def test_each_text_comes_with_whose_words_it_is(store: Store) -> None:
+    await store.memories.put([said(0, 0, speaker="Zoe", project_id="prj_b")])
+    await store.memories.put(
+        [said(number, number, speaker=name) for number, name in enumerate([None, "Ben", "Ann", "Ben"], start=1)]
+    )
+    pool = await offered(store, query("word2", visibility=MINE))
+    names = [*pool.speaker_names, None]
+    assert [names[place] for place in pool.text_speakers[pool.around[:, REACH]]] == [None, "Ben", "Ann", "Ben"]
+
+
+def talk(number: int, **fields: Any) -> MemoryWrite:
+    """A memory unlike any other, somewhere in a few sessions, some of them private."""
+    dice = random.Random(number)
+    words = [f"w{int(dice.expovariate(0.2))}" for _ in range(dice.randint(1, 30))]
+    passages = tuple(tuple(words[start : start + 12]) for start in range(0, len(words), 12))
+    scope = dice.choice([Scope.GLOBAL, Scope.PROJECT, Scope.PROJECT, Scope.SESSION])
+    defaults: dict[str, Any] = {
+        "scope": scope,
+        "project_id": None if scope is Scope.GLOBAL else "prj_a",
+        "session_id": "s" if scope is Scope.SESSION else dice.choice([None, "s", "t"]),
+        "speaker": dice.choice([None, "Ann", "Ben", "Cid"]),
+        "importance": dice.random(),
+        "confidence": dice.random(),
+        "vector": dice.choice([b"", *[vector(*(dice.gauss(0.5, 1) for _ in range(8)))] * 5]),
+    }
+    return said(number, dice.choice([None, dice.randint(-50, 50)]), passages=passages, **(defaults | fields))
+
+
+QUESTIONS = [
+    query("w0", "w3", "w40", visibility=MINE, limit=1000),
+    query("w1", "w2", vector=vector(*range(8)), visibility=MINE, limit=1000, moments=MOMENTS),
+    query(vector=vector(1, -1, 1, -1, 1, -1, 1, -1), visibility=MINE, limit=6, moments=MOMENTS),
+    query("w5", "w6", visibility=Visibility("prj_a"), filter=MemoryFilter(speaker="Ann"), limit=1000),
+    query("w7", vector=vector(*[1] * 8), limit=1000),
+]
+
+
+async def test_what_others_keep_changes_nothing_in_a_pool(store: Store, backend: Backend) -> None:
+    await store.memories.put([talk(number) for number in range(60)])
+    expected = await told(store)
+    assert min(len(pool["handles"]) for pool in expected) > 5
+    hidden: list[dict[str, Any]] = [
+        {"scope": Scope.PROJECT, "project_id": "prj_b", "session_id": "s"},
+        {"scope": Scope.SESSION, "project_id": "prj_b", "session_id": "s"},
+        {"scope": Scope.SESSION, "project_id": "prj_a", "session_id": "t"},
+        {"scope": Scope.SESSION, "project_id": None, "session_id": "s"},
+    ]
+    foreign = [talk(100 + number, speaker=f"Eve {number}", **hidden[number % 4]) for number in range(80)]
+    alike = [talk(number, project_id="prj_b", session_id="s", scope=Scope.SESSION) for number in range(60)]
+    await store.memories.put(foreign + alike)
+    assert_same(await told(store), expected)
+    assert_same(await told(await backend.open()), expected)
+    foreign_pool = await offered(store, replace(QUESTIONS[1], visibility=Visibility("prj_b", "s")))
+    assert foreign_pool.texts > expected[1]["texts"]
+    await store.memories.delete(Visibility("prj_b", "s"), [one.memory.id for one in foreign + alike])
+    assert_same(await told(store), expected)
+
+
+@pytest.mark.parametrize("until_sorted", UNTIL_SORTED)
+async def test_pools_are_the_same_from_memory_from_a_file_and_after_many_changes(
+    store: Store, backend: Backend, monkeypatch: pytest.MonkeyPatch, until_sorted: int
+) -> None:
+    """One store follows every change; others are opened now and then, with or without a file."""
+    monkeypatch.setattr(token_segments, "UNSORTED_TOKENS", until_sorted)
+    dice = random.Random(5)
+    ids = [f"mem_{number:03}" for number in range(400)]
+    living = dict[str, int]()
+    for turn in range(12):
+        numbers = range(turn * 20, turn * 20 + 20)
+        await store.memories.put([talk(number, id=ids[number], key=f"k{number}") for number in numbers])
+        living |= {ids[number]: number for number in numbers}
+        gone = dice.sample([*living], 8)
+        await store.memories.delete(MINE, gone)
+        for own in gone:
+            del living[own]
+        for own in dice.sample([*living], 6):
+            kept = talk(int(own[4:])).memory
+            given = frozenset({"speaker", "importance", "occurred_at"})
+            living[own] = dice.randint(1000, 9999)
+            place = {"scope": kept.scope, "project_id": kept.project_id, "session_id": kept.session_id}
+            await store.memories.put([talk(living[own], key=f"k{int(own[4:])}", given=given, **place)])
+        if turn == 6:
+            await store.memories.begin_rebuild(resume=False)
+            await store.memories.rebuild([(own, talk(number).derived) for own, number in living.items()])
+            await store.memories.finish_rebuild()
+        if turn % 3 == 0:
+            assert_same(await told(store), await told(await backend.open()))
+        else:
+            await offered(store, QUESTIONS[turn % 5])
+    with monkeypatch.context() as patch:
+        patch.setattr(token_segments, "UNSORTED_TOKENS", 131_072 if until_sorted == 40 else 40)
+        expected = await told(await backend.open())
+    assert min(len(pool["handles"]) for pool in expected) > 5
+    assert_same(await told(store), expected)
+    assert (await store.check()).problems == []
+
+
+async def test_a_pool_tells_what_kind_each_text_is_and_how_much_it_counts(store: Store) -> None:
+    late = NOW + timedelta(days=2)
+    await store.memories.put(
+        [
+            write("first word", traits=5, importance=0.25, confidence=0.5, key="k"),
+            write("second word", traits=2**30, importance=1.0, recorded_at=late, occurred_at=NOW - timedelta(1)),
+        ]
+    )
+    pool = await offered(store, query("word"))
+    now, day = round(NOW.timestamp() * 1_000_000), 86_400_000_000
+    assert whom(pool) == [5, 2**30]
+    assert (pool.importance.tolist(), pool.confidence.tolist()) == ([0.25, 1.0], [0.5, 1.0])
+    assert (pool.times.tolist(), pool.recorded.tolist()) == ([now, now - day], [now, now + 2 * day])
+    relabelled = write("ignored", key="k", importance=0.75, traits=9)
+    await store.memories.put([replace(relabelled, given=frozenset({"importance"}))])
+    pool = await offered(store, query("word"))
+    assert (whom(pool), pool.importance.tolist()) == ([5, 2**30], [0.75, 1.0])
+    await store.memories.put([write("third word", key="k", traits=6)])
+    pool = await offered(store, query("word"))
+    assert (whom(pool), pool.handles.tolist()) == ([6, 2**30], sorted(pool.handles.tolist()))
+
+
+async def test_a_rebuild_may_find_another_kind(store: Store) -> None:
+    kept = write("word", traits=1)
+    await store.memories.put([kept])
+    await store.memories.begin_rebuild(resume=False)
+    await store.memories.rebuild([(kept.memory.id, replace(kept.derived, traits=6))])
+    await store.memories.finish_rebuild()
+    assert whom(await offered(store, query("word"))) == [6]

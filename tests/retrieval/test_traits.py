@@ -14,6 +14,8 @@ from recollect.retrieval.traits import Trait, traits_of
         ("how are you?  \n", Trait.ASKS | Trait.QUESTION),
         ("want to see it? [shares a photo of a dog]", Trait.ASKS | Trait.QUESTION),
         ("want to see it? [a] photo", Trait.ASKS),
+        # Looking for the end of each of many brackets that begin would take minutes.
+        ("want to see it? [a [b]", Trait.ASKS),
         ("how are you? all is well here.", Trait.ASKS),
         ("[is it so?]", Trait.ASKS),
         ("the boat left yesterday", Trait.TIMED),

@@ -7,20 +7,22 @@ from datetime import MINYEAR, datetime, timedelta
 
 # A date without a year may be of any of these many years before the question.
 YEARS_BACK = 15
+# Somebody who names more means something else than a moment; each costs a look at every memory.
+MOST_SPANS = 100
 # How well something fits that happened in the named month, just after it, on the named day, in the week after it.
 IN_MONTH, AFTER_MONTH, ON_DAY, AFTER_DAY = 0.5, 0.3, 1.0, 0.65
 
 _MONTHS = (
     "january february march april may june july august september october november december".split()  # noqa: SIM905
 )
-_NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "ten": 10}
+_NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10}
 _MONTH = "|".join([*_MONTHS, *(month[:3] for month in _MONTHS if month != "may"), "sept"])
 _NAMED = re.compile(
     rf"(?:\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)?[ ,]+)?\b(?P<month>{_MONTH})\b\.?"
     r"(?:[ ,]+(?P<later_day>\d{1,2})(?:st|nd|rd|th)?\b)?(?:[ ,]+(?P<year>\d{4})\b)?",
     re.IGNORECASE,
 )
-_ISO = re.compile(r"\b(?P<year>\d{4})-(?P<month>\d{2})(?:-(?P<day>\d{2}))?\b")
+_ISO = re.compile(r"\b(?P<year>\d{4})-(?P<month>\d{2})(?:-(?P<day>\d{2}))?(?:\b|(?=T\d))")
 # These are also ordinary words; alone they are a month only where one says so.
 _AMBIGUOUS = re.compile(
     r"\b(?:in|of|during|last|this|next|early|late|mid|since|by|until|before|after) $", re.IGNORECASE
@@ -43,14 +45,15 @@ class Span:
 
 def spans_named(question: str, asked_at: datetime) -> tuple[Span, ...]:
     """Every stretch of time that the question names; relative ones are meant from when it is asked."""
-    return (*_absolute(question, asked_at), *_relative(question, asked_at))
+    found = dict.fromkeys((*_absolute(question, asked_at), *_relative(question, asked_at)))
+    return tuple(found)[:MOST_SPANS]
 
 
 def _absolute(question: str, asked_at: datetime) -> Iterator[Span]:
     for found in _NAMED.finditer(question):
         day, year = found["day"] or found["later_day"], found["year"]
         word = found["month"].lower()
-        if word in ("may", "mar") and not (day or year) and not _AMBIGUOUS.search(question[: found.start("month")]):
+        if word in ("may", "mar", "march") and not (day or year) and not _AMBIGUOUS.search(question[: found.start("month")]):
             continue
         month = [name[:3] for name in _MONTHS].index(word[:3]) + 1
         if year is None and re.search(r"\blast\s+$", question[: found.start("month")], re.IGNORECASE):

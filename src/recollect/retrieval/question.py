@@ -32,7 +32,7 @@ _SAYING = "say|tell|suggest|recommend|mention|give|explain|advise|list|provide"
 _SAID = "said|told|suggested|recommended|mentioned|gave|explained|advised|listed|provided"
 _CUES = (
     (Kind.WHEN, r"when|how (?:long|often)|(?:what|which) (?:date|day|month|year|time)"),
-    (Kind.NAME, r"who|where|which|what (?:is|was) the name|what\b.*\b(?:called|named)"),
+    (Kind.NAME, r"who|where|which|what (?:is|was) the name|what\b.{0,80}\b(?:called|named)"),
     (Kind.SUMMARY, r"summar\w+|overview|recap|sum up"),
     (
         Kind.ASKED,

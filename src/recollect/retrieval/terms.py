@@ -109,14 +109,14 @@ _IRREGULAR = """
     buy:bought catch:caught choose:chose,chosen come:came deal:dealt dig:dug draw:drew,drawn dream:dreamt
     drink:drank,drunk drive:drove,driven eat:ate,eaten fall:fell,fallen feed:fed feel:felt fight:fought find:found
     fly:flew,flown forget:forgot,forgotten forgive:forgave,forgiven freeze:froze,frozen get:got,gotten give:gave,given
-    go:went,gone grow:grew,grown hang:hung hear:heard hide:hid,hidden hold:held keep:kept know:knew,known lead:led
+    go:went,gone,goes grow:grew,grown hang:hung hear:heard hide:hid,hidden hold:held keep:kept know:knew,known lead:led
     learn:learnt leave:left lend:lent lie:lain lose:lost make:made mean:meant meet:met pay:paid ride:rode,ridden
     ring:rang,rung rise:rose,risen run:ran say:said see:saw,seen seek:sought sell:sold send:sent shake:shook,shaken
     shine:shone shoot:shot show:shown sing:sang,sung sink:sank,sunk sit:sat sleep:slept speak:spoke,spoken spend:spent
     stand:stood steal:stole,stolen stick:stuck strike:struck swear:swore,sworn swim:swam,swum take:took,taken
     teach:taught tear:tore,torn tell:told think:thought throw:threw,thrown understand:understood wake:woke,woken
     wear:wore,worn win:won write:wrote,written child:children person:people man:men woman:women foot:feet tooth:teeth
-    mouse:mice life:lives wife:wives knife:knives
+    mouse:mice wife:wives knife:knives
 """
 
 

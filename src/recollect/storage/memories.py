@@ -63,11 +63,11 @@ class MemoryStore(Protocol):
         ...
 
     async def search(self, query: CandidateQuery, choose: Choose) -> Mapping[int, Memory]:
-        """Offer the best by text and the best by meaning to `choose`, each with both scores; what it chose, by handle.
+        """Offer what may answer to `choose`, with what is known of it and around it; what it chose, by handle.
 
-        Ranking is not decided here. Those that match a term come first, best first, then the others, nearest in meaning
-        first; ties are in the order kept. All is read from one state of the store, which has every write that any
-        process was told is durable. `choose` runs on another thread than the caller's.
+        Ranking is not decided here. Candidates are the best by text and those next to them, the nearest in meaning, and
+        what happened at the moments that the question names. All is read from one state of the store, which has every
+        write that any process was told is durable. `choose` may run on another thread than the caller's.
         """
         ...
 

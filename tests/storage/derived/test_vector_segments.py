@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 from recollect.storage.derived import vector_segments
@@ -215,6 +216,37 @@ def test_refined_cosines_are_exact() -> None:
 
 
 @both_ways
+def test_values_multiply_to_the_cosines_of_rows_in_any_order_wherever_they_are_kept(tmp_path: Path) -> None:
+    vectors, queries = clustered(1200), clustered(5, seed=1)
+    vectors[3] = vectors[1100] = vectors[700]
+    segments, at_once = kept_in_pieces(tmp_path, vectors, [400, 900]), filled(vectors)
+    rows = np.array([1199, 3, 700, 1100, 400, 399, 899, 900, 0, 3])
+    values = segments.values(rows)
+    assert (values.dtype, values.shape) == (np.float32, (10, DIMENSIONS))
+    assert_array_equal(values, at_once.values(rows))
+    assert_array_equal(values[[1, 2, 3, 9]], values[[1]].repeat(4, axis=0))
+    assert_allclose(np.linalg.norm(values, axis=1), 1, rtol=1e-6)
+    wanted: list[int] = rows.tolist()
+    for query in queries:
+        question = segments.values_of_query(query)
+        assert (question.dtype, question.shape) == (np.float32, (DIMENSIONS,))
+        assert_allclose(values @ question, segments.cosines(query, rows), atol=1e-6)
+        assert_allclose(values @ question, cosines_by_hand(query, [vectors[row] for row in wanted]), atol=0.01)
+    assert_array_equal(segments.values_of_query(vectors[3]), values[1])
+    assert segments.values(np.empty(0, dtype=np.int64)).shape == (0, DIMENSIONS)
+
+
+def test_what_points_nowhere_has_no_values() -> None:
+    vectors = [*clustered(2), b"", bytes(2 * DIMENSIONS)]
+    segments = filled(vectors)
+    nowhere = np.isnan(segments.values(np.arange(4)))
+    assert_array_equal(nowhere, np.repeat([[False], [False], [True], [True]], DIMENSIONS, axis=1))
+    for query in vectors[2:]:
+        assert np.isnan(segments.values_of_query(query)).all()
+    assert not np.isnan(segments.values_of_query(vectors[0])).any()
+
+
+@both_ways
 def test_limits_and_masks_may_leave_little_or_nothing() -> None:
     vectors, [query] = clustered(1000), clustered(1, seed=1)
     segments = filled(vectors)
@@ -234,6 +266,7 @@ def test_vectors_of_another_length_are_refused() -> None:
         lambda: segments.nearest(bytes(2), 1),
         lambda: segments.cosines(bytes(2), np.array([0])),
         lambda: segments.refine(bytes(2), []),
+        lambda: segments.values_of_query(bytes(2)),
     ):
         with pytest.raises(ValueError, match="a vector has 96 bytes"):
             call()

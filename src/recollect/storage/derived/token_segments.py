@@ -286,7 +286,9 @@ def match(gathered: Gathered, rows: int, terms: Sequence[str], worth: NDArray[np
         if len(which):
             once = np.unique(which * rows + owners[where]) % rows
             pairs = np.bincount(once, minlength=rows).astype(np.float32)
-    if (tokens == PASSAGE_END).any():
+    passage_ends = tokens == PASSAGE_END
+    if passage_ends.any():
+        lengths -= np.bincount(owners[passage_ends], minlength=rows)
         bm25 = _best_passages(tokens, owners, rows, is_term, worth, average)
     else:
         bm25 = saturated(counts, lengths[:, np.newaxis], average) @ worth

@@ -126,11 +126,34 @@ class Readers(Lane):
 
     def __init__(self, connect: Connect, threads: int) -> None:
         self._connect = connect
+        self._here: Connection | None = None
         super().__init__("recollect-reader", threads)
 
     async def read(self, work: Work[T]) -> T:
         """Do this on one snapshot of the store."""
         return await self._submit(lambda connection: in_snapshot(connection, work)).outcome
+
+    async def read_here(self, work: Work[T]) -> T:
+        """The same on the event loop's own thread: for what takes less time than waking another thread twice."""
+        if self._here is None:  # a connection may have to wait when it is opened, so that is done elsewhere
+            connection = await self._submit(lambda _: self._connect()).outcome
+            if self._here is None and not self._closing:
+                self._here = connection
+            else:
+                connection.close()
+        self.refuse_if_gone()
+        if self._here is None:
+            raise Unavailable("the store is closed", hint="open it again")
+        try:
+            return in_snapshot(self._here, work)
+        except BaseException as error:
+            raise translated(error) from error
+
+    async def close(self) -> None:
+        await super().close()
+        if self._here is not None and os.getpid() == self._process:
+            self._here.close()
+            self._here = None
 
     def _serve(self) -> None:
         connection: Connection | None = None

@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 _SQL = load_queries("memories")
 _EVERYTHING = MemoryFilter()
 
+# Among so few memories, searching takes less than waking another thread to do it.
+FEW_MEMORIES = 5_000
+FEW_CHANGES = 100
+
 
 class SqliteMemories:
     """Satisfies `storage.memories.MemoryStore`."""
@@ -61,6 +65,10 @@ class SqliteMemories:
         return await self._writer.write(lambda connection: _delete(connection, visibility, memory_ids))
 
     async def search(self, query: CandidateQuery, choose: Choose) -> Mapping[int, Memory]:
+        if self._is_brief(query):
+            found = await self._readers.read_here(lambda connection: self._search_if_current(connection, query, choose))
+            if found is not None:
+                return found
         return await self._readers.read(lambda connection: self._search(connection, query, choose))
 
     async def counts(self) -> MemoryCounts:
@@ -90,6 +98,19 @@ class SqliteMemories:
         return await self._readers.read(self._write_derived_files)
 
     # -- searching ---------------------------------------------------------------------------------
+
+    def _is_brief(self, query: CandidateQuery) -> bool:
+        """Whether a search takes about a millisecond: all is in memory already, and not much."""
+        index = self._indexes.get((query.model, len(query.vector)))
+        return index is not None and 0 < index.rows <= FEW_MEMORIES and not self._indexes_lock.locked()
+
+    def _search_if_current(
+        self, connection: Connection, query: CandidateQuery, choose: Choose
+    ) -> dict[int, Memory] | None:
+        """The search, unless so much happened since the last one that catching up takes long."""
+        if self._indexes[query.model, len(query.vector)].missed(connection) > FEW_CHANGES:
+            return None
+        return self._search(connection, query, choose)
 
     def _search(self, connection: Connection, query: CandidateQuery, choose: Choose) -> dict[int, Memory]:
         handles = choose(self._candidates(connection, query))

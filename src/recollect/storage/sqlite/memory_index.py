@@ -64,6 +64,8 @@ class _View(NamedTuple):
     average: float
     """The average length of a text."""
     speakers: list[str]
+    places_of_speakers: NDArray[np.int32]
+    """Where each of all speakers is among these; NONE for one who is not, and at the end."""
     background: Background | None
 
 
@@ -97,6 +99,15 @@ class MemoryIndex:
         self._views: dict[tuple[int, ...], _View] = {}
 
     # -- keeping up ----------------------------------------------------------------------------------
+
+    @property
+    def rows(self) -> int:
+        return self._columns.rows
+
+    def missed(self, connection: Connection) -> int:
+        """How many changes happened since the last refresh."""
+        known = 0 if self._revision is None else self._revision.number
+        return abs(latest_revision(connection).number - known)
 
     def refresh(self, connection: Connection) -> None:
         """Contain all that the connection's snapshot has. Snapshots must not go back in time from call to call."""
@@ -262,12 +273,16 @@ class MemoryIndex:
                 visible |= columns.audiences == audience
             texts = int(np.count_nonzero(visible))
             rows = np.flatnonzero(visible)
+            speakers = columns.speakers_among(audiences)
+            place_of = {name: place for place, name in enumerate(speakers)}
+            places = [*(place_of.get(name, NONE) for name in columns.speaker_names), NONE]
             self._views[audiences] = _View(
                 visible,
                 texts,
                 texts == columns.rows,
                 float(self._words.lengths[rows].mean()) if texts else 0.0,
-                columns.speakers_among(audiences),
+                speakers,
+                np.array(places, dtype=np.int32),
                 None if self._vectors is None else Background(self._vectors.values(rows[:: max(1, texts // SAMPLE)])),
             )
         return self._views[audiences]
@@ -287,7 +302,8 @@ class MemoryIndex:
             chosen[self._most_fitting(query, scores, then.nonzero()[0])] = True
         if allowed is not None:
             chosen &= allowed
-        return chosen.nonzero()[0]
+        rows = chosen.nonzero()[0]
+        return rows[np.argsort(self._columns.seqs[rows])]
 
     def _most_fitting(self, query: CandidateQuery, scores: NDArray[np.float32], rows: Rows) -> Rows:
         """The best of these by words and meaning together."""
@@ -301,7 +317,7 @@ class MemoryIndex:
     def _pool(self, query: CandidateQuery, chosen: Rows, view: "_View", found: "_Found") -> CandidatePool:
         columns = self._columns
         around = columns.around(chosen, REACH)
-        rows = np.union1d(chosen, around[around != NONE]) if columns.chained else chosen
+        rows = np.union1d(chosen, around[around != NONE]) if columns.chained else np.sort(chosen)
         places = np.searchsorted(rows, around)
         places[around == NONE] = NONE
         own = places[:, REACH]
@@ -318,7 +334,7 @@ class MemoryIndex:
             text_occurrences=matched.occurrences,
             text_bm25=matched.bm25,
             text_traits=columns.traits[rows],
-            text_speakers=columns.speakers[rows],
+            text_speakers=view.places_of_speakers[columns.speakers[rows]],
             pairs=matched.pairs[own],
             lengths=matched.lengths[own],
             cosines=cosines,
@@ -328,7 +344,7 @@ class MemoryIndex:
             recorded=columns.recorded[chosen],
             importance=columns.importance[chosen],
             confidence=columns.confidence[chosen],
-            speaker_names=columns.speaker_names,
+            speaker_names=view.speakers,
             terms=found.terms,
             texts=view.texts,
             frequencies=found.frequencies,
