@@ -15,7 +15,20 @@ IN_MONTH, AFTER_MONTH, ON_DAY, AFTER_DAY = 0.5, 0.3, 1.0, 0.65
 _MONTHS = (
     "january february march april may june july august september october november december".split()  # noqa: SIM905
 )
-_NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10}
+_NUMBERS = {
+    "a": 1,
+    "an": 1,
+    "one": 1,
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+    "seven": 7,
+    "eight": 8,
+    "nine": 9,
+    "ten": 10,
+}
 _MONTH = "|".join([*_MONTHS, *(month[:3] for month in _MONTHS if month != "may"), "sept"])
 _NAMED = re.compile(
     rf"(?:\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)?[ ,]+)?\b(?P<month>{_MONTH})\b\.?"
@@ -53,7 +66,11 @@ def _absolute(question: str, asked_at: datetime) -> Iterator[Span]:
     for found in _NAMED.finditer(question):
         day, year = found["day"] or found["later_day"], found["year"]
         word = found["month"].lower()
-        if word in ("may", "mar", "march") and not (day or year) and not _AMBIGUOUS.search(question[: found.start("month")]):
+        if (
+            word in ("may", "mar", "march")
+            and not (day or year)
+            and not _AMBIGUOUS.search(question[: found.start("month")])
+        ):
             continue
         month = [name[:3] for name in _MONTHS].index(word[:3]) + 1
         if year is None and re.search(r"\blast\s+$", question[: found.start("month")], re.IGNORECASE):
