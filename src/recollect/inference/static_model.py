@@ -51,7 +51,9 @@ class _Table:
 
         with as_file(files("recollect.inference") / "static_v1") as folder:
             try:
-                self._rows = np.load(folder / "rows.npy", mmap_mode="r")
+                self._rows = np.asarray(
+                    np.load(folder / "rows.npy", mmap_mode="r")
+                )  # taking rows of a memmap costs more
                 self._scales = np.load(folder / "scales.npy").astype(np.float32)
                 self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
             except (OSError, ValueError) as error:

@@ -136,8 +136,12 @@ class TokenSegments:
         places = (tail.tokens == wanted).nonzero()[0]
         if len(places):
             owners: Rows = np.asarray(np.searchsorted(tail.starts, places, side="right"), dtype=np.int64)
-            rows, counts = np.unique(owners, return_counts=True)
-            found.append(Had(rows + (self._first - 1), counts.astype(np.float32)))
+            again = owners[1:] == owners[:-1]
+            if again.any():
+                rows, counts = np.unique(owners, return_counts=True)
+                found.append(Had(rows + (self._first - 1), counts.astype(np.float32)))
+            else:
+                found.append(Had(owners + (self._first - 1), np.ones(len(owners), dtype=np.float32)))
         if len(found) == 1:
             return found[0]
         if not found:
