@@ -1,6 +1,6 @@
 """How terms are written for the text index."""
 
-from recollect.storage.sqlite.terms import indexed, match_any, token
+from recollect.storage.sqlite.terms import indexed, token
 
 
 def test_terms_are_joined_by_the_only_character_that_separates() -> None:
@@ -14,8 +14,3 @@ def test_passages_are_on_lines_of_their_own() -> None:
 def test_a_term_is_lower_case_without_control_characters_and_not_endless() -> None:
     assert token("A\tB\x00\x7f") == "a␉b␀␡"
     assert token("x" * 5000) == "x" * 1000
-
-
-def test_an_expression_quotes_each_term_once_and_is_empty_without_any() -> None:
-    assert match_any(("a", 'b"c', "OR", "a", "")) == '"a" OR "b""c" OR "or"'
-    assert match_any(()) == match_any(("",)) == ""

@@ -4,7 +4,7 @@ This module imports numpy, which takes a while: import it where it is first need
 """
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -189,15 +189,18 @@ class MemoryIndex:
             if not in_log(connection, revision):
                 return None
             arrays = segment.arrays
-            self._columns.attach(arrays)
-            self._words.attach(arrays)
-            if self._vectors is not None:
-                self._vectors.attach(arrays)
+            self._attach(arrays)
         except (UnusableFile, ValueError) as error:
             logger.warning("a derived file is made anew", extra={"file": self._path.name, "reason": str(error)})
             self._clear()
             return None
         return revision
+
+    def _attach(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self._columns.attach(arrays)
+        self._words.attach(arrays)
+        if self._vectors is not None:
+            self._vectors.attach(arrays)
 
     def problems(self, connection: Connection) -> Iterator[str]:
         """How the file differs from the store, apart from changes that it is known not to contain yet."""
@@ -213,10 +216,7 @@ class MemoryIndex:
         if not in_log(connection, revision):
             yield f"{self._path.name} is too old to be used, and will be made anew"
             return
-        self._columns.attach(arrays)
-        self._words.attach(arrays)
-        if self._vectors is not None:
-            self._vectors.attach(arrays)
+        self._attach(arrays)
         copied = self._entries()
         self._clear()
         self._read_everything(connection)

@@ -18,9 +18,3 @@ def indexed(passages: Iterable[Iterable[str]]) -> str:
 def token(term: str) -> str:
     """The term as the index knows it."""
     return term[:_LONGEST].lower().translate(_SHOWN)
-
-
-def match_any(terms: Iterable[str]) -> str:
-    """The expression that matches any of these terms; each is quoted, so nothing in it is read as syntax."""
-    quoted = dict.fromkeys('"' + token(term).replace('"', '""') + '"' for term in terms if term)
-    return " OR ".join(quoted)
