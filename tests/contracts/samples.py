@@ -72,6 +72,7 @@ def query(
     filter: MemoryFilter = EVERYTHING,
     limit: int = 10,
     moments: tuple[tuple[datetime, datetime], ...] = (),
+    with_uses: bool = False,
 ) -> CandidateQuery:
     return CandidateQuery(
         visibility=visibility,
@@ -81,6 +82,7 @@ def query(
         model=model,
         limit=limit,
         moments=moments,
+        with_uses=with_uses,
     )
 
 
@@ -116,3 +118,16 @@ async def search(store: Store, asked: CandidateQuery) -> FoundPool:
     found = [Found(whole[handle], words, meaning) for handle, words, meaning in scored]
     found.sort(key=lambda one: (-one.bm25, -math.inf if one.cosine is None else -one.cosine))
     return FoundPool(tuple(found), pool.texts, dict(zip(asked.terms([]), pool.frequencies, strict=True)))
+
+
+async def offered(store: Store, asked: CandidateQuery) -> CandidatePool:
+    """The pool as the store gives it."""
+    pools: list[CandidatePool] = []
+
+    def choose_none(pool: CandidatePool) -> list[int]:
+        pools.append(pool)
+        return []
+
+    assert await store.memories.search(asked, choose_none) == {}
+    (pool,) = pools
+    return pool

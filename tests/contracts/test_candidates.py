@@ -20,7 +20,7 @@ from recollect.domain.scopes import Scope, Visibility
 from recollect.storage.derived import token_segments
 from recollect.storage.store import Store
 from tests.contracts.conftest import Backend
-from tests.contracts.samples import NOBODY_IN_PARTICULAR, NOW, Found, FoundPool, query, search, vector, write
+from tests.contracts.samples import NOBODY_IN_PARTICULAR, NOW, Found, FoundPool, offered, query, search, vector, write
 
 STRANGE_TERMS = [
     "word",
@@ -269,19 +269,6 @@ async def test_a_candidate_is_the_whole_memory(store: Store) -> None:
 MINE = Visibility("prj_a", "s")
 ALONE = -1
 UNTIL_SORTED = [token_segments.UNSORTED_TOKENS, 40]
-
-
-async def offered(store: Store, asked: CandidateQuery) -> CandidatePool:
-    """The pool as the store gives it."""
-    pools: list[CandidatePool] = []
-
-    def choose_none(pool: CandidatePool) -> list[int]:
-        pools.append(pool)
-        return []
-
-    assert await store.memories.search(asked, choose_none) == {}
-    (pool,) = pools
-    return pool
 
 
 def said(

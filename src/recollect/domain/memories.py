@@ -102,6 +102,17 @@ class MemoryFilter:
     """Inclusive; a memory without `occurred_at` counts at its `recorded_at`."""
     occurred_before: datetime | None = None
     """Exclusive."""
+    containing: tuple[tuple["Wording", ...], ...] = ()
+    """Of each of these, at least one wording."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """Terms that follow one another in a text."""
+
+    terms: tuple[str, ...]
+    open_ended: bool = False
+    """Whether the last one may go on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +129,8 @@ class CandidateQuery:
     """How many candidates each way of searching may bring."""
     moments: tuple[tuple[datetime, datetime], ...] = ()
     """Spans of time (from, until) that the question names; what happened then is a candidate too."""
+    with_uses: bool = False
+    """Whether it matters how often each candidate was an answer before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +160,8 @@ class CandidatePool:
     """Similarity of meaning, -1 to 1; NaN when the two cannot be compared."""
     standings: "NDArray[np.float32]"
     """By how many standard deviations the similarity is above that of any memory; NaN as for cosines."""
+    vectors: "NDArray[np.float32]"
+    """The meaning of each as numbers, of length 1; NaN where it is not known."""
     sessions: "NDArray[np.int32]"
     """Candidates of one session have the same number; -1 without a session."""
     times: "NDArray[np.int64]"
@@ -155,6 +170,10 @@ class CandidatePool:
     """When it was kept, likewise."""
     importance: "NDArray[np.float32]"
     confidence: "NDArray[np.float32]"
+    uses: "NDArray[np.int64]"
+    """How often it was an answer; 0 when the query did not ask for uses."""
+    used: "NDArray[np.int64]"
+    """When last, in microseconds since 1970; when it was kept, if never."""
     speaker_names: Sequence[str]
     terms: tuple[str, ...]
     """The words that were looked for."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from recollect.domain.memories import (
@@ -69,6 +70,10 @@ class MemoryStore(Protocol):
         what happened at the moments that the question names. All is read from one state of the store, which has every
         write that any process was told is durable. `choose` may run on another thread than the caller's.
         """
+        ...
+
+    async def note_uses(self, uses: Mapping[str, int], used_at: datetime) -> None:
+        """Count these ids as answers once more, so many times each; those that are gone are passed over."""
         ...
 
     async def counts(self) -> MemoryCounts: ...

@@ -24,6 +24,7 @@ UNSCOPED = {
     ("memories", "not_rebuilt"): "maintenance: rebuilding; brings no content",
     ("memories", "count_not_rebuilt"): "maintenance: rebuilding; a number",
     ("memories", "keep_traits"): "writes what was found visible, or is being rebuilt",
+    ("memories", "note_uses"): "counts what was answered before; brings nothing back",
     ("memory_index", "changed_since"): "copies memories with their audience; search chooses by audience",
     ("memory_index", "everything"): "copies memories with their audience; search chooses by audience",
     ("store", "not_indexed"): "maintenance: checking; a number",

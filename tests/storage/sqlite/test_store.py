@@ -10,6 +10,7 @@ import pytest
 from recollect.domain.errors import StoreUnusable
 from recollect.storage.sqlite import mounts
 from recollect.storage.sqlite import store as store_module
+from recollect.storage.sqlite.schema import load_migrations
 from recollect.storage.sqlite.store import SqliteStore
 from recollect.storage.store import Store, StoreInfo
 from tests.contracts.samples import vector, write
@@ -23,7 +24,7 @@ async def test_a_new_home_is_private_and_holds_the_database_and_the_lock(tmp_pat
     assert {"recollect.db", "recollect.lock"} <= set(names_in(home))
     assert [path.name for path in home.glob("*") if stat.S_IMODE(path.stat().st_mode) != 0o600] == []
     info = await store.info()
-    assert info == StoreInfo("sqlite", str(home), 2, info.bytes)
+    assert info == StoreInfo("sqlite", str(home), len(load_migrations()), info.bytes)
     await store.close()
 
 

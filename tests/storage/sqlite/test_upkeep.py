@@ -12,6 +12,7 @@ from recollect.storage.derived.segment_file import SegmentFile
 from recollect.storage.sqlite import upkeep
 from recollect.storage.sqlite.connections import Connection
 from recollect.storage.sqlite.memory_index import FORMAT_VERSION
+from recollect.storage.sqlite.schema import load_migrations
 from recollect.storage.sqlite.store import SqliteStore
 from recollect.storage.store import CheckReport
 from tests.contracts.samples import MODEL, NOBODY_IN_PARTICULAR, vector, write
@@ -73,7 +74,9 @@ async def test_a_backup_taken_while_others_write_is_whole_and_can_take_the_store
     before = {child.stdout.readline().strip() for _ in range(20)}
     info = await filled.backup(tmp_path / "copy.db")
     child.communicate(timeout=20)
-    assert info == type(info)("sqlite", str(tmp_path / "copy.db"), 2, (tmp_path / "copy.db").stat().st_size)
+    assert info == type(info)(
+        "sqlite", str(tmp_path / "copy.db"), len(load_migrations()), (tmp_path / "copy.db").stat().st_size
+    )
     (tmp_path / "restored").mkdir()
     shutil.copy(tmp_path / "copy.db", tmp_path / "restored" / "recollect.db")
     restored = await SqliteStore.open(tmp_path / "restored")

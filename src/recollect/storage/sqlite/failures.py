@@ -6,7 +6,8 @@ from recollect.domain.errors import Busy, StoreUnusable, Unavailable
 
 _BUSY = (apsw.BusyError, apsw.LockedError, apsw.ProtocolError)
 _UNREACHABLE = (apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError)
-_DAMAGED = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)
+# What is kept as text was text when it was kept.
+_DAMAGED = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError, UnicodeDecodeError)
 
 
 def busy(seconds: float) -> Busy:

@@ -2,6 +2,8 @@
 
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +26,8 @@ from recollect.storage.sqlite.connections import Connection
 from recollect.storage.sqlite.lanes import Readers, Writer
 from recollect.storage.sqlite.named_queries import load_queries
 from recollect.storage.sqlite.revisions import vector_kinds
-from recollect.storage.sqlite.rows import json_text, memory_from, memory_values, optional_microseconds
-from recollect.storage.sqlite.terms import indexed
+from recollect.storage.sqlite.rows import json_text, memory_from, memory_values, microseconds, optional_microseconds
+from recollect.storage.sqlite.terms import indexed, match_all
 
 if TYPE_CHECKING:
     from recollect.storage.sqlite.memory_index import MemoryIndex
@@ -70,6 +72,10 @@ class SqliteMemories:
             if found is not None:
                 return found
         return await self._readers.read(lambda connection: self._search(connection, query, choose))
+
+    async def note_uses(self, uses: Mapping[str, int], used_at: datetime) -> None:
+        values = {"uses": json_text(dict(uses)), "used_at": microseconds(used_at)}
+        await self._writer.write(lambda connection: connection.execute(_SQL["note_uses"], values))
 
     async def counts(self) -> MemoryCounts:
         return await self._readers.read(
@@ -131,7 +137,7 @@ class SqliteMemories:
                 passing = [seq for (seq,) in connection.execute(_SQL["passing"], values)]
             found = index.candidates(query, audiences, passing)
             index.write_file_if_behind()
-            return found
+        return _with_uses(connection, found) if query.with_uses else found
 
     def _write_derived_files(self, connection: Connection) -> Sequence[DerivedFile]:
         from recollect.storage.sqlite.memory_index import MemoryIndex
@@ -166,6 +172,15 @@ class SqliteMemories:
         return self._indexes[kind]
 
 
+def _with_uses(connection: Connection, pool: CandidatePool) -> CandidatePool:
+    handles = pool.handles.tolist()
+    place_of = {handle: place for place, handle in enumerate(handles)}
+    uses, used = pool.uses.copy(), pool.used.copy()
+    for seq, count, used_at in connection.execute(_SQL["uses"], {"seqs": json_text(handles)}):
+        uses[place_of[seq]], used[place_of[seq]] = count, used_at
+    return replace(pool, uses=uses, used=used)
+
+
 def _visibility_values(visibility: Visibility) -> dict[str, Any]:
     return {"project_id": visibility.project_id, "session_id": visibility.session_id}
 
@@ -181,6 +196,7 @@ def _filter_values(filter: MemoryFilter) -> dict[str, Any]:
         "from_session": filter.from_session,
         "occurred_after": optional_microseconds(filter.occurred_after),
         "occurred_before": optional_microseconds(filter.occurred_before),
+        "match": match_all(filter.containing) if filter.containing else None,
     }
 
 

@@ -324,6 +324,7 @@ class MemoryIndex:
         matched = match(self._words.gather(rows), len(rows), found.terms, found.worth, view.average)
         if self._vectors is None or view.background is None or not query.vector:
             cosines = standings = np.full(len(chosen), np.nan, dtype=np.float32)
+            values = cosines[:, np.newaxis]
         else:
             question, values = self._vectors.values_of_query(query.vector), self._vectors.values(chosen)
             cosines = np.minimum(values @ question, 1)
@@ -339,11 +340,14 @@ class MemoryIndex:
             lengths=matched.lengths[own],
             cosines=cosines,
             standings=standings,
+            vectors=values,
             sessions=columns.chains[chosen],
             times=columns.times[chosen],
             recorded=columns.recorded[chosen],
             importance=columns.importance[chosen],
             confidence=columns.confidence[chosen],
+            uses=np.zeros(len(chosen), dtype=np.int64),
+            used=columns.recorded[chosen],
             speaker_names=view.speakers,
             terms=found.terms,
             texts=view.texts,

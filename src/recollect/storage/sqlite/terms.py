@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from recollect.domain.memories import Wording
+
 # The index splits at spaces and stops at NUL. Nobody's terms should have either, or other control characters; in those
 # that do, the characters that Unicode has for showing them stand for them.
 _SHOWN = {code: 0x2400 + code for code in range(33)} | {0x7F: 0x2421}
@@ -18,3 +20,13 @@ def indexed(passages: Iterable[Iterable[str]]) -> str:
 def token(term: str) -> str:
     """The term as the index knows it."""
     return term[:_LONGEST].lower().translate(_SHOWN)
+
+
+def match_all(required: Iterable[Iterable[Wording]]) -> str:
+    """The expression for texts that have a wording of each; every term is quoted, so nothing in it is syntax."""
+    return " AND ".join(f"({' OR '.join(map(_quoted, wordings))})" for wordings in required)
+
+
+def _quoted(wording: Wording) -> str:
+    phrase = " ".join(map(token, wording.terms)).replace('"', '""')
+    return f'"{phrase}"' + " *" * wording.open_ended

@@ -19,6 +19,7 @@ memory.audience_id IN ({audiences})
     AND (:from_session IS NULL OR memory.session_id = :from_session)
     AND (:occurred_after IS NULL OR coalesce(memory.occurred_at, memory.recorded_at) >= :occurred_after)
     AND (:occurred_before IS NULL OR coalesce(memory.occurred_at, memory.recorded_at) < :occurred_before)
+    AND (:match IS NULL OR memory.seq IN (SELECT rowid FROM memory_terms WHERE memory_terms MATCH :match))
     AND (:tags IS NULL OR NOT EXISTS (
         SELECT 1 FROM json_each(:tags) AS wanted
         WHERE wanted.value NOT IN (SELECT value FROM json_each(memory.tags))
@@ -119,6 +120,17 @@ DELETE FROM memory_change WHERE revision < (SELECT max(revision) FROM memory_cha
 -- note_great_change --
 -- The only entry of the new log.
 UPDATE memory_change SET revision = revision + 1, mark = random()
+
+-- uses --
+-- How often each of these was an answer, and when last; those that never were are not here.
+SELECT seq, uses, used_at FROM memory_use WHERE seq IN (SELECT value FROM json_each(:seqs))
+
+-- note_uses --
+-- Count answers by id; a memory that is gone meanwhile is passed over.
+INSERT INTO memory_use (seq, uses, used_at)
+SELECT memory.seq, noted.value, :used_at FROM json_each(:uses) AS noted JOIN memory ON memory.id = noted.key
+WHERE true
+ON CONFLICT (seq) DO UPDATE SET uses = uses + excluded.uses, used_at = max(used_at, excluded.used_at)
 
 -- passing --
 -- All that pass the filter, for search by meaning to choose among.
