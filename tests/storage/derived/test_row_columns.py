@@ -3,11 +3,13 @@
 from collections.abc import Mapping, Sequence
 from itertools import chain, combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from recollect.storage.derived.row_columns import NOBODY, NONE, Entry, RowColumns
 from recollect.storage.derived.segment_file import SegmentFile
@@ -27,11 +29,18 @@ ENTRIES = st.builds(
     importance=st.sampled_from([0.0, 0.25, 1.0]),
     confidence=st.sampled_from([0.5, 0.75]),
 )
-Change = list[Entry] | list[int] | None
-"""Rows to add, places in the store whose rows are no more, or everything read again."""
+
+
+class Kept:
+    """One more segment."""
+
+
+Change = list[Entry] | list[int] | Kept | None
+"""Rows to add, places in the store whose rows are no more, one more segment, or everything read again."""
 CHANGES: st.SearchStrategy[Change] = st.one_of(
     st.lists(ENTRIES, min_size=1, max_size=8, unique_by=lambda entry: entry.seq),
     st.lists(st.one_of(SEQS, st.just(5000)), max_size=4),
+    st.builds(Kept),
     st.none(),
 )
 
@@ -47,9 +56,18 @@ def filled(*entries: Entry) -> RowColumns:
 
 
 def reread(columns: RowColumns) -> RowColumns:
-    again = RowColumns()
-    again.attach(columns.arrays_of(columns.living()))
-    return again
+    return attached([columns.arrays_of(columns.living())])
+
+
+def attached(segments: Sequence[dict[str, NDArray[Any]]]) -> RowColumns:
+    columns = RowColumns()
+    for segment in segments:
+        columns.attach(segment)
+    return columns
+
+
+def copied(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    return {name: array.copy() for name, array in arrays.items()}
 
 
 def around(columns: RowColumns, reach: int) -> dict[int, list[int]]:
@@ -115,10 +133,16 @@ def agrees(columns: RowColumns, model: Mapping[int, Entry]) -> None:
 @given(changes=st.lists(CHANGES, max_size=10))
 def test_rows_are_what_a_dictionary_would_hold_after_any_changes(changes: Sequence[Change]) -> None:
     columns, model = RowColumns(), dict[int, Entry]()
+    segments = list[dict[str, NDArray[Any]]]()
     for change in changes:
         if change is None:
-            columns = reread(columns)
+            segments = [copied(columns.arrays_of(columns.living()))]
+            columns = attached(segments)
             assert columns.dead == 0
+        elif isinstance(change, Kept):
+            segments.append(copied(columns.arrays_since()))
+            columns.note_kept()
+            agrees(attached(segments), model)
         else:
             entries = [one for one in change if isinstance(one, Entry)]
             seqs = [one.seq if isinstance(one, Entry) else one for one in change]
@@ -233,9 +257,9 @@ def test_columns_come_from_a_real_file_and_can_be_changed_without_changing_it(tm
     assert path.read_bytes() == before
 
 
-def test_a_file_is_where_rows_begin() -> None:
+def test_a_segment_cannot_follow_rows_that_are_in_none() -> None:
     columns = filled(entry(1, 1))
-    with pytest.raises(ValueError, match="rows already"):
+    with pytest.raises(ValueError, match="only in memory"):
         columns.attach(columns.arrays_of(columns.living()))
 
 

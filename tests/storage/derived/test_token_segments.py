@@ -16,7 +16,6 @@ from recollect.storage.derived import token_segments
 from recollect.storage.derived.segment_file import SegmentFile
 from recollect.storage.derived.token_segments import (
     K1,
-    LONGEST_PASSAGE,
     PASSAGE_END,
     B,
     Gathered,
@@ -61,7 +60,7 @@ def kept(steps: Sequence[Step], unsorted: int) -> TokenSegments:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(token_segments, "UNSORTED_TOKENS", unsorted)
         for step in steps:
-            segments.append(map(written, step.texts))
+            segments.append([tokens_of(written(text)) for text in step.texts])
             if step.cuts is not None:
                 segments = reread(segments, step.cuts)
     return segments
@@ -80,7 +79,7 @@ def by_row(gathered: Gathered, rows: int) -> list[list[int]]:
 
 
 def had(segments: TokenSegments, term: str) -> list[tuple[int, float]]:
-    found = segments.having(term)
+    found = segments.having(token(term))
     return list(zip(found.rows.tolist(), found.counts.tolist(), strict=True))
 
 
@@ -105,8 +104,8 @@ def test_gathered_rows_have_their_tokens_in_order_whichever_rows_are_wanted(
     rows = data.draw(st.lists(st.integers(0, len(texts) - 1), max_size=12)) if texts else []
     gathered = segments.gather(np.array(rows, dtype=np.int64))
     assert by_row(gathered, len(rows)) == [tokens_of(texts[row]) for row in rows]
-    lengths = [min(len(tokens_of(text)), LONGEST_PASSAGE) for text in texts]
-    assert segments.lengths[: len(texts)].tolist() == lengths
+    lengths = [sum(one != PASSAGE_END for one in tokens_of(text)) for text in texts]
+    assert segments.lengths.tolist() == lengths
 
 
 @given(
@@ -128,7 +127,6 @@ def test_rows_match_by_their_best_passage(
     wanted = [texts[row] for row in rows]
     occurrences = [[[*chain(*text)].count(term) for term in terms] for text in wanted]
     assert_array_equal(matched.occurrences, np.array(occurrences).reshape(len(rows), len(terms)))
-    assert matched.lengths.tolist() == [len([*chain(*text)]) for text in wanted]
     assert matched.pairs.tolist() == [
         sum(any(pair in pairwise(passage) for passage in text) for pair in pairwise(terms)) for text in wanted
     ]
@@ -174,26 +172,26 @@ def test_no_word_is_the_end_of_a_passage(monkeypatch: pytest.MonkeyPatch) -> Non
         token.cache_clear()
 
 
-def test_rows_kept_by_word_say_that_a_word_occurs_255_times_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_word_occurs_255_times_at_most_however_rows_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     segments = TokenSegments()
-    segments.append([" ".join(["a"] * 300), "b"])
-    assert had(segments, "a") == [(0, 300)]
+    segments.append([tokens_of(" ".join(["a"] * 300)), tokens_of("b")])
+    assert had(segments, "a") == [(0, 255)]
     monkeypatch.setattr(token_segments, "UNSORTED_TOKENS", 10)
-    segments.append(["a a"])
+    segments.append([tokens_of("a a")])
     assert had(segments, "a") == [(0, 255), (2, 2)]
     assert by_row(segments.gather(np.array([0])), 1) == [[token("a")] * 300]
 
 
 def test_segments_come_from_a_real_file_and_rows_may_follow(tmp_path: Path) -> None:
     first = TokenSegments()
-    first.append(["a b\nc a", "", "b"])
+    first.append([tokens_of(text) for text in ("a b\nc a", "", "b")])
     arrays = first.arrays_of(np.array([0, 2]))
     assert arrays["words"].tolist() == sorted(map(token, "abc"))  # by word, where passages end does not matter
     SegmentFile.write(tmp_path / "words", "w", {}, [({}, arrays), ({}, first.arrays_of(np.array([1])))])
     again = TokenSegments()
     for segment in SegmentFile(tmp_path / "words", "w").segments:
         again.attach(segment.arrays)
-    again.append(["a c", "b"])
+    again.append([tokens_of("a c"), tokens_of("b")])
     assert again.rows == 5
     assert (had(again, "a"), had(again, "b")) == ([(0, 2), (3, 1)], [(0, 1), (1, 1), (4, 1)])
     expected = ["a b\nc a", "b", "", "a c", "b"]
@@ -202,7 +200,7 @@ def test_segments_come_from_a_real_file_and_rows_may_follow(tmp_path: Path) -> N
 
 def test_segments_come_before_rows_in_memory() -> None:
     segments = TokenSegments()
-    segments.append(["a"])
+    segments.append([tokens_of("a")])
     with pytest.raises(ValueError, match="only in memory"):
         segments.attach(segments.arrays_of(np.arange(1)))
 
@@ -214,7 +212,7 @@ def test_nothing_can_be_added_kept_and_asked() -> None:
     segments.attach(segments.arrays_of(nothing))
     assert (segments.rows, had(segments, "a"), by_row(segments.gather(nothing), 0)) == (0, [], [])
     matched = match(segments.gather(nothing), 0, ["a", "b"], rarity(0, [0, 0]), 0.0)
-    assert [column.shape for column in matched] == [(0, 2), (0,), (0,), (0,)]
+    assert [column.shape for column in matched] == [(0, 2), (0,), (0,)]
 
 
 # -- what words are worth ----------------------------------------------------------------------------

@@ -61,13 +61,13 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None
     """A few thousand rows are many."""
     if request.param == "bits choose first":
         monkeypatch.setattr(vector_segments, "EXACT_ROWS", 300)
-        monkeypatch.setattr(vector_segments, "CANDIDATES", 400)
+        monkeypatch.setattr(vector_segments, "FEWEST", 400)
 
 
 @pytest.fixture
 def few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vector_segments, "EXACT_ROWS", 300)
-    monkeypatch.setattr(vector_segments, "CANDIDATES", 400)
+    monkeypatch.setattr(vector_segments, "FEWEST", 400)
 
 
 both_ways = pytest.mark.usefixtures("way")
@@ -365,13 +365,14 @@ def test_a_damaged_file_gives_no_answer(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("few_are_many")
-def test_segments_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
-    one, other = filled(clustered(400)), filled(clustered(400, seed=1))
+def test_segments_with_other_centres_are_compared_by_one(tmp_path: Path) -> None:
+    vectors = [*clustered(400), *clustered(400, seed=1)]
+    one, other = filled(vectors[:400]), filled(vectors[400:])
     path = tmp_path / "vectors"
     every = np.arange(400)
     SegmentFile.write(path, "m", {}, [({}, one.arrays_of(every)), ({}, other.arrays_of(every))])
-    with pytest.raises(UnusableFile, match="do not belong together"):
-        opened(path)
+    for asked in (vectors[3], vectors[500]):
+        assert plain(opened(path).nearest(asked, 20)) == plain(filled(vectors).nearest(asked, 20))
     with pytest.raises(UnusableFile, match="48 dimensions"):
         opened(path, 47)
 

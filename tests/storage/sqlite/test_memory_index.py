@@ -220,7 +220,7 @@ async def test_a_file_that_misses_too_much_is_written_anew(
     before = path.read_bytes()
     expected = await after_reopening(home)
     assert path.read_bytes() == before
-    monkeypatch.setattr(memory_index, "REWRITE_AFTER", 10)
+    monkeypatch.setattr(memory_index, "FEW_CHANGES", 10)
     assert await after_reopening(home) == expected
     assert path.read_bytes() != before
     monkeypatch.setattr(MemoryIndex, "_read_everything", None)
@@ -261,7 +261,7 @@ async def test_a_rebuild_that_cannot_write_its_file_says_so(filled: SqliteStore,
 async def test_memories_changed_over_and_over_do_not_pile_up(
     filled: SqliteStore, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory_index, "REWRITE_AFTER", 20)
+    monkeypatch.setattr(memory_index, "FEW_CHANGES", 20)
     reader = await SqliteStore.open(home)
     for turn in range(40):
         await filled.memories.put(

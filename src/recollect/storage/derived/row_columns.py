@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -25,6 +26,8 @@ COLUMNS: Final[dict[str, Any]] = {
     "before": np.int32,
     "after": np.int32,
 }
+# What later rows change of earlier ones: that they are dead, and what is beside them.
+CHANGING: Final = ("audiences", "before", "after")
 
 
 class Entry(NamedTuple):
@@ -58,6 +61,7 @@ class RowColumns:
         self.speaker_names: list[str] = []
         self.rows = 0
         self.dead = 0
+        self._forget_changes()
 
     def __getattr__(self, name: str) -> NDArray[Any]:
         """A column, as long as there are rows."""
@@ -70,11 +74,24 @@ class RowColumns:
         """Add these; a row of the same place in the store is dead from now on."""
         if not entries:
             return
-        self.kill([entry.seq for entry in entries])
+        seqs, audiences, sessions, times, recorded, speakers, *others = zip(*entries, strict=True)
+        self.kill(seqs)
+        first, end = self.rows, self.rows + len(entries)
         # One entry more than there are rows, see `around`.
-        self._grow(self.rows + len(entries) + 1, max(entry.seq for entry in entries))
-        for entry in entries:
-            self._add(entry)
+        self._grow(end + 1, max(seqs))
+        chains = [self._chain(*key) for key in zip(audiences, sessions, strict=True)]
+        codes = [NONE if name is None else self._speaker(name) for name in speakers]
+        nothing = [NONE] * len(entries)
+        values = (seqs, audiences, chains, times, recorded, codes, *others, nothing, nothing)
+        for name, column in zip(COLUMNS, values, strict=True):
+            self._room[name][first:end] = column
+        self._row_of_seq[self._room["seqs"][first:end]] = np.arange(first, end, dtype=np.int32)
+        self.rows = end
+        for row, (audience, speaker, chain) in enumerate(zip(audiences, codes, chains, strict=True), first):
+            if speaker != NONE:
+                self._hear(audience, speaker, 1)
+            if chain != NONE:
+                self._link(row, chain)
 
     def kill(self, seqs: Iterable[int]) -> None:
         """Whatever these rows were, they are no more."""
@@ -84,14 +101,33 @@ class RowColumns:
                 self._unlink(row)
                 audience, speaker = int(self.audiences[row]), int(self.speakers[row])
                 if speaker != NONE:
-                    self._speakers_of[audience, speaker] -= 1
+                    self._hear(audience, speaker, -1)
                 self.audiences[row] = NOBODY
+                self._touched.add(row)
                 self._row_of_seq[seq] = NONE
                 self.dead += 1
 
     def row_of(self, seq: int) -> int:
         """The living row of this place in the store, or NONE."""
         return int(self._row_of_seq[seq]) if seq < len(self._row_of_seq) else NONE
+
+    def speaker_code(self, name: str) -> int:
+        """By which a speaker stands in the column; one that nobody has, for a name that is not known."""
+        return self._speakers.get(name, len(self._speakers))
+
+    def chain_codes(self, session: str, audiences: Iterable[int]) -> list[int]:
+        """By which a session stands in the column, as these audiences have it."""
+        return [self._chains[key] for audience in audiences if (key := (audience, session)) in self._chains]
+
+    @property
+    def kept_rows(self) -> int:
+        """How many rows were attached or kept in a file."""
+        return self._kept_rows
+
+    @property
+    def changes(self) -> int:
+        """How much is new since then: rows, and changes of earlier ones."""
+        return self.rows - self._kept_rows + len(self._touched)
 
     @property
     def chained(self) -> bool:
@@ -111,57 +147,93 @@ class RowColumns:
         return (self.audiences != NOBODY).nonzero()[0]
 
     def arrays_of(self, rows: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
-        """What a segment with all living rows consists of."""
+        """What the first segment consists of, with all living rows."""
         arrays: dict[str, NDArray[Any]] = {name: self._room[name][rows] for name in COLUMNS}
         place_of = np.full(self.rows + 1, NONE, dtype=np.int32)
         place_of[rows] = np.arange(len(rows), dtype=np.int32)
         for name in ("before", "after"):
             arrays[name] = place_of[arrays[name]]
-        keys = list(self._chains)
-        arrays["chain_audiences"] = np.array([audience for audience, _ in keys], dtype=np.int64)
-        arrays |= _text_arrays("chain_sessions", [session for _, session in keys])
-        arrays |= _text_arrays("speaker_names", self.speaker_names)
-        heard = [(*pair, count) for pair, count in self._speakers_of.items() if count]
-        arrays["heard"] = np.array(heard, dtype=np.int64).reshape(-1, 3)
-        return arrays
+        heard = [pair for pair, count in self._speakers_of.items() if count]
+        return arrays | self._names_after(0, 0) | self._changes([], heard)
+
+    def arrays_since(self) -> dict[str, NDArray[Any]]:
+        """What one more segment consists of: all that is new since the last one was attached or kept."""
+        arrays: dict[str, NDArray[Any]] = {name: self._room[name][self._kept_rows : self.rows] for name in COLUMNS}
+        touched = sorted(row for row in self._touched if NONE < row < self._kept_rows)
+        return arrays | self._names_after(self._kept_chains, self._kept_speakers) | self._changes(touched, self._heard)
+
+    def note_kept(self) -> None:
+        """All that there is, is in a file now, in the same order."""
+        self._forget_changes()
 
     def attach(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Begin with the rows that `arrays_of` gave."""
-        if self.rows:
-            raise ValueError("there are rows already")
-        rows = len(arrays["seqs"])
-        if rows:
-            self._grow(rows + 1, int(arrays["seqs"].max()))
+        """Add the rows of a segment, the first one first."""
+        if self.rows != self._kept_rows:
+            raise ValueError("segments cannot follow rows that are only in memory")
+        first, end = self.rows, self.rows + len(arrays["seqs"])
+        if end > first:
+            self._grow(end + 1, int(arrays["seqs"].max()))
         for name in COLUMNS:
-            self._room[name][:rows] = arrays[name]
-        self.rows = rows
-        self._row_of_seq[self.seqs] = np.arange(rows, dtype=np.int32)
-        ends = ((self.chains != NONE) & (self.after == NONE)).nonzero()[0]
-        self._last_in_chain = dict(zip(self.chains[ends].tolist(), ends.tolist(), strict=True))
+            self._room[name][first:end] = arrays[name]
+        self.rows = end
+        self._patch(arrays)
+        living = first + (self.audiences[first:] != NOBODY).nonzero()[0]
+        self.dead += end - first - len(living)
+        self._row_of_seq[self.seqs[living]] = living
+        self._note_ends(np.concatenate([arrays["patched"], living]))
         keys = zip(arrays["chain_audiences"].tolist(), _texts("chain_sessions", arrays), strict=True)
-        self._chains = {key: code for code, key in enumerate(keys)}
-        self.speaker_names = _texts("speaker_names", arrays)
-        self._speakers = {name: code for code, name in enumerate(self.speaker_names)}
-        self._speakers_of = Counter({(audience, who): count for audience, who, count in arrays["heard"].tolist()})
+        self._chains.update((key, code) for code, key in enumerate(keys, len(self._chains)))
+        names = _texts("speaker_names", arrays)
+        self._speakers.update((name, code) for code, name in enumerate(names, len(self._speakers)))
+        self.speaker_names += names
+        for audience, who, count in arrays["heard"].tolist():
+            self._speakers_of[audience, who] = count
+        self._forget_changes()
+
+    def _names_after(self, chains: int, speakers: int) -> dict[str, NDArray[Any]]:
+        keys = list(islice(self._chains, chains, None))
+        return {
+            "chain_audiences": np.array([audience for audience, _ in keys], dtype=np.int64),
+            **_text_arrays("chain_sessions", [session for _, session in keys]),
+            **_text_arrays("speaker_names", self.speaker_names[speakers:]),
+        }
+
+    def _changes(self, touched: Sequence[int], heard: Iterable[tuple[int, int]]) -> dict[str, NDArray[Any]]:
+        rows = np.array(touched, dtype=np.int64)
+        patches = {f"patched_{name}": self._room[name][rows] for name in CHANGING}
+        counts = np.array([(*pair, self._speakers_of[pair]) for pair in heard], dtype=np.int64)
+        return {"patched": rows, **patches, "heard": counts.reshape(-1, 3)}
+
+    def _patch(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        rows = arrays["patched"]
+        died = rows[(self.audiences[rows] != NOBODY) & (arrays["patched_audiences"] == NOBODY)]
+        self.dead += len(died)
+        self._row_of_seq[self.seqs[died]] = NONE
+        for row, chain in zip(died.tolist(), self.chains[died].tolist(), strict=True):
+            if self._last_in_chain.get(chain) == row:
+                del self._last_in_chain[chain]
+        for name in CHANGING:
+            self._room[name][rows] = arrays[f"patched_{name}"]
+
+    def _note_ends(self, rows: NDArray[np.int64]) -> None:
+        """Where chains end, if it is at one of these."""
+        is_end = (self.chains[rows] != NONE) & (self.after[rows] == NONE) & (self.audiences[rows] != NOBODY)
+        ends = rows[is_end]
+        self._last_in_chain.update(zip(self.chains[ends].tolist(), ends.tolist(), strict=True))
+
+    def _forget_changes(self) -> None:
+        self._kept_rows, self._kept_chains, self._kept_speakers = self.rows, len(self._chains), len(self._speakers)
+        self._touched: set[int] = set()
+        self._heard: set[tuple[int, int]] = set()
 
     # -- adding --------------------------------------------------------------------------------------
 
-    def _add(self, entry: Entry) -> None:
-        row = self.rows
-        speaker = NONE if entry.speaker is None else self._speaker(entry.speaker)
-        chain = NONE
-        if entry.session is not None:
-            chain = self._chains.setdefault((entry.audience, entry.session), len(self._chains))
-        values = (entry.seq, entry.audience, chain, entry.time, entry.recorded, speaker, entry.traits)
-        values += (entry.importance, entry.confidence, NONE, NONE)
-        for name, value in zip(COLUMNS, values, strict=True):
-            self._room[name][row] = value
-        self._row_of_seq[entry.seq] = row
-        if speaker != NONE:
-            self._speakers_of[entry.audience, speaker] += 1
-        self.rows += 1
-        if chain != NONE:
-            self._link(row, chain)
+    def _chain(self, audience: int, session: str | None) -> int:
+        return NONE if session is None else self._chains.setdefault((audience, session), len(self._chains))
+
+    def _hear(self, audience: int, speaker: int, more: int) -> None:
+        self._speakers_of[audience, speaker] += more
+        self._heard.add((audience, speaker))
 
     def _speaker(self, name: str) -> int:
         code = self._speakers.setdefault(name, len(self._speakers))
@@ -178,6 +250,7 @@ class RowColumns:
         while earlier != NONE and (times[earlier], seqs[earlier]) > place:
             earlier, later = int(before[earlier]), earlier
         before[row], after[row] = earlier, later
+        self._touched |= {earlier, later}
         if earlier != NONE:
             after[earlier] = row
         if later != NONE:
@@ -190,6 +263,7 @@ class RowColumns:
         if chain == NONE:
             return
         earlier, later = int(self.before[row]), int(self.after[row])
+        self._touched |= {earlier, later}
         if earlier != NONE:
             self.after[earlier] = later
         if later != NONE:

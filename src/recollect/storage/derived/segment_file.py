@@ -5,13 +5,15 @@ with its length and checksums, a description as JSON, and its arrays. The first 
 everything else is on the disk: before that, the segment does not exist.
 """
 
+import fcntl
 import json
 import math
 import mmap
 import os
 import struct
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from io import BufferedRandom
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -151,6 +153,18 @@ class SegmentFile:
                     self._segments.append(segment)
                     self._end += length
         return self._segments[known:]
+
+    @contextmanager
+    def locked(self) -> Generator[bool]:
+        """Keep others from appending meanwhile; False when somebody else does just now, or wrote the file anew."""
+        with self.path.open("rb") as file:
+            try:
+                fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+                return
+            status = os.fstat(file.fileno())
+            yield (status.st_dev, status.st_ino) == self._identity
 
     def append(self, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Segment:
         """Add a segment, on the disk when this returns. Killed at any moment, it leaves the file as it was."""

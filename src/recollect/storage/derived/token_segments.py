@@ -1,8 +1,9 @@
 """Which rows have which words, and how often: over rows in mapped segments and rows in memory, as one."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +16,10 @@ Rows = NDArray[np.int64]
 PASSAGE_END = 0
 # Up to so many tokens are looked through one by one; from there on they are kept by word as well.
 UNSORTED_TOKENS = 131_072
-# Rounding up the length of a text beyond this would punish it for saying more elsewhere.
+# Counting a longer text as long as it is would punish it for what it says elsewhere.
 LONGEST_PASSAGE = 60
+# More occurrences of one word in one text say nothing more.
+MOST_COUNTED = 255
 # BM25 as most engines have it.
 K1 = 1.2
 B = 0.75
@@ -80,31 +83,37 @@ class TokenSegments:
         self._starts: NDArray[np.int64] = np.zeros(1, dtype=np.int64)
         self._rows = 0
         self._first = 0  # the first row that is only in memory
-        self.lengths: NDArray[np.float32] = np.empty(0, dtype=np.float32)
+        self._lengths: NDArray[np.float32] = np.empty(0, dtype=np.float32)
 
     @property
     def rows(self) -> int:
         return self._first + self._rows
 
+    @property
+    def lengths(self) -> NDArray[np.float32]:
+        """How many words each row has."""
+        return self._lengths[: self.rows]
+
     # -- adding --------------------------------------------------------------------------------------
 
-    def append(self, texts: Iterable[str]) -> None:
-        """Add a row for each text."""
-        found = [tokens_of(text) for text in texts]
-        if not found:
+    def append(self, texts: Sequence[Sequence[int]]) -> None:
+        """Add a row for each text, given as its tokens."""
+        if not texts:
             return
-        lengths = np.fromiter(map(len, found), np.int64, len(found))
+        counts = np.fromiter(map(len, texts), np.int64, len(texts))
         used = int(self._starts[self._rows])
-        self._tokens = _with_room(self._tokens, used, used + int(lengths.sum()))
-        self._starts = _with_room(self._starts, self._rows + 1, self._rows + 1 + len(found))
-        np.cumsum(lengths, out=self._starts[self._rows + 1 : self._rows + 1 + len(found)])
-        self._starts[self._rows + 1 : self._rows + 1 + len(found)] += used
-        end = int(self._starts[self._rows + len(found)])
-        self._tokens[used:end] = [one for tokens in found for one in tokens]
-        self.lengths = _with_room(self.lengths, self.rows, self.rows + len(found))
-        self.lengths[self.rows : self.rows + len(found)] = np.minimum(lengths, LONGEST_PASSAGE)
-        self._rows += len(found)
-        if end > UNSORTED_TOKENS:
+        first, end = self._rows + 1, self._rows + 1 + len(texts)
+        self._starts = _with_room(self._starts, first, end)
+        np.cumsum(counts, out=self._starts[first:end])
+        self._starts[first:end] += used
+        total = int(self._starts[end - 1])
+        self._tokens = _with_room(self._tokens, used, total)
+        self._tokens[used:total] = np.fromiter(chain.from_iterable(texts), np.uint64, total - used)
+        self._lengths = _with_room(self._lengths, self.rows, self.rows + len(texts))
+        words = np.concatenate([[0], np.cumsum(self._tokens[used:total] != PASSAGE_END)])
+        self._lengths[self.rows : self.rows + len(texts)] = np.diff(words[self._starts[first - 1 : end] - used])
+        self._rows += len(texts)
+        if total > UNSORTED_TOKENS:
             self._seal()
 
     def _tail(self) -> Part:
@@ -123,9 +132,9 @@ class TokenSegments:
 
     # -- asking --------------------------------------------------------------------------------------
 
-    def having(self, term: str) -> Had:
+    def having(self, wanted_token: int) -> Had:
         """The rows that have this word."""
-        wanted = np.uint64(token(term))
+        wanted = np.uint64(wanted_token)
         found: list[Had] = []
         for postings in self._postings:
             place = int(np.searchsorted(postings.tokens, wanted))
@@ -139,6 +148,7 @@ class TokenSegments:
             again = owners[1:] == owners[:-1]
             if again.any():
                 rows, counts = np.unique(owners, return_counts=True)
+                counts = np.minimum(counts, MOST_COUNTED)
                 found.append(Had(rows + (self._first - 1), counts.astype(np.float32)))
             else:
                 found.append(Had(owners + (self._first - 1), np.ones(len(owners), dtype=np.float32)))
@@ -178,6 +188,7 @@ class TokenSegments:
         part = Part(gathered.tokens[order], starts)
         postings = _sorted(part, 0)
         return {
+            "lengths": self._lengths[rows],
             "tokens": part.tokens,
             "token_starts": part.starts,
             "words": postings.tokens,
@@ -194,10 +205,9 @@ class TokenSegments:
         rows = arrays["word_rows"] + np.uint32(self._first) if self._first else arrays["word_rows"]
         self._parts.append(part)
         self._postings.append(Postings(arrays["words"], arrays["word_starts"], rows, arrays["word_counts"]))
-        self.lengths = _with_room(self.lengths, self._first, self._first + len(part.starts) - 1)
-        lengths = np.minimum(np.diff(part.starts), LONGEST_PASSAGE)
-        self.lengths[self._first : self._first + len(lengths)] = lengths
-        self._first += len(lengths)
+        self._lengths = _with_room(self._lengths, self._first, self._first + len(arrays["lengths"]))
+        self._lengths[self._first : self._first + len(arrays["lengths"])] = arrays["lengths"]
+        self._first += len(arrays["lengths"])
 
 
 def rarity(texts: int, having: Sequence[int]) -> NDArray[np.float32]:
@@ -238,7 +248,7 @@ def _sorted(part: Part, first_row: int) -> Postings:
     new = np.ones(len(tokens), dtype=np.bool_)
     new[1:] = (tokens[1:] != tokens[:-1]) | (owners[1:] != owners[:-1])
     firsts = np.flatnonzero(new)
-    counts = np.minimum(np.diff(firsts, append=len(tokens)), 255).astype(np.uint8)
+    counts = np.minimum(np.diff(firsts, append=len(tokens)), MOST_COUNTED).astype(np.uint8)
     return _by_word(tokens[firsts], (owners[firsts] + first_row).astype(np.uint32), counts)
 
 
@@ -271,18 +281,16 @@ class Matched(NamedTuple):
     """The score of its best passage."""
     pairs: NDArray[np.float32]
     """How many pairs of neighbouring words it has in common with the question."""
-    lengths: NDArray[np.float32]
 
 
 def match(gathered: Gathered, rows: int, terms: Sequence[str], worth: NDArray[np.float32], average: float) -> Matched:
     """How these rows match."""
     tokens, owners = gathered.tokens, gathered.owners
-    lengths = np.bincount(owners, minlength=rows).astype(np.float32)
     wanted = np.array([token(term) for term in terms], dtype=np.uint64)
     is_term = tokens == wanted[:, np.newaxis]
-    places, columns = owners, is_term.nonzero()
+    which, where = is_term.nonzero()
     counts = np.zeros((rows, len(terms)), dtype=np.float32)
-    np.add.at(counts, (places[columns[1]], columns[0]), np.float32(1))
+    np.add.at(counts, (owners[where], which), np.float32(1))
     pairs = np.zeros(rows, dtype=np.float32)
     if len(terms) > 1 and len(tokens) > 1:
         side_by_side = is_term[:-1, :-1] & is_term[1:, 1:] & (owners[1:] == owners[:-1])
@@ -290,13 +298,12 @@ def match(gathered: Gathered, rows: int, terms: Sequence[str], worth: NDArray[np
         if len(which):
             once = np.unique(which * rows + owners[where]) % rows
             pairs = np.bincount(once, minlength=rows).astype(np.float32)
-    passage_ends = tokens == PASSAGE_END
-    if passage_ends.any():
-        lengths -= np.bincount(owners[passage_ends], minlength=rows)
+    if (tokens == PASSAGE_END).any():
         bm25 = _best_passages(tokens, owners, rows, is_term, worth, average)
     else:
+        lengths = np.bincount(owners, minlength=rows).astype(np.float32)
         bm25 = saturated(counts, lengths[:, np.newaxis], average) @ worth
-    return Matched(counts, bm25, pairs, lengths)
+    return Matched(counts, bm25, pairs)
 
 
 def _best_passages(

@@ -18,6 +18,8 @@ _WORD = 64
 # So many rows are worked on at once: what they need stays in the processor's cache.
 _BATCH = 2048
 _SCANNED = 32_768
+# So many steps tell how far a question's vector points in each dimension: as many as three bits have.
+_LEVELS = 8
 # Differences of so many words are counted in one byte.
 _WORDS_PER_BYTE = 255 // _WORD
 
@@ -84,11 +86,28 @@ def bits_of(codes: Codes, centre: NDArray[np.float32]) -> Words:
     words = np.empty((words_for(dimensions), rows), dtype=np.uint64)
     for start in range(0, rows, _BATCH):
         directions, scales = codes.directions[start : start + _BATCH], codes.scales[start : start + _BATCH]
-        packed = np.packbits(directions * scales[:, np.newaxis] > centre, axis=1, bitorder="little")
-        padded = np.zeros((len(packed), 8 * len(words)), dtype=np.uint8)
-        padded[:, : packed.shape[1]] = packed
-        words[:, start : start + _BATCH] = padded.view("<u8").T
+        words[:, start : start + _BATCH] = _packed(directions * scales[:, np.newaxis] > centre)
     return words
+
+
+def _packed(bits: NDArray[np.bool_]) -> Words:
+    packed = np.packbits(bits, axis=1, bitorder="little")
+    padded = np.zeros((len(packed), 8 * words_for(bits.shape[1])), dtype=np.uint8)
+    padded[:, : packed.shape[1]] = packed
+    return padded.view("<u8").T
+
+
+def planes_of(query: Codes) -> tuple[Words, Words, Words]:
+    """A question's vector in three bits for each dimension: on which side it points, and how far.
+
+    Rows have one bit for each; a question in one bit too would lose most of what tells near rows from far ones.
+    """
+    values = query.directions[0].astype(np.float32)
+    levels = np.clip(
+        np.floor(values * (_LEVELS / 2 / max(np.abs(values).max(initial=0), 1))) + _LEVELS // 2, 0, _LEVELS - 1
+    )
+    high, middle, low = (_packed((levels.astype(np.uint8)[np.newaxis] & bit) > 0)[:, 0] for bit in (4, 2, 1))
+    return high, middle, low
 
 
 def words_for(dimensions: int) -> int:

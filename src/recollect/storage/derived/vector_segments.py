@@ -1,6 +1,6 @@
 """Which vectors are nearest to a question's: over rows in mapped segments and rows in memory, as one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,18 +18,28 @@ from recollect.storage.derived.vector_codes import (
     dots_by,
     encode,
     lengths_of,
+    planes_of,
     unpacked,
     words_for,
 )
 
-# Up to so many rows, each is compared byte by byte; of more, their bits choose first.
-EXACT_ROWS = 20_000
-# So many are chosen by their bits. Of the ten nearest among a million vectors of static-v1, 1,000 contain .98,
-# 4,000 .997 and 10,000 .999; from 4,000 to 10,000 the time of a question grows by a sixteenth.
-CANDIDATES = 10_000
+# Up to so many rows, each is compared byte by byte; of more, their bits choose first. With 100,000 both take 3 ms.
+EXACT_ROWS = 50_000
+# This share of all is chosen by the question's coarsest bits, and of these by all its bits so many as this other share,
+# but never fewer than that. Of the ten nearest among a million vectors of random words, where nothing is similar to
+# anything, .995 are then found in 17 ms; twice as many of each would find .998 in 20 ms.
+COARSE_SHARE = 6
+FINE_SHARE = 50
+FEWEST = 10_000
 CANDIDATES_PER_HIT = 20
+# So many rows tell how many are within a distance.
+_SAMPLE = 16_384
+_COSINES_SAMPLED = 4096
 # More tell nothing new about where the middle is.
 _ROWS_FOR_CENTRE = 50_000
+# By so much of its step a cosine of bytes may be wrong: five standard deviations.
+ROUNDING = 1.5
+MOST_UNSURE = 200
 _FAR = 0xFFFF
 _NO_BITS: Words = np.empty((0, 0), dtype=np.uint64)
 
@@ -39,6 +49,10 @@ class Nearest(NamedTuple):
 
     rows: NDArray[np.int64]
     cosines: NDArray[np.float64]
+
+
+Exactly = Callable[[NDArray[np.int64]], Sequence[bytes]]
+"""The float16 vectors of some rows."""
 
 
 class _Part(NamedTuple):
@@ -87,15 +101,14 @@ class VectorSegments:
         codes = Codes(arrays["directions"], arrays["scales"])
         if codes.directions.shape[1] != self._dimensions:
             raise UnusableFile(f"has vectors of {codes.directions.shape[1]} dimensions")
-        if "centre" in arrays:
-            if self._centre is None:
-                self._centralise(arrays["centre"])
-            elif not np.array_equal(self._centre, arrays["centre"]):
-                raise UnusableFile("has segments that do not belong together")
-        if "bits" in arrays:
+        if "centre" in arrays and self._centre is None:
+            self._centralise(arrays["centre"])
+        if self._centre is None:
+            bits = _NO_BITS
+        elif "centre" in arrays and np.array_equal(self._centre, arrays["centre"]):
             bits = arrays["bits"]
         else:
-            bits = _NO_BITS if self._centre is None else bits_of(codes, self._centre)
+            bits = bits_of(codes, self._centre)
         part = _Part(self.rows, codes, bits)
         self._mapped.append(part)
         self._tail = _Tail(part.end, self._dimensions)
@@ -113,33 +126,64 @@ class VectorSegments:
         self._note_nowhere(part)
         self._centralise_if_large()
 
-    def arrays_of(self, rows: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
-        """What a segment with these rows (ascending) consists of."""
+    def arrays_of(self, rows: NDArray[np.int64], *, recentred: bool = False) -> dict[str, NDArray[Any]]:
+        """What a segment with these rows (ascending) consists of; `recentred` when they are all there are."""
         codes = self._gather(rows)
-        if self._centre is None:
-            return {"directions": codes.directions, "scales": codes.scales}
-        bits = bits_of(codes, self._centre)
-        return {"directions": codes.directions, "scales": codes.scales, "bits": bits, "centre": self._centre}
+        arrays: dict[str, NDArray[Any]] = {"directions": codes.directions, "scales": codes.scales}
+        centre = self._centre
+        if recentred:
+            centre = centre_of(_sampled(codes)) if len(rows) > EXACT_ROWS else None
+        return arrays if centre is None else arrays | {"bits": bits_of(codes, centre), "centre": centre}
 
     # -- asking --------------------------------------------------------------------------------------
 
-    def nearest(self, query: bytes, limit: int, allowed: NDArray[np.bool_] | None = None) -> Nearest:
-        """The rows most similar to the query, of those that the mask allows."""
+    def nearest(
+        self, query: bytes, limit: int, allowed: NDArray[np.bool_] | None = None, exactly: Exactly | None = None
+    ) -> Nearest:
+        """The rows most similar to the query, of those that the mask allows.
+
+        Where bytes cannot tell which rows are the last to be among them, `exactly` is asked for their float16 vectors.
+        """
         codes = self._encoded(query)
         if np.isnan(codes.scales[0]) or limit < 1 or not self.rows:
             return Nearest(np.empty(0, dtype=np.int64), np.empty(0))
         centre = self._centre
         if centre is None or self.rows <= EXACT_ROWS:
             cosines = np.concatenate([self._compared(codes, part.codes) for part in self._parts()])
-            if allowed is None:
-                return _best(np.arange(len(cosines)), cosines, limit)
-            rows = np.flatnonzero(allowed)
-            return _best(rows, cosines[rows], limit)
-        if allowed is not None and np.count_nonzero(allowed) <= EXACT_ROWS:
-            rows = np.flatnonzero(allowed)
+            rows = np.arange(len(cosines)) if allowed is None else np.flatnonzero(allowed)
+            cosines = cosines if allowed is None else cosines[rows]
         else:
-            rows = self._candidates(codes, centre, max(CANDIDATES, CANDIDATES_PER_HIT * limit), allowed)
-        return _best(rows, self._compared(codes, self._gather(rows)), limit)
+            if allowed is not None and np.count_nonzero(allowed) <= EXACT_ROWS:
+                rows = np.flatnonzero(allowed)
+            else:
+                rows = self._candidates(codes, limit, allowed)
+            cosines = self._compared(codes, self._gather(rows))
+        slack = 0.0 if exactly is None else ROUNDING * 2 * float(codes.scales[0])
+        near = np.flatnonzero(cosines >= _lowest_of_best(cosines, limit) - slack)
+        rows, cosines = rows[near], cosines[near]
+        if exactly is not None and limit < len(rows) <= limit + MOST_UNSURE:
+            rows, cosines = self._settled(query, rows, cosines, limit, slack, exactly)
+        order = np.argsort(-cosines, kind="stable")[:limit]
+        return Nearest(rows[order], np.minimum(cosines[order], 1.0))
+
+    def _settled(
+        self,
+        query: bytes,
+        rows: NDArray[np.int64],
+        cosines: NDArray[np.float64],
+        limit: int,
+        slack: float,
+        exactly: Exactly,
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The same without rows that only rounding put among the first."""
+        worst = np.sort(cosines)[-limit]
+        sure, unsure = np.flatnonzero(cosines > worst + slack), np.flatnonzero(cosines <= worst + slack)
+        exact = self.refine(query, exactly(rows[unsure]))
+        best = np.argsort(-exact, kind="stable")[: limit - len(sure)]
+        chosen = np.concatenate([sure, unsure[best]])
+        found = np.concatenate([cosines[sure], exact[best]])
+        order = np.argsort(chosen)
+        return rows[chosen[order]], found[order]
 
     def cosines(self, query: bytes, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """How similar these rows (in any order) are to the query; NaN where one of the two points nowhere."""
@@ -176,29 +220,33 @@ class VectorSegments:
         cosines *= query.scales[0]
         return cosines
 
-    def _candidates(
-        self, query: Codes, centre: NDArray[np.float32], wanted: int, allowed: NDArray[np.bool_] | None
-    ) -> NDArray[np.int64]:
+    def _candidates(self, query: Codes, limit: int, allowed: NDArray[np.bool_] | None) -> NDArray[np.int64]:
         """The rows whose bits differ least from the query's, ascending."""
-        query_bits = bits_of(query, centre)[:, 0]
+        high, middle, low = planes_of(query)
+        wanted = max(FEWEST, self.rows // FINE_SHARE, CANDIDATES_PER_HIT * limit)
         differences = np.empty(self.rows, dtype=np.uint16)
         for part in self._parts():
-            count_differences(part.bits, query_bits, differences[part.start : part.end])
+            count_differences(part.bits, high, differences[part.start : part.end])
         differences[self._nowhere] = _FAR
         if allowed is not None:
             # 0 where allowed, all ones elsewhere: several times faster than choosing by a mask.
             differences |= (allowed.view(np.int8) - np.int8(1)).astype(np.int16).view(np.uint16)
-        low, high = 0, self._dimensions
-        while low < high:
-            middle = (low + high) // 2
-            if np.count_nonzero(differences <= middle) < wanted:
-                low = middle + 1
-            else:
-                high = middle
-        rows = np.flatnonzero(differences <= low)
-        if len(rows) > wanted:
-            rows = np.delete(rows, np.flatnonzero(differences[rows] == low)[wanted - len(rows) :])
-        return rows
+        rows = np.flatnonzero(differences <= _least(differences, max(self.rows // COARSE_SHARE, 2 * wanted)))
+        distances = 4 * differences[rows].astype(np.int32)
+        for part in self._parts():
+            here = slice(*np.searchsorted(rows, [part.start, part.end]))
+            bits = part.bits[:, rows[here] - part.start]
+            finer = np.empty(bits.shape[1], dtype=np.uint16)
+            for plane, weight in ((middle, 2), (low, 1)):
+                count_differences(bits, plane, finer)
+                distances[here] += weight * finer.astype(np.int32)
+        within = np.cumsum(np.bincount(distances, minlength=1))
+        farthest = np.searchsorted(within, min(wanted, len(rows)))
+        chosen = distances <= farthest
+        surplus = np.count_nonzero(chosen) - wanted
+        if surplus > 0:
+            chosen[np.flatnonzero(distances == farthest)[-surplus:]] = False
+        return rows[chosen]
 
     # -- parts ---------------------------------------------------------------------------------------
 
@@ -226,8 +274,7 @@ class VectorSegments:
 
     def _centralise_if_large(self) -> None:
         if self._centre is None and self.rows > EXACT_ROWS:
-            step = -(-self.rows // _ROWS_FOR_CENTRE)
-            self._centralise(centre_of(self._gather(np.arange(0, self.rows, step))))
+            self._centralise(centre_of(self._gather(np.arange(0, self.rows, _step(self.rows)))))
 
     def _centralise(self, centre: NDArray[np.float32]) -> None:
         self._centre = centre
@@ -268,17 +315,36 @@ class _Tail:
             self._bits[:, place] = part.bits
 
 
+def _least(differences: NDArray[np.uint16], wanted: int) -> int:
+    """A number of differences that about so many rows do not exceed; the greatest possible when there are too few."""
+    sample = np.sort(differences[:: max(1, len(differences) // _SAMPLE)])
+    return min(int(sample[min(len(sample) - 1, len(sample) * wanted // len(differences))]), _FAR - 1)
+
+
+def _step(rows: int) -> int:
+    return -(-rows // _ROWS_FOR_CENTRE)
+
+
+def _sampled(codes: Codes) -> Codes:
+    step = _step(len(codes.scales))
+    return Codes(codes.directions[::step], codes.scales[::step])
+
+
 def _taken(codes: Codes, rows: NDArray[np.int64]) -> Codes:
     return Codes(codes.directions.take(rows, axis=0), codes.scales.take(rows))
 
 
-def _best(rows: NDArray[np.int64], cosines: NDArray[np.float64], limit: int) -> Nearest:
-    """The best of these rows (ascending); none that points nowhere."""
-    worst = -np.inf
-    if len(rows) > limit:
-        worst = -np.partition(-cosines, limit - 1)[limit - 1]
-        worst = -np.inf if np.isnan(worst) else worst  # fewer than the limit point somewhere
-    enough = np.flatnonzero(cosines >= worst)
-    rows, cosines = rows[enough], cosines[enough]
-    order = np.argsort(-cosines, kind="stable")[:limit]
-    return Nearest(rows[order], np.minimum(cosines[order], 1.0))
+def _lowest_of_best(cosines: NDArray[np.float64], limit: int) -> float:
+    """The cosine that the last of the best has; the lowest possible when there are not more than these."""
+    # A part of them tells about where it is; then it is looked for among a few.
+    step = max(1, len(cosines) // _COSINES_SAMPLED)
+    place = 3 * limit // step + 12
+    if place < len(cosines) // step:
+        sample = cosines[::step]
+        about = -np.partition(-sample, place)[place]
+        above = cosines[cosines >= about]
+        cosines = above if len(above) >= limit else cosines
+    if len(cosines) <= limit:
+        return -np.inf
+    worst = -np.partition(-cosines, limit - 1)[limit - 1]
+    return -np.inf if np.isnan(worst) else float(worst)  # fewer than the limit point somewhere

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -114,7 +115,8 @@ class SqliteMemories:
         self, connection: Connection, query: CandidateQuery, choose: Choose
     ) -> dict[int, Memory] | None:
         """The search, unless so much happened since the last one that catching up takes long."""
-        if self._indexes[query.model, len(query.vector)].missed(connection) > FEW_CHANGES:
+        index = self._indexes[query.model, len(query.vector)]
+        if index.misses_much or index.missed(connection) > FEW_CHANGES:
             return None
         return self._search(connection, query, choose)
 
@@ -132,11 +134,15 @@ class SqliteMemories:
             index = self._index(connection, query)
             index.refresh(connection)
             audiences = [audience for (audience,) in connection.execute(_SQL["audiences"], values)]
+            within = audiences
+            if query.filter.scope is not None:
+                within = [audience for (audience,) in connection.execute(_SQL["audiences_of_scope"], values)]
             passing = None
-            if not values["unfiltered"]:
+            if query.filter.key is not None or query.filter.containing:
                 passing = [seq for (seq,) in connection.execute(_SQL["passing"], values)]
-            found = index.candidates(query, audiences, passing)
-            index.write_file_if_behind()
+            exact = None if index.rows <= FEW_MEMORIES else partial(_vectors_of, connection, query.model)
+            found = index.candidates(query, audiences, within, passing, exact)
+            index.keep_up_file()
         return _with_uses(connection, found) if query.with_uses else found
 
     def _write_derived_files(self, connection: Connection) -> Sequence[DerivedFile]:
@@ -170,6 +176,13 @@ class SqliteMemories:
         if kind not in self._indexes:
             self._indexes[kind] = MemoryIndex(self._derived, *kind)
         return self._indexes[kind]
+
+
+def _vectors_of(connection: Connection, model: str, seqs: list[int]) -> list[bytes]:
+    """The exact vectors of these; an empty one for what has none."""
+    values = {"seqs": json_text(seqs), "model": model}
+    vectors = dict(connection.execute(_SQL["vectors_of"], values))
+    return [vectors.get(seq, b"") for seq in seqs]
 
 
 def _with_uses(connection: Connection, pool: CandidatePool) -> CandidatePool:
@@ -208,8 +221,8 @@ def _put(connection: Connection, writes: Sequence[MemoryWrite]) -> list[WriteOut
     outcomes = [_put_one(connection, write, derived) for write in writes]
     rebuilding = _rebuild_is_under_way(connection)
     for seq, made in derived.items():
-        _keep_derived(connection, seq, made)
         connection.execute(_SQL["drop_other_vectors"], {"seq": seq, "model": made.model})
+        _keep_derived(connection, seq, made)
     # Last, because each statement that could be undone by itself makes the text index write a segment of its own.
     for seq, made in derived.items():
         values = {"seq": seq, "terms": indexed(made.passages)}
@@ -250,6 +263,9 @@ def _audience_of(connection: Connection, memory: Memory) -> int:
 def _keep_derived(connection: Connection, seq: int, derived: Derived) -> None:
     connection.execute(_SQL["keep_traits"], {"seq": seq, "traits": derived.traits})
     connection.execute(_SQL["keep_vector"], {"seq": seq, "model": derived.model, "vector": derived.vector})
+    if derived.vector_to_come is not None:
+        model, vector = derived.vector_to_come
+        connection.execute(_SQL["keep_vector"], {"seq": seq, "model": model, "vector": vector})
 
 
 def _visible_by_id(

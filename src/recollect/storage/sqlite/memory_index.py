@@ -4,7 +4,7 @@ This module imports numpy, which takes a while: import it where it is first need
 """
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,23 +13,26 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.domain.memories import REACH, CandidatePool, CandidateQuery
+from recollect.domain.memories import REACH, CandidatePool, CandidateQuery, MemoryFilter
 from recollect.storage.derived.background import Background
 from recollect.storage.derived.row_columns import NONE, Entry, RowColumns
 from recollect.storage.derived.segment_file import SegmentFile, UnusableFile
 from recollect.storage.derived.token_segments import (
+    LONGEST_PASSAGE,
     TokenSegments,
     match,
     rarity,
     saturated,
+    token,
+    tokens_of,
 )
-from recollect.storage.derived.vector_segments import VectorSegments
+from recollect.storage.derived.vector_segments import Exactly, VectorSegments
 from recollect.storage.memories import DerivedFile
 from recollect.storage.sqlite.connections import Connection
 from recollect.storage.sqlite.named_queries import load_queries
 from recollect.storage.sqlite.revisions import Revision, in_log, latest_revision
-from recollect.storage.sqlite.rows import microseconds
-from recollect.storage.sqlite.terms import token
+from recollect.storage.sqlite.rows import json_value, microseconds
+from recollect.storage.sqlite.terms import token as token_text
 
 logger = logging.getLogger("recollect.storage")
 
@@ -39,19 +42,32 @@ _SQL = load_queries("memory_index")
 NEXT_TO_MATCHES = 2
 # So many memories tell how similar any memory is to a question.
 SAMPLE = 512
-# From this many dead rows on, and as many as there are living ones, everything is read anew.
-MANY_DEAD = 1000
-# A file that misses fewer changes than this, or than an eighth of its rows, still saves most of the reading.
-REWRITE_AFTER = 1000
-FORMAT_VERSION = 1
+# A file that misses fewer changes than this, or than a small share of its rows, saves nearly all of the reading.
+FEW_CHANGES = 1000
+SMALL_SHARE = 128
+# So many segments still cost a search little; then one takes the place of all, also when many rows are dead.
+MANY_SEGMENTS = 24
+FORMAT_VERSION = 2
 COMPARED = ("audiences", "times", "recorded", "traits", "importance", "confidence")
 _BATCH = 2000
 
+# Before the names of arrays that are about labels.
+_LABELS = "label_"
+NO_FILTER = MemoryFilter()
+
 Rows = NDArray[np.int64]
+VectorsOf = Callable[[list[int]], Sequence[bytes]]
+"""The vectors of memories by their places in the store, in this order."""
 
 
 def file_name(model: str, vector_bytes: int) -> str:
     return f"memories-{quote(model, safe='')}-{vector_bytes // 2}-{FORMAT_VERSION}.bin"
+
+
+def labels_of(category: str | None, tags: Iterable[str]) -> list[int]:
+    """The tokens that stand for a category and tags."""
+    categories = [] if category is None else [token(f"category {category}")]
+    return categories + [token(f"tag {tag}") for tag in dict.fromkeys(tags)]
 
 
 class _View(NamedTuple):
@@ -93,8 +109,11 @@ class MemoryIndex:
 
     def _clear(self) -> None:
         self._revision: Revision | None = None
+        self._file: SegmentFile | None = None
+        self._file_is_worthless = False
         self._columns = RowColumns()
         self._words = TokenSegments()
+        self._labels = TokenSegments()
         self._vectors = VectorSegments(self._bytes // 2) if self._bytes else None
         self._views: dict[tuple[int, ...], _View] = {}
 
@@ -119,19 +138,16 @@ class MemoryIndex:
             self._reload(connection)
         else:
             self._replace(self._changed_since(connection, self._revision))
-            if self._columns.dead > max(MANY_DEAD, self._columns.rows // 2):
-                self._reload(connection)
         self._revision = latest
 
     def _reload(self, connection: Connection) -> None:
         self._clear()
-        if (contained := self._read_file(connection)) is not None:
-            missed = self._changed_since(connection, contained)
-            self._replace(missed)
-            self._file_is_behind = len(missed) > max(REWRITE_AFTER, self._columns.rows // 8)
-            return
-        self._read_everything(connection)
-        self._file_is_behind = self._path.exists() or self._columns.rows > REWRITE_AFTER
+        contained = self._read_file(connection)
+        if contained is None:
+            self._file_is_worthless = self._path.exists()
+            self._read_everything(connection)
+        else:
+            self._replace(self._changed_since(connection, contained))
 
     def _read_everything(self, connection: Connection) -> None:
         everything = connection.stream(_SQL["everything"], {"model": self._model, "bytes": self._bytes})
@@ -148,32 +164,80 @@ class MemoryIndex:
 
     def _add(self, rows: Sequence[Any]) -> None:
         self._columns.add([Entry(*row[:9]) for row in rows])
-        self._words.append(row[9] or "" for row in rows)
+        self._words.append([tokens_of(row[9] or "") for row in rows])
+        self._labels.append([labels_of(row[11], () if row[12] == "[]" else json_value(row[12])) for row in rows])
         if self._vectors is not None:
             self._vectors.append([row[10] or b"" for row in rows])
 
     # -- the file ------------------------------------------------------------------------------------
 
+    @property
+    def is_scattered(self) -> bool:
+        """Whether searches would be faster, and the file smaller, if everything were written anew."""
+        segments = 0 if self._file is None else len(self._file.segments)
+        return segments > MANY_SEGMENTS or self._columns.dead > max(FEW_CHANGES, self.rows // 4)
+
+    @property
+    def misses_much(self) -> bool:
+        """Whether the file lacks so much that it is worth writing."""
+        return self._file_is_worthless or self._columns.changes > max(FEW_CHANGES, self.rows // SMALL_SHARE)
+
     def write_file(self) -> DerivedFile:
-        """Write everything to the file. It appears whole or not at all."""
+        """Write everything anew to the file, which appears whole or not at all, and go on from there."""
         if self._revision is None:
             raise ValueError("nothing was read yet")
-        rows = self._columns.living()
-        arrays = self._columns.arrays_of(rows) | self._words.arrays_of(rows)
-        if self._vectors is not None:
-            arrays |= self._vectors.arrays_of(rows)
-        meta = {"revision": self._revision.number, "mark": self._revision.mark}
-        self._file_is_behind = False
-        file = SegmentFile.write(self._path, self._kind, {}, [(meta, arrays)])
-        return DerivedFile(self._path.name, len(rows), file.size)
+        arrays = self._living()
+        file = SegmentFile.write(self._path, self._kind, {}, [(self._contained(self._revision), arrays)])
+        if self._columns.dead:
+            revision = self._revision
+            self._clear()
+            self._revision = revision
+            self._attach(file)
+        self._file, self._file_is_worthless = file, False
+        self._columns.note_kept()
+        return DerivedFile(self._path.name, len(arrays["seqs"]), file.size)
 
-    def write_file_if_behind(self) -> None:
-        """Write the file anew when reading it saved too little."""
-        if self._file_is_behind:
-            try:
+    def keep_up_file(self) -> None:
+        """Add what the file misses to it, if that is much, and nobody else is doing so."""
+        if self._revision is None or not (self.misses_much or self.is_scattered):
+            return
+        try:
+            if self._file is None:
                 self.write_file()
-            except OSError as error:  # the answer is right without a file, only slower to come by
-                logger.warning("a derived file could not be written", extra={"reason": str(error)})
+            elif not self._is_current(self._file):
+                self._revision = None  # others wrote it: the next search begins with what they wrote
+            elif self.misses_much:
+                self._append(self._file, self._revision)
+        except OSError as error:  # the answer is right without a file, only slower to come by
+            logger.warning("a derived file could not be written", extra={"reason": str(error)})
+
+    def _is_current(self, file: SegmentFile) -> bool:
+        try:
+            return not file.refresh()
+        except UnusableFile:
+            return False
+
+    def _append(self, file: SegmentFile, revision: Revision) -> None:
+        rows = np.arange(self._columns.kept_rows, self.rows)
+        with file.locked() as is_ours:
+            if not is_ours or not self._is_current(file):
+                return
+            file.append(self._contained(revision), self._columns.arrays_since() | self._contents_of(rows))
+        self._columns.note_kept()
+
+    def _contained(self, revision: Revision) -> dict[str, int]:
+        return {"revision": revision.number, "mark": revision.mark}
+
+    def _contents_of(self, rows: Rows, *, anew: bool = False) -> dict[str, NDArray[Any]]:
+        """The words, labels and vectors of these; `anew` when they are all there are."""
+        arrays = self._words.arrays_of(rows)
+        arrays |= {_LABELS + name: array for name, array in self._labels.arrays_of(rows).items()}
+        return arrays | ({} if self._vectors is None else self._vectors.arrays_of(rows, recentred=anew))
+
+    def _living(self) -> dict[str, NDArray[Any]]:
+        """Everything in one segment."""
+        rows = self._columns.living()
+        return self._columns.arrays_of(rows) | self._contents_of(rows, anew=True)
 
     @property
     def _kind(self) -> str:
@@ -184,39 +248,43 @@ class MemoryIndex:
         if not self._path.exists():
             return None
         try:
-            (segment,) = SegmentFile(self._path, self._kind).segments
-            revision = Revision(segment.meta["revision"], segment.meta["mark"])
+            file = SegmentFile(self._path, self._kind)
+            revision = _contained_by(file)
             if not in_log(connection, revision):
                 return None
-            arrays = segment.arrays
-            self._attach(arrays)
+            self._attach(file)
         except (UnusableFile, ValueError) as error:
             logger.warning("a derived file is made anew", extra={"file": self._path.name, "reason": str(error)})
             self._clear()
             return None
+        self._file = file
         return revision
 
-    def _attach(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        self._columns.attach(arrays)
-        self._words.attach(arrays)
-        if self._vectors is not None:
-            self._vectors.attach(arrays)
+    def _attach(self, file: SegmentFile) -> None:
+        for segment in file.segments:
+            arrays = segment.arrays
+            self._columns.attach(arrays)
+            self._words.attach(arrays)
+            self._labels.attach(
+                {name.removeprefix(_LABELS): a for name, a in arrays.items() if name.startswith(_LABELS)}
+            )
+            if self._vectors is not None:
+                self._vectors.attach(arrays)
 
     def problems(self, connection: Connection) -> Iterator[str]:
         """How the file differs from the store, apart from changes that it is known not to contain yet."""
         if not self._path.exists():
             return
         try:
-            (segment,) = SegmentFile(self._path, self._kind).segments
-            revision = Revision(segment.meta["revision"], segment.meta["mark"])
-            arrays = segment.arrays
+            file = SegmentFile(self._path, self._kind)
+            revision = _contained_by(file)
+            if not in_log(connection, revision):
+                yield f"{self._path.name} is too old to be used, and will be made anew"
+                return
+            self._attach(file)
         except (UnusableFile, ValueError) as error:
             yield f"{self._path.name} {error}"
             return
-        if not in_log(connection, revision):
-            yield f"{self._path.name} is too old to be used, and will be made anew"
-            return
-        self._attach(arrays)
         copied = self._entries()
         self._clear()
         self._read_everything(connection)
@@ -230,41 +298,81 @@ class MemoryIndex:
         """All that is known of each memory."""
         rows = self._columns.living()
         columns = [self._columns.arrays_of(rows)[name].tolist() for name in COMPARED]
-        gathered = self._words.gather(rows)
-        words = np.split(gathered.tokens, np.searchsorted(gathered.owners, np.arange(1, len(rows))))
+        words, labels = _by_row(self._words, rows), _by_row(self._labels, rows)
         vectors = [b""] * len(rows)
         if self._vectors is not None:
             vectors = [vector.tobytes() for vector in self._vectors.values(rows)]
-        entries = zip(self._columns.seqs[rows].tolist(), *columns, words, vectors, strict=True)
-        return {seq: (*known, tokens.tobytes(), vector) for seq, *known, tokens, vector in entries}
+        entries = zip(self._columns.seqs[rows].tolist(), *columns, words, labels, vectors, strict=True)
+        return {seq: tuple(known) for seq, *known in entries}
 
     # -- searching -----------------------------------------------------------------------------------
 
     def candidates(
-        self, query: CandidateQuery, audiences: Sequence[int], passing: Sequence[int] | None
+        self,
+        query: CandidateQuery,
+        audiences: Sequence[int],
+        within: Sequence[int],
+        passing: Sequence[int] | None = None,
+        vectors_of: VectorsOf | None = None,
     ) -> CandidatePool:
-        """Everything that may answer, of what these audiences may see; only what passes the filter, if there is one."""
+        """Everything that may answer, of what these audiences may see and what passes the query's filter.
+
+        `within` are those of the audiences whose memories may be candidates; `passing` tells what passes the part of
+        the filter that only the store knows, if it has such a part; `vectors_of` gives exact vectors, where these are
+        wanted.
+        """
         view = self._view(tuple(audiences))
-        allowed = None if view.everything else view.visible
-        if passing is not None:
-            allowed = np.zeros_like(view.visible)
-            allowed[[row for seq in passing if (row := self._columns.row_of(seq)) != NONE]] = True
-        terms = tuple(map(token, query.terms(view.speakers)))
-        matches = [self._words.having(term) for term in terms]
+        allowed = self._allowed(query.filter, view, within, passing)
+        terms = tuple(map(token_text, query.terms(view.speakers)))
+        matches = [self._words.having(token(term)) for term in terms]
         if view.everything:
             frequencies = [len(had.rows) for had in matches]
         else:
             frequencies = [int(np.count_nonzero(view.visible[had.rows])) for had in matches]
         found = _Found(terms, frequencies, rarity(view.texts, frequencies))
-        scores = np.zeros(self._columns.rows, dtype=np.float32)
+        scores = np.zeros(self.rows, dtype=np.float32)
         for had, worth, occurring in zip(matches, found.worth, frequencies, strict=True):
             if occurring:
-                scores[had.rows] += worth * saturated(had.counts, self._words.lengths[had.rows], view.average)
-        if allowed is not None:
-            scores[~allowed] = 0
-        return self._pool(query, self._choose(query, scores, allowed), view, found)
+                lengths = np.minimum(self._words.lengths[had.rows], np.float32(LONGEST_PASSAGE))
+                scores[had.rows] += worth * saturated(had.counts, lengths, view.average)
+        chosen = self._choose(query, scores, allowed, self._exactly(vectors_of))
+        return self._pool(query, chosen, view, found, scores)
 
-    def _view(self, audiences: tuple[int, ...]) -> "_View":
+    def _exactly(self, vectors_of: VectorsOf | None) -> Exactly | None:
+        def exactly(rows: Rows) -> Sequence[bytes]:
+            return vectors_of(self._columns.seqs[rows].tolist()) if vectors_of else ()
+
+        return exactly if vectors_of else None
+
+    def _allowed(
+        self, filter: MemoryFilter, view: _View, within: Sequence[int], passing: Sequence[int] | None
+    ) -> NDArray[np.bool_] | None:
+        """What may be a candidate; None when everything may."""
+        if passing is None and filter == NO_FILTER:
+            return None if view.everything else view.visible
+        columns = self._columns
+        wanted = [self._labels.having(label).rows for label in labels_of(filter.category, filter.tags)]
+        if passing is not None:
+            rows = np.array([columns.row_of(seq) for seq in passing], dtype=np.int64)
+            wanted.append(rows[rows != NONE])
+        allowed = view.visible.copy()
+        for rows in wanted:
+            passed = np.zeros_like(allowed)
+            passed[rows] = True
+            allowed &= passed
+        if filter.speaker is not None:
+            allowed &= columns.speakers == columns.speaker_code(filter.speaker)
+        if filter.scope is not None:
+            allowed &= np.isin(columns.audiences, within)
+        if filter.from_session is not None:
+            allowed &= np.isin(columns.chains, columns.chain_codes(filter.from_session, within))
+        if filter.occurred_after is not None:
+            allowed &= columns.times >= microseconds(filter.occurred_after)
+        if filter.occurred_before is not None:
+            allowed &= columns.times < microseconds(filter.occurred_before)
+        return allowed
+
+    def _view(self, audiences: tuple[int, ...]) -> _View:
         """What these audiences may see; worked out once for each state of the store."""
         if audiences not in self._views:
             columns = self._columns
@@ -280,20 +388,28 @@ class MemoryIndex:
                 visible,
                 texts,
                 texts == columns.rows,
-                float(self._words.lengths[rows].mean()) if texts else 0.0,
+                float(np.minimum(self._words.lengths[rows], LONGEST_PASSAGE).mean()) if texts else 0.0,
                 speakers,
                 np.array(places, dtype=np.int32),
                 None if self._vectors is None else Background(self._vectors.values(rows[:: max(1, texts // SAMPLE)])),
             )
         return self._views[audiences]
 
-    def _choose(self, query: CandidateQuery, scores: NDArray[np.float32], allowed: NDArray[np.bool_] | None) -> Rows:
+    def _choose(
+        self,
+        query: CandidateQuery,
+        scores: NDArray[np.float32],
+        allowed: NDArray[np.bool_] | None,
+        exactly: Exactly | None,
+    ) -> Rows:
         """The best by words, those next to them, the nearest in meaning, and what happened when the question says."""
-        chosen = np.zeros(self._columns.rows, dtype=np.bool_)
+        chosen = np.zeros(self.rows, dtype=np.bool_)
+        if allowed is not None:
+            scores = np.where(allowed, scores, np.float32(0))
         around = self._columns.around(_highest(scores, query.limit), NEXT_TO_MATCHES)
         chosen[around[around != NONE]] = True
         if self._vectors is not None and query.vector:
-            chosen[self._vectors.nearest(query.vector, query.limit, allowed).rows] = True
+            chosen[self._vectors.nearest(query.vector, query.limit, allowed, exactly).rows] = True
         for start, end in query.moments:
             times = self._columns.times
             then = (times >= microseconds(start)) & (times < microseconds(end))
@@ -314,14 +430,21 @@ class MemoryIndex:
             fits = 3 * fits + 10 * np.nan_to_num(self._vectors.cosines(query.vector, rows))
         return rows[np.argsort(-fits, kind="stable")[: query.limit]]
 
-    def _pool(self, query: CandidateQuery, chosen: Rows, view: "_View", found: "_Found") -> CandidatePool:
+    def _pool(
+        self, query: CandidateQuery, chosen: Rows, view: _View, found: _Found, scores: NDArray[np.float32]
+    ) -> CandidatePool:
         columns = self._columns
         around = columns.around(chosen, REACH)
         rows = np.union1d(chosen, around[around != NONE]) if columns.chained else np.sort(chosen)
         places = np.searchsorted(rows, around)
         places[around == NONE] = NONE
         own = places[:, REACH]
-        matched = match(self._words.gather(rows), len(rows), found.terms, found.worth, view.average)
+        # Most of those around a candidate have none of the words; their texts need not be looked at.
+        having = scores[rows].nonzero()[0]
+        matched = match(self._words.gather(rows[having]), len(having), found.terms, found.worth, view.average)
+        occurrences = np.zeros((len(rows), len(found.terms)), dtype=np.float32)
+        bm25, pairs = np.zeros(len(rows), dtype=np.float32), np.zeros(len(rows), dtype=np.float32)
+        occurrences[having], bm25[having], pairs[having] = matched
         if self._vectors is None or view.background is None or not query.vector:
             cosines = standings = np.full(len(chosen), np.nan, dtype=np.float32)
             values = cosines[:, np.newaxis]
@@ -332,12 +455,12 @@ class MemoryIndex:
         return CandidatePool(
             handles=columns.seqs[chosen],
             around=places,
-            text_occurrences=matched.occurrences,
-            text_bm25=matched.bm25,
+            text_occurrences=occurrences,
+            text_bm25=bm25,
             text_traits=columns.traits[rows],
             text_speakers=view.places_of_speakers[columns.speakers[rows]],
-            pairs=matched.pairs[own],
-            lengths=matched.lengths[own],
+            pairs=pairs[own],
+            lengths=self._words.lengths[chosen],
             cosines=cosines,
             standings=standings,
             vectors=values,
@@ -356,9 +479,23 @@ class MemoryIndex:
         )
 
 
+def _contained_by(file: SegmentFile) -> Revision:
+    if not file.segments:
+        raise UnusableFile("is empty")
+    meta = file.segments[-1].meta
+    return Revision(meta["revision"], meta["mark"])
+
+
+def _by_row(segments: TokenSegments, rows: Rows) -> list[bytes]:
+    gathered = segments.gather(rows)
+    order = np.argsort(gathered.owners, kind="stable")
+    bounds = np.searchsorted(gathered.owners[order], np.arange(1, len(rows)))
+    return [tokens.tobytes() for tokens in np.split(gathered.tokens[order], bounds)][: len(rows)]
+
+
 def _highest(scores: NDArray[np.float32], limit: int) -> Rows:
     """The rows with the highest scores, best first, equal ones in the order kept; none without a score."""
-    rows = scores.nonzero()[0]
+    rows = (scores > 0).nonzero()[0]
     found = scores[rows]
     if len(rows) > limit:
         enough = found >= np.partition(found, len(rows) - limit)[len(rows) - limit]

@@ -5,6 +5,10 @@ WHERE scope = 'global'
     OR (scope = 'project' AND project_id = :project_id)
     OR (scope = 'session' AND session_id = :session_id AND project_id IS :project_id)
 
+-- audiences_of_scope --
+-- Those of them that have this scope.
+SELECT id FROM audience WHERE scope = :scope AND id IN ({audiences})
+
 -- visible --
 -- Whether a memory may be seen by the asker.
 memory.audience_id IN ({audiences})
@@ -121,6 +125,10 @@ DELETE FROM memory_change WHERE revision < (SELECT max(revision) FROM memory_cha
 -- The only entry of the new log.
 UPDATE memory_change SET revision = revision + 1, mark = random()
 
+-- vectors_of --
+-- What this model made of these.
+SELECT seq, vector FROM memory_vector WHERE model = :model AND seq IN (SELECT value FROM json_each(:seqs))
+
 -- uses --
 -- How often each of these was an answer, and when last; those that never were are not here.
 SELECT seq, uses, used_at FROM memory_use WHERE seq IN (SELECT value FROM json_each(:seqs))
@@ -205,9 +213,10 @@ ALTER TABLE memory_terms_next RENAME TO memory_terms
 INSERT INTO meta (name, value) VALUES ('rebuilt_by', :model) ON CONFLICT (name) DO UPDATE SET value = excluded.value
 
 -- drop_replaced_vectors --
--- What other models made, of memories that have a vector of the rebuild's.
+-- What other models made, of memories that have a vector of the rebuild's; not what answers or is to answer.
 DELETE FROM memory_vector
 WHERE model <> (SELECT value FROM meta WHERE name = 'rebuilt_by')
+    AND model NOT IN (SELECT model FROM embedding_model WHERE choice IS NOT NULL)
     AND seq IN (SELECT seq FROM memory_vector WHERE model = (SELECT value FROM meta WHERE name = 'rebuilt_by'))
 
 -- end_rebuild --

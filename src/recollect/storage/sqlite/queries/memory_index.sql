@@ -9,7 +9,8 @@ SELECT 1 FROM memory_change WHERE revision = :revision AND mark = :mark
 -- entry --
 -- What the index knows of a memory, in the order in which `MemoryIndex` takes it.
 memory.audience_id, memory.session_id, coalesce(memory.occurred_at, memory.recorded_at), memory.recorded_at,
-memory.speaker, memory.traits, memory.importance, memory.confidence, indexed.c0, memory_vector.vector
+memory.speaker, memory.traits, memory.importance, memory.confidence, indexed.c0, memory_vector.vector,
+memory.category, memory.tags
 
 -- derived --
 -- The terms and the vector of a memory, as far as there are any of this model and size.
