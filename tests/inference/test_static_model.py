@@ -8,8 +8,10 @@ from importlib.resources import files
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from recollect.inference.static_model import DIMENSIONS, StaticEmbedder
+from recollect.inference.static_model import DIMENSIONS, StaticEmbedder, Table
 
 
 @pytest.fixture(scope="module")
@@ -76,3 +78,28 @@ def test_importing_the_room_loads_nothing_heavy() -> None:
         "assert not {'numpy', 'tokenizers'} & set(sys.modules), 'heavy imports'"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+@pytest.fixture(scope="module")
+def table() -> Table:
+    return Table()
+
+
+@given(text=st.one_of(st.text(st.characters(max_codepoint=127)), st.text("aBC1d_'.-[PAD] \n"), st.text()))
+def test_text_cut_into_known_pieces_has_the_tokens_of_the_whole(table: Table, text: str) -> None:
+    assert table.ids(text) == table.tokenizer.encode(text, add_special_tokens=False).ids
+    assert table.ids(text) == table.ids(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["HTTPServerX2Go", "[PAD] and [UNK]", "ABC12dEf", "aBcD", "x" * 150, "a\x0bb", "naïve"]
+)
+def test_pieces_of_words_are_those_of_the_tokenizer(table: Table, text: str) -> None:
+    assert table.ids(text) == table.tokenizer.encode(text, add_special_tokens=False).ids
+
+
+async def test_a_text_has_the_same_vector_alone_and_among_many(embedder: StaticEmbedder) -> None:
+    texts = [f"the {word} went {word} to town {word} times" for word in "abcdefghijklmnopqrstuvwxyz"] + ["", "ünïcode"]
+    alone = [vector for text in texts for vector in await embedder.embed([text])]
+    assert await embedder.embed(texts) == alone
+    assert await embedder.embed(texts * 5) == alone * 5

@@ -1,7 +1,10 @@
 """What kind of text a memory is."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from recollect.retrieval import traits
 from recollect.retrieval.traits import Trait, traits_of
 
 
@@ -57,3 +60,56 @@ def test_traits_are_told_apart_by_their_bits_which_stores_keep() -> None:
         "NAMES": 16,
         "STANDING": 32,
     }
+
+
+WORDS = [
+    "i",
+    "I'm",
+    "we",
+    "us",
+    "Ben",
+    "it.",
+    ",",
+    "?",
+    "don't",
+    "please",
+    "keep",
+    "use",
+    "never-ending",
+    "from",
+    "now",
+    "on",
+    "by",
+    "default",
+    "make",
+    "sure",
+    "rather",
+    "than",
+    "two",
+    "few",
+    "3",
+    "12th",
+    "2021",
+    "last",
+    "next",
+    "this",
+    "a",
+    "one",
+    "week",
+    "days",
+    "Summer",
+    "mornings",
+    "Monday",
+    "may",
+    "june",
+    "ago",
+    "since",
+]
+
+
+@given(words=st.lists(st.sampled_from(WORDS), max_size=6), joint=st.sampled_from([" ", "-", "\n", ""]))
+def test_looking_for_hints_first_changes_nothing(words: list[str], joint: str) -> None:
+    text = joint.join(words)
+    found = traits_of(text)
+    assert bool(found & Trait.TIMED) == bool(traits.TIMED.search(text))
+    assert bool(found & Trait.STANDING) == bool(traits.STANDING.search(text))

@@ -25,40 +25,50 @@ _DAYS = "mon|tues|wednes|thurs|fri|satur|sun"
 _SEASONS = "summer|winter|spring|fall|autumn"
 _SPAN = "day|night|week|weekend|month|year|morning|evening"
 _MONTHS = "january|february|march|april|june|july|august|september|october|november|december"
-_TIMED = re.compile(
+TIMED = re.compile(
     rf"\b(?:yesterday|today|tonight|tomorrow|ago|recently|soon|since|weekend|(?:{_DAYS})day|{_MONTHS}|\d{{4}}"
     rf"|\d+(?:st|nd|rd|th)|(?:last|next|this|past) (?:{_SPAN}|{_SEASONS}|(?:{_DAYS})day)"
     r"|(?:two|three|four|five|few|several|\d+) (?:days|weeks|months|years)|(?:a|one) (?:week|month|year))\b",
     re.IGNORECASE,
 )
-_PERSONAL = re.compile(r"\b(?:i|my|mine|me|we|our|ours|us|im|ive)\b", re.IGNORECASE)
+# A text without one of these and without a digit does not say when; looking for them first saves most of the time.
+_WEEKDAYS = "|".join(f"{day}day" for day in _DAYS.split("|"))
+_HINTS_OF_TIME = frozenset(
+    f"yesterday|today|tonight|tomorrow|ago|recently|soon|since|{_WEEKDAYS}|{_MONTHS}|{_SPAN}|{_SEASONS}"
+    "|days|weeks|months|years".split("|")
+)
+_SELF = frozenset(["i", "my", "mine", "me", "we", "our", "ours", "us", "im", "ive"])
 # A capital letter inside a sentence.
-_NAMES = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+")
-_STANDING = re.compile(
+_NAMES = re.compile(r"[a-z,;] [A-Z][a-z]")
+STANDING = re.compile(
     r"\b(?:always|never|prefers?|preferred|avoid|rather than|instead of|from now on|make sure|keep in mind|remember to"
     r"|please (?:don't|do not|use|keep|include)|don't ever|by default|whenever)\b",
     re.IGNORECASE,
 )
-_AFTERTHOUGHT = re.compile(r"\[[^\[\]]*\]\s*$")
-
-
-def traits_of(text: str) -> Trait:
-    """All that is so of a text."""
-    said = _AFTERTHOUGHT.sub("", text).rstrip()
-    found = Trait(0)
-    if "?" in text:
-        found |= Trait.ASKS
-    if said.endswith("?"):
-        found |= Trait.QUESTION
-    for trait, pattern in _PATTERNS:
-        if pattern.search(text):
-            found |= trait
-    return found
-
-
-_PATTERNS = (
-    (Trait.TIMED, _TIMED),
-    (Trait.PERSONAL, _PERSONAL),
-    (Trait.NAMES, _NAMES),
-    (Trait.STANDING, _STANDING),
+_HINTS_OF_STANDING = frozenset(
+    "always|never|prefer|prefers|preferred|avoid|rather|instead|from|make|keep|remember|please|don|by|whenever".split(
+        "|"
+    )
 )
+_AFTERTHOUGHT = re.compile(r"\[[^\[\]]*\]\s*$")
+_WORD = re.compile(r"\w+")
+_DIGIT = re.compile(r"\d")
+
+
+def traits_of(text: str) -> int:
+    """All that is so of a text."""
+    words = set(_WORD.findall(text.lower()))
+    found = 0
+    if "?" in text:
+        found |= Trait.ASKS.value
+        if _AFTERTHOUGHT.sub("", text).rstrip().endswith("?"):
+            found |= Trait.QUESTION.value
+    if (not words.isdisjoint(_HINTS_OF_TIME) or _DIGIT.search(text)) and TIMED.search(text):
+        found |= Trait.TIMED.value
+    if not words.isdisjoint(_SELF):
+        found |= Trait.PERSONAL.value
+    if _NAMES.search(text):
+        found |= Trait.NAMES.value
+    if not words.isdisjoint(_HINTS_OF_STANDING) and STANDING.search(text):
+        found |= Trait.STANDING.value
+    return found

@@ -25,6 +25,8 @@ def accept(tool: Tool, arguments: Mapping[str, Any]) -> Request:
 
 def refuse_unstorable(arguments: Any) -> None:
     """Refuse text with NUL characters or broken Unicode, numbers that are none, and bottomless nesting."""
+    if _is_storable(arguments, 0):
+        return
     pending: list[tuple[str, Any, int]] = [("", arguments, 0)]
     while pending:
         path, value, depth = pending.pop()
@@ -45,6 +47,35 @@ def refuse_unstorable(arguments: Any) -> None:
                 pending.extend((f"{path}[{index}]", inner, depth + 1) for index, inner in enumerate(entries))
             case _:
                 pass
+
+
+def _is_storable(value: Any, depth: int) -> bool:
+    """Whether there is nothing to refuse, found out without saying where it would be."""
+    match value:
+        case str():
+            return "\x00" not in value and (value.isascii() or _is_unicode(value))
+        case float():
+            return math.isfinite(value)
+        case dict():
+            inner = cast(dict[Any, Any], value)
+            deeper = depth + 1
+            return depth < MAX_DEPTH and all(
+                _is_storable(str(key), deeper) and _is_storable(one, deeper) for key, one in inner.items()
+            )
+        case list() | tuple():
+            return depth < MAX_DEPTH and all(_is_storable(one, depth + 1) for one in cast(list[Any], value))
+        case Mapping():
+            return False
+        case _:
+            return True
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def printable(text: str) -> str:

@@ -1,10 +1,10 @@
 """Memories in SQLite, with their text index and their vectors."""
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -218,11 +218,11 @@ def _filter_values(filter: MemoryFilter) -> dict[str, Any]:
 
 def _put(connection: Connection, writes: Sequence[MemoryWrite]) -> list[WriteOutcome]:
     derived: dict[int, Derived] = {}
-    outcomes = [_put_one(connection, write, derived) for write in writes]
+    audience_of = cache(partial(_audience_of, connection))
+    outcomes = [_put_one(connection, write, audience_of, derived) for write in writes]
     rebuilding = _rebuild_is_under_way(connection)
     for seq, made in derived.items():
-        connection.execute(_SQL["drop_other_vectors"], {"seq": seq, "model": made.model})
-        _keep_derived(connection, seq, made)
+        _keep_vector(connection, seq, made)
     # Last, because each statement that could be undone by itself makes the text index write a segment of its own.
     for seq, made in derived.items():
         values = {"seq": seq, "terms": indexed(made.passages)}
@@ -232,9 +232,11 @@ def _put(connection: Connection, writes: Sequence[MemoryWrite]) -> list[WriteOut
     return outcomes
 
 
-def _put_one(connection: Connection, write: MemoryWrite, derived: dict[int, Derived]) -> WriteOutcome:
+def _put_one(
+    connection: Connection, write: MemoryWrite, audience_of: Callable[..., int], derived: dict[int, Derived]
+) -> WriteOutcome:
     """Keep the memory itself, and note what its indexes have to hold."""
-    audience = _audience_of(connection, write.memory)
+    audience = audience_of(write.memory.scope, write.memory.project_id, write.memory.session_id)
     existing: list[Any] = []
     if write.memory.key is not None:
         existing = connection.execute(_SQL["keyed"], {"audience_id": audience, "key": write.memory.key})
@@ -246,22 +248,23 @@ def _put_one(connection: Connection, write: MemoryWrite, derived: dict[int, Deri
     revised = write.revise(memory_from(row))
     connection.execute(_SQL["revise"], memory_values(revised) | {"seq": seq})
     if "content" in write.given:
-        derived[seq] = write.rederive(revised)
+        made = derived[seq] = write.rederive(revised)
+        connection.execute(_SQL["drop_other_vectors"], {"seq": seq, "model": made.model})
+        connection.execute(_SQL["keep_traits"], {"seq": seq, "traits": made.traits})
     return Updated(revised)
 
 
-def _audience_of(connection: Connection, memory: Memory) -> int:
+def _audience_of(connection: Connection, scope: Scope, project_id: str | None, session_id: str | None) -> int:
     values = {
-        "scope": memory.scope,
-        "project_id": None if memory.scope is Scope.GLOBAL else memory.project_id,
-        "session_id": memory.session_id if memory.scope is Scope.SESSION else None,
+        "scope": scope,
+        "project_id": None if scope is Scope.GLOBAL else project_id,
+        "session_id": session_id if scope is Scope.SESSION else None,
     }
     found = connection.value(_SQL["find_audience"], values)
     return connection.value(_SQL["add_audience"], values) if found is None else found
 
 
-def _keep_derived(connection: Connection, seq: int, derived: Derived) -> None:
-    connection.execute(_SQL["keep_traits"], {"seq": seq, "traits": derived.traits})
+def _keep_vector(connection: Connection, seq: int, derived: Derived) -> None:
     connection.execute(_SQL["keep_vector"], {"seq": seq, "model": derived.model, "vector": derived.vector})
     if derived.vector_to_come is not None:
         model, vector = derived.vector_to_come
@@ -317,7 +320,8 @@ def _rebuild(connection: Connection, batch: Sequence[tuple[str, Derived]]) -> No
         seq = connection.value(_SQL["not_rebuilt"], {"id": memory_id})
         if seq is not None:
             derived[seq] = made
-            _keep_derived(connection, seq, made)
+            connection.execute(_SQL["keep_traits"], {"seq": seq, "traits": made.traits})
+            _keep_vector(connection, seq, made)
     for seq, made in derived.items():
         connection.execute(_SQL["index_terms_next"], {"seq": seq, "terms": indexed(made.passages)})
     connection.execute(_SQL["note_rebuilt_to"], {"id": max(memory_id for memory_id, _ in batch)})

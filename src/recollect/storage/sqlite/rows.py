@@ -16,6 +16,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 # Several times faster than `json.loads`, which looks for what our own text never has.
 _DECODER = json.JSONDecoder()
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 _SCOPES = {scope.value: scope for scope in Scope}
 
@@ -38,7 +39,7 @@ def optional_moment(value: int | None) -> datetime | None:
 
 
 def json_text(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _ENCODER.encode(value)
 
 
 def json_value(text: str) -> Any:
@@ -94,8 +95,8 @@ def memory_values(memory: Memory) -> dict[str, Any]:
         "importance": memory.importance,
         "confidence": memory.confidence,
         "speaker": memory.speaker,
-        "tags": json_text(memory.tags),
-        "metadata": json_text(dict(memory.metadata)),
+        "tags": json_text(memory.tags) if memory.tags else "[]",
+        "metadata": json_text(dict(memory.metadata)) if memory.metadata else "{}",
         "occurred_at": optional_microseconds(memory.occurred_at),
         "recorded_at": microseconds(memory.recorded_at),
         "updated_at": microseconds(memory.updated_at),

@@ -14,7 +14,15 @@ _LONGEST = 1000
 
 def indexed(passages: Iterable[Iterable[str]]) -> str:
     """The text that is put into the index for these terms: words between spaces, passages between line ends."""
-    return "\n".join(" ".join(map(token, terms)) for terms in passages)
+    return "\n".join(_joined(list(terms)) for terms in passages)
+
+
+def _joined(terms: list[str]) -> str:
+    joined = " ".join(terms).lower()
+    plain = (
+        joined.isascii() and joined.isprintable() and joined.count(" ") == len(terms) - 1 and len(joined) <= _LONGEST
+    )
+    return joined if plain else " ".join(map(token, terms))
 
 
 def token(term: str) -> str:
