@@ -120,9 +120,11 @@ class Table:
         if not len(owners):
             return [b""] * len(texts)
         tokens = np.fromiter(chain.from_iterable(texts), np.int64, len(owners))
-        distinct, counts = np.unique(owners * len(self._scales) + tokens, return_counts=True)
-        owners, tokens = np.divmod(distinct, len(self._scales))
-        weights = np.sqrt(counts.astype(np.float32)) * self._scales[tokens]
+        places = np.sort(owners * len(self._scales) + tokens)
+        firsts = np.flatnonzero(np.diff(places, prepend=-1))
+        counts = np.diff(firsts, append=len(places)).astype(np.float32)
+        owners, tokens = np.divmod(places[firsts], len(self._scales))
+        weights = np.sqrt(counts) * self._scales[tokens]
         starts = np.flatnonzero(np.diff(owners, prepend=-1))
         totals = np.add.reduceat(self._rows[tokens] * weights[:, np.newaxis], starts)
         lengths = np.sqrt(np.vecdot(totals, totals))

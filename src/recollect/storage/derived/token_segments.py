@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.storage.derived.distinct import distinct, run_starts
+
 Tokens = NDArray[np.uint64]
 Rows = NDArray[np.int64]
 
@@ -147,9 +149,9 @@ class TokenSegments:
             owners: Rows = np.asarray(np.searchsorted(tail.starts, places, side="right"), dtype=np.int64)
             again = owners[1:] == owners[:-1]
             if again.any():
-                rows, counts = np.unique(owners, return_counts=True)
-                counts = np.minimum(counts, MOST_COUNTED)
-                found.append(Had(rows + (self._first - 1), counts.astype(np.float32)))
+                starts = run_starts(owners)
+                counts = np.minimum(np.diff(starts, append=len(owners)), MOST_COUNTED)
+                found.append(Had(owners[starts] + (self._first - 1), counts.astype(np.float32)))
             else:
                 found.append(Had(owners + (self._first - 1), np.ones(len(owners), dtype=np.float32)))
         if len(found) == 1:
@@ -166,7 +168,7 @@ class TokenSegments:
         ends = np.cumsum([len(part.starts) - 1 for part in parts])
         homes = np.searchsorted(ends, rows, side="right")
         pieces: list[Gathered] = []
-        for home in np.unique(homes):
+        for home in distinct(homes):
             here = np.flatnonzero(homes == home)
             start = int(ends[home - 1]) if home else 0
             piece = _gathered(parts[int(home)], rows[here] - start)
@@ -253,8 +255,8 @@ def _sorted(part: Part, first_row: int) -> Postings:
 
 
 def _by_word(tokens: Tokens, rows: NDArray[np.uint32], counts: NDArray[np.uint8]) -> Postings:
-    words, starts = np.unique(tokens, return_index=True)
-    return Postings(words, np.append(starts, len(tokens)), rows, counts)
+    starts = run_starts(tokens)
+    return Postings(tokens[starts], np.append(starts, len(tokens)), rows, counts)
 
 
 def _merged(first: Postings, second: Postings) -> Postings:
@@ -296,7 +298,7 @@ def match(gathered: Gathered, rows: int, terms: Sequence[str], worth: NDArray[np
         side_by_side = is_term[:-1, :-1] & is_term[1:, 1:] & (owners[1:] == owners[:-1])
         which, where = side_by_side.nonzero()
         if len(which):
-            once = np.unique(which * rows + owners[where]) % rows
+            once = distinct(which * rows + owners[where]) % rows
             pairs = np.bincount(once, minlength=rows).astype(np.float32)
     if (tokens == PASSAGE_END).any():
         bm25 = _best_passages(tokens, owners, rows, is_term, worth, average)

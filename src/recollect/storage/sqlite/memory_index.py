@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from recollect.domain.memories import REACH, CandidatePool, CandidateQuery, MemoryFilter
 from recollect.storage.derived.background import Background
+from recollect.storage.derived.distinct import distinct
 from recollect.storage.derived.row_columns import NONE, Entry, RowColumns
 from recollect.storage.derived.segment_file import SegmentFile, UnusableFile
 from recollect.storage.derived.token_segments import (
@@ -197,6 +198,10 @@ class MemoryIndex:
         self._columns.note_kept()
         return DerivedFile(self._path.name, len(arrays["seqs"]), file.size)
 
+    def begin_anew(self) -> None:
+        """Read the file again before the next search, because it was written anew."""
+        self._revision = None
+
     def keep_up_file(self) -> None:
         """Add what the file misses to it, if that is much, and nobody else is doing so."""
         if self._revision is None or not (self.misses_much or self.is_scattered):
@@ -205,7 +210,7 @@ class MemoryIndex:
             if self._file is None:
                 self.write_file()
             elif not self._is_current(self._file):
-                self._revision = None  # others wrote it: the next search begins with what they wrote
+                self.begin_anew()
             elif self.misses_much:
                 self._append(self._file, self._revision)
         except OSError as error:  # the answer is right without a file, only slower to come by
@@ -338,6 +343,10 @@ class MemoryIndex:
         chosen = self._choose(query, scores, allowed, self._exactly(vectors_of))
         return self._pool(query, chosen, view, found, scores)
 
+    def speakers(self, audiences: tuple[int, ...]) -> list[str]:
+        """Who speaks in what these audiences may see."""
+        return self._view(audiences).speakers
+
     def _exactly(self, vectors_of: VectorsOf | None) -> Exactly | None:
         def exactly(rows: Rows) -> Sequence[bytes]:
             return vectors_of(self._columns.seqs[rows].tolist()) if vectors_of else ()
@@ -363,9 +372,9 @@ class MemoryIndex:
         if filter.speaker is not None:
             allowed &= columns.speakers == columns.speaker_code(filter.speaker)
         if filter.scope is not None:
-            allowed &= np.isin(columns.audiences, within)
+            allowed &= _is_any(columns.audiences, within)
         if filter.from_session is not None:
-            allowed &= np.isin(columns.chains, columns.chain_codes(filter.from_session, within))
+            allowed &= _is_any(columns.chains, columns.chain_codes(filter.from_session, within))
         if filter.occurred_after is not None:
             allowed &= columns.times >= microseconds(filter.occurred_after)
         if filter.occurred_before is not None:
@@ -376,9 +385,7 @@ class MemoryIndex:
         """What these audiences may see; worked out once for each state of the store."""
         if audiences not in self._views:
             columns = self._columns
-            visible = np.zeros(columns.rows, dtype=np.bool_)
-            for audience in audiences:
-                visible |= columns.audiences == audience
+            visible = _is_any(columns.audiences, audiences)
             texts = int(np.count_nonzero(visible))
             rows = np.flatnonzero(visible)
             speakers = columns.speakers_among(audiences)
@@ -435,7 +442,7 @@ class MemoryIndex:
     ) -> CandidatePool:
         columns = self._columns
         around = columns.around(chosen, REACH)
-        rows = np.union1d(chosen, around[around != NONE]) if columns.chained else np.sort(chosen)
+        rows = np.asarray(distinct(np.append(chosen, around[around != NONE])), dtype=np.int64)
         places = np.searchsorted(rows, around)
         places[around == NONE] = NONE
         own = places[:, REACH]
@@ -477,6 +484,13 @@ class MemoryIndex:
             frequencies=found.frequencies,
             worth=found.worth,
         )
+
+
+def _is_any(values: NDArray[Any], wanted: Iterable[int]) -> NDArray[np.bool_]:
+    found = np.zeros(len(values), dtype=np.bool_)
+    for one in wanted:
+        found |= values == one
+    return found
 
 
 def _contained_by(file: SegmentFile) -> Revision:
