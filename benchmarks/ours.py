@@ -12,11 +12,13 @@ from benchmarks.contestant import WANTED
 from benchmarks.corpus_files import Probe
 from recollect.app.lifespan import running
 from recollect.app.settings import Settings
+from recollect.domain.memories import CandidateQuery, MemoryFilter
+from recollect.domain.scopes import Visibility
+from recollect.inference.static_model import StaticEmbedder
+from recollect.storage.store import Store
 from recollect.toolkit.context import CallContext
 
 BATCH = 1_000
-# What the vectors brought is looked for in a longer answer, because the ranking has other reasons beside the cosine.
-DEEP = 100
 
 
 class Ours:
@@ -24,6 +26,7 @@ class Ours:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._embedder = StaticEmbedder()
         self._lifetime = AsyncExitStack()
 
     async def open(self) -> None:
@@ -45,8 +48,21 @@ class Ours:
         return [memory.metadata["row"] for memory in found.memories]
 
     async def nearest(self, probe: Probe, category: str | None) -> list[int]:
-        request = {"query": probe.text, "limit": DEEP, "threshold": 0, "category": category}
-        return [memory.metadata["row"] for memory in (await self._call("recall", request)).memories]
+        """The vectors' stage of a search by itself: without words, all that it brings is what is nearest in meaning."""
+        (vector,) = await self._embedder.embed([probe.text])
+        store = await self._application.services.get(Store)
+        found = await store.memories.search(
+            CandidateQuery(
+                visibility=Visibility(),
+                filter=MemoryFilter(category=category),
+                terms=lambda speakers: (),
+                vector=vector,
+                model=self._embedder.model,
+                limit=WANTED,
+            ),
+            lambda pool: pool.handles.tolist(),
+        )
+        return [memory.metadata["row"] for memory in found.values()]
 
     async def search_text(self, probe: Probe) -> list[int] | None:
         """Recall always asks both words and meaning."""

@@ -90,7 +90,7 @@ def test_041_what_is_used_most_is_listed_first_by_the_next_process(tmp_path: Pat
 
     names = anyio.run(listed)
     assert names[0] == "list_projects"
-    assert names[1:] == [tool.name for tool in ALL if tool.name != "list_projects"]
+    assert names[1:] == [tool.name for tool in ALL if tool.core and tool.name != "list_projects"]
 
 
 def test_125_the_doctor_tells_programs_too(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from recollect.app.settings import Settings, load_settings, unknown_variables, variable_names
 from recollect.domain.errors import Misconfigured
-from recollect.inference.choices import EmbeddingChoice, Pace
+from recollect.inference.choices import CallerRights, EmbeddingChoice, Pace
 
 
 @pytest.fixture(autouse=True)
@@ -113,3 +113,12 @@ def test_every_setting_is_described() -> None:
     assert len(variable_names(Settings)) > 10
     for field in Settings.model_fields.values():
         assert field.description
+
+
+def test_067_what_callers_may_choose_of_embeddings_is_the_operators_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert load_settings().embedding.caller_rights() == CallerRights(addresses=("loopback",), keys={})
+    monkeypatch.setenv("RECOLLECT_EMBEDDING_CALLER_ADDRESSES", '["gpu.example.com:8000"]')
+    monkeypatch.setenv("RECOLLECT_EMBEDDING_CALLER_KEYS", '{"GPU_KEY": "gpu.example.com"}')
+    assert load_settings().embedding.caller_rights() == CallerRights(
+        addresses=("gpu.example.com:8000",), keys={"GPU_KEY": "gpu.example.com"}
+    )

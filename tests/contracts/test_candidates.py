@@ -503,6 +503,7 @@ async def test_words_are_chosen_knowing_only_who_speaks_in_what_can_be_seen(stor
         pool = await offered(store, replace(query(visibility=visibility), terms=terms))
         assert pool.terms == ("word1",)
         assert sorted(pool.speaker_names) == names_given[-1]
+        assert sorted(await store.memories.speakers(visibility, query().model)) == names_given[-1]
         said_by = {name for name in pool.text_speakers.tolist() if name != -1}
         assert said_by <= set(range(len(pool.speaker_names)))
         return names_given.pop()

@@ -75,15 +75,24 @@ class Service:
         self.requests: list[Request] = []
         self.next: list[Behaviour] = []
         self.always: Behaviour | None = None
+        self.silent_after: int | None = None
+        """How many requests are answered before all others are kept in silence."""
+        self.poison: str | None = None
+        """A text that it refuses."""
         self.most_at_once = 0
         self._at_once = 0
         self._changed = threading.Condition()
         self._released = threading.Event()
         self.url = ""
 
-    def wait_for_requests(self, count: int) -> None:
+    def wait_for_requests(self, count: int, seconds: float = PATIENCE_SECONDS) -> None:
         with self._changed:
-            assert self._changed.wait_for(lambda: len(self.requests) >= count, PATIENCE_SECONDS)
+            assert self._changed.wait_for(lambda: len(self.requests) >= count, seconds)
+
+    @property
+    def texts(self) -> list[str]:
+        """Every text that it was asked to embed."""
+        return [text for request in self.requests for text in request.body["input"]]
 
     def release(self) -> None:
         """Let those go on that are kept in silence."""
@@ -96,6 +105,10 @@ class Service:
             self._at_once += 1
             self.most_at_once = max(self.most_at_once, self._at_once)
             behaviour = self.next.pop(0) if self.next else self.always
+            if self.silent_after is not None and len(self.requests) > self.silent_after:
+                behaviour = Silence()
+            elif self.poison in body["input"]:
+                behaviour = Answer(status=400, body={"error": "too long"})
             self._changed.notify_all()
         try:
             self._behave(handler, body, behaviour)

@@ -1,14 +1,16 @@
 """Whether a model works is found out by asking it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 
-from recollect.domain.errors import ErrorCode, ErrorRecord
+from recollect.domain.errors import ErrorCode, ErrorRecord, Unavailable
 from recollect.inference.caching import VectorCache
 from recollect.inference.choices import EmbeddingChoice, Pace
 from recollect.inference.embedding import Embedder
-from recollect.inference.examination import Examination, examine
+from recollect.inference.examination import Examination, examine, measured
 from recollect.inference.providers import embedder_for
 from recollect.inference.static_model import StaticEmbedder
 from tests.inference.service import DIMENSIONS, Answer, Service, vector_of
@@ -68,4 +70,29 @@ def ours(service: Service) -> Embedder:
     choice = EmbeddingChoice(
         provider="ollama", model="mine", dimensions=DIMENSIONS, base_url=service.url, pace=Pace(retries=0)
     )
+    return made(choice)
+
+
+async def test_the_length_of_the_vectors_of_an_unknown_model_is_found_out(service: Service) -> None:
+    unknown = EmbeddingChoice(provider="ollama", model="mine", base_url=service.url, pace=Pace(retries=0))
+    assert await measured(unknown, made) == replace(unknown, dimensions=DIMENSIONS)
+    assert len(service.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [EmbeddingChoice(), EmbeddingChoice(provider="openai"), EmbeddingChoice(provider="vllm", model="x", dimensions=3)],
+)
+async def test_a_length_that_is_known_is_not_asked_for(choice: EmbeddingChoice) -> None:
+    assert await measured(choice, lambda choice: pytest.fail("asked")) == choice
+
+
+async def test_a_model_that_is_down_has_no_length(service: Service) -> None:
+    service.always = Answer(status=404)
+    unknown = EmbeddingChoice(provider="ollama", model="mine", base_url=service.url, pace=Pace(retries=0))
+    with pytest.raises(Unavailable, match="does not know this"):
+        await measured(unknown, made)
+
+
+def made(choice: EmbeddingChoice) -> Embedder:
     return embedder_for(choice, folder=Path("unused"), environment={}, cache=VectorCache(100_000))

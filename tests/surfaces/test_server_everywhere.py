@@ -21,6 +21,7 @@ async def test_041_call_tool_does_not_call_itself(call: Caller) -> None:
 
 
 async def test_118_long_work_is_a_job_with_a_result_that_can_be_looked_at_again(call: Caller) -> None:
+    await call("remember", content="there is something to rebuild")
     done = await call("rebuild_derived")
     assert done["state"] == "completed"
     assert done["tool"] == "rebuild_derived"
@@ -30,6 +31,14 @@ async def test_118_long_work_is_a_job_with_a_result_that_can_be_looked_at_again(
     assert await call("get_job", job_id=done["job_id"]) == done
     assert done in (await call("list_jobs", tool="rebuild_derived", states=["completed"], limit=200))["jobs"]
     assert await call("cancel_job", job_id=done["job_id"]) == done
+
+
+async def test_068_the_index_can_be_compacted_through_every_door(call: Caller) -> None:
+    await call("remember", content="there is something to compact")
+    done = await call("compact_index")
+    assert (done["state"], done["tool"]) == ("completed", "compact_index")
+    assert all(file["rows"] > 0 and file["bytes"] > 0 for file in done["result"]["files"])
+    assert done["result"]["files"]
 
 
 async def test_118_an_unknown_job_is_not_found(call: Caller) -> None:

@@ -1,7 +1,8 @@
 """What can be chosen of an embedding provider: values only, so that reading them loads nothing."""
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 from pydantic import SecretStr
 
@@ -40,4 +41,45 @@ class EmbeddingChoice:
     resource_name: str | None = None
     deployment_name: str | None = None
     api_version: str = DEFAULT_AZURE_VERSION
+    similarity_threshold: float | None = None
+    """What is less similar to a question is not found by its meaning; None leaves that to the ranking."""
     pace: Pace = Pace()
+
+
+LOOPBACK = "loopback"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallerRights:
+    """What the operator lets callers choose."""
+
+    addresses: Sequence[str] = (LOOPBACK,)
+    """Hosts that a caller may give as base_url: a name, a name with its port, or `loopback`."""
+    keys: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Environment variables that a caller may name, each with the one host that its content may be sent to."""
+
+
+# Not the key itself: where it is found is enough.
+_KEPT = (
+    "provider",
+    "model",
+    "dimensions",
+    "base_url",
+    "api_key_env",
+    "resource_name",
+    "deployment_name",
+    "api_version",
+    "similarity_threshold",
+)
+
+
+def kept_form(choice: EmbeddingChoice) -> dict[str, Any]:
+    """The choice as plain data without any secret, to be kept and shared."""
+    chosen = {name: value for name in _KEPT if (value := getattr(choice, name)) is not None}
+    return {**chosen, "batch_size": choice.pace.batch_size}
+
+
+def choice_from(kept: Mapping[str, Any], pace: Pace) -> EmbeddingChoice:
+    """The choice that was kept; all but its batch size is done at this pace."""
+    chosen = {name: kept[name] for name in _KEPT if name in kept}
+    return EmbeddingChoice(**chosen, pace=replace(pace, batch_size=kept["batch_size"]))

@@ -1,12 +1,14 @@
 """Whether an embedder works, tried with a real text."""
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
-from recollect.domain.errors import ErrorRecord, RecollectError
+from recollect.domain.errors import ErrorRecord, RecollectError, Unavailable
 from recollect.domain.identifiers import new_id
+from recollect.inference.choices import EmbeddingChoice
 from recollect.inference.embedding import Embedder
+from recollect.inference.providers import known_dimensions
 
 _SAMPLE_LENGTH = 5
 
@@ -46,3 +48,20 @@ async def examine(embedder: Embedder) -> Examination:
         sample=sample,
         error=error,
     )
+
+
+async def measured(choice: EmbeddingChoice, make: Callable[[EmbeddingChoice], Embedder]) -> EmbeddingChoice:
+    """The choice with the length of its vectors; of a model that is not known, that is found out by asking."""
+    if known_dimensions(choice) or choice.provider == "local":
+        return choice
+    guessed = replace(choice, dimensions=1)
+    embedder = make(guessed)
+    try:
+        await embedder.embed(["How long is the vector of this text?"])
+    except Unavailable as error:
+        if (found := error.details.get("found")) is None:
+            raise
+        return replace(choice, dimensions=found)
+    finally:
+        await embedder.close()
+    return guessed

@@ -20,6 +20,7 @@ class Reason(StrEnum):
     UNAUTHORIZED = "unauthorized"
     NOT_FOUND = "not_found"
     PAUSED = "paused"
+    MISCONFIGURED = "misconfigured"
 
 
 def unavailable(reason: Reason, message: str, *, hint: str, **details: Any) -> Unavailable:

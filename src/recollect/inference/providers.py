@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote, urlencode, urlsplit
 
 from pydantic import SecretStr
@@ -15,7 +15,9 @@ from recollect.inference import minilm, static_model
 from recollect.inference.caching import CachingEmbedder, VectorCache
 from recollect.inference.choices import EmbeddingChoice, ProviderName
 from recollect.inference.embedding import Embedder
-from recollect.inference.openai_compatible import Endpoint, OpenAICompatibleEmbedder
+
+if TYPE_CHECKING:
+    from recollect.inference.openai_compatible import Endpoint
 
 _OPENAI_MODELS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
 
@@ -97,30 +99,57 @@ def embedder_for(
     `folder` is for files that a model makes for itself; a key is looked up in `environment`.
     """
     provider = PROVIDERS[choice.provider]
-    model = _model(choice, provider)
     if choice.provider == "local":
-        return _local(choice, model, folder, cache)
-    endpoint = endpoint_for(choice, environment)
-    dimensions = _dimensions(choice, provider)
-    # Shorter vectors of a model cannot be compared with its whole ones, so they have a name of their own.
-    shortened = f"@{dimensions}" if dimensions != provider.models.get(model, dimensions) else ""
+        return _local(choice, model_of(choice), folder, cache)
+    from recollect.inference.openai_compatible import OpenAICompatibleEmbedder
+
     embedder = OpenAICompatibleEmbedder(
-        endpoint,
-        model=f"{choice.provider}/{model}{shortened}",
-        dimensions=dimensions,
+        endpoint_for(choice, environment),
+        model=name_of(choice),
+        dimensions=_dimensions(choice, provider),
         pace=replace(choice.pace, batch_size=min(choice.pace.batch_size, provider.largest_batch)),
     )
     return CachingEmbedder(embedder, cache)
 
 
-def endpoint_for(choice: EmbeddingChoice, environment: Mapping[str, str]) -> Endpoint:
+def model_of(choice: EmbeddingChoice) -> str:
+    """The model as its provider calls it."""
+    return choice.model or next(iter(PROVIDERS[choice.provider].models))
+
+
+def name_of(choice: EmbeddingChoice) -> str:
+    """The name that vectors of this choice are kept under."""
+    model = model_of(choice)
+    if choice.provider == "local":
+        return model
+    known = PROVIDERS[choice.provider].models.get(model)
+    # Shorter vectors of a model cannot be compared with its whole ones, so they have a name of their own.
+    shortened = f"@{choice.dimensions}" if known and choice.dimensions not in (None, known) else ""
+    return f"{choice.provider}/{model}{shortened}"
+
+
+def known_dimensions(choice: EmbeddingChoice) -> int | None:
+    """The length of the vectors, as far as it is known without asking."""
+    return choice.dimensions or PROVIDERS[choice.provider].models.get(model_of(choice))
+
+
+def address_of(choice: EmbeddingChoice) -> str:
+    """Where the texts of a choice other than `local` are sent: the whole address."""
+    if choice.provider == "azure":
+        return _azure_address(choice)
+    return f"{_base_url(choice.base_url or PROVIDERS[choice.provider].base_url)}/embeddings"
+
+
+def endpoint_for(choice: EmbeddingChoice, environment: Mapping[str, str]) -> "Endpoint":
     """Where the texts of a choice other than `local` are sent, and how."""
+    from recollect.inference.openai_compatible import Endpoint
+
     provider = PROVIDERS[choice.provider]
-    model = _model(choice, provider)
+    model = model_of(choice)
     azure = choice.provider == "azure"
     return Endpoint(
         provider=choice.provider,
-        url=_azure_address(choice) if azure else f"{_base_url(choice.base_url or provider.base_url)}/embeddings",
+        url=address_of(choice),
         fields=_fields(choice, provider),
         key=_key(choice, provider, environment),
         key_header="api-key" if azure else "Authorization",
@@ -130,16 +159,11 @@ def endpoint_for(choice: EmbeddingChoice, environment: Mapping[str, str]) -> End
     )
 
 
-def _model(choice: EmbeddingChoice, provider: Provider) -> str:
-    return choice.model or next(iter(provider.models))
-
-
 def _dimensions(choice: EmbeddingChoice, provider: Provider) -> int:
-    model = _model(choice, provider)
-    if dimensions := choice.dimensions or provider.models.get(model):
+    if dimensions := known_dimensions(choice):
         return dimensions
     raise Misconfigured(
-        f"how many dimensions {model[:80]!r} of {choice.provider} has is not known",
+        f"how many dimensions {model_of(choice)[:80]!r} of {choice.provider} has is not known",
         hint=f"set dimensions, or use a known model: {', '.join(provider.models)}",
     )
 
@@ -160,7 +184,7 @@ def _local(choice: EmbeddingChoice, model: str, folder: Path, cache: VectorCache
 
 
 def _fields(choice: EmbeddingChoice, provider: Provider) -> dict[str, Any]:
-    model, dimensions = _model(choice, provider), _dimensions(choice, provider)
+    model, dimensions = model_of(choice), _dimensions(choice, provider)
     fields: dict[str, Any] = {"model": model, "encoding_format": provider.encoding}
     # A model that is not known has the dimensions it has; most services refuse to be asked for them.
     if dimensions != provider.models.get(model, dimensions):

@@ -72,8 +72,23 @@ class MemoryStore(Protocol):
         """
         ...
 
+    async def speakers(self, visibility: Visibility, model: str) -> Sequence[str]:
+        """Who speaks in what can be seen, in no order, as the search with this model's vectors knows it."""
+        ...
+
     async def note_uses(self, uses: Mapping[str, int], used_at: datetime) -> None:
         """Count these ids as answers once more, so many times each; those that are gone are passed over."""
+        ...
+
+    def is_scattered(self) -> bool:
+        """Whether what this process searches in has so many parts, or so much that is dead, that searches suffer."""
+        ...
+
+    async def compact(self) -> Sequence[DerivedFile]:
+        """Write every derived file anew, in one piece and without what is dead, while searches go on.
+
+        Nothing of the store is changed; what others write to the old files meanwhile is not lost, only read again.
+        """
         ...
 
     async def counts(self) -> MemoryCounts: ...

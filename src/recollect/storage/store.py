@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from recollect.storage.embeddings import EmbeddingStore
 from recollect.storage.jobs import JobStore
 from recollect.storage.memories import MemoryStore
 from recollect.storage.projects import ProjectStore
@@ -34,6 +35,9 @@ class Store(Protocol):
 
     @property
     def memories(self) -> MemoryStore: ...
+
+    @property
+    def embeddings(self) -> EmbeddingStore: ...
 
     @property
     def jobs(self) -> JobStore: ...

@@ -1,6 +1,7 @@
 """The server itself: how it is, and how its derived files are made anew."""
 
 import platform
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal
 
@@ -9,7 +10,9 @@ from pydantic import Field
 from recollect import __version__
 from recollect.domain.clock import system_clock
 from recollect.jobs.service import JobRun
+from recollect.memory.compacting import Compactor
 from recollect.memory.rebuilding import Rebuilder
+from recollect.storage.memories import DerivedFile
 from recollect.toolkit.declaration import Request, Result, tool
 from recollect.toolkit.health import ComponentHealth, Health
 
@@ -56,6 +59,24 @@ async def health_check(request: HealthCheckRequest, health: Health) -> HealthChe
     )
 
 
+class CompactIndexRequest(Request):
+    pass
+
+
+class CompactIndexResult(Result):
+    files: list[RebuiltFile] = Field(description="Every derived file, as written.")
+
+
+@tool("server", runs_as_job=True, idempotent=True)
+async def compact_index(request: CompactIndexRequest, compactor: Compactor, run: JobRun) -> CompactIndexResult:
+    """Write what searches read in one piece, without what was deleted or replaced.
+
+    The server does this by itself when it is due; searches go on meanwhile, and answers are the same before and after.
+    """
+    files = await compactor.compact(run)
+    return CompactIndexResult(files=_views(files))
+
+
 @tool("server", runs_as_job=True, idempotent=True)
 async def rebuild_derived(request: RebuildDerivedRequest, rebuilder: Rebuilder, run: JobRun) -> RebuildDerivedResult:
     """Rebuild the text index, the vectors and every derived file from the memories themselves.
@@ -64,6 +85,8 @@ async def rebuild_derived(request: RebuildDerivedRequest, rebuilder: Rebuilder, 
     be cancelled, and goes on where it was after a crash.
     """
     memories, files = await rebuilder.rebuild(run, resume=run.resumed)
-    return RebuildDerivedResult(
-        memories=memories, files=[RebuiltFile(name=file.name, rows=file.rows, bytes=file.bytes) for file in files]
-    )
+    return RebuildDerivedResult(memories=memories, files=_views(files))
+
+
+def _views(files: Sequence[DerivedFile]) -> list[RebuiltFile]:
+    return [RebuiltFile(name=file.name, rows=file.rows, bytes=file.bytes) for file in files]

@@ -1,6 +1,8 @@
 """Search over the index: whatever happens to its file, the answers are the same."""
 
+import fcntl
 import math
+import random
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -46,13 +48,30 @@ def hits(pool: FoundPool) -> list[tuple[str, float | None]]:
     return [(candidate.memory.id, candidate.cosine) for candidate in pool.candidates]
 
 
+def nothing_changed(*_: object) -> list[Any]:
+    return []
+
+
+def no_file(*_: object) -> None:
+    return None
+
+
+FILTERS = [
+    MemoryFilter(),
+    MemoryFilter(scope=Scope.PROJECT),
+    MemoryFilter(category="x", tags=("q r",)),
+    MemoryFilter(speaker="Ann"),
+    MemoryFilter(from_session="s"),
+]
+
+
 async def answers(store: SqliteStore) -> list[FoundPool]:
     """A few questions of each kind."""
     return [
         await search(store, query("7", vector=meaning(number), visibility=visibility, filter=wanted, limit=7))
         for number in (1, 50, 200)
         for visibility in (NOBODY_IN_PARTICULAR, HERE, Visibility("prj_b"))
-        for wanted in (MemoryFilter(), MemoryFilter(scope=Scope.PROJECT))
+        for wanted in FILTERS
     ]
 
 
@@ -212,19 +231,105 @@ async def test_the_log_does_not_grow_for_ever(store: SqliteStore, home: Path) ->
     assert [candidate.memory.id for candidate in found.candidates] == ["mem_00000"]
 
 
-async def test_a_file_that_misses_too_much_is_written_anew(
+async def test_what_a_file_misses_is_appended_to_it_once_it_is_much(
     filled: SqliteStore, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await filled.memories.delete(HERE, [f"mem_{number:05}" for number in range(30, 60)])
     path = home / "derived" / FILE
     before = path.read_bytes()
+    await filled.memories.delete(HERE, [f"mem_{number:05}" for number in range(30, 60)])
     expected = await after_reopening(home)
     assert path.read_bytes() == before
     monkeypatch.setattr(memory_index, "FEW_CHANGES", 10)
     assert await after_reopening(home) == expected
-    assert path.read_bytes() != before
+    after = path.read_bytes()
+    assert after.startswith(before.rstrip(b"\0"))
+    assert len(after) > len(before)
     monkeypatch.setattr(MemoryIndex, "_read_everything", None)
+    monkeypatch.setattr(MemoryIndex, "_changed_since", nothing_changed)  # nothing is read but the file
     assert await after_reopening(home) == expected
+
+
+@pytest.mark.parametrize("few_changes", [1, 7, 40])
+async def test_answers_are_the_same_from_any_number_of_segments(
+    store: SqliteStore, home: Path, monkeypatch: pytest.MonkeyPatch, few_changes: int
+) -> None:
+    """Two processes keep one file, whichever of them finds that it misses much."""
+    monkeypatch.setattr(memory_index, "FEW_CHANGES", few_changes)
+    monkeypatch.setattr(memory_index, "MANY_SEGMENTS", 5)
+    other = await SqliteStore.open(home)
+    dice = random.Random(few_changes)
+    for turn in range(15):
+        writer, reader = dice.sample([store, other], 2)
+        numbers = range(turn * 20, turn * 20 + 20)
+        fields: dict[str, Any] = {
+            "session_id": dice.choice(["s", "t", None]),
+            "speaker": dice.choice(["Ann", "Ben", None]),
+            "category": dice.choice(["x", "y", None]),
+            "tags": tuple(dice.sample(["p", "q r", "s"], 2)),
+        }
+        await writer.memories.put([memory(number, **fields) for number in numbers])
+        gone = [f"mem_{dice.randrange(turn * 20 + 20):05}" for _ in range(5)]
+        await reader.memories.delete(dice.choice([HERE, Visibility("prj_b")]), gone)
+        if turn % 4 == 3:
+            await dice.choice([writer, reader]).memories.compact()
+        assert await answers(reader) == await answers(writer)
+        if turn % 5 == 2:
+            with monkeypatch.context() as patch:
+                patch.setattr(MemoryIndex, "_read_file", no_file)
+                from_nothing = await after_reopening(home)
+            assert await after_reopening(home) == from_nothing == await answers(store)
+            assert (await store.check()).problems == []
+    await other.close()
+
+
+async def test_a_scattered_index_is_compacted_while_searches_go_on(
+    filled: SqliteStore, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory_index, "FEW_CHANGES", 5)
+    monkeypatch.setattr(memory_index, "MANY_SEGMENTS", 3)
+    path = home / "derived" / FILE
+    for turn in range(3):
+        assert not filled.memories.is_scattered()
+        await filled.memories.put([memory(5000 + turn * 10 + number) for number in range(10)])
+        await answers(filled)
+    assert filled.memories.is_scattered()
+    expected, before = await answers(filled), path.stat()
+    (file,) = await filled.memories.compact()
+    assert await answers(filled) == expected == await after_reopening(home)
+    assert not filled.memories.is_scattered()
+    assert (path.stat().st_ino != before.st_ino, path.stat().st_size) == (True, file.bytes)
+    assert file.rows == (await filled.memories.counts()).memories
+
+
+async def test_much_that_is_dead_makes_an_index_scattered(
+    filled: SqliteStore, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await answers(filled)
+    monkeypatch.setattr(memory_index, "FEW_CHANGES", 20)
+    await filled.memories.delete(HERE, [f"mem_{number:05}" for number in range(0, 300, 3)])
+    await answers(filled)
+    assert filled.memories.is_scattered()
+    size = (home / "derived" / FILE).stat().st_size
+    (file,) = await filled.memories.compact()
+    assert file.bytes < size
+    await answers(filled)
+    assert not filled.memories.is_scattered()
+
+
+async def test_a_file_that_another_process_appends_to_is_left_to_it(
+    filled: SqliteStore, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await answers(filled)
+    path = home / "derived" / FILE
+    before = path.read_bytes()
+    monkeypatch.setattr(memory_index, "FEW_CHANGES", 5)
+    with path.open("rb") as held:
+        fcntl.flock(held.fileno(), fcntl.LOCK_EX)
+        await filled.memories.put([memory(5000 + number) for number in range(10)])
+        expected = await answers(filled)
+        assert path.read_bytes() == before
+    assert await answers(filled) == expected
+    assert path.read_bytes() != before
 
 
 async def test_a_small_store_has_no_file_until_it_grows(store: SqliteStore, home: Path) -> None:

@@ -39,6 +39,8 @@ _EVERYTHING = MemoryFilter()
 # Among so few memories, searching takes less than waking another thread to do it.
 FEW_MEMORIES = 5_000
 FEW_CHANGES = 100
+# That of the model which answers, and that of the one before it while somebody may still ask for it.
+MOST_INDEXES = 2
 
 
 class SqliteMemories:
@@ -74,9 +76,18 @@ class SqliteMemories:
                 return found
         return await self._readers.read(lambda connection: self._search(connection, query, choose))
 
+    async def speakers(self, visibility: Visibility, model: str) -> Sequence[str]:
+        return await self._readers.read(lambda connection: self._speakers(connection, visibility, model))
+
     async def note_uses(self, uses: Mapping[str, int], used_at: datetime) -> None:
         values = {"uses": json_text(dict(uses)), "used_at": microseconds(used_at)}
         await self._writer.write(lambda connection: connection.execute(_SQL["note_uses"], values))
+
+    def is_scattered(self) -> bool:
+        return any(index.is_scattered for index in self._indexes.values())
+
+    async def compact(self) -> Sequence[DerivedFile]:
+        return await self._readers.read(self._compact)
 
     async def counts(self) -> MemoryCounts:
         return await self._readers.read(
@@ -115,10 +126,17 @@ class SqliteMemories:
         self, connection: Connection, query: CandidateQuery, choose: Choose
     ) -> dict[int, Memory] | None:
         """The search, unless so much happened since the last one that catching up takes long."""
-        index = self._indexes[query.model, len(query.vector)]
-        if index.misses_much or index.missed(connection) > FEW_CHANGES:
+        index = self._indexes.get((query.model, len(query.vector)))
+        if index is None or index.misses_much or index.missed(connection) > FEW_CHANGES:
             return None
         return self._search(connection, query, choose)
+
+    def _speakers(self, connection: Connection, visibility: Visibility, model: str) -> Sequence[str]:
+        with self._indexes_lock:
+            index = self._index(connection, model, 0)
+            index.refresh(connection)
+            audiences = connection.execute(_SQL["audiences"], _visibility_values(visibility))
+            return index.speakers(tuple(audience for (audience,) in audiences))
 
     def _search(self, connection: Connection, query: CandidateQuery, choose: Choose) -> dict[int, Memory]:
         handles = choose(self._candidates(connection, query))
@@ -131,7 +149,7 @@ class SqliteMemories:
         values = _visibility_values(query.visibility) | _filter_values(query.filter)
         # The snapshot begins with the first statement, under the lock: an index never sees an older state again.
         with self._indexes_lock:
-            index = self._index(connection, query)
+            index = self._index(connection, query.model, len(query.vector))
             index.refresh(connection)
             audiences = [audience for (audience,) in connection.execute(_SQL["audiences"], values)]
             within = audiences
@@ -145,37 +163,56 @@ class SqliteMemories:
             index.keep_up_file()
         return _with_uses(connection, found) if query.with_uses else found
 
+    def _compact(self, connection: Connection) -> Sequence[DerivedFile]:
+        from recollect.storage.sqlite.memory_index import MemoryIndex
+
+        written: list[DerivedFile] = []
+        for kind in vector_kinds(connection):
+            index = MemoryIndex(self._derived, *kind)  # one of its own: nobody has to wait for it
+            index.refresh(connection)
+            written.append(_written(index))
+            with self._indexes_lock:
+                if kind in self._indexes:
+                    self._indexes[kind].begin_anew()
+        return written
+
     def _write_derived_files(self, connection: Connection) -> Sequence[DerivedFile]:
         from recollect.storage.sqlite.memory_index import MemoryIndex
 
         written: list[DerivedFile] = []
         with self._indexes_lock:
-            try:
-                for kind in vector_kinds(connection):
-                    index = self._indexes.setdefault(kind, MemoryIndex(self._derived, *kind))
-                    index.refresh(connection)
-                    written.append(index.write_file())
-            except OSError as error:
-                raise Unavailable(
-                    f"a derived file could not be written ({error.strerror}); answers are right without it, but slower",
-                    hint="free some disk space where RECOLLECT_HOME is, then rebuild again",
-                ) from error
+            for kind in vector_kinds(connection):
+                index = self._indexes.setdefault(kind, MemoryIndex(self._derived, *kind))
+                index.refresh(connection)
+                written.append(_written(index))
         needed = {file.name for file in written}
         for path in [*self._derived.glob("memories-*"), *self._derived.glob("vectors-*")]:
             if path.name not in needed:
                 path.unlink(missing_ok=True)
         return written
 
-    def _index(self, connection: Connection, query: CandidateQuery) -> "MemoryIndex":
+    def _index(self, connection: Connection, model: str, vector_bytes: int) -> "MemoryIndex":
         from recollect.storage.sqlite.memory_index import MemoryIndex
 
-        kind = (query.model, len(query.vector))
-        if not query.vector:  # any index of this model will do
+        kind = (model, vector_bytes)
+        if not vector_bytes:  # any index of this model will do
             known = [*self._indexes, *vector_kinds(connection), kind]
-            kind = next(one for one in known if one[0] == query.model)
+            kind = next(one for one in known if one[0] == model)
         if kind not in self._indexes:
+            while len(self._indexes) >= MOST_INDEXES:
+                del self._indexes[next(iter(self._indexes))]
             self._indexes[kind] = MemoryIndex(self._derived, *kind)
         return self._indexes[kind]
+
+
+def _written(index: "MemoryIndex") -> DerivedFile:
+    try:
+        return index.write_file()
+    except OSError as error:
+        raise Unavailable(
+            f"a derived file could not be written ({error.strerror}); answers are right without it, but slower",
+            hint="free some disk space where RECOLLECT_HOME is, then try again",
+        ) from error
 
 
 def _vectors_of(connection: Connection, model: str, seqs: list[int]) -> list[bytes]:

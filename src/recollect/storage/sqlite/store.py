@@ -11,6 +11,7 @@ import apsw
 from recollect.domain.clock import Clock, system_clock
 from recollect.domain.errors import Unavailable
 from recollect.storage.sqlite.connections import Connection, refuse_old_sqlite
+from recollect.storage.sqlite.embeddings import SqliteEmbeddings
 from recollect.storage.sqlite.jobs import SqliteJobs
 from recollect.storage.sqlite.lanes import Readers, Writer
 from recollect.storage.sqlite.memories import SqliteMemories
@@ -48,6 +49,7 @@ class SqliteStore:
         self._readers = readers
         self._busy_seconds = busy_seconds
         self.memories = SqliteMemories(writer, readers, self._derived)
+        self.embeddings = SqliteEmbeddings(writer, readers, self._derived)
         self.jobs = SqliteJobs(writer, readers, clock, lease_seconds)
         self.projects = SqliteProjects(writer, readers, clock)
         self.usage = SqliteUsage(writer, readers)

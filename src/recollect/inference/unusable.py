@@ -1,0 +1,24 @@
+"""An embedder that cannot be made here, so that everything else goes on without it and says why."""
+
+from collections.abc import Sequence
+from typing import NoReturn
+
+from recollect.domain.errors import RecollectError
+from recollect.inference.failures import Reason, unavailable
+
+
+class UnusableEmbedder:
+    """Satisfies `Embedder`; always unavailable."""
+
+    def __init__(self, model: str, dimensions: int, problem: RecollectError) -> None:
+        self.model = model
+        self.dimensions = dimensions
+        self._problem = problem
+
+    async def embed(self, texts: Sequence[str]) -> NoReturn:
+        raise unavailable(
+            Reason.MISCONFIGURED, self._problem.message, hint=self._problem.hint or "choose another model"
+        ) from self._problem
+
+    async def close(self) -> None:
+        """Nothing to let go of."""
