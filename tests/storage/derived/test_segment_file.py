@@ -116,6 +116,38 @@ def test_nobody_appends_to_what_he_has_not_seen(file: SegmentFile, path: Path) -
     assert read(SegmentFile(path, KIND)) == expected(1, 2, 3, 4)
 
 
+def test_nobody_appends_to_a_file_that_took_the_place_of_his_at_the_last_moment(
+    file: SegmentFile, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    SegmentFile.write(path, KIND, {"rows": 9}, [contents(7)])
+    before = path.read_bytes()
+    monkeypatch.setattr(file, "refresh", list)  # it was replaced just after the look
+    with pytest.raises(UnusableFile, match="was replaced"):
+        file.append(*contents(4))
+    assert path.read_bytes() == before
+
+
+def test_one_at_a_time_may_append_and_only_to_the_file_he_has_open(file: SegmentFile, path: Path) -> None:
+    other = SegmentFile(path, KIND)
+    with file.locked() as mine, other.locked() as his:
+        assert (mine, his) == (True, False)
+    with other.locked() as his:
+        assert his
+    SegmentFile.write(path, KIND, {}, [contents(7)])
+    with file.locked() as mine:
+        assert not mine
+
+
+def test_what_killed_processes_left_behind_is_removed_in_time(path: Path) -> None:
+    path.parent.mkdir(exist_ok=True)
+    abandoned, fresh = path.with_name(f"{path.name}.123.abcd"), path.with_name(f"{path.name}.124.abcd")
+    for left in (abandoned, fresh):
+        left.write_bytes(b"half of it")
+    os.utime(abandoned, (0, 0))
+    SegmentFile.write(path, KIND, {}, [contents(7)])
+    assert sorted(left.name for left in path.parent.iterdir()) == sorted([path.name, fresh.name])
+
+
 def test_a_file_written_anew_leaves_those_who_read_the_old_one_in_peace(file: SegmentFile, path: Path) -> None:
     old = [segment.array("words") for segment in file.segments]
     SegmentFile.write(path, KIND, {"rows": 9}, [contents(7)])

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from recollect.domain.errors import Unavailable
@@ -314,6 +315,37 @@ async def test_much_that_is_dead_makes_an_index_scattered(
     assert file.bytes < size
     await answers(filled)
     assert not filled.memories.is_scattered()
+
+
+async def test_many_readers_append_and_compact_at_once_without_harm(
+    store: SqliteStore, home: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(memory_index, "FEW_CHANGES", 3)
+    monkeypatch.setattr(memory_index, "MANY_SEGMENTS", 3)
+    stores = [store, await SqliteStore.open(home), await SqliteStore.open(home)]
+    found: list[str] = []
+
+    async def keep_asking(own: SqliteStore, numbers: range) -> None:
+        for number in numbers:
+            await own.memories.put([memory(number, scope=Scope.GLOBAL, project_id=None)])
+            pool = await search(own, query(str(number), limit=1))
+            found.append(pool.candidates[0].memory.content)
+
+    async def keep_compacting(own: SqliteStore) -> None:
+        for _ in range(25):
+            await own.memories.compact()
+
+    async with anyio.create_task_group() as tasks:
+        for place, own in enumerate(stores):
+            tasks.start_soon(keep_asking, own, range(place * 100, place * 100 + 80))
+        tasks.start_soon(keep_compacting, stores[2])
+        tasks.start_soon(keep_compacting, stores[0])
+    assert sorted(found) == sorted(f"memory {place * 100 + number}" for place in range(3) for number in range(80))
+    assert await answers(store) == await answers(stores[1]) == await after_reopening(home)
+    assert (await store.check()).problems == []
+    assert "made anew" not in caplog.text  # no file was ever damaged
+    for own in stores[1:]:
+        await own.close()
 
 
 async def test_a_file_that_another_process_appends_to_is_left_to_it(

@@ -11,12 +11,13 @@ import math
 import mmap
 import os
 import struct
+import time
 import zlib
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import BufferedRandom
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import IO, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,8 @@ _UNFINISHED, _WHOLE = 0x00, 0xA5
 # A mapping can only begin on a page; no machine has larger ones. What stays empty of it takes no space on the disk.
 _PAGE = 65_536
 _ARRAY_ALIGNMENT = 64
+# Nobody needs so long to write a file.
+_ABANDONED_SECONDS = 3600
 _BLOCK_WORDS = 512
 # Summed twice while it is in the processor's cache.
 _SLAB_WORDS = 256 * _BLOCK_WORDS
@@ -91,19 +94,15 @@ class SegmentFile:
         """Open the file; `UnusableFile` when it is missing, damaged, or not of this kind and format."""
         self.path = path
         self._segments: list[Segment] = []
-        try:
-            with path.open("rb") as file:
-                status = os.fstat(file.fileno())
-                if status.st_size < _PAGE:
-                    raise UnusableFile("is too short")
-                # Kept open, so that no other file can get this one's number.
-                self._head = mmap.mmap(file.fileno(), _PAGE, access=mmap.ACCESS_READ)
-        except OSError as error:
-            raise UnusableFile(f"cannot be read ({error.strerror})") from None
-        self._identity = (status.st_dev, status.st_ino)
         self._end = _PAGE
-        self.parameters: Mapping[str, Any] = _parameters(self._head[:], kind)
-        self.refresh()
+        with _opened(path) as file:
+            if os.fstat(file.fileno()).st_size < _PAGE:
+                raise UnusableFile("is too short")
+            # Kept open, so that no other file can get this one's number.
+            self._head = mmap.mmap(file.fileno(), _PAGE, access=mmap.ACCESS_READ)
+            self._identity = _identity(file)
+            self.parameters: Mapping[str, Any] = _parameters(self._head[:], kind)
+            self._look(file)
 
     @property
     def segments(self) -> Sequence[Segment]:
@@ -126,32 +125,35 @@ class SegmentFile:
                     _write_segment(file, _WHOLE, meta, arrays)
                 file.flush()
                 os.fsync(file.fileno())
+            written = cls(temporary, kind)  # before others can write it anew
             temporary.replace(path)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
-        return cls(path, kind)
+        written.path = path
+        _sweep(path)
+        return written
 
     def refresh(self) -> Sequence[Segment]:
         """The segments that were appended since the last look.
 
         `UnusableFile` when the file was replaced, removed or cut short: then open it anew.
         """
-        try:
-            status = self.path.stat()
-        except OSError as error:
-            raise UnusableFile(f"cannot be read ({error.strerror})") from None
-        if (status.st_dev, status.st_ino) != self._identity:
-            raise UnusableFile("was replaced")
-        if status.st_size < self._end:
+        with _opened(self.path) as file:
+            if _identity(file) != self._identity:
+                raise UnusableFile("was replaced")
+            return self._look(file)
+
+    def _look(self, file: IO[bytes]) -> Sequence[Segment]:
+        size = os.fstat(file.fileno()).st_size
+        if size < self._end:
             raise UnusableFile("was cut short")
         known = len(self._segments)
-        if status.st_size >= self._end + _RECORD_BYTES:
-            with self.path.open("rb") as file:
-                while (found := _segment_at(file.fileno(), self._end)) is not None:
-                    segment, length = found
-                    self._segments.append(segment)
-                    self._end += length
+        if size >= self._end + _RECORD_BYTES:
+            while (found := _segment_at(file.fileno(), self._end)) is not None:
+                segment, length = found
+                self._segments.append(segment)
+                self._end += length
         return self._segments[known:]
 
     @contextmanager
@@ -163,14 +165,18 @@ class SegmentFile:
             except BlockingIOError:
                 yield False
                 return
-            status = os.fstat(file.fileno())
-            yield (status.st_dev, status.st_ino) == self._identity
+            yield _identity(file) == self._identity
 
     def append(self, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Segment:
-        """Add a segment, on the disk when this returns. Killed at any moment, it leaves the file as it was."""
+        """Add a segment, on the disk when this returns. Killed at any moment, it leaves the file as it was.
+
+        `UnusableFile` when the file was replaced meanwhile.
+        """
         if self.refresh():
             raise ValueError("others appended meanwhile: refresh under the lock first")
         with self.path.open("r+b") as file:
+            if _identity(file) != self._identity:  # never write into a file that took this one's place
+                raise UnusableFile("was replaced")
             file.seek(self._end)
             _write_segment(file, _UNFINISHED, meta, arrays)
             file.flush()
@@ -181,6 +187,28 @@ class SegmentFile:
             os.fsync(file.fileno())
         [segment] = self.refresh()
         return segment
+
+
+@contextmanager
+def _opened(path: Path) -> Generator[IO[bytes]]:
+    try:
+        with path.open("rb") as file:
+            yield file
+    except OSError as error:
+        raise UnusableFile(f"cannot be read ({error.strerror})") from None
+
+
+def _sweep(path: Path) -> None:
+    """Remove what killed processes left of files that should have taken this one's place."""
+    for left in path.parent.glob(f"{path.name}.*.*"):
+        with suppress(OSError):
+            if time.time() - left.stat().st_mtime > _ABANDONED_SECONDS:
+                left.unlink()
+
+
+def _identity(file: IO[bytes]) -> tuple[int, int]:
+    status = os.fstat(file.fileno())
+    return status.st_dev, status.st_ino
 
 
 # -- the first page --------------------------------------------------------------------------------

@@ -213,6 +213,8 @@ class MemoryIndex:
                 self.begin_anew()
             elif self.misses_much:
                 self._append(self._file, self._revision)
+        except UnusableFile:  # written anew just now
+            self.begin_anew()
         except OSError as error:  # the answer is right without a file, only slower to come by
             logger.warning("a derived file could not be written", extra={"reason": str(error)})
 
@@ -225,8 +227,10 @@ class MemoryIndex:
     def _append(self, file: SegmentFile, revision: Revision) -> None:
         rows = np.arange(self._columns.kept_rows, self.rows)
         with file.locked() as is_ours:
-            if not is_ours or not self._is_current(file):
+            if not is_ours:
                 return
+            if not self._is_current(file):
+                raise UnusableFile("others appended meanwhile")
             file.append(self._contained(revision), self._columns.arrays_since() | self._contents_of(rows))
         self._columns.note_kept()
 
