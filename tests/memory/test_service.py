@@ -10,8 +10,12 @@ import pytest
 from recollect.domain.errors import InvalidRequest, NotFound, Unavailable
 from recollect.domain.memories import MemoryFilter, Stored, Updated
 from recollect.domain.scopes import Scope, Visibility
+from recollect.inference.choices import EmbeddingChoice
+from recollect.inference.embedding import Embedder
 from recollect.inference.static_model import StaticEmbedder
 from recollect.memory import service
+from recollect.memory.answering import Wish
+from recollect.memory.models import ModelsInUse
 from recollect.memory.rebuilding import Rebuilder
 from recollect.memory.service import Draft, MemoryService
 from recollect.storage.sqlite.store import SqliteStore
@@ -29,15 +33,20 @@ class Clock:
         return self.now
 
 
+def always(store: SqliteStore, embedder: Embedder) -> ModelsInUse:
+    """The models of a store in which no call has chosen one."""
+    return ModelsInUse(store.embeddings, EmbeddingChoice(), lambda choice: embedder)
+
+
 @pytest.fixture
 async def memory(tmp_path: Path) -> AsyncGenerator[MemoryService]:
     store = await SqliteStore.open(tmp_path)
-    yield MemoryService(store.memories, StaticEmbedder(), clock=Clock())
+    yield MemoryService(store.memories, always(store, StaticEmbedder()), clock=Clock())
     await store.close()
 
 
 async def contents(memory: MemoryService, query: str, threshold: float = 0.1) -> list[str]:
-    found = await memory.recall(query, EVERYBODY, ANYTHING, limit=10, threshold=threshold)
+    found = await memory.recall(query, EVERYBODY, ANYTHING, Wish(limit=10, threshold=threshold))
     return [hit.memory.content for hit in found.hits]
 
 
@@ -90,9 +99,9 @@ async def test_the_labels_of_a_memory_find_it(memory: MemoryService) -> None:
 
 async def test_an_answer_counts_what_it_considered_and_left_out(memory: MemoryService) -> None:
     await memory.remember([Draft(content=f"Note {number} about gardening.") for number in range(5)], None)
-    found = await memory.recall("gardening", EVERYBODY, ANYTHING, limit=2, threshold=0.0)
+    found = await memory.recall("gardening", EVERYBODY, ANYTHING, Wish(limit=2, threshold=0.0))
     assert (len(found.hits), found.considered, found.below_threshold) == (2, 5, 0)
-    strict = await memory.recall("gardening in winter", EVERYBODY, ANYTHING, limit=2, threshold=1.0)
+    strict = await memory.recall("gardening in winter", EVERYBODY, ANYTHING, Wish(limit=2, threshold=1.0))
     assert (strict.hits, strict.considered, strict.below_threshold) == ([], 5, 5)
 
 
@@ -116,6 +125,34 @@ async def test_what_cannot_be_seen_cannot_be_forgotten(memory: MemoryService) ->
     assert (await memory.forget(kept.memory.id, Visibility(session_id="s"))).id == kept.memory.id
 
 
+class ListeningEmbedder(StaticEmbedder):
+    """Knows what it was asked, under any name."""
+
+    def __init__(self, model: str) -> None:
+        super().__init__()
+        self.model = model
+        self.heard: list[str] = []
+
+    async def embed(self, texts: Sequence[str]) -> Sequence[bytes]:
+        self.heard += texts
+        return await super().embed(texts)
+
+
+@pytest.mark.parametrize(
+    ("model", "asked"), [("static-v1", "Where did Ann grow up?"), ("reads-context", "Where did you grow up?")]
+)
+async def test_060_a_model_that_reads_context_is_asked_as_the_speaker_would_be(
+    tmp_path: Path, model: str, asked: str
+) -> None:
+    store = await SqliteStore.open(tmp_path)
+    embedder = ListeningEmbedder(model)
+    memory = MemoryService(store.memories, always(store, embedder), clock=Clock())
+    await memory.remember([Draft(content="I grew up in Bath.", speaker="Ann")], None)
+    assert await contents(memory, "Where did Ann grow up?") == ["I grew up in Bath."]
+    assert embedder.heard == ["I grew up in Bath.", asked]
+    await store.close()
+
+
 class FailingEmbedder(StaticEmbedder):
     """The bundled model behind a service that can fail."""
 
@@ -131,7 +168,7 @@ class FailingEmbedder(StaticEmbedder):
 async def failing(tmp_path: Path) -> AsyncGenerator[tuple[MemoryService, FailingEmbedder, SqliteStore]]:
     store = await SqliteStore.open(tmp_path)
     embedder = FailingEmbedder()
-    yield MemoryService(store.memories, embedder, clock=Clock()), embedder, store
+    yield MemoryService(store.memories, always(store, embedder), clock=Clock()), embedder, store
     await store.close()
 
 
@@ -141,9 +178,9 @@ async def test_059_without_an_embedder_words_are_searched_and_the_answer_says_so
 ) -> None:
     memory, embedder, _ = failing
     await memory.remember([Draft(content="The parser is written by hand.")], None)
-    assert (await memory.recall("parser", EVERYBODY, ANYTHING, limit=1, threshold=0)).degraded is None
+    assert (await memory.recall("parser", EVERYBODY, ANYTHING, Wish(limit=1, threshold=0))).degraded is None
     embedder.failure = failure
-    found = await memory.recall("hand-written parser", EVERYBODY, ANYTHING, limit=1, threshold=0)
+    found = await memory.recall("hand-written parser", EVERYBODY, ANYTHING, Wish(limit=1, threshold=0))
     assert [hit.memory.content for hit in found.hits] == ["The parser is written by hand."]
     assert found.degraded == f"searched by words only: {failure}"
 
@@ -160,7 +197,7 @@ async def test_059_an_embedder_that_hangs_is_not_waited_for(
 
     monkeypatch.setattr(embedder, "embed", hang)
     monkeypatch.setattr(service, "PATIENCE_SECONDS", 0.05)
-    found = await memory.recall("parser", EVERYBODY, ANYTHING, limit=1, threshold=0)
+    found = await memory.recall("parser", EVERYBODY, ANYTHING, Wish(limit=1, threshold=0))
     assert [hit.memory.content for hit in found.hits] == ["The parser is written by hand."]
     assert found.degraded == "searched by words only: static-v1 did not answer in 0.05 s"
 

@@ -14,6 +14,7 @@ def test_a_question_is_read_once_into_its_words_its_kind_and_its_moments() -> No
     text = "When did Alice buy the house, the big house, in May 2023?"
     assert read_question(text, ASKED_AT) == Question(
         text,
+        ASKED_AT,
         ("alic", "buy", "hous", "big", "hous", "2023"),
         Kind.WHEN,
         spans_named("May 2023", ASKED_AT),
@@ -33,6 +34,13 @@ def test_a_question_is_read_once_into_its_words_its_kind_and_its_moments() -> No
         ("Which year was that?", Kind.WHEN | Kind.NAME),
         ("Give me an OVERVIEW of the project", Kind.SUMMARY),
         ("Summarise the meeting", Kind.SUMMARY),
+        ("Show a timeline of the move", Kind.ORDER),
+        ("In what order did we visit the towns?", Kind.ORDER),
+        ("Tell me the sequence of events", Kind.ORDER),
+        ("How did the budget develop?", Kind.ORDER),
+        ("How has her health progressed since spring?", Kind.ORDER),
+        ("How did she develop the app?", Kind(0)),
+        ("What was the order number?", Kind(0)),
         ("What did you tell me of Rome?", Kind.ASKED),
         ("What was your advice?", Kind.ASKED),
         ("Did you recommend a book?", Kind.ASKED),
@@ -60,8 +68,35 @@ def test_names_of_those_who_speak_are_not_looked_for() -> None:
     assert question.terms_given(["ALICE", "bob"]) == ("miller", "say", "new", "kitchen")
 
 
+@pytest.mark.parametrize(
+    ("text", "addressed"),
+    [
+        ("Where did Alice grow up?", "Where did you grow up?"),
+        ("What is Alice's dog called, and James' cat?", "What is your dog called, and your cat?"),
+        ("Did ALICE meet Bob Stone or Stoneman?", "Did you meet you you or Stoneman?"),
+        ("will alice come?", "will alice come?"),
+        ("What does the user think of René?", "What does the user think of you?"),
+        ("Paris?", "Paris?"),
+    ],
+)
+def test_a_question_is_put_to_those_whom_it_names(text: str, addressed: str) -> None:
+    speakers = ["user", "alice", "Bob Stone", "James", "René", "Will"]
+    assert read_question(text, ASKED_AT).put_to(speakers) == addressed
+    assert read_question(text, ASKED_AT).put_to(["assistant"]) == text
+
+
 def test_names_are_looked_for_when_nothing_else_remains() -> None:
     assert read_question("Who is Alice, and who is Bob?", ASKED_AT).terms_given(["Alice", "Bob"]) == ("alic", "bob")
+
+
+def test_a_question_about_order_or_a_summary_looks_for_its_topic_alone() -> None:
+    question = read_question("Summarise in what order Alice brought up the garden over time", ASKED_AT)
+    assert question.wants_all
+    assert question.terms_given(["Alice"]) == ("garden",)
+    assert read_question("Give me a timeline", ASKED_AT).terms_given([]) == ("give", "timelin")
+    plain = read_question("What did the order of things cost?", ASKED_AT)
+    assert read_question("What did the thing cost over time?", ASKED_AT).terms_given([]) == ("thing", "cost", "time")
+    assert (plain.wants_all, plain.terms_given([])) == (True, ("cost",))
 
 
 def test_each_term_is_looked_for_once() -> None:

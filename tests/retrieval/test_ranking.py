@@ -13,10 +13,13 @@ import pytest
 from recollect.domain.memories import REACH, CandidatePool
 from recollect.retrieval.question import read_question
 from recollect.retrieval.ranking import (
+    CONTEXTUAL,
     CONVINCING,
     COVERED_BY_ASSISTANT,
     ENOUGH_WORDS,
     FULL,
+    FULL_IN_CONTEXT,
+    MANY_TEXTS,
     MEANS_IT,
     NEARNESS,
     SIGNALS,
@@ -133,6 +136,7 @@ CASES = {
     "meaning": Case((Said(standing=2.0),), (Said(standing=1.0),)),
     "similarity": Case((Said(cosine=0.8),), (Said(cosine=0.4),)),
     "overlap": Case((Said(has=TERMS, cosine=0.15, standing=0.0),), (Said(has=TERMS, cosine=0.0, standing=1.0),)),
+    "nearby": Case((Said(standing=2.0, session=0), Said(session=0)), (Said(standing=0.2, session=1),)),
     "pairs": Case((Said(pairs=1),), (Said(pairs=0),)),
     "answer": Case(near(Said(bm25=4.0, traits=Trait.ASKS), candidate=Said()), near(Said(bm25=4.0), candidate=Said())),
     "two_before": Case(near(Said(bm25=4.0), Said(), candidate=Said()), near(Said(), Said(), candidate=Said())),
@@ -296,7 +300,7 @@ def test_060_neighbours_that_are_not_there_count_nothing() -> None:
             "answer": 0.0,
             "two_before": 0.0,
         }
-        assert found == values(PLAIN, texts[0])
+        assert found == {**values(PLAIN, texts[0]), "nearby": 0.0}
 
 
 @pytest.mark.parametrize("distance", range(1, REACH + 1))
@@ -348,6 +352,40 @@ def test_060_what_a_text_is_like_counts_nothing_without_evidence_and_half_with_h
         some = replace(like, cosine=evidence / SIGNALS["similarity"].weight)
         expected = (1 + SIGNALS["session"].weight) * (evidence + share * likeness) / FULL
         assert ranked(PLAIN, some).scores.tolist() == pytest.approx([expected])
+
+
+def test_060_whether_a_text_says_when_or_names_somebody_counts_nothing_without_evidence() -> None:
+    for question in ("When was it?", "Who was it?"):
+        assert ranked(question, Said(traits=Trait.TIMED | Trait.NAMES)).scores.tolist() == [0.0]
+
+
+@pytest.mark.parametrize("distance", range(1, REACH + 1))
+@pytest.mark.parametrize("after", [False, True])
+def test_060_a_meaning_nearby_counts_less_the_farther_it_is(distance: int, after: bool) -> None:
+    silence = [Said(session=0, candidate=False)] * (distance - 1)
+    texts = [Said(session=0), *silence, Said(standing=2.0, session=0)]
+    found = values(PLAIN, *(texts if after else reversed(texts)), place=0 if after else 1)
+    assert found["nearby"] == pytest.approx(2 * NEARNESS[distance])
+
+
+def test_060_its_own_meaning_and_what_is_unlike_or_an_assistants_is_nothing_nearby() -> None:
+    texts = Said(standing=2.0, session=0), Said(standing=-1.0, session=0), Said(standing=3.0, session=0)
+    assert values(PLAIN, texts[0])["nearby"] == 0
+    assert values(PLAIN, *texts[:2])["nearby"] == 0
+    assert values(PLAIN, texts[0], replace(texts[2], speaker="assistant"))["nearby"] == 0
+
+
+def test_060_meaning_counts_more_when_the_model_reads_words_in_their_context() -> None:
+    told = pool(Said(has=("boat",), cosine=0.1, standing=0.5), Said(has=(), cosine=0.8, standing=2.0))
+    question = read_question(PLAIN, ASKED_AT)
+    assert Ranking(told, question).best_first() == [0, 1]
+    contextual = Ranking(told, question, contextual=True)
+    assert contextual.best_first() == [1, 0]
+    weights = {signal.name: signal.weight for signal in contextual.reasons(0).signals}
+    assert {name: weights[name] for name in CONTEXTUAL} == CONTEXTUAL
+    assert weights["coverage"] == SIGNALS["coverage"].weight
+    total = sum(signal.weight * signal.value for signal in contextual.reasons(1).signals)
+    assert contextual.scores.tolist()[1] == pytest.approx(total / FULL_IN_CONTEXT)
 
 
 def test_060_what_cannot_be_compared_in_meaning_is_not_similar() -> None:
@@ -441,6 +479,17 @@ def test_066_a_candidate_is_confirmed_when_it_says_or_means_itself_what_is_asked
     texts: list[Said], confirmed: bool
 ) -> None:
     assert ranked(PLAIN, *texts).reasons(0).confirmed == confirmed
+
+
+def test_066_nothing_is_confirmed_by_words_when_most_of_the_questions_words_occur_nowhere() -> None:
+    question = read_question(PLAIN, ASKED_AT)
+    told = pool(Said(has=("boat",)), Said(has=("boat",), cosine=MEANS_IT + 0.01))
+    assert Ranking(told, question).confirmed([0, 1]) == [True, True]
+    unknown = replace(told, frequencies=[2, 0, 0], texts=MANY_TEXTS)
+    assert Ranking(unknown, question).confirmed([0, 1]) == [False, True]
+    assert Ranking(replace(unknown, texts=MANY_TEXTS - 1), question).confirmed([0, 1]) == [True, True]
+    assert Ranking(replace(unknown, frequencies=[2, 1, 1]), question).confirmed([0, 1]) == [True, True]
+    assert Ranking(told, question).confirmed([]) == []
 
 
 def test_066_it_is_not_confirmed_when_somebody_else_than_the_one_named_said_it() -> None:

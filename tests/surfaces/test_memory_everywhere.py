@@ -52,6 +52,8 @@ async def test_043_a_fact_comes_back_with_everything_that_was_said_of_it(call: C
         "tags": ["database", "architecture"],
         "metadata": {"ticket": 42, "links": ["a", "b"]},
         "occurred_at": "2026-03-04T08:00:00Z",
+        "confirmed": True,
+        "duplicates": [],
         "explanation": None,
     }
 
@@ -221,7 +223,7 @@ async def test_066_a_score_says_where_it_comes_from(call: Caller, project: str) 
     assert {"words", "coverage", "meaning", "similarity"} <= set(signals)
     assert memory["score"] == pytest.approx(sum(signal["contribution"] for signal in signals.values()), abs=1e-4)
     assert 0.2 < signals["similarity"]["value"] <= 1
-    assert explanation["confirmed"] is True
+    assert memory["confirmed"] is True
     assert signals["coverage"]["about"] in explanation["why"]
 
 

@@ -4,19 +4,23 @@ import logging
 import os
 import shutil
 from collections.abc import Iterable, Mapping
+from functools import partial
 
 import anyio
 import anyio.abc
 
 from recollect.app.settings import Settings
-from recollect.domain.errors import RecollectError, Unavailable
+from recollect.domain.errors import RecollectError, Unavailable, error_from_record
 from recollect.domain.jobs import JobState
-from recollect.inference.embedding import Embedder
 from recollect.jobs.service import JobService
+from recollect.memory.compacting import Compactor
+from recollect.memory.embedding_change import EmbeddingChange
+from recollect.memory.models import ModelsInUse
 from recollect.memory.projects import ProjectService
 from recollect.memory.rebuilding import Rebuilder
 from recollect.memory.service import MemoryService
 from recollect.storage.store import Store
+from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Tool
 from recollect.toolkit.dispatcher import Dispatcher
 from recollect.toolkit.health import Health
@@ -31,6 +35,8 @@ logger = logging.getLogger("recollect.app")
 
 # Counts of calls are worth little: losing half a minute of them to a crash is fine, a write per call is not.
 USAGE_SECONDS = 30.0
+# How often it is looked whether the index became so scattered that it should be written anew.
+COMPACT_SECONDS = 60.0
 
 
 class Application:
@@ -54,7 +60,8 @@ class Application:
         self._own_client = own_client
         self._tasks = tasks
         self._store: Store | None = None
-        self._embedder: Embedder | None = None
+        self._models: ModelsInUse | None = None
+        self._memories: MemoryService | None = None
         self._provide()
         self.dispatcher = Dispatcher(self.registry, self.services, self._usage)
         self.listing = Listing(self.registry, Toolset(settings.tools), self._uses)
@@ -65,14 +72,16 @@ class Application:
 
     async def close(self) -> None:
         """Keep the counts and close what was opened."""
-        if self._embedder is not None:
-            await self._embedder.close()
+        if self._models is not None:
+            await self._models.close()
         if self._store is None:
             return
         try:
             await self._usage.flush(self._store.usage)
         except RecollectError as error:
             logger.warning("counts of calls could not be kept", extra={"problem": error.message})
+        if self._memories is not None:
+            await self._memories.uses.flush()
         await self._store.close()
 
     async def open(self) -> Store:
@@ -91,7 +100,9 @@ class Application:
         provide(MemoryService, self._memory)
         provide(ProjectService, self._projects)
         provide(Rebuilder, self._rebuilder)
-        provide(Embedder, self._make_embedder)
+        provide(Compactor, self._compactor)
+        provide(ModelsInUse, self._models_in_use)
+        provide(EmbeddingChange, self._embedding_change)
         self.services.provide_ready(
             Health,
             Health(
@@ -105,18 +116,24 @@ class Application:
             ),
         )
 
-    async def _make_embedder(self) -> Embedder:
+    async def _models_in_use(self) -> ModelsInUse:
         from recollect.inference.caching import VectorCache
         from recollect.inference.providers import embedder_for
 
         chosen = self.settings.embedding
-        self._embedder = embedder_for(
-            chosen.choice(),
+        make = partial(
+            embedder_for,
             folder=self.settings.home / "derived",
             environment=os.environ,
             cache=VectorCache(chosen.cache_bytes),
         )
-        return self._embedder
+        store = await self.services.get(Store)
+        self._models = ModelsInUse(store.embeddings, chosen.choice(), make, rights=chosen.caller_rights())
+        return self._models
+
+    async def _embedding_change(self) -> EmbeddingChange:
+        store = await self.services.get(Store)
+        return EmbeddingChange(store.embeddings, await self.services.get(ModelsInUse))
 
     async def _dispatcher(self) -> Dispatcher:
         return self.dispatcher
@@ -126,6 +143,7 @@ class Application:
 
         self._store = await SqliteStore.open(self.settings.home, lease_seconds=self.settings.jobs.lease_seconds)
         self._tasks.start_soon(self._keep_counts, self._store)
+        self._tasks.start_soon(self._keep_compact)
         self._tasks.start_soon(self.services.get, JobService)
         return self._store
 
@@ -141,7 +159,9 @@ class Application:
 
     async def _memory(self) -> MemoryService:
         store = await self.services.get(Store)
-        return MemoryService(store.memories, await self.services.get(Embedder))
+        self._memories = MemoryService(store.memories, await self.services.get(ModelsInUse))
+        self._tasks.start_soon(self._memories.uses.keep)
+        return self._memories
 
     async def _projects(self) -> ProjectService:
         store = await self.services.get(Store)
@@ -150,6 +170,9 @@ class Application:
     async def _rebuilder(self) -> Rebuilder:
         store = await self.services.get(Store)
         return Rebuilder(store.memories, await self.services.get(MemoryService))
+
+    async def _compactor(self) -> Compactor:
+        return Compactor((await self.services.get(Store)).memories)
 
     # -- what goes on beside the calls ---------------------------------------------------------------
 
@@ -168,6 +191,20 @@ class Application:
                 await self._usage.flush(store.usage)
             except RecollectError as error:
                 logger.warning("counts of calls could not be kept", extra={"problem": error.message})
+
+    async def _keep_compact(self) -> None:
+        """Compact the index when it is due and nobody else is doing so."""
+        while True:
+            await anyio.sleep(COMPACT_SECONDS)
+            try:
+                if (await self.services.get(Compactor)).is_due() and not await self._compacts():
+                    await self.dispatcher.call("compact_index", {}, CallContext(surface="python", patience=0))
+            except RecollectError as error:
+                logger.warning("the index was not compacted", extra={"problem": error.message})
+
+    async def _compacts(self) -> bool:
+        jobs = await self.services.get(JobService)
+        return bool(await jobs.list([JobState.QUEUED, JobState.RUNNING], "compact_index", 1))
 
     # -- health --------------------------------------------------------------------------------------
 
@@ -191,11 +228,20 @@ class Application:
         return {"memories": counts.memories, "vectors": counts.vectors}
 
     async def _check_embedding(self) -> dict[str, object]:
-        embedder = await self.services.get(Embedder)
-        (vector,) = await embedder.embed(["a text to see whether the model works"])
-        if len(vector) != 2 * embedder.dimensions:
-            raise Unavailable("the embedding model answers with vectors of a wrong length", hint="reinstall recollect")
-        return {"model": embedder.model, "dimensions": embedder.dimensions}
+        from recollect.inference.examination import examine
+
+        store = await self.services.get(Store)
+        embedder = (await (await self.services.get(ModelsInUse)).now()).answering.embedder
+        found = await examine(embedder)
+        if found.error is not None:
+            raise error_from_record(found.error)
+        state = await store.embeddings.state()
+        return {
+            "model": found.model,
+            "dimensions": found.dimensions,
+            "memories_without_vector": await store.embeddings.count_lacking(found.model, found.dimensions),
+            "coming": state.coming.model if state.coming is not None and state.under_way else None,
+        }
 
     async def _check_jobs(self) -> dict[str, object]:
         jobs = await self.services.get(JobService)

@@ -11,7 +11,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from recollect.domain.errors import Misconfigured
 from recollect.domain.nearest import nearest_names
-from recollect.inference.choices import DEFAULT_AZURE_VERSION, EmbeddingChoice, Pace, ProviderName
+from recollect.inference.choices import DEFAULT_AZURE_VERSION, CallerRights, EmbeddingChoice, Pace, ProviderName
 
 PREFIX = "RECOLLECT_"
 FILE_NAME = "recollect.toml"
@@ -72,11 +72,32 @@ class EmbeddingSettings(BaseModel):
     max_characters: int = Field(
         default=_PACE.max_characters, ge=100, description="How much of a long text a service is asked to embed."
     )
+    similarity_threshold: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="A memory that is less similar to a question is not found by its meaning, only by its words. By "
+        "default the ranking decides, which is better: what is similar differs from model to model.",
+    )
+    caller_addresses: list[str] = Field(
+        default=["loopback"],
+        description="Hosts that a call of configure_embeddings may give as base_url: names, names with a port, or "
+        "`loopback` for this machine.",
+    )
+    caller_keys: dict[str, str] = Field(
+        default_factory=dict[str, str],
+        description="Environment variables that a call may name as api_key_env, each with the one host that its "
+        "content may be sent to. A provider's usual variable can always be sent to that provider itself.",
+    )
     cache_bytes: int = Field(
         default=64 * 1024 * 1024,
         ge=0,
         description="How much memory the vectors of recent texts may take, so that they are not made again.",
     )
+
+    def caller_rights(self) -> CallerRights:
+        """What callers may choose."""
+        return CallerRights(addresses=tuple(self.caller_addresses), keys=self.caller_keys)
 
     def choice(self) -> EmbeddingChoice:
         """What is chosen, as the room of embedders takes it."""

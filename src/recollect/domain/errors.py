@@ -81,7 +81,7 @@ class Unauthenticated(RecollectError):
 
 
 class Forbidden(RecollectError):
-    """This server does not answer callers from there, whatever key they hold."""
+    """The operator does not allow this, or callers from there, whatever key they hold."""
 
     code = ErrorCode.FORBIDDEN
 

@@ -44,6 +44,9 @@ class Derived:
     vector: bytes
     """Little-endian float16 values, or empty when the text has no meaning to the model."""
     model: str
+    """Empty when no vector could be had, which is then to be made up for."""
+    vector_to_come: tuple[str, bytes] | None = None
+    """The model that is to take the place of this one, and its vector."""
 
 
 # What names a memory under its key; a later write of the same key never changes these.

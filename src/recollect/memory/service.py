@@ -2,11 +2,10 @@
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 import anyio.to_thread
@@ -24,14 +23,14 @@ from recollect.domain.memories import (
     WriteOutcome,
 )
 from recollect.domain.scopes import Scope, Visibility
-from recollect.inference.embedding import Embedder
+from recollect.memory.answering import Answering, Hit, Order, Wish
+from recollect.memory.models import ModelInUse, Models, ModelsInUse
+from recollect.memory.uses import Uses
+from recollect.retrieval.presets import Preset
 from recollect.retrieval.question import read_question
 from recollect.retrieval.terms import passages, terms
 from recollect.retrieval.traits import traits_of
 from recollect.storage.memories import MemoryStore
-
-if TYPE_CHECKING:
-    from recollect.retrieval.ranking import Reasons
 
 logger = logging.getLogger("recollect.memory")
 
@@ -41,6 +40,8 @@ CANDIDATES = 60
 CANDIDATES_FOR_EACH = 3
 # A question waits no longer than this for its meaning.
 PATIENCE_SECONDS = 5.0
+# What the names of models begin with that add up words without reading them in their context.
+STATIC_MODELS = "static-"
 # So much text is analysed in a few milliseconds; more is done off the event loop.
 INLINE_CHARACTERS = 20_000
 
@@ -63,28 +64,23 @@ class Draft:
     given: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A memory that answers, and how well."""
-
-    memory: Memory
-    score: float
-    explain: "Callable[[], Reasons]"
-    """Where the score comes from, worked out when asked for."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recollection:
     """What a question brought back, and how it was chosen."""
 
     hits: Sequence[Hit]
-    """Best first."""
+    order: Order
+    """Whether the hits come best first or earliest first."""
     near_misses: Sequence[Hit]
-    """The best of those that scored too low."""
+    """The best of those that are not relevant enough."""
     considered: int
     """Candidates that were scored."""
     below_threshold: int
-    """Candidates that were scored and left out because they scored too low."""
+    """Candidates that were left out because they are not relevant enough."""
+    tokens: int
+    """About how many tokens the hits take."""
+    over_budget: int
+    """Memories that were left out because they did not fit into the budget."""
     texts: int
     """Memories that could be seen at all."""
     terms: tuple[str, ...]
@@ -98,55 +94,44 @@ class Recollection:
 class MemoryService:
     """The memories of one store."""
 
-    def __init__(self, store: MemoryStore, embedder: Embedder, *, clock: Clock = system_clock) -> None:
+    def __init__(self, store: MemoryStore, models: ModelsInUse, *, clock: Clock = system_clock) -> None:
         self._store = store
-        self._embedder = embedder
+        self._models = models
         self._clock = clock
+        self.uses = Uses(store, clock)
 
     async def remember(self, drafts: Sequence[Draft], project_id: str | None) -> Sequence[WriteOutcome]:
         """Keep all of these or none; durable when this returns."""
         now = self._clock()
         memories = [_memory(draft, project_id, now) for draft in drafts]
-        derived = await self.derive(memories, may_lack_meaning=True)
+        models = await self._models.now()
+        derived = await self._derive(memories, models, may_lack_meaning=True)
         writes = [
             MemoryWrite(memory=memory, derived=found, given=draft.given | {"content"}, passages_of=_passages_of)
             for memory, found, draft in zip(memories, derived, drafts, strict=True)
         ]
-        return await self._store.put(writes)
+        outcomes = await self._store.put(writes)
+        if await self._models.now() is not models:
+            await self._models.make_up([outcome.memory for outcome in outcomes], models)
+        return outcomes
 
-    async def recall(
-        self,
-        query: str,
-        visibility: Visibility,
-        filter: MemoryFilter,
-        *,
-        limit: int,
-        threshold: float,
-        near_misses: int = 0,
-    ) -> Recollection:
-        """What is most relevant to a question; what scores below the threshold only as so many near misses."""
-        from recollect.retrieval.ranking import Ranking
-
+    async def recall(self, query: str, visibility: Visibility, filter: MemoryFilter, wish: Wish) -> Recollection:
+        """What is most relevant to a question; what is not relevant enough only as near misses."""
         watch = _Stopwatch()
         question = read_question(query, self._clock())
-        vector, degraded = await self._meaning_of(query)
+        model = (await self._models.now()).answering
+        contextual = not model.embedder.model.startswith(STATIC_MODELS)
+        if contextual:
+            query = question.put_to(await self._store.speakers(visibility, model.embedder.model))
+        vector, degraded = await _meaning_of(query, model)
         watch.lap("reading the question")
-        chosen: list[tuple[int, float, Callable[[], Reasons]]] = []
-        good = 0
-        offered: list[CandidatePool] = []
+        answering = Answering(question, wish, contextual=contextual)
 
         def choose(pool: CandidatePool) -> list[int]:
-            nonlocal good
             watch.lap("finding candidates")
-            offered.append(pool)
-            ranking = Ranking(pool, question)
-            scores, handles = ranking.scores.tolist(), pool.handles.tolist()
-            order = ranking.best_first()
-            good = sum(score >= threshold and score > 0 for score in scores)
-            wanted = order[: min(good, limit)] + order[good : good + near_misses]
-            chosen.extend((handles[place], scores[place], partial(ranking.reasons, place)) for place in wanted)
+            chosen = answering.choose(_similar_enough(pool, model.choice.similarity_threshold))
             watch.lap("ranking")
-            return [handle for handle, _, _ in chosen]
+            return chosen
 
         memories = await self._store.search(
             CandidateQuery(
@@ -154,36 +139,29 @@ class MemoryService:
                 filter=filter,
                 terms=question.terms_given,
                 vector=vector,
-                model=self._embedder.model,
-                limit=max(CANDIDATES, limit * CANDIDATES_FOR_EACH),
+                model=model.embedder.model,
+                limit=max(CANDIDATES, answering.limit * CANDIDATES_FOR_EACH),
                 moments=tuple((span.start, span.end) for span in question.spans),
+                with_uses=wish.preset is not Preset.RELEVANT,
             ),
             choose,
         )
         watch.lap("reading memories")
-        hits = [Hit(memories[handle], score, explain) for handle, score, explain in chosen]
-        answered = min(good, limit)
+        hits, near_misses = answering.tell(memories)
+        self.uses.note(hit.memory.id for hit in hits)
         return Recollection(
-            hits=hits[:answered],
-            near_misses=hits[answered:],
-            considered=len(offered[0].handles),
-            below_threshold=len(offered[0].handles) - good,
-            texts=offered[0].texts,
-            terms=offered[0].terms,
+            hits=hits,
+            order=answering.order,
+            near_misses=near_misses,
+            considered=answering.considered,
+            below_threshold=answering.below_threshold,
+            tokens=answering.tokens,
+            over_budget=answering.over_budget,
+            texts=answering.pool.texts,
+            terms=answering.pool.terms,
             seconds=watch.laps,
             degraded=degraded,
         )
-
-    async def _meaning_of(self, query: str) -> tuple[bytes, str | None]:
-        """The question's vector; none, and why not, when the embedder fails or takes too long."""
-        try:
-            with anyio.fail_after(PATIENCE_SECONDS):
-                (vector,) = await self._embedder.embed([query])
-        except TimeoutError:
-            return b"", f"searched by words only: {self._embedder.model} did not answer in {PATIENCE_SECONDS:g} s"
-        except (Unavailable, InvalidRequest) as error:
-            return b"", f"searched by words only: {error.message}"
-        return vector, None
 
     async def forget(self, memory_id: str, visibility: Visibility) -> Memory:
         """Erase one memory by its id."""
@@ -207,26 +185,63 @@ class MemoryService:
             raise NotFound(f"nothing is remembered here under the key {key[:80]!r}", hint="recall shows keys")
         return await self.forget(found[0].id, visibility)
 
-    async def derive(self, memories: Sequence[Memory], *, may_lack_meaning: bool = False) -> list[Derived]:
-        """What search needs of each memory, made from its content and its labels.
+    async def derive(self, memories: Sequence[Memory]) -> list[Derived]:
+        """What search needs of each memory, made from its content and its labels."""
+        return await self._derive(memories, await self._models.now(), may_lack_meaning=False)
 
-        When the embedder fails, what may lack its meaning is found by its words until everything is rebuilt.
-        """
-        try:
-            vectors = await self._embedder.embed([memory.content for memory in memories])
-        except (Unavailable, InvalidRequest) as error:
-            if not may_lack_meaning:
-                raise
-            logger.warning("kept without its meaning", extra={"memories": len(memories), "problem": error.message})
-            vectors = [b""] * len(memories)
-        if sum(len(memory.content) for memory in memories) <= INLINE_CHARACTERS:
+    async def _derive(self, memories: Sequence[Memory], models: Models, *, may_lack_meaning: bool) -> list[Derived]:
+        """The same with these models. What may lack its meaning is found by its words until it is made up for."""
+        contents = [memory.content for memory in memories]
+        model, vectors = await _vectors(contents, models.answering, may_lack=may_lack_meaning)
+        to_come: Sequence[tuple[str, bytes] | None] = [None] * len(memories)
+        if models.coming is not None:
+            name, made = await _vectors(contents, models.coming, may_lack=True)
+            to_come = [(name, vector) for vector in made] if name else to_come
+        if sum(map(len, contents)) <= INLINE_CHARACTERS:
             found = [_passages_of(memory) for memory in memories]
         else:
             found = await anyio.to_thread.run_sync(lambda: [_passages_of(memory) for memory in memories])
         return [
-            Derived(passages=own, traits=traits_of(memory.content), vector=vector, model=self._embedder.model)
-            for memory, own, vector in zip(memories, found, vectors, strict=True)
+            Derived(passages=own, traits=traits_of(memory.content), vector=vector, model=model, vector_to_come=later)
+            for memory, own, vector, later in zip(memories, found, vectors, to_come, strict=True)
         ]
+
+
+async def _meaning_of(query: str, model: ModelInUse) -> tuple[bytes, str | None]:
+    """The question's vector; none, and why not, when the embedder fails or takes too long."""
+    try:
+        with anyio.fail_after(PATIENCE_SECONDS):
+            (vector,) = await model.embedder.embed([query])
+    except TimeoutError:
+        return b"", f"searched by words only: {model.embedder.model} did not answer in {PATIENCE_SECONDS:g} s"
+    except (Unavailable, InvalidRequest) as error:
+        return b"", f"searched by words only: {error.message}"
+    return vector, None
+
+
+def _similar_enough(pool: CandidatePool, least: float | None) -> CandidatePool:
+    """The candidates, as if those that are less similar to the question had no meaning."""
+    if least is None:
+        return pool
+    import numpy as np
+
+    weak = pool.cosines < least
+    return replace(
+        pool,
+        cosines=np.where(weak, np.float32(np.nan), pool.cosines),
+        standings=np.where(weak, np.float32(np.nan), pool.standings),
+    )
+
+
+async def _vectors(contents: Sequence[str], model: ModelInUse, *, may_lack: bool) -> tuple[str, Sequence[bytes]]:
+    """The vectors and their model's name, which is empty when these may be lacking and are."""
+    try:
+        return model.embedder.model, await model.embedder.embed(contents)
+    except (Unavailable, InvalidRequest) as error:
+        if not may_lack:
+            raise
+        logger.warning("kept without its meaning", extra={"memories": len(contents), "problem": error.message})
+        return "", [b""] * len(contents)
 
 
 class _Stopwatch:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import IntFlag
+from functools import cache
 
 from recollect.retrieval.dates import Span, spans_named
 from recollect.retrieval.terms import terms
@@ -26,6 +27,8 @@ class Kind(IntFlag):
     """What the assistant itself said."""
     ADVICE = 16
     """Something to do now, for which standing preferences count."""
+    ORDER = 32
+    """How something went on, one thing after the other."""
 
 
 _SAYING = "say|tell|suggest|recommend|mention|give|explain|advise|list|provide"
@@ -34,6 +37,13 @@ _CUES = (
     (Kind.WHEN, r"when|how (?:long|often)|(?:what|which) (?:date|day|month|year|time)"),
     (Kind.NAME, r"who|where|which|what (?:is|was) the name|what\b.{0,80}\b(?:called|named)"),
     (Kind.SUMMARY, r"summar\w+|overview|recap|sum up"),
+    (
+        Kind.ORDER,
+        r"timeline|chronolog\w+|in (?:what|which) (?:order|sequence)|(?:order|sequence) of (?:events|things)"
+        r"|order in which|chang\w+ over time"
+        r"|how (?:did|does|do|has|have|had)\b.{1,80}\b(?:develop|evolve|progress|unfold)(?:e?d|s)?"
+        r"(?=\W*$| (?:over|since|during|through|throughout|from|across|in)\b)",
+    ),
     (
         Kind.ASKED,
         rf"(?:did|do|have|had) you (?:{_SAYING})\w*|you (?:{_SAID})|your (?:answer|suggestion|recommendation|advice)",
@@ -44,6 +54,8 @@ _CUES = (
         r"|any (?:tips|ideas|advice)|what should",
     ),
 )
+_NAME = re.compile(r"[^\W\d_]+")
+_ADDRESS = re.compile(r"(?<!\w)(?P<word>[^\W\d_]+)(?P<whose>['\u2019]s?)?(?!\w)")
 _PATTERNS = tuple((kind, re.compile(rf"\b(?:{cue})\b", re.IGNORECASE)) for kind, cue in _CUES)
 
 
@@ -52,6 +64,7 @@ class Question:
     """A question, read once."""
 
     text: str
+    asked_at: datetime
     words: tuple[str, ...]
     """Its telling terms in their order."""
     kind: Kind
@@ -60,8 +73,29 @@ class Question:
     def terms_given(self, speakers: Sequence[str]) -> tuple[str, ...]:
         """What to look for, when these speak: their names tell whose words are meant, not what these say."""
         names = {part for name in named(speakers) for part in terms(name)}
+        left_out = names | _frame() if self.wants_all else names
         found = tuple(dict.fromkeys(self.words))
-        return tuple(term for term in found if term not in names) or found
+        return tuple(term for term in found if term not in left_out) or found
+
+    def put_to(self, speakers: Sequence[str]) -> str:
+        """The question as one would ask those whom it names: "Where did you grow up?" of Ann is near to what Ann says.
+
+        Only what begins with a capital is taken for a name: "Will you" and "will you" are different things.
+        """
+        names = {part for name in named(speakers) for part in _NAME.findall(name.casefold())}
+
+        def addressed(found: re.Match[str]) -> str:
+            word = found["word"]
+            if not word[0].isupper() or word.casefold() not in names:
+                return found[0]
+            return "your" if found["whose"] else "you"
+
+        return _ADDRESS.sub(addressed, self.text)
+
+    @property
+    def wants_all(self) -> bool:
+        """Whether it asks for all that there is about a topic, not for one thing."""
+        return bool(self.kind & (Kind.SUMMARY | Kind.ORDER))
 
     def speakers_meant(self, speakers: Sequence[str]) -> list[str]:
         """Which of these the question names."""
@@ -76,7 +110,7 @@ def read_question(text: str, asked_at: datetime) -> Question:
             kind |= one
     if Kind.ASKED in kind:
         kind &= ~Kind.ADVICE
-    return Question(text, terms(text), kind, spans_named(text, asked_at))
+    return Question(text, asked_at, terms(text), kind, spans_named(text, asked_at))
 
 
 def named(speakers: Sequence[str]) -> list[str]:
@@ -86,3 +120,17 @@ def named(speakers: Sequence[str]) -> list[str]:
 
 def is_assistant(speaker: str) -> bool:
     return speaker.casefold() in ASSISTANTS
+
+
+@cache
+def _frame() -> frozenset[str]:
+    """Words of a question about order or a summary that say nothing of its topic."""
+    return frozenset(
+        terms(
+            """
+            summarise summarize summary overview recap sum timeline chronological chronology order sequence event thing
+            develop development evolve evolution progress unfold change time give show tell walk list discuss mention
+            bring talk conversation chat session throughout across course
+            """
+        )
+    )

@@ -4,6 +4,7 @@ The weights start from measured notes and were checked on conversations that are
 docs/decisions/0010-ranking-by-signals.md. This module imports numpy, which takes a while: import it where it is needed.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.domain.memories import REACH, CandidatePool
+from recollect.retrieval.presets import ABOUT, DECAY_PER_DAY, MANY_USES, WEIGHTS, Preset
 from recollect.retrieval.question import Kind, Question, is_assistant
 from recollect.retrieval.traits import Trait
 
@@ -21,20 +23,30 @@ Column = NDArray[np.float32]
 NEARNESS: Final = (1.0, 0.75, 0.6, 0.45, 0.3, 0.2)
 # More words than this say nothing more about whether a text is worth reading.
 ENOUGH_WORDS: Final = 30
-# The score at which nothing is missing: one in twenty true answers reaches it.
+# The sum at which nothing is missing: one in twenty true answers reaches it. The second is for models that read words
+# in their context, whose meaning counts more.
 FULL: Final = 14.0
+FULL_IN_CONTEXT: Final = 17.0
 # Below this much evidence, what a text is like counts less and less, and nothing at all without evidence.
 CONVINCING: Final = 3.0
-# A memory with less of the question's words, and less similar, may be about something else.
+# A memory with less of the question's words, and less similar, may be about something else; and so may any, when less
+# than this much of the question's words occurs anywhere. Fewer texts than these lack most words anyway.
 SAYS_IT: Final = 0.3
-MEANS_IT: Final = 0.35
+MEANS_IT: Final = 0.45
+KNOWN: Final = 0.7
+MANY_TEXTS: Final = 200
 # A smaller contribution is not worth mentioning.
 TELLING: Final = 0.02
+MICROSECONDS_PER_DAY: Final = 86_400_000_000
 # How much of what speaks against an assistant's words falls away when these are asked for, or a summary is.
 WHEN_ASKED: Final = 0.7
 WHEN_SUMMARISED: Final = 1.1
 # What the question's words count in an assistant's words that are asked for; else they do not.
 COVERED_BY_ASSISTANT: Final = 0.6
+
+_AROUND: Final = np.array(
+    [NEARNESS[abs(place - REACH)] * (place != REACH) for place in range(2 * REACH + 1)], np.float32
+)
 
 _QUESTION, _ASKS, _TIMED = int(Trait.QUESTION), int(Trait.ASKS), int(Trait.TIMED)
 _PERSONAL, _NAMES, _STANDING = int(Trait.PERSONAL), int(Trait.NAMES), int(Trait.STANDING)
@@ -47,7 +59,7 @@ class Meaning:
     weight: float
     about: str
     evidence: bool = True
-    """Whether it depends on the question; the others only tell between candidates that have evidence."""
+    """Whether it speaks for what the question is about; the others only tell between candidates that have evidence."""
 
 
 SIGNALS: Final[dict[str, Meaning]] = {
@@ -56,13 +68,14 @@ SIGNALS: Final[dict[str, Meaning]] = {
     "meaning": Meaning(0.4, "it means something similar, compared with other memories"),
     "similarity": Meaning(1.5, "it means something similar"),
     "overlap": Meaning(-0.3, "words and meaning say the same, which counts once"),
+    "nearby": Meaning(0.3, "something near it in the conversation means something similar"),
     "pairs": Meaning(0.4, "it has words of the question side by side"),
     "answer": Meaning(1.7, "it follows a question with the same words"),
     "two_before": Meaning(0.7, "what was said a little before matches"),
     "speaker": Meaning(1.35, "the one whom the question names said it"),
     "date": Meaning(5.0, "it happened when the question says"),
-    "timed": Meaning(1.2, "the question asks when, and it says when"),
-    "named": Meaning(0.3, "the question asks for a name, and it has one"),
+    "timed": Meaning(1.2, "the question asks when, and it says when", evidence=False),
+    "named": Meaning(0.3, "the question asks for a name, and it has one", evidence=False),
     "standing": Meaning(3.0, "advice is asked for, and it says what is preferred"),
     "session": Meaning(0.05, "something in the same session fits well"),
     "asking": Meaning(-1.2, "it asks something itself", evidence=False),
@@ -71,6 +84,9 @@ SIGNALS: Final[dict[str, Meaning]] = {
     "personal": Meaning(0.5, "somebody speaks about themselves", evidence=False),
     "assistant": Meaning(-1.9, "an assistant said it, not a person", evidence=False),
 }
+
+# A model that reads each word among the others tells meanings apart better than one that adds up words.
+CONTEXTUAL: Final = {"meaning": 0.8, "similarity": 6.0, "overlap": -0.9}
 
 
 class Signal(NamedTuple):
@@ -103,37 +119,97 @@ class Reasons(NamedTuple):
 class Ranking:
     """All candidates of a pool, scored; the reasons can be asked for."""
 
-    def __init__(self, pool: CandidatePool, question: Question) -> None:
+    def __init__(
+        self,
+        pool: CandidatePool,
+        question: Question,
+        preset: Preset = Preset.RELEVANT,
+        *,
+        contextual: bool = False,
+    ) -> None:
+        """`contextual` is whether the model behind the vectors reads words in their context."""
         self._pool = pool
+        self._contextual = contextual
+        self._full = FULL_IN_CONTEXT if contextual else FULL
         self._values = _signals(pool, question)
         evidence = np.zeros(len(pool.handles), dtype=np.float32)
         likeness = evidence.copy()
         for name, column in self._values.items():
             part = evidence if SIGNALS[name].evidence else likeness
-            part += np.float32(SIGNALS[name].weight) * column
+            part += np.float32(self._weight(name)) * column
         self._trust = np.clip(evidence * np.float32(1 / CONVINCING), 0, 1)
         self._totals: Column = np.asarray(evidence + likeness * self._trust, dtype=np.float32)
         if len(pool.handles):
             self._values["session"] = _best_of_session(self._totals, pool.sessions)
             self._totals += np.float32(SIGNALS["session"].weight) * self._values["session"]
-        self.scores = np.clip(self._totals * np.float32(1 / FULL), 0, 1)
+        self.relevance: Column = np.clip(self._totals * np.float32(1 / self._full), 0, 1)
+        self.scores = self.relevance
+        self._weights = WEIGHTS[preset]
+        self._circumstances: dict[str, Column] = {}
+        if preset is not Preset.RELEVANT:
+            self._circumstances = _circumstances(pool, question.asked_at)
+            self.scores = np.float32(self._weights["relevance"]) * self.relevance
+            for name, column in self._circumstances.items():
+                self.scores += np.float32(self._weights[name]) * column
 
     def best_first(self) -> list[int]:
-        """The places of the candidates, the best first; ties go to what was remembered later."""
+        """The places of the candidates, the most relevant first; ties go to what was remembered later."""
         latest_first = np.argsort(-self._totals[::-1], kind="stable")
         return (len(self._totals) - 1 - latest_first).tolist()
 
+    def parted(self, threshold: float) -> tuple[list[int], list[int]]:
+        """Those that are relevant enough, by score, and the others, by relevance; best first.
+
+        No preset lifts what is not relevant.
+        """
+        order = self.best_first()
+        good = int(np.count_nonzero((self.relevance >= threshold) & (self.relevance > 0)))
+        fitting = order[:good]
+        if self._circumstances:
+            fitting.sort(key=lambda place: -self.scores[place])
+        return fitting, order[good:]
+
+    def confirmed(self, places: Sequence[int]) -> list[bool]:
+        """Whether each says what was asked about; else it is only related to it."""
+        own = self._pool.around[places, REACH]
+        worth = self._pool.worth
+        share = worth / (worth.sum() or 1)
+        says_it = self._values["similarity"][places] >= MEANS_IT
+        if self._pool.texts < MANY_TEXTS or share @ np.greater(self._pool.frequencies, 0) >= KNOWN:
+            says_it |= (self._pool.text_occurrences[own] > 0) @ share >= SAYS_IT
+        if "speaker" in self._values:
+            says_it &= self._values["speaker"][places] > 0
+        return says_it.tolist()
+
     def reasons(self, place: int) -> Reasons:
         """Every signal of one candidate."""
-        signals = {name: self._signal(name, float(column[place]), place) for name, column in self._values.items()}
-        by_another = "speaker" in signals and not signals["speaker"].value
-        says_it = _own_coverage(self._pool, place) >= SAYS_IT or signals["similarity"].value >= MEANS_IT
-        return Reasons(tuple(signals.values()), says_it and not by_another)
+        share = self._weights["relevance"]
+        signals = [self._signal(name, float(column[place]), place, share) for name, column in self._values.items()]
+        for name, column in self._circumstances.items():
+            value, weight = float(column[place]), self._weights[name]
+            signals.append(Signal(name, value, weight, weight * value, ABOUT[name]))
+        return Reasons(tuple(signals), *self.confirmed([place]))
 
-    def _signal(self, name: str, value: float, place: int) -> Signal:
+    def _weight(self, name: str) -> float:
+        return CONTEXTUAL[name] if self._contextual and name in CONTEXTUAL else SIGNALS[name].weight
+
+    def _signal(self, name: str, value: float, place: int, share: float) -> Signal:
         meaning = SIGNALS[name]
         trust = 1.0 if meaning.evidence else float(self._trust[place])
-        return Signal(name, value, meaning.weight, meaning.weight * value * trust / FULL, meaning.about)
+        weight = self._weight(name) * share
+        return Signal(name, value, weight, weight * value * trust / self._full, meaning.about)
+
+
+def _circumstances(pool: CandidatePool, asked_at: datetime) -> dict[str, Column]:
+    """What is so of each candidate whatever the question is, each from 0 to 1."""
+    days = np.maximum(_microseconds(asked_at) - pool.used, 0) / MICROSECONDS_PER_DAY
+    use = np.log1p(pool.uses) / np.log1p(MANY_USES)
+    return {
+        "recency": np.exp(-DECAY_PER_DAY * days).astype(np.float32),
+        "use": np.minimum(use, 1).astype(np.float32),
+        "importance": pool.importance,
+        "confidence": pool.confidence,
+    }
 
 
 def _signals(pool: CandidatePool, question: Question) -> dict[str, Column]:
@@ -172,6 +248,8 @@ def _signals(pool: CandidatePool, question: Question) -> dict[str, Column]:
         found["named"] = names
     if question.kind & Kind.ADVICE:
         found["standing"] = _share(traits, _STANDING)
+    if _is_conversation(pool):
+        found["nearby"] = _nearby(pool, standing, by_assistant)
     if by_assistant is not None:
         _mind_assistants(found, by_assistant[own], question.kind)
     return found
@@ -202,7 +280,7 @@ def _coverage(pool: CandidatePool, by_assistant: NDArray[np.bool_] | None) -> Co
     has = np.zeros((len(pool.text_bm25) + 1, len(pool.terms)), dtype=np.float32)
     np.greater(pool.text_occurrences, 0, out=has[:-1], casting="unsafe")
     nearest = has[pool.around[:, REACH]]
-    if len(pool.text_bm25) > len(pool.handles) or (pool.sessions >= 0).any():
+    if _is_conversation(pool):
         if by_assistant is not None:
             has[:-1][by_assistant] = 0  # what an assistant said nearby is not what a person meant
         for distance in range(1, REACH + 1):
@@ -211,10 +289,18 @@ def _coverage(pool: CandidatePool, by_assistant: NDArray[np.bool_] | None) -> Co
     return nearest @ (pool.worth / pool.worth.sum())
 
 
-def _own_coverage(pool: CandidatePool, place: int) -> float:
-    """The share of the question's words that a memory has itself."""
-    has = pool.text_occurrences[pool.around[place, REACH]] > 0
-    return float(pool.worth[has].sum() / (pool.worth.sum() or 1))
+def _is_conversation(pool: CandidatePool) -> bool:
+    """Whether any candidate has others around it."""
+    return len(pool.text_bm25) > len(pool.handles) or bool((pool.sessions >= 0).any())
+
+
+def _nearby(pool: CandidatePool, standing: Column, by_assistant: NDArray[np.bool_] | None) -> Column:
+    """How similar in meaning the best of the candidates around each is, less the farther it is."""
+    means = np.zeros(len(pool.text_bm25) + 1, dtype=np.float32)
+    means[pool.around[:, REACH]] = standing
+    if by_assistant is not None:
+        means[:-1][by_assistant] = 0
+    return (means[pool.around] * _AROUND).max(axis=1)
 
 
 def _known(values: Column) -> Column:

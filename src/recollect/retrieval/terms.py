@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Any
@@ -39,9 +39,33 @@ def terms(text: str) -> tuple[str, ...]:
 
     Stop words are left out, unless nothing else is there.
     """
-    found = [term for chunk in _CHUNK.findall(_without_accents(text)) for term in _chunk_terms(chunk)]
+    found = every_term(text)
+    return _telling(found) or found
+
+
+def telling_terms(text: str) -> tuple[str, ...]:
+    """The same, without stop words also when nothing else is there."""
+    return _telling(every_term(text))
+
+
+def every_term(text: str) -> tuple[str, ...]:
+    """All terms of a text, stop words too."""
+    return tuple([term for chunk in _CHUNK.findall(_without_accents(text)) for term in _chunk_terms(chunk)])
+
+
+def beginning(text: str) -> tuple[str, ...]:
+    """The terms of a text whose last word is only begun, and so has no stem yet."""
+    chunks = _CHUNK.findall(_without_accents(text))
+    if not chunks:
+        return ()
+    *whole, last = chunks
+    begun = tuple(_pairs(last)) if _UNSPACED_CHUNK.match(last) else (_POSSESSIVE.sub("", last).lower(),)
+    return (*_telling(term for chunk in whole for term in _chunk_terms(chunk)), *begun)
+
+
+def _telling(found: Iterable[str]) -> tuple[str, ...]:
     stop_words = _stemmed_stop_words()
-    return tuple([term for term in found if term not in stop_words] or found)
+    return tuple([term for term in found if term not in stop_words])
 
 
 def question_terms(text: str) -> tuple[str, ...]:

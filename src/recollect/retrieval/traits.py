@@ -46,9 +46,7 @@ STANDING = re.compile(
     re.IGNORECASE,
 )
 _HINTS_OF_STANDING = frozenset(
-    "always|never|prefer|prefers|preferred|avoid|rather|instead|from|make|keep|remember|please|don|by|whenever".split(
-        "|"
-    )
+    "always never prefer prefers preferred avoid rather instead from make keep remember please don by whenever".split()  # noqa: SIM905
 )
 _AFTERTHOUGHT = re.compile(r"\[[^\[\]]*\]\s*$")
 _WORD = re.compile(r"\w+")

@@ -1,10 +1,11 @@
 """The catalogue: every tool, declared once; a module per family."""
 
 from recollect.tools.catalogue import call_tool, describe_tool, search_tools
+from recollect.tools.embeddings import configure_embeddings, embed_memories, test_embeddings
 from recollect.tools.jobs import cancel_job, get_job, list_jobs
 from recollect.tools.memory import forget, recall, remember, remember_many
 from recollect.tools.projects import get_project, list_projects, set_project
-from recollect.tools.server import health_check, rebuild_derived
+from recollect.tools.server import compact_index, health_check, rebuild_derived
 
 ALL = (
     remember,
@@ -22,4 +23,8 @@ ALL = (
     cancel_job,
     health_check,
     rebuild_derived,
+    compact_index,
+    configure_embeddings,
+    test_embeddings,
+    embed_memories,
 )

@@ -8,14 +8,17 @@ from pydantic import AfterValidator, Field, model_validator
 from recollect.domain.errors import InvalidRequest
 from recollect.domain.memories import Memory, MemoryFilter, Stored, Updated, WriteOutcome
 from recollect.domain.scopes import Scope, Visibility
+from recollect.memory.answering import Hit, Order, Wish
 from recollect.memory.projects import ProjectService
-from recollect.memory.service import Draft, Hit, MemoryService, Recollection
+from recollect.memory.service import Draft, MemoryService, Recollection
+from recollect.retrieval.presets import WEIGHTS, Preset
+from recollect.retrieval.wording import required_wordings
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, examples, tool
 
 MAX_CONTENT = 100_000
 MAX_MANY = 10_000
-# So many of those that scored too low are told of.
+# So many of those that are not relevant enough are told of.
 NEAR_MISSES = 3
 
 
@@ -112,15 +115,43 @@ class RememberManyResult(Result):
 
 class RecallRequest(Request):
     model_config = examples(
-        {"query": "Which database did we choose, and why?"}, {"query": "deploy", "category": "decision"}
+        {"query": "Which database did we choose, and why?"},
+        {"query": "deploy", "category": "decision", "preset": "recent", "token_budget": 500},
     )
 
     query: str = Field(min_length=1, max_length=10_000, description="What to look for, in plain words.")
-    limit: int = Field(default=10, ge=1, le=100, description="How many memories to return at most.")
+    limit: Annotated[int, Field(ge=1, le=100)] | None = Field(
+        default=None,
+        description="How many memories to return at most; by default 10, or 30 for a question about order, a timeline "
+        "or a summary, which wants all about its topic.",
+    )
     threshold: Share = Field(
         default=0.05,
-        description="Leave out what scores lower: 0 returns anything that matches at all; above 0.5 almost only what "
-        "surely fits.",
+        description="Leave out what fits the question less: 0 returns anything that matches at all; above 0.5 almost "
+        "only what surely fits.",
+    )
+    preset: Preset = Field(
+        default=Preset.RELEVANT,
+        description="What puts fitting memories in order: the question alone (relevant), or also how recent, used, "
+        "important and sure they are (balanced, semantic), most of all recency (recent), importance (important) or "
+        "use (popular). What does not fit the question is never lifted.",
+    )
+    order: Order = Field(
+        default=Order.AUTO,
+        description="score: best first; time: of the best ones the earliest first; auto: by time when the question is "
+        "about order, a timeline or how something developed and no limit is given, else by score.",
+    )
+    diversity: Share = Field(
+        default=0, description="Prefer memories that differ from each other: 0 not at all, 1 more than anything else."
+    )
+    token_budget: Annotated[int, Field(ge=1, le=1_000_000)] | None = Field(
+        default=None,
+        description="How many tokens the memories' texts may take together (a token is 4 characters). One that does "
+        "not fit is skipped; shorter ones behind it may still come.",
+    )
+    containing: Annotated[str, Field(min_length=1, max_length=1_000)] | None = Field(
+        default=None,
+        description='Only what has all of these words, "phrases" and beginnings*, in whichever grammatical form.',
     )
     category: Label | None = Field(default=None, description="Only this category.")
     tags: list[Label] = Field(default_factory=list[str], max_length=100, description="Only with all of these tags.")
@@ -142,7 +173,9 @@ class SignalView(Result):
     signal: str = Field(description="The signal's name, such as words or meaning.")
     value: float = Field(description="The measure itself.")
     weight: float = Field(description="How much it counts; less than 0 when it speaks against.")
-    contribution: float = Field(description="What it adds to the score; all of them together are the score.")
+    contribution: float = Field(
+        description="What it adds to the score; all of them together are the score, which is never above 1."
+    )
     about: str = Field(description="What it says, in words.")
 
 
@@ -150,9 +183,8 @@ class Explanation(Result):
     """Why a memory has its score."""
 
     why: str = Field(description="The strongest reasons in words.")
-    confirmed: bool = Field(
-        description="Whether it says what was asked about. If not it is related, but may be about something else, or "
-        "somebody else than the one named said it."
+    relevance: float = Field(
+        description="How well it fits the question alone, 0 to 1: what the threshold is compared with."
     )
     signals: list[SignalView] = Field(description="Every signal.")
 
@@ -178,24 +210,35 @@ class MemoryView(Result):
 
 
 class RecalledMemory(MemoryView):
-    score: float = Field(description="How well it fits the question, 0 to 1.")
+    score: float = Field(description="How well it fits the question, and the preset if one is asked for; 0 to 1.")
+    confirmed: bool = Field(
+        description="Whether it says what was asked about. If not it is related, but may be about something else, or "
+        "somebody else than the one named said it."
+    )
+    duplicates: list[str] = Field(description="The ids of memories that say the same and were left out for it.")
     explanation: Explanation | None = Field(description="Where the score comes from, when asked for.")
 
 
 class SearchExplanation(Result):
     """How an answer was found."""
 
-    threshold: float = Field(description="The least score that was wanted.")
+    threshold: float = Field(description="The least relevance that was wanted.")
+    weights: dict[str, float] = Field(
+        description="What makes a score: relevance (the sum of all signals of the question), and what the preset adds."
+    )
     words: list[str] = Field(description="What was looked for in the text, as the index has it.")
     searched: int = Field(description="How many memories could be seen.")
-    near_misses: list[RecalledMemory] = Field(description="The best of those that scored too low.")
+    near_misses: list[RecalledMemory] = Field(description="The best of those that are not relevant enough.")
     milliseconds: dict[str, float] = Field(description="How long each stage took.")
 
 
 class RecallResult(Result):
-    memories: list[RecalledMemory] = Field(description="Best first; empty when nothing fits.")
+    memories: list[RecalledMemory] = Field(description="What fits, in the order told; empty when nothing does.")
+    order: Literal["score", "time"] = Field(description="Whether the best or the earliest memory comes first.")
     considered: int = Field(description="How many candidates were scored.")
-    below_threshold: int = Field(description="How many of them were left out because they scored too low.")
+    below_threshold: int = Field(description="How many of them were left out because they do not fit well enough.")
+    tokens: int = Field(description="How many tokens the texts take together, at 4 characters a token.")
+    over_budget: int = Field(description="How many memories were skipped because they did not fit the token_budget.")
     degraded: str | None = Field(description="Why the search was less than it should have been; null when it was not.")
     explanation: SearchExplanation | None = Field(description="How the answer was found, when asked for.")
 
@@ -268,17 +311,27 @@ async def recall(
             from_session=request.from_session,
             occurred_after=request.occurred_after,
             occurred_before=request.occurred_before,
+            containing=required_wordings(request.containing) if request.containing is not None else (),
         ),
-        limit=request.limit,
-        threshold=request.threshold,
-        near_misses=NEAR_MISSES if request.explain else 0,
+        Wish(
+            limit=request.limit,
+            threshold=request.threshold,
+            preset=request.preset,
+            order=request.order,
+            diversity=request.diversity,
+            token_budget=request.token_budget,
+            near_misses=NEAR_MISSES if request.explain else 0,
+        ),
     )
     return RecallResult(
         memories=[_recalled(hit, request.explain) for hit in found.hits],
+        order="time" if found.order is Order.TIME else "score",
         considered=found.considered,
         below_threshold=found.below_threshold,
+        tokens=found.tokens,
+        over_budget=found.over_budget,
         degraded=found.degraded,
-        explanation=_search_explanation(found, request.threshold) if request.explain else None,
+        explanation=_search_explanation(found, request) if request.explain else None,
     )
 
 
@@ -317,7 +370,11 @@ def _remembered(outcome: WriteOutcome) -> RememberResult:
 
 def _recalled(hit: Hit, explain: bool) -> RecalledMemory:
     return RecalledMemory.model_construct(  # our own values, typed already: checking them again is most of the cost
-        **_fields(hit.memory), score=hit.score, explanation=_explanation(hit) if explain else None
+        **_fields(hit.memory),
+        score=hit.score,
+        confirmed=hit.confirmed,
+        duplicates=[*hit.duplicates],
+        explanation=_explanation(hit) if explain else None,
     )
 
 
@@ -325,7 +382,7 @@ def _explanation(hit: Hit) -> Explanation:
     reasons = hit.explain()
     return Explanation(
         why=reasons.why,
-        confirmed=reasons.confirmed,
+        relevance=hit.relevance,
         signals=[
             SignalView(
                 signal=signal.name,
@@ -339,9 +396,10 @@ def _explanation(hit: Hit) -> Explanation:
     )
 
 
-def _search_explanation(found: Recollection, threshold: float) -> SearchExplanation:
+def _search_explanation(found: Recollection, request: RecallRequest) -> SearchExplanation:
     return SearchExplanation(
-        threshold=threshold,
+        threshold=request.threshold,
+        weights=dict(WEIGHTS[request.preset]),
         words=list(found.terms),
         searched=found.texts,
         near_misses=[_recalled(hit, explain=True) for hit in found.near_misses],

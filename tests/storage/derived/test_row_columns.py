@@ -266,3 +266,37 @@ def test_a_segment_cannot_follow_rows_that_are_in_none() -> None:
 def test_what_is_no_column_is_no_attribute() -> None:
     with pytest.raises(AttributeError, match="colour"):
         _ = RowColumns().colour
+
+
+def test_a_later_segment_tells_what_came_between_earlier_rows_and_after_them() -> None:
+    columns = filled(entry(1, 1), entry(2, 5))
+    segments = [copied(columns.arrays_since())]
+    columns.note_kept()
+    columns.add([entry(3, 3), entry(4, 9)])
+    segments.append(copied(columns.arrays_since()))
+    assert around(attached(segments), 1) == {1: [-1, 1, 3], 2: [3, 2, 4], 3: [1, 3, 2], 4: [2, 4, -1]}
+
+
+def test_a_chain_whose_rows_all_died_in_a_later_segment_begins_anew() -> None:
+    columns = filled(entry(1, 1), entry(2, 2), entry(3, 1, session="t"))
+    segments = [copied(columns.arrays_since())]
+    columns.note_kept()
+    columns.kill([1, 2])
+    segments.append(copied(columns.arrays_since()))
+    again = attached(segments)
+    assert (again.living().tolist(), again.dead, again.chained) == ([2], 2, True)
+    again.add([entry(4, 4)])
+    assert around(again, 1) == {3: [-1, 3, -1], 4: [-1, 4, -1]}
+    columns.kill([3])
+    segments.append(copied(columns.arrays_since()))
+    assert not attached([segments[0], segments[2]]).chained
+
+
+def test_nothing_new_makes_an_empty_segment() -> None:
+    columns = filled(entry(1, 1))
+    segments = [copied(columns.arrays_since())]
+    columns.note_kept()
+    assert columns.changes == 0
+    segments.append(copied(columns.arrays_since()))
+    again = attached(segments)
+    assert (around(again, 1), again.changes, again.kept_rows) == ({1: [-1, 1, -1]}, 0, 1)

@@ -12,8 +12,9 @@ import mmap
 import os
 import struct
 import time
+import weakref
 import zlib
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from io import BufferedRandom
 from pathlib import Path
@@ -45,6 +46,10 @@ _BLOCK_WORDS = 512
 _SLAB_WORDS = 256 * _BLOCK_WORDS
 
 
+Part = Callable[[int, int], NDArray[np.uint8]]
+"""The bytes from one place up to before another."""
+
+
 class UnusableFile(Exception):
     """The file cannot be used, and why."""
 
@@ -59,9 +64,18 @@ class _Place(NamedTuple):
 class Segment:
     """What was appended at once: some values, and arrays that are views of the file."""
 
-    def __init__(self, content: mmap.mmap, first_array: int, description: Mapping[str, Any]) -> None:
-        self._content = content
-        self._first_array = first_array
+    def __init__(self, descriptor: int, start: int, length: int) -> None:
+        """What begins there in an open file; its own record is known to be whole."""
+        self._content = mmap.mmap(descriptor, length, access=mmap.ACCESS_READ, offset=start)
+        self._descriptor = os.dup(descriptor)
+        weakref.finalize(self, os.close, self._descriptor)
+        _, _, length_of_text, checksum_of_text = _SEGMENT_RECORD.unpack_from(self._content)
+        text = self._content[_RECORD_BYTES : _RECORD_BYTES + length_of_text]
+        if zlib.crc32(text) != checksum_of_text:
+            raise UnusableFile("has a damaged segment")
+        description = json.loads(text)
+        self._start = start
+        self._first_array = _first_array(length_of_text)
         self._places = {name: _Place(*place) for name, place in description["arrays"].items()}
         self._arrays: dict[str, NDArray[Any]] = {}
         self.meta: Mapping[str, Any] = description["meta"]
@@ -77,7 +91,8 @@ class Segment:
             place = self._places[name]
             offset = self._first_array + place.offset
             values = np.frombuffer(self._content, np.dtype(place.dtype), math.prod(place.shape), offset)
-            if _checksum(values) != place.checksum:
+            # Read and not looked at through the mapping: what nobody asks for then takes no memory and no time.
+            if _checksum(values.nbytes, _reading(self._descriptor, self._start + offset)) != place.checksum:
                 raise UnusableFile(f"has damaged {name}")
             self._arrays[name] = values.reshape(place.shape)
         return self._arrays[name]
@@ -248,7 +263,8 @@ def _write_segment(
     offset = 0
     for name, array in zip(arrays, contiguous, strict=True):
         dtype = array.dtype.newbyteorder("<").str
-        places[name] = _Place(dtype, list(array.shape), offset, _checksum(array))
+        content = _bytes_of(array)
+        places[name] = _Place(dtype, list(array.shape), offset, _checksum(content.size, _slicing(content)))
         offset = _aligned(offset + array.nbytes, _ARRAY_ALIGNMENT)
     text = json.dumps({"meta": meta, "arrays": places}).encode()
     first = _first_array(len(text))
@@ -270,17 +286,13 @@ def _segment_at(descriptor: int, start: int) -> tuple[Segment, int] | None:
     record = os.pread(descriptor, _RECORD_BYTES, start)
     if len(record) < _RECORD_BYTES or record[0] == _UNFINISHED:
         return None
-    state, length, length_of_text, checksum_of_text = _SEGMENT_RECORD.unpack_from(record)
+    state, length, _, _ = _SEGMENT_RECORD.unpack_from(record)
     checksum = zlib.crc32(record[1 : _SEGMENT_RECORD.size])
     if state != _WHOLE or _CHECKSUM.unpack_from(record, _SEGMENT_RECORD.size) != (checksum,):
         raise UnusableFile("has a damaged segment")
     if os.fstat(descriptor).st_size < start + length:
         raise UnusableFile("was cut short")
-    content = mmap.mmap(descriptor, length, access=mmap.ACCESS_READ, offset=start)
-    text = content[_RECORD_BYTES : _RECORD_BYTES + length_of_text]
-    if zlib.crc32(text) != checksum_of_text:
-        raise UnusableFile("has a damaged segment")
-    return Segment(content, _first_array(length_of_text), json.loads(text)), length
+    return Segment(descriptor, start, length), length
 
 
 def _first_array(length_of_text: int) -> int:
@@ -294,23 +306,38 @@ def _aligned(offset: int, alignment: int) -> int:
 # -- checksums -------------------------------------------------------------------------------------
 
 
-def _checksum(array: NDArray[Any]) -> int:
+def _checksum(size: int, part: Part) -> int:
     """A checksum at the speed of memory: the sums of all rows and of all columns of a table of 64-bit words.
 
     A change of up to three words always changes a sum, wherever they are, and so does swapping two that differ.
     """
-    content = _bytes_of(array)
-    whole = content.size - content.size % (8 * _BLOCK_WORDS)
+    whole = size - size % (8 * _BLOCK_WORDS)
     rest = np.zeros(8 * _BLOCK_WORDS, dtype=np.uint8)
-    rest[: content.size - whole] = content[whole:]
-    words = content[:whole].view("<u8")
+    rest[: size - whole] = part(whole, size)
     columns = np.zeros(_BLOCK_WORDS, dtype=np.uint64)
-    checksum = zlib.crc32(rest.data, content.size & 0xFFFFFFFF)
-    for start in range(0, words.size, _SLAB_WORDS):
-        slab = words[start : start + _SLAB_WORDS].reshape(-1, _BLOCK_WORDS)
+    checksum = zlib.crc32(rest.data, size & 0xFFFFFFFF)
+    for start in range(0, whole, 8 * _SLAB_WORDS):
+        slab = part(start, min(start + 8 * _SLAB_WORDS, whole)).view("<u8").reshape(-1, _BLOCK_WORDS)
         columns += slab.sum(axis=0, dtype=np.uint64)
         checksum = zlib.crc32(slab.sum(axis=1, dtype=np.uint64).astype("<u8").data, checksum)
     return zlib.crc32(columns.astype("<u8").data, checksum)
+
+
+def _slicing(content: NDArray[np.uint8]) -> Part:
+    return lambda start, end: content[start:end]
+
+
+def _reading(descriptor: int, offset: int) -> Part:
+    """Parts of a file, each in the place of the one before."""
+    buffer = np.empty(8 * _SLAB_WORDS, dtype=np.uint8)
+
+    def part(start: int, end: int) -> NDArray[np.uint8]:
+        wanted = buffer[: end - start]
+        if os.preadv(descriptor, [wanted.data], offset + start) < len(wanted):
+            raise UnusableFile("was cut short")
+        return wanted
+
+    return part
 
 
 def _bytes_of(array: NDArray[Any]) -> NDArray[np.uint8]:

@@ -1,0 +1,36 @@
+"""What the page about recall shows is what happens."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect.app.lifespan import running
+from recollect.app.settings import Settings
+from recollect.retrieval.presets import WEIGHTS
+from recollect.toolkit.context import CallContext
+
+PAGE = (Path(__file__).parents[2] / "docs" / "recall.md").read_text("utf-8")
+
+
+async def test_every_example_of_the_page_about_recall_gives_what_it_shows(tmp_path: Path) -> None:
+    memories, *_ = re.findall(r"```json\n(\[.*?\])\n```", PAGE, re.DOTALL)
+    examples = re.findall(r"```json\n(\{.*?\})\n```\n\n```text\n(.*?)```", PAGE, re.DOTALL)
+    assert len(examples) == 5
+    context = CallContext(surface="python")
+    async with running(Settings.model_validate({"home": tmp_path})) as application:
+        await application.dispatcher.call("remember_many", {"memories": json.loads(memories)}, context)
+        for arguments, shown in examples:
+            found: Any = await application.dispatcher.call("recall", json.loads(arguments), context)
+            assert (arguments, [memory.content for memory in found.memories]) == (arguments, shown.splitlines())
+
+
+def test_the_weights_that_the_page_shows_are_those_in_use() -> None:
+    columns = ("relevance", "recency", "use", "importance", "confidence")
+    for preset, weights in WEIGHTS.items():
+        row = re.search(rf"^\| `{preset}` \|(.*)\|$", PAGE, re.MULTILINE)
+        assert row
+        shown = [float(cell) if cell.strip() else 0.0 for cell in row[1].split("|")]
+        assert shown == pytest.approx([weights.get(column, 0.0) for column in columns])
