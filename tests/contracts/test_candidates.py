@@ -418,6 +418,23 @@ async def test_what_does_not_pass_the_filter_is_no_candidate_but_still_around_on
     assert pool.text_occurrences[pool.around[1]].tolist()[REACH - 1 : REACH + 1] == [[1, 0], [0, 1]]
 
 
+async def test_what_one_session_said_is_found_in_whatever_scope_it_was_kept(store: Store) -> None:
+    scopes: list[dict[str, Any]] = [
+        {},
+        {"scope": Scope.SESSION},
+        {"scope": Scope.GLOBAL, "project_id": None},
+        {"session_id": "t"},
+        {"project_id": "prj_b"},
+        {"session_id": None},
+    ]
+    await store.memories.put([said(number, number, **fields) for number, fields in enumerate(scopes)])
+    words = [f"word{number}" for number in range(len(scopes))]
+    pool = await offered(store, query(*words, visibility=MINE, filter=MemoryFilter(from_session="s")))
+    assert whom(pool) == [0, 1, 2]
+    narrower = MemoryFilter(from_session="s", scope=Scope.PROJECT)
+    assert whom(await offered(store, query(*words, visibility=MINE, filter=narrower))) == [0]
+
+
 async def test_the_best_passage_of_a_long_text_decides(store: Store) -> None:
     filler = tuple(f"filler{number}" for number in range(8))
     best = ("red", "fox", *filler)

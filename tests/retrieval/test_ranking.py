@@ -184,7 +184,7 @@ def test_066_what_a_signal_adds_has_the_sign_of_its_weight(name: str) -> None:
     (signal,) = [signal for signal in reasons.signals if signal.name == name]
     meaning = SIGNALS[name]
     assert signal.value > 0
-    assert signal == Signal(name, signal.value, meaning.weight, signal.contribution, meaning.about)
+    assert signal == Signal(name, signal.raw, signal.value, meaning.weight, signal.contribution, meaning.about)
     assert math.copysign(1, signal.contribution) == math.copysign(1, meaning.weight)
 
 
@@ -502,6 +502,13 @@ def test_066_it_is_not_confirmed_when_somebody_else_than_the_one_named_said_it()
     assert confirmed("What did Alice paint?") == [True, False, False]
     assert confirmed("What did Alice and Bob paint?") == [True, True, True]
     assert confirmed(PLAIN) == [True, True, True]
+
+
+def test_066_a_signal_tells_what_was_measured_beside_how_it_counts() -> None:
+    found = ranked(PLAIN, Said(bm25=4, cosine=0.5, standing=2, pairs=3, length=50), Said(bm25=8))
+    told = {signal.name: (signal.raw, signal.value) for signal in found.reasons(0).signals}
+    assert (told["words"], told["meaning"], told["similarity"]) == ((4, 0.5), (0.5, 2), (0.5, 0.5))
+    assert (told["pairs"], told["substance"][0]) == ((3, 2), 50)
 
 
 def test_066_the_three_strongest_reasons_are_told_in_words() -> None:

@@ -93,7 +93,10 @@ class Signal(NamedTuple):
     """What one witness says of a candidate."""
 
     name: str
+    raw: float
+    """As it was measured."""
     value: float
+    """As it counts: compared with the best, with other memories, or with 1."""
     weight: float
     contribution: float
     """What it adds to the score."""
@@ -187,7 +190,7 @@ class Ranking:
         signals = [self._signal(name, float(column[place]), place, share) for name, column in self._values.items()]
         for name, column in self._circumstances.items():
             value, weight = float(column[place]), self._weights[name]
-            signals.append(Signal(name, value, weight, weight * value, ABOUT[name]))
+            signals.append(Signal(name, value, value, weight, weight * value, ABOUT[name]))
         return Reasons(tuple(signals), *self.confirmed([place]))
 
     def _weight(self, name: str) -> float:
@@ -197,7 +200,22 @@ class Ranking:
         meaning = SIGNALS[name]
         trust = 1.0 if meaning.evidence else float(self._trust[place])
         weight = self._weight(name) * share
-        return Signal(name, value, weight, weight * value * trust / self._full, meaning.about)
+        raw = self._raw(name, value, place)
+        return Signal(name, raw, value, weight, weight * value * trust / self._full, meaning.about)
+
+    def _raw(self, name: str, value: float, place: int) -> float:
+        pool = self._pool
+        match name:
+            case "words":
+                return float(pool.text_bm25[pool.around[place, REACH]])
+            case "meaning":
+                return float(_known(pool.cosines)[place])
+            case "pairs":
+                return float(pool.pairs[place])
+            case "substance":
+                return float(pool.lengths[place])
+            case _:
+                return value
 
 
 def _circumstances(pool: CandidatePool, asked_at: datetime) -> dict[str, Column]:
@@ -270,7 +288,10 @@ def _mind_assistants(found: dict[str, Column], spoken: NDArray[np.bool_], kind: 
 def _by_assistant(pool: CandidatePool) -> NDArray[np.bool_] | None:
     """Which texts an assistant said; None when it said nothing at all."""
     assistants = [place for place, name in enumerate(pool.speaker_names) if is_assistant(name)]
-    return np.isin(pool.text_speakers, assistants) if assistants else None
+    if not assistants:
+        return None
+    # Not by `np.isin`, whose first use loads a part of numpy that nobody needs.
+    return (pool.text_speakers[:, np.newaxis] == np.array(assistants)).any(axis=1)
 
 
 def _coverage(pool: CandidatePool, by_assistant: NDArray[np.bool_] | None) -> Column:

@@ -171,7 +171,8 @@ class SignalView(Result):
     """One reason for a score."""
 
     signal: str = Field(description="The signal's name, such as words or meaning.")
-    value: float = Field(description="The measure itself.")
+    raw: float = Field(description="The measure itself: BM25, a cosine, a count.")
+    value: float = Field(description="As it counts: compared with the best, with other memories, or with 1.")
     weight: float = Field(description="How much it counts; less than 0 when it speaks against.")
     contribution: float = Field(
         description="What it adds to the score; all of them together are the score, which is never above 1."
@@ -386,6 +387,7 @@ def _explanation(hit: Hit) -> Explanation:
         signals=[
             SignalView(
                 signal=signal.name,
+                raw=signal.raw,
                 value=signal.value,
                 weight=signal.weight,
                 contribution=signal.contribution,

@@ -138,6 +138,22 @@ def test_one_at_a_time_may_append_and_only_to_the_file_he_has_open(file: Segment
         assert not mine
 
 
+def test_who_writes_a_file_has_it_open_also_when_another_takes_its_place_at_once(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replace = Path.replace
+
+    def replace_and_be_replaced(temporary: Path, target: Path) -> Path:
+        replaced = replace(temporary, target)
+        monkeypatch.setattr(Path, "replace", replace)
+        SegmentFile.write(path, KIND, {}, [contents(9)])
+        return replaced
+
+    monkeypatch.setattr(Path, "replace", replace_and_be_replaced)
+    assert read(SegmentFile.write(path, KIND, {}, [contents(1)])) == expected(1)
+    assert read(SegmentFile(path, KIND)) == expected(9)
+
+
 def test_what_killed_processes_left_behind_is_removed_in_time(path: Path) -> None:
     path.parent.mkdir(exist_ok=True)
     abandoned, fresh = path.with_name(f"{path.name}.123.abcd"), path.with_name(f"{path.name}.124.abcd")

@@ -365,16 +365,55 @@ def test_a_damaged_file_gives_no_answer(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("few_are_many")
-def test_segments_with_other_centres_are_compared_by_one(tmp_path: Path) -> None:
+def test_segments_with_other_centres_are_compared_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vector_segments, "EXACT_ROWS", 300)
+    monkeypatch.setattr(vector_segments, "FEWEST", 30)
+    monkeypatch.setattr(vector_segments, "CANDIDATES_PER_HIT", 1)
     vectors = [*clustered(400), *clustered(400, seed=1)]
     one, other = filled(vectors[:400]), filled(vectors[400:])
-    path = tmp_path / "vectors"
-    every = np.arange(400)
-    SegmentFile.write(path, "m", {}, [({}, one.arrays_of(every)), ({}, other.arrays_of(every))])
-    for asked in (vectors[3], vectors[500]):
-        assert plain(opened(path).nearest(asked, 20)) == plain(filled(vectors).nearest(asked, 20))
+    both = VectorSegments(DIMENSIONS)
+    both.attach(one.arrays_of(np.arange(400)))
+    both.append(vectors[400:])
+    for name, second in (("strange", other.arrays_of(np.arange(400))), ("own", both.arrays_of(np.arange(400, 800)))):
+        SegmentFile.write(tmp_path / name, "m", {}, [({}, one.arrays_of(np.arange(400))), ({}, second)])
+    queries = clustered(20, seed=2)
+    assert answers(opened(tmp_path / "strange"), queries) == answers(opened(tmp_path / "own"), queries)
     with pytest.raises(UnusableFile, match="48 dimensions"):
-        opened(path, 47)
+        opened(tmp_path / "own", 47)
+
+
+def test_where_bytes_cannot_tell_exact_vectors_decide() -> None:
+    vectors, queries = clustered(3000), clustered(40, seed=1)
+    segments = filled(vectors)
+    asked: list[int] = []
+
+    def exactly(rows: NDArray[np.int64]) -> list[bytes]:
+        asked.append(len(rows))
+        return [vectors[row] for row in rows.tolist()]
+
+    right = rounded = 0
+    for query in queries:
+        exact = cosines_by_hand(query, vectors)
+        best = set(np.argsort(-exact, kind="stable")[:10].tolist())
+        right += best == set(segments.nearest(query, 10, exactly=exactly).rows.tolist())
+        rounded += best == set(segments.nearest(query, 10).rows.tolist())
+    assert (right, rounded < 40) == (40, True)
+    assert max(asked) < 100
+
+
+def test_all_bits_of_a_question_tell_more_than_its_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Vectors that have hardly anything in common: the hardest case."""
+    monkeypatch.setattr(vector_segments, "EXACT_ROWS", 300)
+    monkeypatch.setattr(vector_segments, "FEWEST", 200)
+    monkeypatch.setattr(vector_segments, "CANDIDATES_PER_HIT", 1)
+    dice = np.random.default_rng(3)
+    vectors, queries = halves(dice.standard_normal((10_000, 256))), halves(dice.standard_normal((20, 256)))
+    segments = filled(vectors)
+    found = 0
+    for query in queries:
+        best = np.argsort(-cosines_by_hand(query, vectors), kind="stable")[:10]
+        found += len(np.intersect1d(best, segments.nearest(query, 20).rows))
+    assert found / 200 > 0.7
 
 
 def test_segments_come_before_rows_in_memory() -> None:

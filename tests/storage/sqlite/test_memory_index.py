@@ -14,6 +14,7 @@ import pytest
 from recollect.domain.errors import Unavailable
 from recollect.domain.memories import Derived, MemoryFilter, MemoryWrite
 from recollect.domain.scopes import Scope, Visibility
+from recollect.storage.derived.segment_file import SegmentFile
 from recollect.storage.sqlite import memory_index
 from recollect.storage.sqlite.connections import Connection
 from recollect.storage.sqlite.memory_index import FORMAT_VERSION, MemoryIndex
@@ -315,6 +316,35 @@ async def test_much_that_is_dead_makes_an_index_scattered(
     assert file.bytes < size
     await answers(filled)
     assert not filled.memories.is_scattered()
+
+
+async def test_who_waits_for_the_lock_looks_again_before_appending(
+    filled: SqliteStore, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory_index, "FEW_CHANGES", 5)
+    connection = Connection(home / "recollect.db", 5, read_only=True)
+    first, second = (MemoryIndex(home / "derived", MODEL, 16) for _ in range(2))
+    for index in (first, second):
+        index.refresh(connection)
+    await filled.memories.put([memory(5000 + number) for number in range(10)])
+    for index in (first, second):
+        index.refresh(connection)
+    locked = SegmentFile.locked
+
+    def locked_too_late(file: SegmentFile) -> Any:
+        monkeypatch.setattr(SegmentFile, "locked", locked)
+        second.keep_up_file()
+        return locked(file)
+
+    monkeypatch.setattr(SegmentFile, "locked", locked_too_late)
+    first.keep_up_file()
+    assert len(SegmentFile(home / "derived" / FILE, f"memories of {MODEL}, 16, format {FORMAT_VERSION}").segments) == 2
+    await filled.memories.put([memory(6000 + number) for number in range(10)])
+    first.refresh(connection)
+    first.keep_up_file()
+    assert [*MemoryIndex(home / "derived", MODEL, 16).problems(connection)] == []
+    connection.close()
+    assert await after_reopening(home) == await answers(filled)
 
 
 async def test_many_readers_append_and_compact_at_once_without_harm(
