@@ -1,11 +1,13 @@
 """The bundled model embeds without a download."""
 
 import hashlib
+import json
 import re
 import subprocess
 import sys
 from importlib.resources import files
 
+import anyio
 import numpy as np
 import pytest
 from hypothesis import given
@@ -103,3 +105,21 @@ async def test_a_text_has_the_same_vector_alone_and_among_many(embedder: StaticE
     alone = [vector for text in texts for vector in await embedder.embed([text])]
     assert await embedder.embed(texts) == alone
     assert await embedder.embed(texts * 5) == alone * 5
+
+
+def test_the_vocabulary_is_the_tokenizers() -> None:
+    folder = files("recollect.inference") / "static_v1"
+    numbered = json.loads((folder / "tokenizer.json").read_text("utf-8"))["model"]["vocab"]
+    words = (folder / "vocabulary.txt").read_text("utf-8").split("\n")
+    assert {word: number for number, word in enumerate(words[:-1])} == numbered
+    assert words[-1] == ""
+
+
+async def test_plain_text_is_embedded_without_loading_the_tokenizer() -> None:
+    script = (
+        "import anyio, sys\n"
+        "from recollect.inference.static_model import StaticEmbedder\n"
+        "assert anyio.run(StaticEmbedder().embed, ['Plain text, parseJSON(42)!'])[0]\n"
+        "assert 'tokenizers' not in sys.modules"
+    )
+    await anyio.run_process([sys.executable, "-c", script])

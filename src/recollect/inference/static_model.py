@@ -3,13 +3,18 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import cached_property
 from importlib.resources import as_file, files
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import anyio
 import anyio.to_thread
 
 from recollect.domain.errors import Unavailable
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 MODEL = "static-v1"
 DIMENSIONS = 256
@@ -18,9 +23,14 @@ _MAX_TOKENS = 512
 _INLINE_CHARACTERS = 8_000
 # Up to so many texts, one by one is faster.
 _FEW_TEXTS = 4
+_FOLDER = files("recollect.inference") / "static_v1"
 # So many texts are pooled at once: their rows stay in the processor's cache.
 _BATCH = 64
 _MOST_PIECES = 100_000
+_LONGEST_PIECE = 100
+_UNKNOWN = "[UNK]"
+# Before a part of a word that is not its beginning.
+_INSIDE = "##"
 # Text in which each piece stands for itself, and the pieces: the parts of camelCase words, and single signs.
 _PLAIN = re.compile(r"[\t\n\r\x20-\x7e]*")
 _PIECE = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]*[a-z0-9]+|[A-Z]+|[^A-Za-z0-9\s]")
@@ -54,23 +64,32 @@ class Table:
 
     def __init__(self) -> None:
         import numpy as np
-        from tokenizers import Tokenizer
 
-        with as_file(files("recollect.inference") / "static_v1") as folder:
+        with as_file(_FOLDER) as folder:
             try:
                 self._rows = np.asarray(
                     np.load(folder / "rows.npy", mmap_mode="r")
                 )  # taking rows of a memmap costs more
                 self._scales = np.load(folder / "scales.npy").astype(np.float32)
-                self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+                words = (folder / "vocabulary.txt").read_text("utf-8").split("\n")[:-1]
             except (OSError, ValueError) as error:
                 raise Unavailable(
                     f"the bundled embedding model cannot be read: {error}", hint="reinstall recollect"
                 ) from error
-        if self._rows.shape != (len(self._scales), DIMENSIONS) or self.tokenizer.get_vocab_size() != len(self._scales):
+        if self._rows.shape != (len(words), DIMENSIONS) or len(self._scales) != len(words):
             raise Unavailable("the bundled embedding model does not fit together", hint="reinstall recollect")
-        self.tokenizer.no_padding()
+        self._vocabulary = {word: number for number, word in enumerate(words)}
         self._ids_of_pieces: dict[str, list[int]] = {}
+
+    @cached_property
+    def tokenizer(self) -> "Tokenizer":
+        """For text that is not plain; it takes a while to load."""
+        from tokenizers import Tokenizer
+
+        with as_file(_FOLDER) as folder:
+            tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        tokenizer.no_padding()
+        return tokenizer
 
     def encode(self, texts: Sequence[str]) -> list[bytes]:
         """The vectors of these texts: each the same, whatever others it comes with."""
@@ -81,10 +100,10 @@ class Table:
         return [vector for batch in batches for vector in self._pooled(batch)]
 
     def ids(self, text: str) -> list[int]:
-        """What the tokenizer makes of a text.
+        """What the model's tokenizer makes of a text.
 
-        It cuts plain text into pieces and then looks at each by itself, so what it made of a piece before can be used
-        again: that is most of its work.
+        It cuts plain text into pieces and then looks at each by itself, so what became of a piece before can be used
+        again.
         """
         if not _PLAIN.fullmatch(text) or "[" in text:  # in brackets there may be words for its own use
             return self.tokenizer.encode(text, add_special_tokens=False).ids
@@ -95,8 +114,27 @@ class Table:
             if found is None:
                 if len(known) >= _MOST_PIECES:
                     known.clear()
-                found = known[piece] = self.tokenizer.encode(piece, add_special_tokens=False).ids
+                found = known[piece] = self._ids_of_piece(piece.lower())
             ids += found
+        return ids
+
+    def _ids_of_piece(self, piece: str) -> list[int]:
+        """The longest parts of a piece that the vocabulary has; a piece that cannot be made of parts is unknown."""
+        unknown = [self._vocabulary[_UNKNOWN]]
+        if len(piece) > _LONGEST_PIECE:
+            return unknown
+        ids: list[int] = []
+        start = 0
+        while start < len(piece):
+            prefix = _INSIDE if start else ""
+            for end in range(len(piece), start, -1):
+                found = self._vocabulary.get(prefix + piece[start:end])
+                if found is not None:
+                    break
+            else:
+                return unknown
+            ids.append(found)
+            start = end
         return ids
 
     def _pooled_alone(self, ids: Sequence[int]) -> bytes:
