@@ -48,6 +48,7 @@ FEW_CHANGES = 1000
 SMALL_SHARE = 128
 # So many segments still cost a search little; then one takes the place of all, also when many rows are dead.
 MANY_SEGMENTS = 24
+MANY_ROWS = 50_000
 FORMAT_VERSION = 2
 COMPARED = ("audiences", "times", "recorded", "traits", "importance", "confidence")
 _BATCH = 2000
@@ -189,7 +190,7 @@ class MemoryIndex:
             raise ValueError("nothing was read yet")
         arrays = self._living()
         file = SegmentFile.write(self._path, self._kind, {}, [(self._contained(self._revision), arrays)])
-        if self._columns.dead:
+        if self._columns.dead or self.rows > MANY_ROWS:  # mapped, they take no memory of this process's own
             revision = self._revision
             self._clear()
             self._revision = revision
