@@ -1,5 +1,6 @@
 """A typed function becomes a tool."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -121,3 +122,22 @@ def test_a_function_that_is_no_tool_is_refused_where_it_is_declared(function: An
 def test_what_only_reads_cannot_be_destructive() -> None:
     with pytest.raises(TypeError, match="destroys nothing"):
         tool("books", read_only=True, destructive=True)(ask)
+
+
+def test_a_result_of_our_own_values_is_like_one_that_was_checked() -> None:
+    class Inner(Result):
+        name: str
+        at: datetime | None
+
+    class Outer(Result):
+        inner: list[Inner]
+        score: float
+
+    moment = datetime(2026, 1, 2, tzinfo=UTC)
+    quick = Outer.of(
+        {"inner": [Inner.of({"name": "a", "at": moment}), Inner.of({"name": "b", "at": None})], "score": 1.0}
+    )
+    checked = Outer(inner=[Inner(name="a", at=moment), Inner(name="b", at=None)], score=1.0)
+    assert quick == checked
+    assert quick.model_dump_json() == checked.model_dump_json()
+    assert quick.model_dump(exclude_unset=True) == checked.model_dump(exclude_unset=True)

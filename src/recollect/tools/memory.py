@@ -370,13 +370,12 @@ def _remembered(outcome: WriteOutcome) -> RememberResult:
 
 
 def _recalled(hit: Hit, explain: bool) -> RecalledMemory:
-    return RecalledMemory.model_construct(  # our own values, typed already: checking them again is most of the cost
-        **_fields(hit.memory),
-        score=hit.score,
-        confirmed=hit.confirmed,
-        duplicates=[*hit.duplicates],
-        explanation=_explanation(hit) if explain else None,
-    )
+    values = _fields(hit.memory)
+    values["score"] = hit.score
+    values["confirmed"] = hit.confirmed
+    values["duplicates"] = [*hit.duplicates]
+    values["explanation"] = _explanation(hit) if explain else None
+    return RecalledMemory.of(values)
 
 
 def _explanation(hit: Hit) -> Explanation:

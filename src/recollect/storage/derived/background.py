@@ -9,6 +9,7 @@ Values = NDArray[np.float32]
 # similarities to a question spread like this.
 ASSUMED = 20
 ASSUMED_SPREAD = 0.12
+_TINY = np.float32(1e-6)
 
 
 class Background:
@@ -29,9 +30,10 @@ class Background:
         count = len(typical) + ASSUMED
         mean = typical.sum() / count
         variance = (np.square(typical - mean).sum() + ASSUMED * ASSUMED_SPREAD**2) / count
-        own = values - self._common
-        lengths = np.sqrt(np.vecdot(own, own))
-        cosines = (own @ direction) / np.where(lengths > 0, lengths, np.float32(1))
+        # Of vectors of length 1 without what is common, by their products with both: nothing as large is made anew.
+        along, beside = (values @ np.stack([direction, self._common], axis=1)).T
+        squares = 1 - 2 * beside + self._common @ self._common
+        cosines = (along - self._common @ direction) / np.sqrt(np.maximum(squares, _TINY))
         return np.asarray((cosines - mean) / np.sqrt(variance), dtype=np.float32)
 
 

@@ -17,7 +17,7 @@ Rows = NDArray[np.int64]
 # Stands between two passages of one text; no word has this token.
 PASSAGE_END = 0
 # Up to so many tokens are looked through one by one; from there on they are kept by word as well.
-UNSORTED_TOKENS = 131_072
+UNSORTED_TOKENS = 8_192
 # Counting a longer text as long as it is would punish it for what it says elsewhere.
 LONGEST_PASSAGE = 60
 # More occurrences of one word in one text say nothing more.
@@ -52,7 +52,7 @@ class Had(NamedTuple):
 
 
 class Gathered(NamedTuple):
-    """The tokens of some rows one after the other, each with the position of its row among these."""
+    """The tokens of some rows one after the other, in their order, each with the position of its row among these."""
 
     tokens: Tokens
     owners: NDArray[np.int64]
@@ -161,22 +161,23 @@ class TokenSegments:
         return Had(np.concatenate([one.rows for one in found]), np.concatenate([one.counts for one in found]))
 
     def gather(self, rows: Rows) -> Gathered:
-        """The tokens of these rows."""
-        if not self._parts or not len(rows):
+        """The tokens of these rows (ascending)."""
+        if not self._parts:
             return _gathered(self._tail(), rows)
-        parts = [*self._parts, self._tail()]
-        ends = np.cumsum([len(part.starts) - 1 for part in parts])
-        homes = np.searchsorted(ends, rows, side="right")
         pieces: list[Gathered] = []
-        for home in distinct(homes):
-            here = np.flatnonzero(homes == home)
-            start = int(ends[home - 1]) if home else 0
-            piece = _gathered(parts[int(home)], rows[here] - start)
-            pieces.append(Gathered(piece.tokens, here[piece.owners]))
+        start = taken = 0
+        for part in (*self._parts, self._tail()):
+            end = start + len(part.starts) - 1
+            until = int(np.searchsorted(rows, end))
+            if until > taken:
+                piece = _gathered(part, rows[taken:until] - start)
+                pieces.append(Gathered(piece.tokens, piece.owners + taken) if taken else piece)
+            start, taken = end, until
         if len(pieces) == 1:
             return pieces[0]
         return Gathered(
-            np.concatenate([piece.tokens for piece in pieces]), np.concatenate([piece.owners for piece in pieces])
+            np.concatenate([np.empty(0, dtype=np.uint64), *(piece.tokens for piece in pieces)]),
+            np.concatenate([np.empty(0, dtype=np.int64), *(piece.owners for piece in pieces)]),
         )
 
     # -- files ---------------------------------------------------------------------------------------
@@ -184,10 +185,9 @@ class TokenSegments:
     def arrays_of(self, rows: Rows) -> dict[str, NDArray[Any]]:
         """What a segment with these rows (ascending) consists of."""
         gathered = self.gather(rows)
-        order = np.argsort(gathered.owners, kind="stable")
         starts = np.zeros(len(rows) + 1, dtype=np.int64)
         np.cumsum(np.bincount(gathered.owners, minlength=len(rows)), out=starts[1:])
-        part = Part(gathered.tokens[order], starts)
+        part = Part(gathered.tokens, starts)
         postings = _sorted(part, 0)
         return {
             "lengths": self._lengths[rows],
@@ -316,8 +316,6 @@ def _best_passages(
     worth: NDArray[np.float32],
     average: float,
 ) -> NDArray[np.float32]:
-    order = np.argsort(owners, kind="stable")
-    tokens, owners, is_term = tokens[order], owners[order], is_term[:, order]
     begins = tokens == PASSAGE_END
     begins[0] = True
     begins[1:] |= owners[1:] != owners[:-1]

@@ -24,7 +24,7 @@ class SqliteEmbeddings:
         self._derived = derived
 
     async def state(self) -> ModelState:
-        return await self._readers.read_here(_state)
+        return await self._readers.read_here(_state, is_one_statement=True)
 
     async def begin(self, coming: ChosenModel) -> None:
         values = {

@@ -133,8 +133,11 @@ class Readers(Lane):
         """Do this on one snapshot of the store."""
         return await self._submit(lambda connection: in_snapshot(connection, work)).outcome
 
-    async def read_here(self, work: Work[T]) -> T:
-        """The same on the event loop's own thread: for what takes less time than waking another thread twice."""
+    async def read_here(self, work: Work[T], *, is_one_statement: bool = False) -> T:
+        """The same on the event loop's own thread: for what takes less time than waking another thread twice.
+
+        One statement always sees one state.
+        """
         if self._here is None:  # a connection may have to wait when it is opened, so that is done elsewhere
             connection = await self._submit(lambda _: self._connect()).outcome
             if self._here is None and not self._closing:
@@ -145,7 +148,7 @@ class Readers(Lane):
         if self._here is None:
             raise Unavailable("the store is closed", hint="open it again")
         try:
-            return in_snapshot(self._here, work)
+            return work(self._here) if is_one_statement else in_snapshot(self._here, work)
         except BaseException as error:
             raise translated(error) from error
 

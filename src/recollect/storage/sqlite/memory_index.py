@@ -447,7 +447,9 @@ class MemoryIndex:
     ) -> CandidatePool:
         columns = self._columns
         around = columns.around(chosen, REACH)
-        rows = np.asarray(distinct(np.append(chosen, around[around != NONE])), dtype=np.int64)
+        rows = np.sort(chosen)
+        if columns.chained:
+            rows = np.asarray(distinct(np.append(rows, around[around != NONE])), dtype=np.int64)
         places = np.searchsorted(rows, around)
         places[around == NONE] = NONE
         own = places[:, REACH]
@@ -507,9 +509,8 @@ def _contained_by(file: SegmentFile) -> Revision:
 
 def _by_row(segments: TokenSegments, rows: Rows) -> list[bytes]:
     gathered = segments.gather(rows)
-    order = np.argsort(gathered.owners, kind="stable")
-    bounds = np.searchsorted(gathered.owners[order], np.arange(1, len(rows)))
-    return [tokens.tobytes() for tokens in np.split(gathered.tokens[order], bounds)][: len(rows)]
+    bounds = np.searchsorted(gathered.owners, np.arange(1, len(rows)))
+    return [tokens.tobytes() for tokens in np.split(gathered.tokens, bounds)][: len(rows)]
 
 
 def _highest(scores: NDArray[np.float32], limit: int) -> Rows:
