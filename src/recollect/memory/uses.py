@@ -13,7 +13,7 @@ from recollect.storage.memories import MemoryStore
 logger = logging.getLogger("recollect.memory")
 
 KEEP_SECONDS = 5.0
-KEEP_AT_ONCE = 100
+KEEP_AT_ONCE = 1_000
 
 
 class Uses:
