@@ -72,6 +72,17 @@ def labels_of(category: str | None, tags: Iterable[str]) -> list[int]:
     return categories + [token(f"tag {tag}") for tag in dict.fromkeys(tags)]
 
 
+class _Typical(NamedTuple):
+    """What is typical of many texts."""
+
+    texts: int
+    lasts: bool
+    """Whether it stays true when a few are added or go."""
+    average: float
+    """The average length of a text."""
+    background: Background | None
+
+
 class _View(NamedTuple):
     """What an asker may see."""
 
@@ -79,12 +90,10 @@ class _View(NamedTuple):
     texts: int
     everything: bool
     """Whether that is all there is."""
-    average: float
-    """The average length of a text."""
     speakers: list[str]
     places_of_speakers: NDArray[np.int32]
     """Where each of all speakers is among these; NONE for one who is not, and at the end."""
-    background: Background | None
+    typical: _Typical
 
 
 class _Found(NamedTuple):
@@ -118,6 +127,7 @@ class MemoryIndex:
         self._labels = TokenSegments()
         self._vectors = VectorSegments(self._bytes // 2) if self._bytes else None
         self._views: dict[tuple[int, ...], _View] = {}
+        self._typical_of: dict[tuple[int, ...], _Typical] = {}
 
     # -- keeping up ----------------------------------------------------------------------------------
 
@@ -344,7 +354,7 @@ class MemoryIndex:
         for had, worth, occurring in zip(matches, found.worth, frequencies, strict=True):
             if occurring:
                 lengths = np.minimum(self._words.lengths[had.rows], np.float32(LONGEST_PASSAGE))
-                scores[had.rows] += worth * saturated(had.counts, lengths, view.average)
+                scores[had.rows] += worth * saturated(had.counts, lengths, view.typical.average)
         chosen = self._choose(query, scores, allowed, self._exactly(vectors_of))
         return self._pool(query, chosen, view, found, scores)
 
@@ -392,7 +402,6 @@ class MemoryIndex:
             columns = self._columns
             visible = _is_any(columns.audiences, audiences)
             texts = int(np.count_nonzero(visible))
-            rows = np.flatnonzero(visible)
             speakers = columns.speakers_among(audiences)
             place_of = {name: place for place, name in enumerate(speakers)}
             places = [*(place_of.get(name, NONE) for name in columns.speaker_names), NONE]
@@ -400,12 +409,25 @@ class MemoryIndex:
                 visible,
                 texts,
                 texts == columns.rows,
-                float(np.minimum(self._words.lengths[rows], LONGEST_PASSAGE).mean()) if texts else 0.0,
                 speakers,
                 np.array(places, dtype=np.int32),
-                None if self._vectors is None else Background(self._vectors.values(rows[:: max(1, texts // SAMPLE)])),
+                self._typical(audiences, texts, visible),
             )
         return self._views[audiences]
+
+    def _typical(self, audiences: tuple[int, ...], texts: int, visible: NDArray[np.bool_]) -> _Typical:
+        """What is typical of what these audiences may see; of very many texts, a few more do not change it."""
+        known = self._typical_of.get(audiences)
+        if known is None or abs(texts - known.texts) > (texts // 100 if texts > MANY_ROWS else 0) or not known.lasts:
+            rows = np.flatnonzero(visible)
+            sample = rows[:: max(1, texts // SAMPLE)]
+            known = self._typical_of[audiences] = _Typical(
+                texts,
+                texts > MANY_ROWS,
+                float(np.minimum(self._words.lengths[rows], LONGEST_PASSAGE).mean()) if texts else 0.0,
+                None if self._vectors is None else Background(self._vectors.values(sample)),
+            )
+        return known
 
     def _choose(
         self,
@@ -455,17 +477,17 @@ class MemoryIndex:
         own = places[:, REACH]
         # Most of those around a candidate have none of the words; their texts need not be looked at.
         having = scores[rows].nonzero()[0]
-        matched = match(self._words.gather(rows[having]), len(having), found.terms, found.worth, view.average)
+        matched = match(self._words.gather(rows[having]), len(having), found.terms, found.worth, view.typical.average)
         occurrences = np.zeros((len(rows), len(found.terms)), dtype=np.float32)
         bm25, pairs = np.zeros(len(rows), dtype=np.float32), np.zeros(len(rows), dtype=np.float32)
         occurrences[having], bm25[having], pairs[having] = matched
-        if self._vectors is None or view.background is None or not query.vector:
+        if self._vectors is None or view.typical.background is None or not query.vector:
             cosines = standings = np.full(len(chosen), np.nan, dtype=np.float32)
             values = cosines[:, np.newaxis]
         else:
             question, values = self._vectors.values_of_query(query.vector), self._vectors.values(chosen)
             cosines = np.minimum(values @ question, 1)
-            standings = view.background.standings(question, values)
+            standings = view.typical.background.standings(question, values)
         return CandidatePool(
             handles=columns.seqs[chosen],
             around=places,
