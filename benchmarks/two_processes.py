@@ -4,7 +4,7 @@ import argparse
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -70,5 +70,5 @@ def _recall(server: StdioChild, contents: Sequence[str]) -> list[set[str]]:
     return answers
 
 
-def _was_compared(explanation: Sequence[dict[str, Any]]) -> bool:
-    return any(signal["signal"] == "meaning" and signal["value"] > 0 for signal in explanation)
+def _was_compared(explanation: Mapping[str, Any]) -> bool:
+    return any(signal["signal"] == "meaning" and signal["value"] > 0 for signal in explanation["signals"])
