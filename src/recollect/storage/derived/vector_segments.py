@@ -259,12 +259,20 @@ class VectorSegments:
         parts = self._parts()
         if len(parts) == 1:
             return _taken(parts[0].codes, rows)
+        if not (rows[1:] >= rows[:-1]).all():
+            order = np.argsort(rows, kind="stable")
+            places = np.empty_like(order)
+            places[order] = np.arange(len(order))
+            return _taken(self._gather(rows[order]), places)
         gathered = Codes(np.empty((len(rows), self._dimensions), dtype=np.int8), np.empty(len(rows), dtype=np.float32))
-        homes = np.searchsorted([part.end for part in parts], rows, side="right")
-        for home, part in enumerate(parts):
-            here = np.flatnonzero(homes == home)
-            if len(here):
-                gathered.directions[here], gathered.scales[here] = _taken(part.codes, rows[here] - part.start)
+        taken = 0
+        for part in parts:
+            until = int(np.searchsorted(rows, part.end))
+            here, local = slice(taken, until), rows[taken:until] - part.start
+            # Told to clip, numpy writes into the result at once; there is nothing to clip.
+            part.codes.directions.take(local, axis=0, out=gathered.directions[here], mode="clip")
+            part.codes.scales.take(local, out=gathered.scales[here], mode="clip")
+            taken = until
         return gathered
 
     def _note_nowhere(self, part: _Part) -> None:
