@@ -1,20 +1,27 @@
 """Ids that sort by time, cannot collide, and tell what they name."""
 
-import base64
 import secrets
 import time
+from functools import lru_cache
 
-# Crockford's base 32, in which no letter is mistaken for another, for the letters of the usual one.
-_LETTERS = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", b"0123456789abcdefghjkmnpqrstvwxyz")
-_TIME_BITS = 48
-_RANDOM_BITS = 80
-_LENGTH = 26
-# 26 letters say 130 bits; what follows them in whole groups of eight letters is cut off.
-_BYTES, _BEHIND = 20, 30
+# Crockford's base 32: no letter is mistaken for another.
+_LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
+# For each number of ten bits, as two letters.
+_PAIRS = [first + second for first in _LETTERS for second in _LETTERS]
+_TIME_BITS, _TIME_PAIRS = 48, 5
+_RANDOM_BITS, _RANDOM_PAIRS = 80, 8
 
 
 def new_id(prefix: str) -> str:
     """A fresh id such as `mem_01jd…`: 48 bits of milliseconds, then 80 random bits."""
-    value = (time.time_ns() // 1_000_000 % (1 << _TIME_BITS)) << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS)
-    letters = base64.b32encode((value << _BEHIND).to_bytes(_BYTES))[:_LENGTH].translate(_LETTERS)
-    return f"{prefix}_{letters.decode()}"
+    moment = _letters_of_moment(time.time_ns() // 1_000_000 % (1 << _TIME_BITS))
+    return f"{prefix}_{moment}{_letters(secrets.randbits(_RANDOM_BITS), _RANDOM_PAIRS)}"
+
+
+@lru_cache(maxsize=1)
+def _letters_of_moment(milliseconds: int) -> str:
+    return _letters(milliseconds, _TIME_PAIRS)
+
+
+def _letters(value: int, pairs: int) -> str:
+    return "".join([_PAIRS[value >> 10 * place & 1023] for place in range(pairs - 1, -1, -1)])

@@ -146,7 +146,7 @@ class Table:
         counted = Counter(ids)
         tokens = sorted(counted)
         weights = np.sqrt(np.array([counted[token] for token in tokens], dtype=np.float32)) * self._scales[tokens]
-        total = np.add.reduceat(self._rows[tokens] * weights[:, np.newaxis], [0])[0]
+        total = np.add.reduce(self._rows[tokens] * weights[:, np.newaxis], axis=0)
         length = np.sqrt(np.vecdot(total, total))
         return (total / length).astype("<f2").tobytes() if length else b""
 
@@ -164,10 +164,16 @@ class Table:
         owners, tokens = np.divmod(places[firsts], len(self._scales))
         weights = np.sqrt(counts) * self._scales[tokens]
         starts = np.flatnonzero(np.diff(owners, prepend=-1))
-        totals = np.add.reduceat(self._rows[tokens] * weights[:, np.newaxis], starts)
+        weighted = self._rows[tokens] * weights[:, np.newaxis]
+        ends = [*starts[1:].tolist(), len(weighted)]
+        # One by one, which is several times as fast as `reduceat`.
+        totals = np.stack([
+            np.add.reduce(weighted[start:end], axis=0) for start, end in zip(starts.tolist(), ends, strict=True)
+        ])
         lengths = np.sqrt(np.vecdot(totals, totals))
+        halves = (totals / np.where(lengths > 0, lengths, np.float32(1))[:, np.newaxis]).astype("<f2")
         vectors = [b""] * len(texts)
-        for owner, total, length in zip(owners[starts].tolist(), totals, lengths, strict=True):
+        for owner, half, length in zip(owners[starts].tolist(), halves, lengths.tolist(), strict=True):
             if length:
-                vectors[owner] = (total / length).astype("<f2").tobytes()
+                vectors[owner] = half.tobytes()
         return vectors

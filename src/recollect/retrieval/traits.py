@@ -25,25 +25,24 @@ _DAYS = "mon|tues|wednes|thurs|fri|satur|sun"
 _SEASONS = "summer|winter|spring|fall|autumn"
 _SPAN = "day|night|week|weekend|month|year|morning|evening"
 _MONTHS = "january|february|march|april|june|july|august|september|october|november|december"
-TIMED = re.compile(
-    rf"\b(?:yesterday|today|tonight|tomorrow|ago|recently|soon|since|weekend|(?:{_DAYS})day|{_MONTHS}|\d{{4}}"
-    rf"|\d+(?:st|nd|rd|th)|(?:last|next|this|past) (?:{_SPAN}|{_SEASONS}|(?:{_DAYS})day)"
-    r"|(?:two|three|four|five|few|several|\d+) (?:days|weeks|months|years)|(?:a|one) (?:week|month|year))\b",
-    re.IGNORECASE,
-)
-# A text without one of these and without a digit does not say when; looking for them first saves most of the time.
 _WEEKDAYS = "|".join(f"{day}day" for day in _DAYS.split("|"))
-_HINTS_OF_TIME = frozenset(
-    f"yesterday|today|tonight|tomorrow|ago|recently|soon|since|{_WEEKDAYS}|{_MONTHS}|{_SPAN}|{_SEASONS}"
-    "|days|weeks|months|years".split("|")
+# One of these words says when, and so does a number of this form.
+_WORDS_OF_TIME = frozenset(
+    f"yesterday|today|tonight|tomorrow|ago|recently|soon|since|weekend|{_WEEKDAYS}|{_MONTHS}".split("|")
+)
+_NUMBER_OF_TIME = re.compile(r"\d{4}|\d+(?:st|nd|rd|th)")
+# And one of these does together with the word before it.
+_SPANS_OF_TIME = frozenset(f"{_SPAN}|{_SEASONS}|days|weeks|months|years".split("|"))
+_PHRASE_OF_TIME = re.compile(
+    rf"\b(?:(?:last|next|this|past) (?:{_SPAN}|{_SEASONS})"
+    r"|(?:two|three|four|five|few|several|\d+) (?:days|weeks|months|years)|(?:a|one) (?:week|month|year))\b"
 )
 _SELF = frozenset(["i", "my", "mine", "me", "we", "our", "ours", "us", "im", "ive"])
 # A capital letter inside a sentence.
 _NAMES = re.compile(r"[a-z,;] [A-Z][a-z]")
-STANDING = re.compile(
+_STANDING = re.compile(
     r"\b(?:always|never|prefers?|preferred|avoid|rather than|instead of|from now on|make sure|keep in mind|remember to"
-    r"|please (?:don't|do not|use|keep|include)|don't ever|by default|whenever)\b",
-    re.IGNORECASE,
+    r"|please (?:don't|do not|use|keep|include)|don't ever|by default|whenever)\b"
 )
 _HINTS_OF_STANDING = frozenset(
     "always never prefer prefers preferred avoid rather instead from make keep remember please don by whenever".split()  # noqa: SIM905
@@ -55,18 +54,27 @@ _DIGIT = re.compile(r"\d")
 
 def traits_of(text: str) -> int:
     """All that is so of a text."""
-    words = set(_WORD.findall(text.lower()))
+    lower = text.lower()
+    words = set(_WORD.findall(lower))
     found = 0
     if "?" in text:
         found |= Trait.ASKS.value
         if _AFTERTHOUGHT.sub("", text).rstrip().endswith("?"):
             found |= Trait.QUESTION.value
-    if (not words.isdisjoint(_HINTS_OF_TIME) or _DIGIT.search(text)) and TIMED.search(text):
+    if _says_when(lower, words):
         found |= Trait.TIMED.value
     if not words.isdisjoint(_SELF):
         found |= Trait.PERSONAL.value
     if _NAMES.search(text):
         found |= Trait.NAMES.value
-    if not words.isdisjoint(_HINTS_OF_STANDING) and STANDING.search(text):
+    if not words.isdisjoint(_HINTS_OF_STANDING) and _STANDING.search(lower):
         found |= Trait.STANDING.value
     return found
+
+
+def _says_when(text: str, words: set[str]) -> bool:
+    if not words.isdisjoint(_WORDS_OF_TIME):
+        return True
+    if _DIGIT.search(text) and any(_NUMBER_OF_TIME.fullmatch(word) for word in words if word[0].isdigit()):
+        return True
+    return not words.isdisjoint(_SPANS_OF_TIME) and _PHRASE_OF_TIME.search(text) is not None

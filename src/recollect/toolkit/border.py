@@ -25,7 +25,7 @@ def accept(tool: Tool, arguments: Mapping[str, Any]) -> Request:
 
 def refuse_unstorable(arguments: Any) -> None:
     """Refuse text with NUL characters or broken Unicode, numbers that are none, and bottomless nesting."""
-    if _is_storable(arguments, 0):
+    if _is_storable(arguments):
         return
     pending: list[tuple[str, Any, int]] = [("", arguments, 0)]
     while pending:
@@ -49,25 +49,34 @@ def refuse_unstorable(arguments: Any) -> None:
                 pass
 
 
-def _is_storable(value: Any, depth: int) -> bool:
+def _is_storable(arguments: Any) -> bool:
     """Whether there is nothing to refuse, found out without saying where it would be."""
-    match value:
-        case str():
-            return "\x00" not in value and (value.isascii() or _is_unicode(value))
-        case float():
-            return math.isfinite(value)
-        case dict():
-            inner = cast(dict[Any, Any], value)
-            deeper = depth + 1
-            return depth < MAX_DEPTH and all(
-                _is_storable(str(key), deeper) and _is_storable(one, deeper) for key, one in inner.items()
-            )
-        case list() | tuple():
-            return depth < MAX_DEPTH and all(_is_storable(one, depth + 1) for one in cast(list[Any], value))
-        case Mapping():
-            return False
-        case _:
-            return True
+    texts: list[str] = []
+    level: list[Any] = [arguments]
+    for _ in range(MAX_DEPTH + 1):
+        deeper: list[Any] = []
+        for value in level:
+            match value:
+                case str():
+                    texts.append(value)
+                case dict():
+                    inner = cast(dict[Any, Any], value)
+                    texts += map(str, inner)
+                    deeper += inner.values()
+                case list() | tuple():
+                    deeper += cast(list[Any], value)
+                case float():
+                    if not math.isfinite(value):
+                        return False
+                case Mapping():
+                    return False
+                case _:
+                    pass
+        if not deeper:
+            together = "".join(texts)
+            return "\x00" not in together and (together.isascii() or _is_unicode(together))
+        level = deeper
+    return False
 
 
 def _is_unicode(text: str) -> bool:
