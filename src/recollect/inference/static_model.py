@@ -167,9 +167,9 @@ class Table:
         weighted = self._rows[tokens] * weights[:, np.newaxis]
         ends = [*starts[1:].tolist(), len(weighted)]
         # One by one, which is several times as fast as `reduceat`.
-        totals = np.stack([
-            np.add.reduce(weighted[start:end], axis=0) for start, end in zip(starts.tolist(), ends, strict=True)
-        ])
+        totals = np.stack(
+            [np.add.reduce(weighted[start:end], axis=0) for start, end in zip(starts.tolist(), ends, strict=True)]
+        )
         lengths = np.sqrt(np.vecdot(totals, totals))
         halves = (totals / np.where(lengths > 0, lengths, np.float32(1))[:, np.newaxis]).astype("<f2")
         vectors = [b""] * len(texts)

@@ -5,6 +5,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 import anyio
@@ -288,4 +289,9 @@ def _memory(draft: Draft, project_id: str | None, now: datetime) -> Memory:
 def _passages_of(memory: Memory) -> tuple[tuple[str, ...], ...]:
     """The words by which a memory can be found: those of its content, then of its labels and of who said it."""
     labels = "\n".join(label for label in (memory.speaker, memory.key, memory.category, *memory.tags) if label)
-    return (*passages(memory.content), terms(labels)) if labels else passages(memory.content)
+    return (*passages(memory.content), _terms_of_labels(labels)) if labels else passages(memory.content)
+
+
+@lru_cache(maxsize=4096)
+def _terms_of_labels(labels: str) -> tuple[str, ...]:
+    return terms(labels)

@@ -99,6 +99,8 @@ def _cut(text: str) -> Iterator[str]:
 
 @lru_cache(maxsize=65_536)
 def _chunk_terms(chunk: str) -> tuple[str, ...]:
+    if chunk.isascii() and chunk.isalpha() and (chunk.islower() or chunk.isupper() or chunk[1:].islower()):
+        return (_stem(chunk.lower()),)
     if _UNSPACED_CHUNK.match(chunk):
         return tuple(_pairs(chunk))
     word = _POSSESSIVE.sub("", chunk)

@@ -34,6 +34,8 @@ ProjectReference = Annotated[
     Label | None,
     Field(description="The project's path, name or id; by default the active one. See set_project."),
 ]
+# What a draft takes over from a request.
+_DRAFTED = frozenset(Draft.__dataclass_fields__)
 
 
 class NewMemory(Request):
@@ -77,7 +79,7 @@ class NewMemory(Request):
             tags=tuple(dict.fromkeys(self.tags)),
             metadata=self.metadata,
             occurred_at=self.occurred_at,
-            given=frozenset(self.model_fields_set & Draft.__dataclass_fields__.keys()),
+            given=_DRAFTED & self.model_fields_set,
         )
 
 

@@ -53,8 +53,11 @@ class RowColumns:
 
     def __init__(self) -> None:
         self._room: dict[str, NDArray[Any]] = {name: np.empty(0, dtype=kind) for name, kind in COLUMNS.items()}
-        self._row_of_seq: NDArray[np.int32] = np.full(1024, NONE, dtype=np.int32)
-        self._chains: dict[tuple[int, str], int] = {}
+        self._chain_count: int = 0
+        self._named_chains: dict[tuple[int, str], int] = {}
+        self._unread_chains: list[Mapping[str, NDArray[Any]]] = []
+        # Made when something is added or goes: a process that only searches has no use for them.
+        self._row_of_seq: NDArray[np.int32] | None = None
         self._last_in_chain: dict[int, int] = {}
         self._speakers: dict[str, int] = {}
         self._speakers_of: Counter[tuple[int, int]] = Counter()
@@ -78,14 +81,14 @@ class RowColumns:
         self.kill(seqs)
         first, end = self.rows, self.rows + len(entries)
         # One entry more than there are rows, see `around`.
-        self._grow(end + 1, max(seqs))
+        self._grow(end + 1)
         chains = [self._chain(*key) for key in zip(audiences, sessions, strict=True)]
         codes = [NONE if name is None else self._speaker(name) for name in speakers]
         nothing = [NONE] * len(entries)
         values = (seqs, audiences, chains, times, recorded, codes, *others, nothing, nothing)
         for name, column in zip(COLUMNS, values, strict=True):
             self._room[name][first:end] = column
-        self._row_of_seq[self._room["seqs"][first:end]] = np.arange(first, end, dtype=np.int32)
+        self._find_by_seq(max(seqs))[self._room["seqs"][first:end]] = np.arange(first, end, dtype=np.int32)
         self.rows = end
         for row, (audience, speaker, chain) in enumerate(zip(audiences, codes, chains, strict=True), first):
             if speaker != NONE:
@@ -95,6 +98,7 @@ class RowColumns:
 
     def kill(self, seqs: Iterable[int]) -> None:
         """Whatever these rows were, they are no more."""
+        row_of_seq = self._find_by_seq()
         for seq in seqs:
             row = self.row_of(seq)
             if row != NONE:
@@ -104,12 +108,13 @@ class RowColumns:
                     self._hear(audience, speaker, -1)
                 self.audiences[row] = NOBODY
                 self._touched.add(row)
-                self._row_of_seq[seq] = NONE
+                row_of_seq[seq] = NONE
                 self.dead += 1
 
     def row_of(self, seq: int) -> int:
         """The living row of this place in the store, or NONE."""
-        return int(self._row_of_seq[seq]) if seq < len(self._row_of_seq) else NONE
+        row_of_seq = self._find_by_seq()
+        return int(row_of_seq[seq]) if seq < len(row_of_seq) else NONE
 
     def speaker_code(self, name: str) -> int:
         """By which a speaker stands in the column; one that nobody has, for a name that is not known."""
@@ -117,7 +122,8 @@ class RowColumns:
 
     def chain_codes(self, session: str, audiences: Iterable[int]) -> list[int]:
         """By which a session stands in the column, as these audiences have it."""
-        return [self._chains[key] for audience in audiences if (key := (audience, session)) in self._chains]
+        known = self._chains()
+        return [known[key] for audience in audiences if (key := (audience, session)) in known]
 
     @property
     def kept_rows(self) -> int:
@@ -131,8 +137,8 @@ class RowColumns:
 
     @property
     def chained(self) -> bool:
-        """Whether any row has others around it."""
-        return bool(self._last_in_chain)
+        """Whether any row may have others around it."""
+        return self._chain_count > 0
 
     def speakers_among(self, audiences: Iterable[int]) -> list[str]:
         """Who said something that these audiences may see."""
@@ -171,18 +177,19 @@ class RowColumns:
         if self.rows != self._kept_rows:
             raise ValueError("segments cannot follow rows that are only in memory")
         first, end = self.rows, self.rows + len(arrays["seqs"])
+        if not first:  # what never changes need not be copied until something follows it
+            self._room |= {name: arrays[name] for name in COLUMNS if name not in CHANGING}
         if end > first:
-            self._grow(end + 1, int(arrays["seqs"].max()))
-        for name in COLUMNS:
+            self._grow(end + 1, CHANGING if not first else tuple(COLUMNS))
+        for name in CHANGING if not first else COLUMNS:
             self._room[name][first:end] = arrays[name]
         self.rows = end
-        self._patch(arrays)
-        living = first + (self.audiences[first:] != NOBODY).nonzero()[0]
-        self.dead += end - first - len(living)
-        self._row_of_seq[self.seqs[living]] = living
-        self._note_ends(np.concatenate([arrays["patched"], living]))
-        keys = zip(arrays["chain_audiences"].tolist(), _texts("chain_sessions", arrays), strict=True)
-        self._chains.update((key, code) for code, key in enumerate(keys, len(self._chains)))
+        for name in CHANGING:
+            self._room[name][arrays["patched"]] = arrays[f"patched_{name}"]
+        self.dead = int(np.count_nonzero(self.audiences == NOBODY))
+        self._row_of_seq = None
+        self._unread_chains.append(arrays)
+        self._chain_count += len(arrays["chain_audiences"])
         names = _texts("speaker_names", arrays)
         self._speakers.update((name, code) for code, name in enumerate(names, len(self._speakers)))
         self.speaker_names += names
@@ -191,7 +198,7 @@ class RowColumns:
         self._forget_changes()
 
     def _names_after(self, chains: int, speakers: int) -> dict[str, NDArray[Any]]:
-        keys = list(islice(self._chains, chains, None))
+        keys = list(islice(self._chains(), chains, None))
         return {
             "chain_audiences": np.array([audience for audience, _ in keys], dtype=np.int64),
             **_text_arrays("chain_sessions", [session for _, session in keys]),
@@ -204,32 +211,43 @@ class RowColumns:
         counts = np.array([(*pair, self._speakers_of[pair]) for pair in heard], dtype=np.int64)
         return {"patched": rows, **patches, "heard": counts.reshape(-1, 3)}
 
-    def _patch(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        rows = arrays["patched"]
-        died = rows[(self.audiences[rows] != NOBODY) & (arrays["patched_audiences"] == NOBODY)]
-        self.dead += len(died)
-        self._row_of_seq[self.seqs[died]] = NONE
-        for row, chain in zip(died.tolist(), self.chains[died].tolist(), strict=True):
-            if self._last_in_chain.get(chain) == row:
-                del self._last_in_chain[chain]
-        for name in CHANGING:
-            self._room[name][rows] = arrays[f"patched_{name}"]
+    def _find_by_seq(self, most: int = 0) -> NDArray[np.int32]:
+        """The living row of each place in the store, with room for this one; finds where chains end as well."""
+        if self._row_of_seq is None:
+            is_living = self.audiences != NOBODY
+            living = is_living.nonzero()[0]
+            self._row_of_seq = np.full(max(int(self.seqs.max(initial=0)) + 1, 1024), NONE, dtype=np.int32)
+            self._row_of_seq[self.seqs[living]] = living
+            ends = (is_living & (self.chains != NONE) & (self.after == NONE)).nonzero()[0]
+            self._last_in_chain = dict(zip(self.chains[ends].tolist(), ends.tolist(), strict=True))
+        if most >= len(self._row_of_seq):
+            larger = np.full(max(most + 1, 2 * len(self._row_of_seq)), NONE, dtype=np.int32)
+            larger[: len(self._row_of_seq)] = self._row_of_seq
+            self._row_of_seq = larger
+        return self._row_of_seq
 
-    def _note_ends(self, rows: NDArray[np.int64]) -> None:
-        """Where chains end, if it is at one of these."""
-        is_end = (self.chains[rows] != NONE) & (self.after[rows] == NONE) & (self.audiences[rows] != NOBODY)
-        ends = rows[is_end]
-        self._last_in_chain.update(zip(self.chains[ends].tolist(), ends.tolist(), strict=True))
+    def _chains(self) -> dict[tuple[int, str], int]:
+        """By which each audience's session stands in the column."""
+        known = self._named_chains
+        for arrays in self._unread_chains:
+            keys = zip(arrays["chain_audiences"].tolist(), _texts("chain_sessions", arrays), strict=True)
+            known.update((key, code) for code, key in enumerate(keys, len(known)))
+        self._unread_chains.clear()
+        return known
 
     def _forget_changes(self) -> None:
-        self._kept_rows, self._kept_chains, self._kept_speakers = self.rows, len(self._chains), len(self._speakers)
+        self._kept_rows, self._kept_chains, self._kept_speakers = self.rows, self._chain_count, len(self._speakers)
         self._touched: set[int] = set()
         self._heard: set[tuple[int, int]] = set()
 
     # -- adding --------------------------------------------------------------------------------------
 
     def _chain(self, audience: int, session: str | None) -> int:
-        return NONE if session is None else self._chains.setdefault((audience, session), len(self._chains))
+        if session is None:
+            return NONE
+        code = self._chains().setdefault((audience, session), self._chain_count)
+        self._chain_count = max(self._chain_count, code + 1)
+        return code
 
     def _hear(self, audience: int, speaker: int, more: int) -> None:
         self._speakers_of[audience, speaker] += more
@@ -274,16 +292,13 @@ class RowColumns:
             del self._last_in_chain[chain]
         self.before[row] = self.after[row] = NONE
 
-    def _grow(self, rows: int, seq: int) -> None:
-        for name, column in self._room.items():
+    def _grow(self, rows: int, names: Iterable[str] = COLUMNS) -> None:
+        for name in names:
+            column = self._room[name]
             if rows > len(column):
                 larger = np.empty(max(rows, 2 * len(column), 64), dtype=column.dtype)
                 larger[: self.rows] = column[: self.rows]
                 self._room[name] = larger
-        if seq >= len(self._row_of_seq):
-            larger = np.full(max(seq + 1, 2 * len(self._row_of_seq)), NONE, dtype=np.int32)
-            larger[: len(self._row_of_seq)] = self._row_of_seq
-            self._row_of_seq = larger
 
     def around(self, rows: NDArray[np.int64], reach: int) -> NDArray[np.int32]:
         """For each row those around it in its chain: `reach` before, itself, `reach` after; NONE beyond the ends."""

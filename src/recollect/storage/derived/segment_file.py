@@ -23,6 +23,8 @@ from typing import IO, Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.storage.derived.found_whole import note_found_whole, state_of, was_found_whole
+
 # Also raised when what is kept means something else than before, such as codes by another rotation.
 FORMAT_VERSION = 1
 Contents = tuple[Mapping[str, Any], Mapping[str, NDArray[Any]]]
@@ -64,8 +66,9 @@ class _Place(NamedTuple):
 class Segment:
     """What was appended at once: some values, and arrays that are views of the file."""
 
-    def __init__(self, descriptor: int, start: int, length: int) -> None:
-        """What begins there in an open file; its own record is known to be whole."""
+    def __init__(self, descriptor: int, start: int, length: int, *, trusted: bool) -> None:
+        """What begins there in an open file; its own record is known to be whole, and its arrays if it is trusted."""
+        self._trusted = trusted
         self._content = mmap.mmap(descriptor, length, access=mmap.ACCESS_READ, offset=start)
         self._descriptor = os.dup(descriptor)
         weakref.finalize(self, os.close, self._descriptor)
@@ -92,7 +95,10 @@ class Segment:
             offset = self._first_array + place.offset
             values = np.frombuffer(self._content, np.dtype(place.dtype), math.prod(place.shape), offset)
             # Read and not looked at through the mapping: what nobody asks for then takes no memory and no time.
-            if _checksum(values.nbytes, _reading(self._descriptor, self._start + offset)) != place.checksum:
+            if (
+                not self._trusted
+                and _checksum(values.nbytes, _reading(self._descriptor, self._start + offset)) != place.checksum
+            ):
                 raise UnusableFile(f"has damaged {name}")
             self._arrays[name] = values.reshape(place.shape)
         return self._arrays[name]
@@ -105,8 +111,11 @@ class SegmentFile:
     written anew takes the place of the old one, which lives on for those who have it open.
     """
 
-    def __init__(self, path: Path, kind: str) -> None:
-        """Open the file; `UnusableFile` when it is missing, damaged, or not of this kind and format."""
+    def __init__(self, path: Path, kind: str, *, trusting: bool = False) -> None:
+        """Open the file; `UnusableFile` when it is missing, damaged, or not of this kind and format.
+
+        `trusting` spares the arrays of a file that was found whole before and has not changed since.
+        """
         self.path = path
         self._segments: list[Segment] = []
         self._end = _PAGE
@@ -117,7 +126,9 @@ class SegmentFile:
             self._head = mmap.mmap(file.fileno(), _PAGE, access=mmap.ACCESS_READ)
             self._identity = _identity(file)
             self.parameters: Mapping[str, Any] = _parameters(self._head[:], kind)
-            self._look(file)
+            self._state = state_of(file.fileno())
+            self.is_trusted = trusting and was_found_whole(path, self._state)
+            self._look(file, trusted=self.is_trusted)
 
     @property
     def segments(self) -> Sequence[Segment]:
@@ -159,13 +170,18 @@ class SegmentFile:
                 raise UnusableFile("was replaced")
             return self._look(file)
 
-    def _look(self, file: IO[bytes]) -> Sequence[Segment]:
+    def note_whole(self) -> None:
+        """Every array that there was when the file was opened has been looked at: others need not look again."""
+        if not self.is_trusted:
+            note_found_whole(self.path, self._state)
+
+    def _look(self, file: IO[bytes], *, trusted: bool = False) -> Sequence[Segment]:
         size = os.fstat(file.fileno()).st_size
         if size < self._end:
             raise UnusableFile("was cut short")
         known = len(self._segments)
         if size >= self._end + _RECORD_BYTES:
-            while (found := _segment_at(file.fileno(), self._end)) is not None:
+            while (found := _segment_at(file.fileno(), self._end, trusted)) is not None:
                 segment, length = found
                 self._segments.append(segment)
                 self._end += length
@@ -281,7 +297,7 @@ def _write_segment(
     file.seek(start + length)
 
 
-def _segment_at(descriptor: int, start: int) -> tuple[Segment, int] | None:
+def _segment_at(descriptor: int, start: int, trusted: bool) -> tuple[Segment, int] | None:
     """The segment that begins there, and its length; None when there is none, or one that was not finished."""
     record = os.pread(descriptor, _RECORD_BYTES, start)
     if len(record) < _RECORD_BYTES or record[0] == _UNFINISHED:
@@ -292,7 +308,7 @@ def _segment_at(descriptor: int, start: int) -> tuple[Segment, int] | None:
         raise UnusableFile("has a damaged segment")
     if os.fstat(descriptor).st_size < start + length:
         raise UnusableFile("was cut short")
-    return Segment(descriptor, start, length), length
+    return Segment(descriptor, start, length, trusted=trusted), length
 
 
 def _first_array(length_of_text: int) -> int:

@@ -67,11 +67,11 @@ def token(term: str) -> int:
 
 def tokens_of(text: str) -> list[int]:
     """The tokens of a text as the store keeps it: words between spaces, passages between line ends."""
-    passages = text.split("\n")
-    found = [token(term) for term in passages[0].split(" ") if term]
-    for passage in passages[1:]:
+    first, *others = text.split("\n")
+    found = [*map(token, filter(None, first.split(" ")))]
+    for passage in others:
         found.append(PASSAGE_END)
-        found += [token(term) for term in passage.split(" ") if term]
+        found += map(token, filter(None, passage.split(" ")))
     return found
 
 

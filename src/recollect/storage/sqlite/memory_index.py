@@ -166,13 +166,14 @@ class MemoryIndex:
         while batch := list(islice(everything, _BATCH)):
             self._add(batch)
 
-    def _changed_since(self, connection: Connection, revision: Revision) -> list[Any]:
+    def _changed_since(self, connection: Connection, revision: Revision) -> Iterator[Any]:
         values = {"revision": revision.number, "model": self._model, "bytes": self._bytes}
-        return connection.execute(_SQL["changed_since"], values)
+        return connection.stream(_SQL["changed_since"], values)
 
-    def _replace(self, changed: Sequence[Any]) -> None:
-        self._columns.kill(row[0] for row in changed)
-        self._add([row for row in changed if row[1] is not None])
+    def _replace(self, changed: Iterator[Any]) -> None:
+        while batch := list(islice(changed, _BATCH)):
+            self._columns.kill(row[0] for row in batch)
+            self._add([row for row in batch if row[1] is not None])
 
     def _add(self, rows: Sequence[Any]) -> None:
         self._columns.add([Entry(*row[:9]) for row in rows])
@@ -268,11 +269,12 @@ class MemoryIndex:
         if not self._path.exists():
             return None
         try:
-            file = SegmentFile(self._path, self._kind)
+            file = SegmentFile(self._path, self._kind, trusting=True)
             revision = _contained_by(file)
             if not in_log(connection, revision):
                 return None
             self._attach(file)
+            file.note_whole()
         except (UnusableFile, ValueError) as error:
             logger.warning("a derived file is made anew", extra={"file": self._path.name, "reason": str(error)})
             self._clear()
@@ -419,12 +421,13 @@ class MemoryIndex:
         """What is typical of what these audiences may see; of very many texts, a few more do not change it."""
         known = self._typical_of.get(audiences)
         if known is None or abs(texts - known.texts) > (texts // 100 if texts > MANY_ROWS else 0) or not known.lasts:
-            rows = np.flatnonzero(visible)
+            rows = np.arange(self.rows) if texts == self.rows else np.flatnonzero(visible)
+            lengths = self._words.lengths if texts == self.rows else self._words.lengths[rows]
             sample = rows[:: max(1, texts // SAMPLE)]
             known = self._typical_of[audiences] = _Typical(
                 texts,
                 texts > MANY_ROWS,
-                float(np.minimum(self._words.lengths[rows], LONGEST_PASSAGE).mean()) if texts else 0.0,
+                float(np.minimum(lengths, LONGEST_PASSAGE).mean()) if texts else 0.0,
                 None if self._vectors is None else Background(self._vectors.values(sample)),
             )
         return known
