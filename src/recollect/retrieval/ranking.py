@@ -140,12 +140,12 @@ class Ranking:
         for name, column in self._values.items():
             part = evidence if SIGNALS[name].evidence else likeness
             part += np.float32(self._weight(name)) * column
-        self._trust = np.clip(evidence * np.float32(1 / CONVINCING), 0, 1)
+        self._trust = _share_of_one(evidence * np.float32(1 / CONVINCING))
         self._totals: Column = np.asarray(evidence + likeness * self._trust, dtype=np.float32)
         if len(pool.handles):
             self._values["session"] = _best_of_session(self._totals, pool.sessions)
             self._totals += np.float32(SIGNALS["session"].weight) * self._values["session"]
-        self.relevance: Column = np.clip(self._totals * np.float32(1 / self._full), 0, 1)
+        self.relevance: Column = _share_of_one(self._totals * np.float32(1 / self._full))
         self.scores = self.relevance
         self._weights = WEIGHTS[preset]
         self._circumstances: dict[str, Column] = {}
@@ -157,7 +157,7 @@ class Ranking:
 
     def best_first(self) -> list[int]:
         """The places of the candidates, the most relevant first; ties go to what was remembered later."""
-        latest_first = np.argsort(-self._totals[::-1], kind="stable")
+        latest_first = (-self._totals[::-1]).argsort(kind="stable")
         return (len(self._totals) - 1 - latest_first).tolist()
 
     def parted(self, threshold: float) -> tuple[list[int], list[int]]:
@@ -176,7 +176,7 @@ class Ranking:
         """Whether each says what was asked about; else it is only related to it."""
         own = self._pool.around[places, REACH]
         worth = self._pool.worth
-        share = worth / (worth.sum() or 1)
+        share = worth / (np.add.reduce(worth) or 1)
         says_it = self._values["similarity"][places] >= MEANS_IT
         if self._pool.texts < MANY_TEXTS or share @ np.greater(self._pool.frequencies, 0) >= KNOWN:
             says_it |= (self._pool.text_occurrences[own] > 0) @ share >= SAYS_IT
@@ -307,7 +307,7 @@ def _coverage(pool: CandidatePool, by_assistant: NDArray[np.bool_] | None) -> Co
         for distance in range(1, REACH + 1):
             for place in (REACH - distance, REACH + distance):
                 np.maximum(nearest, np.float32(NEARNESS[distance]) * has[pool.around[:, place]], out=nearest)
-    return nearest @ (pool.worth / pool.worth.sum())
+    return nearest @ (pool.worth / np.add.reduce(pool.worth))
 
 
 def _is_conversation(pool: CandidatePool) -> bool:
@@ -322,6 +322,11 @@ def _nearby(pool: CandidatePool, standing: Column, by_assistant: NDArray[np.bool
     if by_assistant is not None:
         means[:-1][by_assistant] = 0
     return (means[pool.around] * _AROUND).max(axis=1)
+
+
+def _share_of_one(values: Column) -> Column:
+    """The same, with 0 for what is less and 1 for what is more."""
+    return np.minimum(np.maximum(values, np.float32(0)), np.float32(1))
 
 
 def _known(values: Column) -> Column:

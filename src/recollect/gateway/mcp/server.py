@@ -30,7 +30,7 @@ from mcp_types import (
 from mcp_types import Tool as ListedTool
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel
-from pydantic_core import PydanticSerializationError
+from pydantic_core import PydanticSerializationError, to_json
 
 from recollect.domain.errors import InvalidRequest, RecollectError
 from recollect.gateway.mcp.errors import call_failure, protocol_error
@@ -221,7 +221,7 @@ def _answer(result: BaseModel) -> CallToolResult:
     """The result as data for programs, and the same as text for models."""
     structured = result.model_dump(mode="json")
     try:
-        text = result.model_dump_json()
+        text = to_json(structured).decode()
     except PydanticSerializationError:  # text that is not Unicode, as in the name of a strange file
         text = transportable(json.dumps(structured, ensure_ascii=False, separators=(",", ":")))
         structured = json.loads(text)

@@ -21,6 +21,7 @@ class Background:
     def __init__(self, sample: Values) -> None:
         sample = sample[~np.isnan(sample[:, 0])]
         self._common = sample.sum(axis=0) / np.float32(len(sample) + ASSUMED)
+        self._length = self._common @ self._common
         self._sample = _directions(sample - self._common)
 
     def standings(self, question: Values, values: Values) -> Values:
@@ -28,11 +29,12 @@ class Background:
         direction = _directions((question - self._common)[np.newaxis])[0]
         typical = self._sample @ direction
         count = len(typical) + ASSUMED
-        mean = typical.sum() / count
-        variance = (np.square(typical - mean).sum() + ASSUMED * ASSUMED_SPREAD**2) / count
+        mean = np.add.reduce(typical) / count
+        typical -= mean
+        variance = (typical @ typical + ASSUMED * ASSUMED_SPREAD**2) / count
         # Of vectors of length 1 without what is common, by their products with both: nothing as large is made anew.
         along, beside = (values @ np.stack([direction, self._common], axis=1)).T
-        squares = 1 - 2 * beside + self._common @ self._common
+        squares = 1 - 2 * beside + self._length
         cosines = (along - self._common @ direction) / np.sqrt(np.maximum(squares, _TINY))
         return np.asarray((cosines - mean) / np.sqrt(variance), dtype=np.float32)
 

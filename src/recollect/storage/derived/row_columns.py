@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,14 +64,18 @@ class RowColumns:
         self.speaker_names: list[str] = []
         self.rows = 0
         self.dead = 0
+        self._show()
         self._forget_changes()
 
-    def __getattr__(self, name: str) -> NDArray[Any]:
-        """A column, as long as there are rows."""
-        try:
-            return self.__dict__["_room"][name][: self.rows]
-        except KeyError:
-            raise AttributeError(name) from None
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NDArray[Any]:
+            """A column, as long as there are rows."""
+            ...
+
+    def _show(self) -> None:
+        """Each column as an attribute of its own, as long as there are rows."""
+        self.__dict__.update({name: column[: self.rows] for name, column in self._room.items()})
 
     def add(self, entries: Sequence[Entry]) -> None:
         """Add these; a row of the same place in the store is dead from now on."""
@@ -90,6 +94,7 @@ class RowColumns:
             self._room[name][first:end] = column
         self._find_by_seq(max(seqs))[self._room["seqs"][first:end]] = np.arange(first, end, dtype=np.int32)
         self.rows = end
+        self._show()
         for row, (audience, speaker, chain) in enumerate(zip(audiences, codes, chains, strict=True), first):
             if speaker != NONE:
                 self._hear(audience, speaker, 1)
@@ -184,6 +189,7 @@ class RowColumns:
         for name in CHANGING if not first else COLUMNS:
             self._room[name][first:end] = arrays[name]
         self.rows = end
+        self._show()
         for name in CHANGING:
             self._room[name][arrays["patched"]] = arrays[f"patched_{name}"]
         self.dead = int(np.count_nonzero(self.audiences == NOBODY))

@@ -139,14 +139,14 @@ class TokenSegments:
         wanted = np.uint64(wanted_token)
         found: list[Had] = []
         for postings in self._postings:
-            place = int(np.searchsorted(postings.tokens, wanted))
+            place = int(postings.tokens.searchsorted(wanted))
             if place < len(postings.tokens) and postings.tokens[place] == wanted:
                 here = slice(int(postings.starts[place]), int(postings.starts[place + 1]))
                 found.append(Had(postings.rows[here].astype(np.int64), postings.counts[here].astype(np.float32)))
         tail = self._tail()
         places = (tail.tokens == wanted).nonzero()[0]
         if len(places):
-            owners: Rows = np.asarray(np.searchsorted(tail.starts, places, side="right"), dtype=np.int64)
+            owners: Rows = np.asarray(tail.starts.searchsorted(places, side="right"), dtype=np.int64)
             again = owners[1:] == owners[:-1]
             if again.any():
                 starts = run_starts(owners)
@@ -168,7 +168,7 @@ class TokenSegments:
         start = taken = 0
         for part in (*self._parts, self._tail()):
             end = start + len(part.starts) - 1
-            until = int(np.searchsorted(rows, end))
+            until = int(rows.searchsorted(end))
             if until > taken:
                 piece = _gathered(part, rows[taken:until] - start)
                 pieces.append(Gathered(piece.tokens, piece.owners + taken) if taken else piece)
@@ -235,10 +235,10 @@ def _with_room(array: NDArray[Any], used: int, wanted: int) -> NDArray[Any]:
 def _gathered(part: Part, rows: Rows) -> Gathered:
     starts = part.starts[rows]
     counts = part.starts[rows + 1] - starts
-    ends = np.cumsum(counts)
+    ends = counts.cumsum()
     total = int(ends[-1]) if len(ends) else 0
-    places = np.arange(total) + np.repeat(starts - (ends - counts), counts)
-    return Gathered(part.tokens[places], np.repeat(np.arange(len(rows)), counts))
+    places = np.arange(total) + (starts - ends + counts).repeat(counts)
+    return Gathered(part.tokens[places], np.arange(len(rows)).repeat(counts))
 
 
 def _sorted(part: Part, first_row: int) -> Postings:

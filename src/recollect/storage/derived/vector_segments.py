@@ -1,5 +1,6 @@
 """Which vectors are nearest to a question's: over rows in mapped segments and rows in memory, as one."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -149,7 +150,8 @@ class VectorSegments:
             return Nearest(np.empty(0, dtype=np.int64), np.empty(0))
         centre = self._centre
         if centre is None or self.rows <= EXACT_ROWS:
-            cosines = np.concatenate([self._compared(codes, part.codes) for part in self._parts()])
+            compared = [self._compared(codes, part.codes) for part in self._parts()]
+            cosines = compared[0] if len(compared) == 1 else np.concatenate(compared)
             rows = np.arange(len(cosines)) if allowed is None else np.flatnonzero(allowed)
             cosines = cosines if allowed is None else cosines[rows]
         else:
@@ -159,11 +161,11 @@ class VectorSegments:
                 rows = self._candidates(codes, limit, allowed)
             cosines = self._compared(codes, self._gather(rows))
         slack = 0.0 if exactly is None else ROUNDING * 2 * float(codes.scales[0])
-        near = np.flatnonzero(cosines >= _lowest_of_best(cosines, limit) - slack)
+        near = (cosines >= _lowest_of_best(cosines, limit) - slack).nonzero()[0]
         rows, cosines = rows[near], cosines[near]
         if exactly is not None and limit < len(rows) <= limit + MOST_UNSURE:
             rows, cosines = self._settled(query, rows, cosines, limit, slack, exactly)
-        order = np.argsort(-cosines, kind="stable")[:limit]
+        order = (-cosines).argsort(kind="stable")[:limit]
         return Nearest(rows[order], np.minimum(cosines[order], 1.0))
 
     def _settled(
@@ -348,11 +350,14 @@ def _lowest_of_best(cosines: NDArray[np.float64], limit: int) -> float:
     step = max(1, len(cosines) // _COSINES_SAMPLED)
     place = 3 * limit // step + 12
     if place < len(cosines) // step:
-        sample = cosines[::step]
-        about = -np.partition(-sample, place)[place]
+        sample = -cosines[::step]
+        sample.partition(place)
+        about = -sample[place]
         above = cosines[cosines >= about]
         cosines = above if len(above) >= limit else cosines
     if len(cosines) <= limit:
-        return -np.inf
-    worst = -np.partition(-cosines, limit - 1)[limit - 1]
-    return -np.inf if np.isnan(worst) else float(worst)  # fewer than the limit point somewhere
+        return -math.inf
+    ascending = -cosines
+    ascending.partition(limit - 1)
+    worst = -float(ascending[limit - 1])
+    return -math.inf if math.isnan(worst) else worst  # fewer than the limit point somewhere

@@ -456,7 +456,7 @@ class MemoryIndex:
         if allowed is not None:
             chosen &= allowed
         rows = chosen.nonzero()[0]
-        return rows[np.argsort(self._columns.seqs[rows])]
+        return rows[self._columns.seqs[rows].argsort()]
 
     def _most_fitting(self, query: CandidateQuery, scores: NDArray[np.float32], rows: Rows) -> Rows:
         """The best of these by words and meaning together."""
@@ -472,10 +472,11 @@ class MemoryIndex:
     ) -> CandidatePool:
         columns = self._columns
         around = columns.around(chosen, REACH)
-        rows = np.sort(chosen)
+        rows = chosen.copy()
+        rows.sort()
         if columns.chained:
             rows = np.asarray(distinct(np.append(rows, around[around != NONE])), dtype=np.int64)
-        places = np.searchsorted(rows, around)
+        places = rows.searchsorted(around)
         places[around == NONE] = NONE
         own = places[:, REACH]
         # Most of those around a candidate have none of the words; their texts need not be looked at.
@@ -543,6 +544,8 @@ def _highest(scores: NDArray[np.float32], limit: int) -> Rows:
     rows = (scores > 0).nonzero()[0]
     found = scores[rows]
     if len(rows) > limit:
-        enough = found >= np.partition(found, len(rows) - limit)[len(rows) - limit]
+        ascending = found.copy()
+        ascending.partition(len(rows) - limit)
+        enough = found >= ascending[len(rows) - limit]
         rows, found = rows[enough], found[enough]
-    return rows[np.argsort(-found, kind="stable")[:limit]]
+    return rows[(-found).argsort(kind="stable")[:limit]]
