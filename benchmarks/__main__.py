@@ -16,7 +16,7 @@ def main() -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from benchmarks import locomo, retrieval_speed, two_processes
+    from benchmarks import locomo, retrieval_speed, transfer, two_processes
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     which = parser.add_subparsers(dest="benchmark", required=True)
@@ -24,11 +24,12 @@ def _parser() -> argparse.ArgumentParser:
     locomo.add_options(which.add_parser("locomo", help="which turns of a conversation answer a question, beside FTS5"))
     retrieval_speed.add_options(which.add_parser("speed", help="cost at 10k to 1M memories, beside other stores"))
     two_processes.add_options(which.add_parser("two-processes", help="what one process keeps, another finds at once"))
+    transfer.add_options(which.add_parser("transfer", help="a million memories out into a file and in again"))
     return parser
 
 
 def _measured(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
-    from benchmarks import calls, locomo, retrieval_speed, startup, two_processes
+    from benchmarks import calls, locomo, retrieval_speed, startup, transfer, two_processes
 
     match options.benchmark:
         case "locomo":
@@ -37,6 +38,8 @@ def _measured(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
             return retrieval_speed.measure(options)
         case "two-processes":
             return two_processes.measure(options)
+        case "transfer":
+            return transfer.measure(options)
         case _:
             return [*startup.measure(), *calls.measure()], []
 

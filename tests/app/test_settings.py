@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from recollect.app.settings import Settings, load_settings, unknown_variables, variable_names
 from recollect.domain.errors import Misconfigured
-from recollect.inference.choices import CallerRights, EmbeddingChoice, Pace
+from recollect.inference.choices import CallerRights, CompletionChoice, EmbeddingChoice, Pace
 
 
 @pytest.fixture(autouse=True)
@@ -122,3 +122,17 @@ def test_067_what_callers_may_choose_of_embeddings_is_the_operators_to_set(monke
     assert load_settings().embedding.caller_rights() == CallerRights(
         addresses=("gpu.example.com:8000",), keys={"GPU_KEY": "gpu.example.com"}
     )
+
+
+def test_a_language_model_is_off_unless_both_its_address_and_its_name_are_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert load_settings().llm.choice() is None
+    monkeypatch.setenv("RECOLLECT_LLM_MODEL", "llama3.2")
+    with pytest.raises(Misconfigured, match="needs both base_url and model"):
+        load_settings()
+    monkeypatch.setenv("RECOLLECT_LLM_BASE_URL", "http://127.0.0.1:11434/v1")
+    monkeypatch.setenv("RECOLLECT_LLM_API_KEY_ENV", "MY_KEY")
+    monkeypatch.setenv("RECOLLECT_LLM_TIMEOUT_SECONDS", "5")
+    assert load_settings().llm.choice() == CompletionChoice(
+        base_url="http://127.0.0.1:11434/v1", model="llama3.2", api_key_env="MY_KEY", timeout_seconds=5
+    )
+    assert load_settings().summaries.automatic == "auto"

@@ -83,6 +83,7 @@ def query(
         limit=limit,
         moments=moments,
         with_uses=with_uses,
+        now=NOW,
     )
 
 

@@ -615,11 +615,12 @@ async def test_pools_are_the_same_from_memory_from_a_file_and_after_many_changes
     monkeypatch.setattr(token_segments, "UNSORTED_TOKENS", until_sorted)
     dice = random.Random(5)
     ids = [f"mem_{number:03}" for number in range(400)]
-    living = dict[str, int]()
+    living, made = dict[str, int](), dict[str, int]()
     for turn in range(12):
         numbers = range(turn * 20, turn * 20 + 20)
         await store.memories.put([talk(number, id=ids[number], key=f"k{number}") for number in numbers])
         living |= {ids[number]: number for number in numbers}
+        made |= {talk(number).memory.content: number for number in numbers}
         gone = dice.sample([*living], 8)
         await store.memories.delete(MINE, gone)
         for own in gone:
@@ -628,11 +629,17 @@ async def test_pools_are_the_same_from_memory_from_a_file_and_after_many_changes
             kept = talk(int(own[4:])).memory
             given = frozenset({"speaker", "importance", "occurred_at"})
             living[own] = dice.randint(1000, 9999)
+            made[talk(living[own]).memory.content] = living[own]
             place = {"scope": kept.scope, "project_id": kept.project_id, "session_id": kept.session_id}
             await store.memories.put([talk(living[own], key=f"k{int(own[4:])}", given=given, **place)])
         if turn == 6:
             await store.memories.begin_rebuild(resume=False)
-            await store.memories.rebuild([(own, talk(number).derived) for own, number in living.items()])
+            await store.memories.rebuild(
+                [
+                    (one.id, talk(living[one.id] if one.id in living else made[one.content]).derived)
+                    for one in await store.memories.scan(None, 1000)
+                ]
+            )
             await store.memories.finish_rebuild()
         if turn % 3 == 0:
             assert_same(await told(store), await told(await backend.open()))

@@ -89,9 +89,10 @@ async def test_a_vector_is_not_kept_of_what_was_changed_or_erased_meanwhile(stor
     await other.memories.put([write("revised", key="k", vector=vector(1, 0))])
     await other.memories.delete(NOBODY_IN_PARTICULAR, ["mem_b"])
     await store.embeddings.keep(NEXT, [*made, MadeVector("mem_k", "old", vector(0, 1))])
-    (lacking,) = await store.embeddings.lacking(NEXT, 2, -1, 10)
+    lacking, version = await store.embeddings.lacking(NEXT, 2, -1, 10)
     assert lacking == Unembedded(lacking.place, "mem_k", "revised")
-    assert await store.memories.counts() == MemoryCounts(3, 3, {NEXT: 2, MODEL: 3})
+    assert version.content == "old"
+    assert await store.memories.counts() == MemoryCounts(4, 4, {NEXT: 2, MODEL: 4})
 
 
 async def test_what_was_kept_without_a_vector_is_whole_once_it_has_one(store: Store) -> None:
@@ -117,7 +118,7 @@ async def test_what_is_written_during_a_change_has_both_vectors_and_a_revision_n
         (found,) = (await search(store, query(vector=meaning, model=model))).candidates
         assert (found.memory.content, found.cosine) == ("second", 1)
     await store.memories.put([both("third", vector(1, 0), None)])
-    assert (await store.memories.counts()).vectors == {MODEL: 1}
+    assert (await store.memories.counts()).vectors == {MODEL: 3, NEXT: 2}  # those of both earlier versions too
 
 
 async def test_the_old_vectors_answer_until_they_are_dropped(store: Store, other: Store) -> None:

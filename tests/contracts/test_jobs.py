@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import anyio
+
 from recollect.domain.errors import ErrorCode, ErrorRecord
 from recollect.domain.jobs import Job, JobState
 from recollect.domain.progress import Progress
@@ -189,3 +191,28 @@ async def test_a_job_to_be_stopped_whose_owner_died_is_cancelled_and_not_taken(
     clock.advance(1)
     assert await store.jobs.claim(["other"], "heir") is None
     assert await store.jobs.get(job.id) == replace(job, state=JobState.CANCELLED, owner=None, ended_at=clock.now)
+
+
+async def test_of_several_who_want_a_job_alone_one_gets_it(store: Store, other: Store, clock: ManualClock) -> None:
+    tries: list[Job | None] = []
+
+    async def want(one: Store, owner: str) -> None:
+        tries.append(await one.jobs.add_alone("upkeep", {}, owner=owner, quiet_seconds=60))
+
+    async with anyio.create_task_group() as group:
+        for number in range(10):
+            group.start_soon(want, store if number % 2 else other, f"owner-{number}")
+    (job,) = [job for job in tries if job is not None]
+    assert job.state is JobState.RUNNING
+    assert await store.jobs.list(kind="upkeep", limit=10) == [job]
+    assert await store.jobs.add_alone("something else", {}, owner=None, quiet_seconds=60) is not None
+
+
+async def test_a_job_alone_is_not_had_again_before_it_was_quiet_for_a_while(store: Store, clock: ManualClock) -> None:
+    job = await store.jobs.add_alone("upkeep", {}, owner="me", quiet_seconds=60)
+    assert job is not None
+    clock.advance(100)
+    assert await store.jobs.add_alone("upkeep", {}, owner="you", quiet_seconds=60) is None  # it has not ended
+    await store.jobs.finish(job.id, "me", JobState.FAILED, progress=DONE)
+    assert await store.jobs.add_alone("upkeep", {}, owner="you", quiet_seconds=101) is None
+    assert await store.jobs.add_alone("upkeep", {}, owner="you", quiet_seconds=60) is not None

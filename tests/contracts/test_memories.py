@@ -77,7 +77,12 @@ async def test_any_text_can_be_kept_in_any_field(store: Store, text: str) -> Non
     labels = MemoryFilter(key=text, category=text, speaker=text, tags=(text,), from_session=text)
     assert await store.memories.find(NOBODY_IN_PARTICULAR, labels, 10) == [kept.memory]
     revised = write(text + "!", key=text, given=frozenset({"key"}))
-    assert await store.memories.put([revised]) == [Updated(replace(kept.memory, content=text + "!"))]
+    (updated,) = await store.memories.put([revised])
+    assert updated.memory == replace(kept.memory, content=text + "!", valid_from=NOW)
+    assert [one.content for one in await store.memories.history(NOBODY_IN_PARTICULAR, kept.memory.id)] == [
+        text,
+        text + "!",
+    ]
 
 
 async def test_nothing_is_found_in_an_empty_store(store: Store) -> None:
@@ -140,23 +145,31 @@ async def test_a_key_used_again_revises_what_it_names_and_keeps_the_rest(store: 
     )
     await store.memories.put([first])
     revised = replace(
-        first.memory, content="Never deploy on Fridays", tags=("ops", "risk"), metadata={}, updated_at=later
+        first.memory,
+        content="Never deploy on Fridays",
+        tags=("ops", "risk"),
+        metadata={},
+        updated_at=later,
+        valid_from=later,
     )
-    assert await store.memories.put([second]) == [Updated(revised)]
+    (updated,) = await store.memories.put([second])
+    (version,) = updated.superseded
+    assert updated == Updated(revised, superseded=(version,))
     assert await store.memories.find(NOBODY_IN_PARTICULAR, EVERYTHING, 10) == [revised]
-    assert await store.memories.counts() == MemoryCounts(1, 1, {})
+    assert await store.memories.counts() == MemoryCounts(2, 2, {})
 
 
 async def test_one_key_several_times_in_one_call_is_one_memory(store: Store) -> None:
     first, second, third = (write(text, key="k", terms=(text,), vector=vector(1, 0)) for text in ("a1", "b2", "c3"))
     other = write("other")
     outcomes = await store.memories.put([first, second, other, third])
-    assert outcomes == [
-        Stored(first.memory),
-        Updated(replace(first.memory, content="b2")),
-        Stored(other.memory),
-        Updated(replace(first.memory, content="c3")),
+    assert [outcome.memory for outcome in outcomes] == [
+        first.memory,
+        replace(first.memory, content="b2", valid_from=NOW),
+        other.memory,
+        replace(first.memory, content="c3", valid_from=NOW),
     ]
+    assert [type(outcome) for outcome in outcomes] == [Stored, Updated, Stored, Updated]
     assert await contents(store) == ["other", "c3"]
     pool = await search(store, query("a1", "b2", "c3"))
     assert [candidate.memory.content for candidate in pool.candidates] == ["c3"]
@@ -192,7 +205,8 @@ async def test_the_same_key_in_another_place_is_another_memory(store: Store) -> 
             ]
         )
         assert {type(outcome) for outcome in outcomes} == {Stored if text == "first" else Updated}
-    assert {memory.content for memory in await store.memories.scan(None, 100)} == set(everywhere("second"))
+    living = [memory for memory in await store.memories.scan(None, 100) if memory.superseded_by is None]
+    assert {memory.content for memory in living} == set(everywhere("second"))
 
 
 async def test_a_key_belongs_to_its_project_and_not_to_the_session_that_wrote_it(store: Store) -> None:
@@ -201,10 +215,10 @@ async def test_a_key_belongs_to_its_project_and_not_to_the_session_that_wrote_it
     third = write(
         "c", key="k", scope=Scope.PROJECT, project_id="p", session_id="ses_3", given=frozenset({"key", "session_id"})
     )
-    assert await store.memories.put([first, second, third]) == [
-        Stored(first.memory),
-        Updated(replace(first.memory, content="b")),
-        Updated(replace(first.memory, content="c", session_id="ses_3")),
+    assert [outcome.memory for outcome in await store.memories.put([first, second, third])] == [
+        first.memory,
+        replace(first.memory, content="b", valid_from=NOW),
+        replace(first.memory, content="c", session_id="ses_3", valid_from=NOW),
     ]
 
 

@@ -3,7 +3,7 @@
 import json
 from http import HTTPStatus
 
-from recollect.domain.errors import Busy, ErrorCode, InvalidRequest, NotFound
+from recollect.domain.errors import Busy, ErrorCode, InvalidRequest, NotFound, RateLimited
 from recollect.gateway.http_errors import STATUS, MalformedBody, error_response, meanings
 
 
@@ -40,3 +40,9 @@ def test_who_may_try_again_is_told_when():
 def test_a_malformed_body_is_a_bad_request_and_a_given_status_is_kept():
     assert error_response(MalformedBody("no"), "req_1").status_code == 400
     assert error_response(InvalidRequest("no"), "req_1", status=405, headers={"Allow": "GET"}).headers["allow"] == "GET"
+
+
+def test_who_writes_too_often_is_told_when_to_try_again():
+    limited = RateLimited("too often", details={"retry_after_seconds": 1.2})
+    response = error_response(limited, "req_1")
+    assert (response.status_code, response.headers["retry-after"]) == (429, "2")

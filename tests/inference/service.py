@@ -1,10 +1,10 @@
-"""A real HTTP service that embeds, and fails in the ways that such services fail."""
+"""A real HTTP service that embeds and talks, and fails in the ways that such services fail."""
 
 import base64
 import hashlib
 import json
 import threading
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -39,7 +39,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the service says instead of embedding."""
+    """What the service answers instead of what it was asked for."""
 
     status: int = 200
     body: object = b""
@@ -68,8 +68,15 @@ def embeddings(texts: Sequence[str], encoding: str = "float") -> list[dict[str, 
     return [{"index": index, "embedding": row} for index, row in enumerate(rows)]
 
 
+def completion(text: object, **fields: Any) -> dict[str, Any]:
+    """A right answer of a language model."""
+    message = {"role": "assistant", "content": text}
+    usage = {"prompt_tokens": 12, "completion_tokens": 3, "total_tokens": 15}
+    return {"model": "a-model-0613", "choices": [{"index": 0, "message": message}], "usage": usage, **fields}
+
+
 class Service:
-    """Embeds, except for the next requests that somebody gave another behaviour."""
+    """Embeds texts and answers messages, except for the next requests that somebody gave another behaviour."""
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
@@ -79,6 +86,8 @@ class Service:
         """How many requests are answered before all others are kept in silence."""
         self.poison: str | None = None
         """A text that it refuses."""
+        self.says: Callable[[Mapping[str, Any]], str] = lambda body: "Well."
+        """What the language model makes of a request."""
         self.most_at_once = 0
         self._at_once = 0
         self._changed = threading.Condition()
@@ -107,7 +116,7 @@ class Service:
             behaviour = self.next.pop(0) if self.next else self.always
             if self.silent_after is not None and len(self.requests) > self.silent_after:
                 behaviour = Silence()
-            elif self.poison in body["input"]:
+            elif self.poison in body.get("input", ()):
                 behaviour = Answer(status=400, body={"error": "too long"})
             self._changed.notify_all()
         try:
@@ -116,6 +125,11 @@ class Service:
             with self._changed:
                 self._at_once -= 1
 
+    def _right_answer(self, body: Mapping[str, Any]) -> Answer:
+        if "messages" in body:
+            return Answer(body=completion(self.says(body)))
+        return Answer(body={"data": embeddings(body["input"], body.get("encoding_format", "float"))})
+
     def _behave(self, handler: BaseHTTPRequestHandler, body: Mapping[str, Any], behaviour: Behaviour | None) -> None:
         match behaviour:
             case HangUp():
@@ -123,11 +137,11 @@ class Service:
                 return
             case Silence():
                 self._released.wait(PATIENCE_SECONDS)
-                answer = Answer(body={"data": embeddings(body["input"])})
+                answer = self._right_answer(body)
             case Answer():
                 answer = behaviour
             case None:
-                answer = Answer(body={"data": embeddings(body["input"], body.get("encoding_format", "float"))})
+                answer = self._right_answer(body)
         content = answer.body if isinstance(answer.body, bytes) else json.dumps(answer.body).encode()
         try:
             handler.send_response(answer.status)

@@ -16,7 +16,9 @@ from pydantic import SecretStr
 from recollect.domain.errors import ErrorCode, ErrorRecord, InvalidRequest, RecollectError, Unavailable
 from recollect.inference.breaker import CircuitBreaker
 from recollect.inference.choices import Pace
-from recollect.inference.openai_compatible import Chance, Endpoint, OpenAICompatibleEmbedder
+from recollect.inference.endpoint import Endpoint
+from recollect.inference.openai_compatible import OpenAICompatibleEmbedder
+from recollect.inference.upstream import Chance
 from tests.inference.service import (
     DIMENSIONS,
     Answer,

@@ -13,8 +13,8 @@ from recollect.domain.errors import Misconfigured
 from recollect.inference.caching import VectorCache
 from recollect.inference.choices import EmbeddingChoice, Pace, ProviderName
 from recollect.inference.embedding import Embedder
+from recollect.inference.endpoint import Endpoint
 from recollect.inference.failures import Reason
-from recollect.inference.openai_compatible import Endpoint
 from recollect.inference.providers import PROVIDERS, embedder_for, endpoint_for
 from recollect.inference.static_model import StaticEmbedder
 from tests.inference.service import DIMENSIONS, Service, vector_of
@@ -124,6 +124,7 @@ def test_azure_is_addressed_by_resource_and_deployment() -> None:
         key_prefix="",
         key_hint="put the right key into AZURE_OPENAI_API_KEY",
         not_found_hint="check resource_name, deployment_name and api_version",
+        refused_hint="check model and dimensions; for texts that are too long lower max_characters",
     )
 
 

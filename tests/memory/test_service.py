@@ -7,8 +7,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from recollect.domain.errors import InvalidRequest, NotFound, Unavailable
+from recollect.domain.errors import Conflict, InvalidRequest, NotFound, QuotaExceeded, RateLimited, Unavailable
 from recollect.domain.memories import MemoryFilter, Stored, Updated
+from recollect.domain.rules import SecretsPolicy
 from recollect.domain.scopes import Scope, Visibility
 from recollect.inference.choices import EmbeddingChoice
 from recollect.inference.embedding import Embedder
@@ -16,6 +17,7 @@ from recollect.inference.static_model import StaticEmbedder
 from recollect.memory import service
 from recollect.memory.answering import Wish
 from recollect.memory.models import ModelsInUse
+from recollect.memory.quota import Quota
 from recollect.memory.rebuilding import Rebuilder
 from recollect.memory.service import Draft, MemoryService
 from recollect.storage.sqlite.store import SqliteStore
@@ -222,3 +224,91 @@ async def test_what_is_remembered_without_an_embedder_is_kept_and_gets_its_meani
 class Silent:
     async def report(self, done: float, total: float | None = None, message: str = "") -> None:
         pass
+
+
+SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+
+
+async def test_051_secrets_are_not_kept_and_the_memory_says_what_was_left_out(memory: MemoryService) -> None:
+    draft = Draft(
+        content=f"The token is {SECRET}, ask Ada.", metadata={"note": SECRET}, details={"api_key": "hunter2!x9"}
+    )
+    (outcome,) = await memory.remember([draft], None)
+    kept = outcome.memory
+    assert SECRET not in repr(kept)
+    assert "hunter2" not in repr(kept)
+    assert kept.content == "The token is [secret: github token], ask Ada."
+    assert kept.provenance == {"masked": ["github token"]}
+    assert await contents(memory, "what is the token?") == [kept.content]
+    (again,) = await memory.remember([Draft(content="The token is gone.", key="k")], None)
+    assert again.memory.provenance == {}
+
+
+async def test_where_secrets_are_refused_nothing_of_the_call_is_kept(tmp_path: Path) -> None:
+    store = await SqliteStore.open(tmp_path)
+    memory = MemoryService(store.memories, always(store, StaticEmbedder()), secrets=SecretsPolicy.REFUSE)
+    with pytest.raises(InvalidRequest, match="looks like a secret") as refused:
+        await memory.remember([Draft(content="fine"), Draft(content=f"token {SECRET}")], None)
+    assert SECRET not in repr(refused.value.record)
+    with pytest.raises(InvalidRequest, match="looks like a secret"):
+        await memory.remember([Draft(content="fine", metadata={"password": "hunter2!x9"})], None)
+    assert (await store.memories.counts()).memories == 0
+    await store.close()
+
+
+async def test_where_secrets_may_be_kept_they_are(tmp_path: Path) -> None:
+    store = await SqliteStore.open(tmp_path)
+    memory = MemoryService(store.memories, always(store, StaticEmbedder()), secrets=SecretsPolicy.KEEP)
+    (outcome,) = await memory.remember([Draft(content=f"token {SECRET}")], None)
+    assert outcome.memory.content == f"token {SECRET}"
+    await store.close()
+
+
+async def test_what_was_true_then_is_recalled_as_of_then(memory: MemoryService) -> None:
+    first, second = datetime(2020, 1, 1, tzinfo=UTC), datetime(2024, 1, 1, tzinfo=UTC)
+    await memory.remember([Draft(content="Ada lives in Rome.", subject="Ada's  Home", valid_from=first)], None)
+    (outcome,) = await memory.remember(
+        [Draft(content="Ada lives in Oslo.", subject="ada's home", valid_from=second)], None
+    )
+    assert len(outcome.superseded) == 1
+
+    async def home(as_of: datetime | None) -> list[str]:
+        wanted = MemoryFilter(as_of=as_of)
+        found = await memory.recall("where does Ada live?", EVERYBODY, wanted, Wish(limit=10, threshold=0.1))
+        return [hit.memory.content for hit in found.hits]
+
+    assert await home(None) == ["Ada lives in Oslo."]
+    assert await home(datetime(2022, 1, 1, tzinfo=UTC)) == ["Ada lives in Rome."]
+    assert await home(datetime(2019, 1, 1, tzinfo=UTC)) == []
+
+
+async def test_a_call_is_told_from_another_by_all_that_it_says(memory: MemoryService) -> None:
+    draft = Draft(content="once")
+    first = await memory.remember_once([draft], None, "client", "key")
+    assert (await memory.remember_once([Draft(content="once")], None, "client", "key")).receipts == first.receipts
+    for other in ([Draft(content="twice")], [draft, draft], [Draft(content="once", given=frozenset({"tags"}))]):
+        with pytest.raises(Conflict):
+            await memory.remember_once(other, None, "client", "key")
+    with pytest.raises(Conflict):
+        await memory.remember_once([draft], "prj_other", "client", "key")
+
+
+async def test_014_a_client_keeps_no_more_than_it_may_and_others_are_not_counted(tmp_path: Path) -> None:
+    store = await SqliteStore.open(tmp_path)
+    quota = Quota(memories_per_client=2, writes_per_minute=4)
+    memory = MemoryService(store.memories, always(store, StaticEmbedder()), quota=quota)
+
+    async def keep(client: str, *contents: str, key: str | None = None) -> None:
+        drafts = [Draft(content=content, key=key, provenance={"client": client}) for content in contents]
+        await memory.remember(drafts, None)
+
+    await keep("ada", "one", key="k")
+    with pytest.raises(QuotaExceeded):
+        await keep("ada", "two", "three")
+    await keep("ada", "one, changed", key="k")
+    await keep("bob", "two", "three")
+    assert (await store.memories.counts()).memories == 4  # a version of the first one too
+    await keep("ada", "four")
+    with pytest.raises(RateLimited):
+        await keep("ada", "five")
+    await store.close()

@@ -11,6 +11,7 @@ from recollect.domain.scopes import Scope
 from recollect.retrieval.selection import (
     diversified,
     fold,
+    represents,
     says_the_same,
     spread_over_sessions,
     with_lookalikes,
@@ -60,6 +61,29 @@ def directions(*degrees: float) -> NDArray[np.float32]:
 def test_060_the_same_is_said_by_almost_the_same_words_in_their_order(one: str, other: str, same: bool) -> None:
     assert says_the_same(memory(one), memory(other)) is same
     assert says_the_same(memory(other), memory(one)) is same
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "whole"),
+    [
+        ("We deploy on Thursdays.", "we  deploy on thursdays", True),
+        ("We chose PostgreSQL because the team knows it well.", "We chose PostgreSQL because the team knows it.", True),
+        (
+            "We chose PostgreSQL because the team knows it.",
+            "We chose PostgreSQL because the team knows it well.",
+            False,
+        ),
+        ("We deploy on Thursdays.", "We deploy on Thursday.", False),
+        ("Ada deployed the service", "Ada deploys the service", False),
+        ("The alarm of the old house is never on", "The alarm of the old house is on", False),
+        ("The limit of the public service is 5", "The limit of the public service is", False),
+        ("That went well :)", "That went well :(", False),
+        ("...", "!", False),
+        ("🎉", "🎉", True),
+    ],
+)
+def test_047_a_text_represents_another_one_only_with_every_word_of_it(text: str, other: str, whole: bool) -> None:
+    assert represents(text, other) is whole
 
 
 def test_060_what_two_speakers_say_or_two_keys_hold_is_not_the_same() -> None:

@@ -38,6 +38,7 @@ async def test_043_a_fact_comes_back_with_everything_that_was_said_of_it(call: C
     (memory,) = answer["memories"]
     assert 0 < memory.pop("score") <= 1
     assert memory.pop("recorded_at") == memory.pop("updated_at")
+    assert memory.pop("provenance")["tool"] == "remember"
     assert memory == {
         "id": kept["id"],
         "content": "We chose PostgreSQL because the team knows it.",
@@ -52,6 +53,14 @@ async def test_043_a_fact_comes_back_with_everything_that_was_said_of_it(call: C
         "tags": ["database", "architecture"],
         "metadata": {"ticket": 42, "links": ["a", "b"]},
         "occurred_at": "2026-03-04T08:00:00Z",
+        "kind": "general",
+        "details": {},
+        "subject": None,
+        "valid_from": None,
+        "valid_until": None,
+        "superseded_by": None,
+        "protected": False,
+        "conflicts": [],
         "confirmed": True,
         "duplicates": [],
         "explanation": None,
@@ -63,7 +72,7 @@ async def test_044_a_key_keeps_one_current_value_and_what_is_not_said_again_stay
         call, project, "We deploy on Heroku.", key="deploy-target", tags=["ops"], metadata={"by": "Ada"}
     )
     second = await remember(call, project, "We deploy on Fly.io now.", key="deploy-target", importance=0.7)
-    assert second == {**first, "outcome": "updated"}
+    assert second == {**first, "outcome": "updated", "superseded": second["superseded"]}
     (memory,) = (await call("recall", query="where do we deploy?", project=project, scope="project"))["memories"]
     assert (memory["content"], memory["importance"], memory["tags"], memory["metadata"]) == (
         "We deploy on Fly.io now.",

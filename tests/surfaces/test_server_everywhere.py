@@ -6,7 +6,7 @@ from tests.surfaces.callers import Caller, CallFailed
 
 
 async def test_041_a_tool_is_found_described_and_called_without_being_listed(call: Caller) -> None:
-    found = await call("search_tools", query="keep many facts at once")
+    found = await call("search_tools", query="remember many things at once")
     assert found["tools"][0]["name"] == "remember_many"
     described = await call("describe_tool", name="get_project")
     assert described["input_schema"] == {"additionalProperties": False, "properties": {}, "type": "object"}

@@ -4,26 +4,45 @@ import logging
 import os
 import shutil
 from collections.abc import Iterable, Mapping
+from datetime import timedelta
 from functools import partial
 
 import anyio
 import anyio.abc
 
 from recollect.app.settings import Settings
+from recollect.cortex.asking import Asker
+from recollect.cortex.briefing import Briefing
+from recollect.cortex.session_export import SessionExporter
+from recollect.domain.breakage import place_of
+from recollect.domain.clock import Clock, system_clock
 from recollect.domain.errors import RecollectError, Unavailable, error_from_record
 from recollect.domain.jobs import JobState
+from recollect.inference.completion import LanguageModel, UnusableCompleter
 from recollect.jobs.service import JobService
 from recollect.memory.compacting import Compactor
+from recollect.memory.consolidation import TEND_SECONDS, Consolidator
+from recollect.memory.corrections import Corrections
 from recollect.memory.embedding_change import EmbeddingChange
+from recollect.memory.forgetting import Forgetter
 from recollect.memory.models import ModelsInUse
 from recollect.memory.projects import ProjectService
+from recollect.memory.quota import Quota
 from recollect.memory.rebuilding import Rebuilder
 from recollect.memory.service import MemoryService
+from recollect.memory.sessions import SessionService
+from recollect.memory.startup import EVERY_SECONDS, FIRST_SECONDS, QUIET_SECONDS, UPKEEP_JOB, StartupSummaries
+from recollect.memory.summarising import Summariser
+from recollect.memory.transfer.exporting import Exporter
+from recollect.memory.transfer.folders import TransferFolders
+from recollect.memory.transfer.importing import Importer
+from recollect.memory.working import WorkingMemory
 from recollect.storage.store import Store
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Tool
 from recollect.toolkit.dispatcher import Dispatcher
 from recollect.toolkit.health import Health
+from recollect.toolkit.history import CallHistory
 from recollect.toolkit.listing import Listing
 from recollect.toolkit.offering import Offering
 from recollect.toolkit.registry import Registry, Toolset
@@ -37,6 +56,10 @@ logger = logging.getLogger("recollect.app")
 USAGE_SECONDS = 30.0
 # How often it is looked whether the index became so scattered that it should be written anew.
 COMPACT_SECONDS = 60.0
+# Calls that are too old to be kept are looked for in processes that live on, and then so often.
+FADE_AFTER_SECONDS, FADE_SECONDS = 60.0, 3600.0
+# How often it is looked whether it is time to let go of what has faded.
+FORGET_SECONDS = 60.0
 
 
 class Application:
@@ -50,20 +73,25 @@ class Application:
         tools: Iterable[Tool] = ALL,
         adopts_jobs: bool = True,
         own_client: str | None = None,
+        clock: Clock = system_clock,
     ) -> None:
         """What goes on beside the calls runs in `tasks`; `close` belongs after its end."""
+        self._clock = clock
         self.settings = settings
         self.registry = Registry(tools)
         self.services = Services()
         self._usage = UsageCounter()
+        self._history = CallHistory(clock)
         self._adopts_jobs = adopts_jobs
         self._own_client = own_client
         self._tasks = tasks
         self._store: Store | None = None
         self._models: ModelsInUse | None = None
         self._memories: MemoryService | None = None
+        self._language_model: LanguageModel | None = None
         self._provide()
-        self.dispatcher = Dispatcher(self.registry, self.services, self._usage)
+        history = self._history if settings.sessions.history else None
+        self.dispatcher = Dispatcher(self.registry, self.services, self._usage, history)
         self.listing = Listing(self.registry, Toolset(settings.tools), self._uses)
 
     @property
@@ -74,12 +102,16 @@ class Application:
         """Keep the counts and close what was opened."""
         if self._models is not None:
             await self._models.close()
+        if self._language_model is not None and self._language_model.completer is not None:
+            await self._language_model.completer.close()
         if self._store is None:
             return
         try:
             await self._usage.flush(self._store.usage)
         except RecollectError as error:
             logger.warning("counts of calls could not be kept", extra={"problem": error.message})
+        await self._write_history()
+        await self._leave_session()
         if self._memories is not None:
             await self._memories.uses.flush()
         await self._store.close()
@@ -98,11 +130,24 @@ class Application:
         provide(Store, self._open_store)
         provide(JobService, self._start_jobs)
         provide(MemoryService, self._memory)
+        provide(Corrections, self._corrections)
         provide(ProjectService, self._projects)
+        provide(SessionService, self._sessions)
+        provide(Briefing, self._briefing)
+        provide(SessionExporter, self._session_exporter)
         provide(Rebuilder, self._rebuilder)
         provide(Compactor, self._compactor)
         provide(ModelsInUse, self._models_in_use)
         provide(EmbeddingChange, self._embedding_change)
+        provide(Forgetter, self._forgetter)
+        provide(LanguageModel, self._make_language_model)
+        provide(Summariser, self._summariser)
+        provide(StartupSummaries, self._startup_summaries)
+        provide(Exporter, self._exporter)
+        provide(Importer, self._importer)
+        provide(Consolidator, self._consolidator)
+        provide(WorkingMemory, self._working)
+        provide(Asker, self._asker)
         self.services.provide_ready(
             Health,
             Health(
@@ -131,6 +176,44 @@ class Application:
         self._models = ModelsInUse(store.embeddings, chosen.choice(), make, rights=chosen.caller_rights())
         return self._models
 
+    async def _make_language_model(self) -> LanguageModel:
+        self._language_model = LanguageModel(None)
+        if (choice := self.settings.llm.choice()) is not None:
+            from recollect.inference.chat_completions import completer_for
+
+            try:
+                self._language_model = LanguageModel(completer_for(choice, os.environ))
+            except RecollectError as problem:
+                self._language_model = LanguageModel(UnusableCompleter(choice.model, problem))
+        return self._language_model
+
+    async def _summariser(self) -> Summariser:
+        store, memories = await self.services.get(Store), await self.services.get(MemoryService)
+        completer = (await self.services.get(LanguageModel)).completer
+        composer = None
+        if completer is not None:
+            from recollect.memory.composing import Composer
+
+            composer = Composer(completer)
+        return Summariser(store.summaries, store.memories, memories, composer, clock=self._clock)
+
+    async def _startup_summaries(self) -> StartupSummaries:
+        return StartupSummaries(
+            await self.services.get(JobService),
+            await self.services.get(Summariser),
+            off_because=self._why_no_summaries(),
+        )
+
+    def _why_no_summaries(self) -> str | None:
+        """Why this server makes no summaries by itself; None when it does."""
+        match self.settings.summaries.automatic:
+            case "off":
+                return "the setting summaries.automatic is off"
+            case "auto" if self.settings.llm.choice() is None:
+                return "no language model is set; summarize_sessions makes extractive summaries when it is called"
+            case _:
+                return None
+
     async def _embedding_change(self) -> EmbeddingChange:
         store = await self.services.get(Store)
         return EmbeddingChange(store.embeddings, await self.services.get(ModelsInUse))
@@ -141,9 +224,16 @@ class Application:
     async def _open_store(self) -> Store:
         from recollect.storage.sqlite.store import SqliteStore
 
-        self._store = await SqliteStore.open(self.settings.home, lease_seconds=self.settings.jobs.lease_seconds)
+        lease_seconds = self.settings.jobs.lease_seconds
+        self._store = await SqliteStore.open(self.settings.home, clock=self._clock, lease_seconds=lease_seconds)
         self._tasks.start_soon(self._keep_counts, self._store)
+        self._tasks.start_soon(self._keep_history)
+        self._tasks.start_soon(self._fade_history, self._store)
         self._tasks.start_soon(self._keep_compact)
+        self._tasks.start_soon(self._keep_forgetting)
+        self._tasks.start_soon(self._tend_working_memory)
+        if self._adopts_jobs and self._why_no_summaries() is None:
+            self._tasks.start_soon(self._keep_summaries)
         self._tasks.start_soon(self.services.get, JobService)
         return self._store
 
@@ -159,20 +249,83 @@ class Application:
 
     async def _memory(self) -> MemoryService:
         store = await self.services.get(Store)
-        self._memories = MemoryService(store.memories, await self.services.get(ModelsInUse))
+        models = await self.services.get(ModelsInUse)
+        quota = self.settings.quota
+        self._memories = MemoryService(
+            store.memories,
+            models,
+            clock=self._clock,
+            secrets=self.settings.secrets,
+            quota=Quota(
+                memories_per_client=quota.memories_per_client,
+                writes_per_minute=quota.writes_per_minute,
+            ),
+        )
         self._tasks.start_soon(self._memories.uses.keep)
         return self._memories
+
+    async def _corrections(self) -> Corrections:
+        return Corrections(await self.services.get(MemoryService))
 
     async def _projects(self) -> ProjectService:
         store = await self.services.get(Store)
         return ProjectService(store.projects, default_path=self.settings.project, own_client=self._own_client)
 
+    async def _sessions(self) -> SessionService:
+        return SessionService((await self.services.get(Store)).sessions, self._write_history)
+
+    async def _briefing(self) -> Briefing:
+        memories = (await self.services.get(Store)).memories
+        return Briefing(await self.services.get(SessionService), memories, clock=self._clock)
+
+    async def _session_exporter(self) -> SessionExporter:
+        memories = (await self.services.get(Store)).memories
+        return SessionExporter(await self.services.get(SessionService), memories, clock=self._clock)
+
     async def _rebuilder(self) -> Rebuilder:
         store = await self.services.get(Store)
         return Rebuilder(store.memories, await self.services.get(MemoryService))
 
+    async def _forgetter(self) -> Forgetter:
+        store = await self.services.get(Store)
+        return Forgetter(store.memories, store.forgetting, self.settings.forgetting.rules(), clock=self._clock)
+
     async def _compactor(self) -> Compactor:
         return Compactor((await self.services.get(Store)).memories)
+
+    async def _consolidator(self) -> Consolidator:
+        store = await self.services.get(Store)
+        threshold = self.settings.working.threshold
+        memory = partial(self.services.get, MemoryService)
+        return Consolidator(store.working, memory, threshold=threshold, clock=self._clock)
+
+    async def _working(self) -> WorkingMemory:
+        chosen = self.settings.working
+        store, consolidator = await self.services.get(Store), await self.services.get(Consolidator)
+        return WorkingMemory(
+            store.working,
+            consolidator,
+            capacity=chosen.capacity,
+            ttl_seconds=chosen.ttl_seconds,
+            secrets=self.settings.secrets,
+            clock=self._clock,
+        )
+
+    async def _asker(self) -> Asker:
+        memories, working = await self.services.get(MemoryService), await self.services.get(WorkingMemory)
+        return Asker(memories, working, (await self.services.get(LanguageModel)).completer)
+
+    def _transfer_folders(self) -> TransferFolders:
+        return TransferFolders(self.settings.home / "backups", self.settings.transfer.folders)
+
+    async def _exporter(self) -> Exporter:
+        return Exporter((await self.services.get(Store)).transfer, self._transfer_folders())
+
+    async def _importer(self) -> Importer:
+        store = await self.services.get(Store)
+        memories, models = await self.services.get(MemoryService), await self.services.get(ModelsInUse)
+        folders, secrets = self._transfer_folders(), self.settings.secrets
+        return Importer(store.transfer, memories, models, store.projects, folders, secrets=secrets)
 
     # -- what goes on beside the calls ---------------------------------------------------------------
 
@@ -192,6 +345,39 @@ class Application:
             except RecollectError as error:
                 logger.warning("counts of calls could not be kept", extra={"problem": error.message})
 
+    async def _keep_history(self) -> None:
+        while True:
+            await self._history.due()
+            await self._write_history()
+
+    async def _write_history(self) -> None:
+        """Write the calls that were noted; what cannot be written now is written next time."""
+        try:
+            store = await self.services.get(Store)
+            project = await (await self.services.get(ProjectService)).active(None)
+            await self._history.flush(store.sessions, project.id if project else None)
+        except RecollectError as error:
+            logger.warning("calls could not be kept in the history", extra={"problem": error.message})
+
+    async def _leave_session(self) -> None:
+        """The client that this process was started for is gone with it."""
+        if self._own_client is None:
+            return
+        try:
+            await (await self.services.get(SessionService)).leave(self._own_client)
+        except RecollectError as error:
+            logger.warning("the session could not be ended", extra={"problem": error.message})
+
+    async def _fade_history(self, store: Store) -> None:
+        """Erase calls that are too old to be kept."""
+        await anyio.sleep(FADE_AFTER_SECONDS)
+        while True:
+            try:
+                await store.sessions.forget_before(self._clock() - timedelta(days=self.settings.sessions.keep_days))
+            except RecollectError as error:
+                logger.warning("old calls could not be erased", extra={"problem": error.message})
+            await anyio.sleep(FADE_SECONDS)
+
     async def _keep_compact(self) -> None:
         """Compact the index when it is due and nobody else is doing so."""
         while True:
@@ -201,6 +387,39 @@ class Application:
                     await self.dispatcher.call("compact_index", {}, CallContext(surface="python", patience=0))
             except RecollectError as error:
                 logger.warning("the index was not compacted", extra={"problem": error.message})
+
+    async def _tend_working_memory(self) -> None:
+        """Let what agents have in mind become memories before it expires, and erase what has expired."""
+        while True:
+            await anyio.sleep(TEND_SECONDS)
+            try:
+                await (await self.services.get(Consolidator)).tend()
+            except RecollectError as error:
+                logger.warning("working memory was not looked after", extra={"problem": error.message})
+            except Exception as error:  # a bug: one item must not end the server, now and at every start
+                logger.error("looking after working memory broke", extra=place_of(error))
+
+    async def _keep_summaries(self) -> None:
+        """Bring all summaries up to date, unless another process does or just did."""
+        await anyio.sleep(FIRST_SECONDS)
+        while True:
+            try:
+                context = CallContext(surface="python")
+                await self.dispatcher.start_alone(UPKEEP_JOB, context, quiet_seconds=QUIET_SECONDS)
+            except RecollectError as error:
+                logger.warning("summaries were not brought up to date", extra={"problem": error.message})
+            await anyio.sleep(EVERY_SECONDS)
+
+    async def _keep_forgetting(self) -> None:
+        """Let go of what has faded, in one process of all, where the settings say so."""
+        while self.settings.forgetting.enabled:
+            await anyio.sleep(FORGET_SECONDS)
+            try:
+                if await (await self.services.get(Forgetter)).is_due():
+                    context = CallContext(surface="python", patience=0)
+                    await self.dispatcher.call("forget_faded", {"dry_run": False}, context)
+            except RecollectError as error:
+                logger.warning("what has faded was not let go", extra={"problem": error.message})
 
     async def _compacts(self) -> bool:
         jobs = await self.services.get(JobService)

@@ -46,6 +46,7 @@ def _behind_edge(application: Application, tools: "ToolServer") -> "ASGIApp":
     from recollect.gateway.edge import Edge
     from recollect.gateway.mcp.http import serve_http
     from recollect.gateway.rest.app import build_app
+    from recollect.tools.asking import ask_mimo
 
     settings = application.settings
     hosts = _served_names(settings)
@@ -68,6 +69,7 @@ def _behind_edge(application: Application, tools: "ToolServer") -> "ASGIApp":
         application.services,
         version=__version__,
         requires_key=settings.api_key is not None,
+        mimo_ask=ask_mimo.name,
         lifespan=lifespan,
     )
     api.router.routes.append(Route("/mcp", endpoint=mcp.asgi_app))

@@ -3,20 +3,30 @@
 import os
 import tomllib
 from collections.abc import Iterable, Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field, SecretStr, ValidationError, field_validator
+from pydantic import BaseModel, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from recollect.domain.errors import Misconfigured
 from recollect.domain.nearest import nearest_names
-from recollect.inference.choices import DEFAULT_AZURE_VERSION, CallerRights, EmbeddingChoice, Pace, ProviderName
+from recollect.domain.rules import AgeLimit, ForgettingRules, SecretsPolicy
+from recollect.inference.choices import (
+    DEFAULT_AZURE_VERSION,
+    CallerRights,
+    CompletionChoice,
+    EmbeddingChoice,
+    Pace,
+    ProviderName,
+)
 
 PREFIX = "RECOLLECT_"
 FILE_NAME = "recollect.toml"
 MIN_KEY_LENGTH = 8
 _PACE = Pace()
+_COMPLETION = CompletionChoice(base_url="", model="")
 
 
 class JobSettings(BaseModel):
@@ -106,6 +116,153 @@ class EmbeddingSettings(BaseModel):
         return EmbeddingChoice(**chosen, pace=pace)
 
 
+class WorkingSettings(BaseModel):
+    """What agents have in mind."""
+
+    capacity: int = Field(
+        default=100, ge=1, le=10_000, description="How many items the working memory of a session can have."
+    )
+    ttl_seconds: float = Field(
+        default=300, ge=1, le=86_400, description="How long an item is kept unless it says otherwise."
+    )
+    threshold: float = Field(
+        default=0.3,
+        ge=0,
+        le=1,
+        description="The importance from which on an item becomes a memory before it expires, and the least score for "
+        "that.",
+    )
+
+
+class TransferSettings(BaseModel):
+    """Files that memories move out and in with."""
+
+    folders: list[Path] = Field(
+        default_factory=list[Path],
+        description="Folders, beside `backups` in the home, that export_database may write to and import_database may "
+        "read from. Whoever may call tools can do so, so allow none that has anything else in it.",
+    )
+
+
+class ForgettingSettings(BaseModel):
+    """What is let go by itself: by default nothing."""
+
+    enabled: bool = Field(
+        default=False,
+        description="Whether memories that have faded are erased without being asked. By default nothing ever is: call "
+        "forget_faded to see what would go.",
+    )
+    interval_seconds: float = Field(default=3600, ge=60, description="How often that is done, by one process of all.")
+    threshold: float = Field(
+        default=0.1, ge=0, le=1, description="A memory weaker than this has faded; 0 lets nothing fade away."
+    )
+    decay_rate: float = Field(
+        default=0.1, ge=0, le=10, description="How fast memories fade: at 0.1 a day they are half as strong in a week."
+    )
+    cleanup: bool = Field(
+        default=False, description="Whether what is old and matters little goes too, and what is too much, as follows."
+    )
+    cleanup_importance: float = Field(default=0.7, ge=0, le=1, description="What matters less than this goes ...")
+    cleanup_days: float = Field(default=30, gt=0, description="... when it was kept more than so many days ago.")
+    cleanup_low_importance: float = Field(default=0.5, ge=0, le=1, description="What matters less than this goes ...")
+    cleanup_low_days: float = Field(default=7, gt=0, description="... when it was kept more than so many days ago.")
+    cleanup_most: int = Field(
+        default=100_000,
+        ge=0,
+        description="If there are more memories than this, those go that matter least, the oldest first; 0: no limit.",
+    )
+
+    def rules(self) -> ForgettingRules:
+        """What is chosen, as the room of memories takes it."""
+        limits = [
+            AgeLimit(self.cleanup_importance, timedelta(days=self.cleanup_days)),
+            AgeLimit(self.cleanup_low_importance, timedelta(days=self.cleanup_low_days)),
+        ]
+        return ForgettingRules(
+            threshold=self.threshold,
+            decay_rate=self.decay_rate,
+            age_limits=limits if self.cleanup else (),
+            most=self.cleanup_most if self.cleanup else 0,
+            every=timedelta(seconds=self.interval_seconds) if self.enabled else None,
+        )
+
+
+class QuotaSettings(BaseModel):
+    """How much one client may write."""
+
+    memories_per_client: int = Field(
+        default=0, ge=0, description="How many memories of one client are kept at most; 0 for no limit."
+    )
+    writes_per_minute: int = Field(
+        default=6000,
+        ge=0,
+        description="How often one client may write in a minute, however much each time; 0 for no limit.",
+    )
+
+
+class LlmSettings(BaseModel):
+    """The language model that writes summaries; none by default, and everything works without one."""
+
+    base_url: str | None = Field(
+        default=None,
+        description="The address of an OpenAI-compatible service, up to and without `/chat/completions`. With a model, "
+        "this turns the language model on: what it is asked about is sent there.",
+    )
+    model: str | None = Field(default=None, description="The model's name, as the service calls it.")
+    api_key: SecretStr | None = Field(default=None, description="The key of the service; api_key_env is safer.")
+    api_key_env: str | None = Field(
+        default=None, description="The environment variable that holds the key, such as OPENAI_API_KEY."
+    )
+    timeout_seconds: float = Field(
+        default=_COMPLETION.timeout_seconds, gt=0, le=3600, description="How long one answer may take."
+    )
+    retries: int = Field(
+        default=_COMPLETION.retries, ge=0, le=10, description="How often a request that failed is tried again."
+    )
+    concurrency: int = Field(
+        default=_COMPLETION.concurrency, ge=1, le=64, description="How many requests go on at once."
+    )
+
+    @model_validator(mode="after")
+    def _whole(self) -> "LlmSettings":
+        if (self.base_url is None) != (self.model is None):
+            raise ValueError("a language model needs both base_url and model")
+        return self
+
+    def choice(self) -> CompletionChoice | None:
+        """What is chosen, as the room of language models takes it."""
+        if self.base_url is None or self.model is None:
+            return None
+        return CompletionChoice(**{name: getattr(self, name) for name in CompletionChoice.__dataclass_fields__})
+
+
+class SummarySettings(BaseModel):
+    """Summaries of sessions, days and weeks."""
+
+    automatic: Literal["auto", "on", "off"] = Field(
+        default="auto",
+        description="Whether servers make the summaries that are missing by themselves, soon after they start and then "
+        "every hour: auto does so when there is a language model. Without one, an extractive summary says nothing that "
+        "the session does not say, so it is made when somebody asks for it.",
+    )
+
+
+class SessionSettings(BaseModel):
+    """Sessions of clients, and the history of what they call."""
+
+    history: bool = Field(
+        default=True,
+        description="Whether every call of a tool is kept in its client's session: arguments without secrets, and the "
+        "first 500 characters of the result.",
+    )
+    keep_days: float = Field(
+        default=30,
+        gt=0,
+        le=36_500,
+        description="After so many days calls are erased, and sessions of which nothing is left.",
+    )
+
+
 class LogSettings(BaseModel):
     """What is written to standard error."""
 
@@ -156,6 +313,24 @@ class Settings(BaseSettings):
     jobs: JobSettings = Field(default=JobSettings(), description="Long work.")
     embedding: EmbeddingSettings = Field(
         default=EmbeddingSettings(), description="The model that finds memories by meaning."
+    )
+    working: WorkingSettings = Field(default=WorkingSettings(), description="What agents have in mind.")
+    transfer: TransferSettings = Field(
+        default=TransferSettings(), description="Files that memories move out and in with."
+    )
+    secrets: SecretsPolicy = Field(
+        default=SecretsPolicy.MASK,
+        description="What becomes of keys, tokens and passwords in what is to be remembered: refuse it, mask them (a "
+        "mark such as `[secret: password]` is kept instead), or keep them. No caller can choose otherwise.",
+    )
+    forgetting: ForgettingSettings = Field(
+        default=ForgettingSettings(), description="What is let go by itself: by default nothing."
+    )
+    quota: QuotaSettings = Field(default=QuotaSettings(), description="How much one client may write.")
+    llm: LlmSettings = Field(default=LlmSettings(), description="The language model, if there is one.")
+    summaries: SummarySettings = Field(default=SummarySettings(), description="Summaries of sessions, days and weeks.")
+    sessions: SessionSettings = Field(
+        default=SessionSettings(), description="Sessions of clients, and the history of what they call."
     )
     log: LogSettings = Field(default=LogSettings(), description="What is written to standard error.")
 

@@ -16,6 +16,8 @@ class ErrorCode(StrEnum):
     UNAUTHENTICATED = "unauthenticated"
     FORBIDDEN = "forbidden"
     TOO_LARGE = "too_large"
+    RATE_LIMITED = "rate_limited"
+    QUOTA_EXCEEDED = "quota_exceeded"
     CANCELLED = "cancelled"
     BUSY = "busy"
     UNAVAILABLE = "unavailable"
@@ -90,6 +92,18 @@ class TooLarge(RecollectError):
     """The request is bigger than the server accepts."""
 
     code = ErrorCode.TOO_LARGE
+
+
+class RateLimited(RecollectError):
+    """The caller does more at once than the operator allows; trying again later works."""
+
+    code = ErrorCode.RATE_LIMITED
+
+
+class QuotaExceeded(RecollectError):
+    """The caller keeps as much as the operator allows; nothing was changed."""
+
+    code = ErrorCode.QUOTA_EXCEEDED
 
 
 class Cancelled(RecollectError):

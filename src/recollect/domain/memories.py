@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from recollect.domain.scopes import Scope, Visibility
@@ -10,6 +11,21 @@ from recollect.domain.scopes import Scope, Visibility
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+class Kind(StrEnum):
+    """What sort of thing is remembered."""
+
+    GENERAL = "general"
+    PREFERENCE = "preference"
+    DECISION = "decision"
+    CONTEXT = "context"
+    CORRECTION = "correction"
+    """What was wrong, and what is right."""
+    TURN = "turn"
+    """What somebody asked an agent, what it thought, and what it answered."""
+    SUMMARY = "summary"
+    """What a session, a day or a week came to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +47,27 @@ class Memory:
     occurred_at: datetime | None = None
     recorded_at: datetime
     updated_at: datetime
+    kind: Kind = Kind.GENERAL
+    details: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What only memories of its kind have."""
+    provenance: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Where it comes from."""
+    subject: str | None = None
+    """What it is about: of two memories about one subject, the later one is true."""
+    valid_from: datetime | None = None
+    """Since when it is true; by default since it happened."""
+    valid_until: datetime | None = None
+    """When it ceased to be true, or will."""
+    superseded_by: str | None = None
+    """The id of the memory that is true instead."""
+    protected: bool = False
+    """Whether it never fades away."""
+    conflicts: tuple[str, ...] = ()
+    """The ids of others about its subject that may be true instead, as nobody can tell; found when it is read."""
+
+    @property
+    def true_since(self) -> datetime:
+        return self.valid_from or self.occurred_at or self.recorded_at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +88,8 @@ class Derived:
 
 # What names a memory under its key; a later write of the same key never changes these.
 _IDENTITY = frozenset({"id", "scope", "project_id", "key", "recorded_at"})
+# What a later write changes also when it does not name it: these are about the content, and that is another.
+_OF_THE_CONTENT = frozenset({"provenance", "valid_from", "valid_until"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,12 +99,18 @@ class MemoryWrite:
     memory: Memory
     derived: Derived
     given: frozenset[str]
+    revises: str | None = None
+    """The id of the memory that this write changes, whatever its key."""
     passages_of: Callable[[Memory], tuple[tuple[str, ...], ...]] | None = None
     """Finds the terms of a revised memory, which has labels that this write does not name."""
 
     def revise(self, existing: Memory) -> Memory:
         """The existing memory with what this write names; what it does not name stays."""
-        changed = {name: getattr(self.memory, name) for name in self.given - _IDENTITY}
+        names = self.given - _IDENTITY
+        changed = {name: getattr(self.memory, name) for name in names}
+        if "content" in names and self.memory.content != existing.content:
+            changed |= {name: getattr(self.memory, name) for name in _OF_THE_CONTENT}
+            changed["valid_from"] = self.memory.valid_from or self.memory.occurred_at or self.memory.recorded_at
         return replace(existing, **changed, updated_at=self.memory.updated_at)
 
     def rederive(self, revised: Memory) -> Derived:
@@ -78,6 +123,10 @@ class Stored:
     """A new memory was kept."""
 
     memory: Memory
+    superseded: Sequence[str] = ()
+    """The ids of memories about the same subject that are not true any more."""
+    conflicts: Sequence[str] = ()
+    """The ids of memories about the same subject of which nobody can tell whether they or this one are true."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +134,75 @@ class Updated:
     """The memory under this key was changed in place."""
 
     memory: Memory
+    superseded: Sequence[str] = ()
+    """The id under which what was there before is kept."""
+    conflicts: Sequence[str] = ()
 
 
 WriteOutcome = Stored | Updated
+
+
+@dataclass(frozen=True, slots=True)
+class Once:
+    """What tells a write that was sent twice from two writes."""
+
+    client: str
+    key: str
+    digest: str
+    """Of what is written: the same key for something else is a mistake."""
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What became of a write, as it can be told again when the memory is gone."""
+
+    id: str
+    outcome: str
+    """`stored` or `updated`."""
+    scope: Scope
+    project_id: str | None
+    superseded: Sequence[str] = ()
+    conflicts: Sequence[str] = ()
+    masked: Sequence[str] = ()
+    """The kinds of secrets that marks stand for in what was kept."""
+
+
+def receipt_of(outcome: WriteOutcome) -> Receipt:
+    memory = outcome.memory
+    word = "updated" if isinstance(outcome, Updated) else "stored"
+    masked = tuple(memory.provenance.get("masked", ()))
+    return Receipt(memory.id, word, memory.scope, memory.project_id, outcome.superseded, outcome.conflicts, masked)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What became of writes that are done once."""
+
+    receipts: Sequence[Receipt]
+    outcomes: Sequence[WriteOutcome] | None
+    """None when they had been done before, and nothing was changed now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some memories out of more."""
+
+    total: int
+    memories: Sequence[Memory]
+
+
+@dataclass(frozen=True, slots=True)
+class Ageing:
+    """What tells whether a memory fades."""
+
+    id: str
+    kind: Kind
+    importance: float
+    recorded_at: datetime
+    uses: int
+    used_at: datetime | None
+    protected: bool
+    superseded: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +222,10 @@ class MemoryFilter:
     """Exclusive."""
     containing: tuple[tuple["Wording", ...], ...] = ()
     """Of each of these, at least one wording."""
+    kinds: tuple[Kind, ...] = ()
+    """One of these."""
+    as_of: datetime | None = None
+    """True at this moment; by default now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +253,8 @@ class CandidateQuery:
     """Spans of time (from, until) that the question names; what happened then is a candidate too."""
     with_uses: bool = False
     """Whether it matters how often each candidate was an answer before."""
+    now: datetime | None = None
+    """What is not true at this moment is no candidate, unless the filter names another; None lets everything in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
 """What each failure is over HTTP: its status, its body, and what the documentation says of it."""
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping
 
@@ -17,6 +18,9 @@ STATUS: Mapping[ErrorCode, int] = {
     ErrorCode.UNAUTHENTICATED: 401,
     ErrorCode.FORBIDDEN: 403,
     ErrorCode.TOO_LARGE: 413,
+    ErrorCode.RATE_LIMITED: 429,
+    # Not 429 or 507, after which clients try again: this does not pass by itself.
+    ErrorCode.QUOTA_EXCEEDED: 403,
     # Somebody else stopped the work: a conflict over its state. 499 is one server's habit, not a registered status.
     ErrorCode.CANCELLED: 409,
     ErrorCode.BUSY: 503,
@@ -51,6 +55,8 @@ def error_response(
     """The answer that tells of this failure; only what HTTP itself refuses has a status beside the table."""
     if isinstance(error, MalformedBody):
         status = error.status
+    if "retry_after_seconds" in error.details:
+        headers = {"Retry-After": str(math.ceil(error.details["retry_after_seconds"])), **(headers or {})}
     body = ErrorBody(error=ErrorView.of(error.record), request_id=request_id)
     return Response(
         body.model_dump_json(fallback=str),

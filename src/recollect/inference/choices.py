@@ -1,4 +1,4 @@
-"""What can be chosen of an embedding provider: values only, so that reading them loads nothing."""
+"""What can be chosen of a model and its provider: values only, so that reading them loads nothing."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -44,6 +44,22 @@ class EmbeddingChoice:
     similarity_threshold: float | None = None
     """What is less similar to a question is not found by its meaning; None leaves that to the ranking."""
     pace: Pace = Pace()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompletionChoice:
+    """Which language model somebody chose."""
+
+    base_url: str
+    model: str
+    api_key: SecretStr | None = None
+    api_key_env: str | None = None
+    """The environment variable that holds the key."""
+    timeout_seconds: float = 60.0
+    """For one request, from its first byte to the last of its answer."""
+    retries: int = 2
+    concurrency: int = 2
+    """Requests at one time."""
 
 
 LOOPBACK = "loopback"

@@ -1,4 +1,4 @@
-"""Why an embedding model cannot answer, so that callers can go on without it and say so."""
+"""Why a model cannot answer, so that callers can go on without it and say so."""
 
 from enum import StrEnum
 from typing import Any
@@ -24,5 +24,5 @@ class Reason(StrEnum):
 
 
 def unavailable(reason: Reason, message: str, *, hint: str, **details: Any) -> Unavailable:
-    """The error to raise when no vectors can be had for now."""
+    """The error to raise when no vectors, or no answer, can be had for now."""
     return Unavailable(message, hint=hint, details={"reason": reason.value, **details})

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import quote, urlencode, urlsplit
+from typing import Any, Literal
+from urllib.parse import quote, urlencode
 
 from pydantic import SecretStr
 
@@ -15,9 +15,7 @@ from recollect.inference import minilm, static_model
 from recollect.inference.caching import CachingEmbedder, VectorCache
 from recollect.inference.choices import EmbeddingChoice, ProviderName
 from recollect.inference.embedding import Embedder
-
-if TYPE_CHECKING:
-    from recollect.inference.openai_compatible import Endpoint
+from recollect.inference.endpoint import Endpoint, find_key, web_address
 
 _OPENAI_MODELS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
 
@@ -137,13 +135,11 @@ def address_of(choice: EmbeddingChoice) -> str:
     """Where the texts of a choice other than `local` are sent: the whole address."""
     if choice.provider == "azure":
         return _azure_address(choice)
-    return f"{_base_url(choice.base_url or PROVIDERS[choice.provider].base_url)}/embeddings"
+    return f"{web_address(choice.base_url or PROVIDERS[choice.provider].base_url)}/embeddings"
 
 
-def endpoint_for(choice: EmbeddingChoice, environment: Mapping[str, str]) -> "Endpoint":
+def endpoint_for(choice: EmbeddingChoice, environment: Mapping[str, str]) -> Endpoint:
     """Where the texts of a choice other than `local` are sent, and how."""
-    from recollect.inference.openai_compatible import Endpoint
-
     provider = PROVIDERS[choice.provider]
     model = model_of(choice)
     azure = choice.provider == "azure"
@@ -155,6 +151,7 @@ def endpoint_for(choice: EmbeddingChoice, environment: Mapping[str, str]) -> "En
         key_header="api-key" if azure else "Authorization",
         key_prefix="" if azure else "Bearer ",
         key_hint=f"put the right key into {_key_variable(choice, provider) or 'api_key'}",
+        refused_hint="check model and dimensions; for texts that are too long lower max_characters",
         not_found_hint=_NOT_FOUND_HINTS.get(choice.provider, "check the model's name and base_url").format(model),
     )
 
@@ -192,27 +189,12 @@ def _fields(choice: EmbeddingChoice, provider: Provider) -> dict[str, Any]:
     return fields
 
 
-def _base_url(given: str | None) -> str:
-    try:
-        parts = urlsplit(given or "")
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        parts, usable = urlsplit(""), False
-    if not usable:
-        raise Misconfigured("base_url is not an address of the web", hint="such as http://127.0.0.1:11434/v1")
-    if parts.username is not None or parts.query or parts.fragment:
-        raise Misconfigured(
-            "base_url holds more than an address", hint="give the key as api_key or api_key_env, and no ? or #"
-        )
-    return parts.geturl().rstrip("/")
-
-
 def _azure_address(choice: EmbeddingChoice) -> str:
     if not choice.deployment_name or not (choice.resource_name or choice.base_url):
         raise Misconfigured("azure needs a resource and a deployment", hint="set resource_name and deployment_name")
     if choice.resource_name and not _AZURE_RESOURCE.fullmatch(choice.resource_name):
         raise Misconfigured("resource_name is not the name of an Azure resource", hint="letters, digits and dashes")
-    address = _base_url(choice.base_url or f"https://{choice.resource_name}.openai.azure.com")
+    address = web_address(choice.base_url or f"https://{choice.resource_name}.openai.azure.com")
     version = urlencode({"api-version": choice.api_version})
     return f"{address}/openai/deployments/{quote(choice.deployment_name, safe='')}/embeddings?{version}"
 
@@ -226,18 +208,10 @@ def _key_variable(choice: EmbeddingChoice, provider: Provider) -> str | None:
 
 def _key(choice: EmbeddingChoice, provider: Provider, environment: Mapping[str, str]) -> SecretStr | None:
     variable = _key_variable(choice, provider)
-    key = choice.api_key.get_secret_value() if choice.api_key else environment.get(variable or "", "")
-    key = key.strip()
-    if not key:
-        if variable is None and (provider.key_variable is None or choice.base_url is not None):
-            return None
+    key = find_key(choice.api_key, variable, environment)
+    if key is None and (variable is not None or (provider.key_variable is not None and choice.base_url is None)):
         raise Misconfigured(
             f"{choice.provider} needs a key, and {variable or 'api_key'} is empty",
             hint=f"put the key into {variable or 'api_key'}, or name another variable with api_key_env",
         )
-    # Such a key could not be sent, and the error about it would show it.
-    if not key.isascii() or not key.isprintable() or " " in key:
-        raise Misconfigured(
-            f"the key in {variable or 'api_key'} has characters that no key has", hint="copy the key once more"
-        )
-    return SecretStr(key)
+    return key

@@ -95,6 +95,13 @@ class JobService:
         self._tasks.start_soon(self._perform, self._take(job))
         return job
 
+    async def start_alone(self, kind: str, payload: Mapping[str, Any], *, quiet_seconds: float) -> Job | None:
+        """The same, unless any process is at such work or began it less than so many seconds ago: then None."""
+        job = await _whole(self._store.add_alone(kind, payload, owner=self._owner, quiet_seconds=quiet_seconds))
+        if job is not None:
+            self._tasks.start_soon(self._perform, self._take(job))
+        return job
+
     async def get(self, job_id: str) -> Job:
         if (job := await self._store.get(job_id)) is None:
             raise NotFound(f"there is no job {job_id[:80]!r}", hint="list_jobs shows those there are")

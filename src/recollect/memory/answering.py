@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
+from math import isnan
 from typing import TYPE_CHECKING
 
 from recollect.domain.memories import CandidatePool, Memory
@@ -55,6 +56,8 @@ class Hit:
     score: float
     relevance: float
     """The part of the score that is due to the question; what the threshold is about."""
+    cosine: float | None
+    """How similar its meaning is to the question's, -1 to 1; None when the two cannot be compared."""
     confirmed: bool
     """Whether it says what was asked about; else it is only related to it."""
     duplicates: Sequence[str]
@@ -149,6 +152,7 @@ class Answering:
                 memory=read[place],
                 score=float(ranking.scores[place]),
                 relevance=float(ranking.relevance[place]),
+                cosine=None if isnan(cosine := float(self.pool.cosines[place])) else cosine,
                 confirmed=confirmed,
                 duplicates=duplicates.get(place, ()),
                 explain=partial(ranking.reasons, place),

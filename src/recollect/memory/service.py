@@ -1,11 +1,13 @@
 """Remembering, recalling and forgetting."""
 
+import json
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
+from hashlib import sha256
 from typing import Any
 
 import anyio
@@ -18,14 +20,21 @@ from recollect.domain.memories import (
     CandidatePool,
     CandidateQuery,
     Derived,
+    Kind,
     Memory,
     MemoryFilter,
     MemoryWrite,
+    Once,
+    Page,
     WriteOutcome,
+    Written,
 )
+from recollect.domain.rules import Allowance, SecretsPolicy
 from recollect.domain.scopes import Scope, Visibility
 from recollect.memory.answering import Answering, Hit, Order, Wish
 from recollect.memory.models import ModelInUse, Models, ModelsInUse
+from recollect.memory.quota import Quota
+from recollect.memory.secrets import guard, guard_data
 from recollect.memory.uses import Uses
 from recollect.retrieval.presets import Preset
 from recollect.retrieval.question import read_question
@@ -45,6 +54,7 @@ PATIENCE_SECONDS = 5.0
 STATIC_MODELS = "static-"
 # So much text is analysed in a few milliseconds; more is done off the event loop.
 INLINE_CHARACTERS = 20_000
+_CONTENT = frozenset({"content"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +72,13 @@ class Draft:
     tags: tuple[str, ...] = ()
     metadata: dict[str, Any] = field(default_factory=dict[str, Any])
     occurred_at: datetime | None = None
+    kind: Kind = Kind.GENERAL
+    details: dict[str, Any] = field(default_factory=dict[str, Any])
+    provenance: dict[str, Any] = field(default_factory=dict[str, Any])
+    subject: str | None = None
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    protected: bool = False
     given: frozenset[str] = frozenset()
 
 
@@ -95,26 +112,111 @@ class Recollection:
 class MemoryService:
     """The memories of one store."""
 
-    def __init__(self, store: MemoryStore, models: ModelsInUse, *, clock: Clock = system_clock) -> None:
+    def __init__(
+        self,
+        store: MemoryStore,
+        models: ModelsInUse,
+        *,
+        clock: Clock = system_clock,
+        secrets: SecretsPolicy = SecretsPolicy.MASK,
+        quota: Quota | None = None,
+    ) -> None:
+        """`secrets` is what becomes of keys, tokens and passwords in what is to be kept."""
         self._store = store
+        self._quota = quota or Quota()
+        self._secrets = secrets
         self._models = models
         self._clock = clock
         self.uses = Uses(store, clock)
 
     async def remember(self, drafts: Sequence[Draft], project_id: str | None) -> Sequence[WriteOutcome]:
         """Keep all of these or none; durable when this returns."""
-        now = self._clock()
-        memories = [_memory(draft, project_id, now) for draft in drafts]
+        allowance = self._admit(drafts)
         models = await self._models.now()
+        outcomes = await self._store.put(await self._writes(drafts, project_id, models), allowance)
+        await self._make_up(outcomes, models)
+        return outcomes
+
+    async def remember_once(self, drafts: Sequence[Draft], project_id: str | None, client: str, key: str) -> Written:
+        """The same, unless this client has already done it under this key."""
+        allowance = self._admit(drafts)
+        models = await self._models.now()
+        once = Once(client, key, _digest(drafts, project_id))
+        writes = await self._writes(drafts, project_id, models)
+        written = await self._store.put_once(writes, once, self._clock(), allowance)
+        await self._make_up(written.outcomes or (), models)
+        return written
+
+    async def revise(
+        self,
+        memories: Sequence[Memory],
+        contents: Sequence[str],
+        provenance: Mapping[str, Any],
+        *,
+        beside: Draft,
+        project_id: str | None,
+    ) -> tuple[Sequence[WriteOutcome], WriteOutcome]:
+        """Give each of these another content and keep a new memory beside them, all or nothing.
+
+        What they said before is kept as history.
+        """
+        allowance = self._admit([beside])
+        now = self._clock()
+        models = await self._models.now()
+        contents = [guard(content, self._secrets).text for content in contents]
+        revised = [
+            replace(
+                memory,
+                content=content,
+                provenance=provenance,
+                recorded_at=now,
+                updated_at=now,
+                occurred_at=None,
+                valid_from=None,
+                valid_until=None,
+            )
+            for memory, content in zip(memories, contents, strict=True)
+        ]
+        derived = await self._derive(revised, models, may_lack_meaning=True)
+        changes = [
+            MemoryWrite(memory=memory, derived=found, given=_CONTENT, passages_of=_passages_of, revises=memory.id)
+            for memory, found in zip(revised, derived, strict=True)
+        ]
+        outcomes = await self._store.put([*changes, *await self._writes([beside], project_id, models)], allowance)
+        await self._make_up(outcomes, models)
+        return outcomes[:-1], outcomes[-1]
+
+    async def _writes(self, drafts: Sequence[Draft], project_id: str | None, models: Models) -> list[MemoryWrite]:
+        now = self._clock()
+        memories = [_memory(self._guarded(draft), project_id, now) for draft in drafts]
         derived = await self._derive(memories, models, may_lack_meaning=True)
-        writes = [
+        return [
             MemoryWrite(memory=memory, derived=found, given=draft.given | {"content"}, passages_of=_passages_of)
             for memory, found, draft in zip(memories, derived, drafts, strict=True)
         ]
-        outcomes = await self._store.put(writes)
+
+    def _admit(self, drafts: Sequence[Draft]) -> Allowance | None:
+        """Count a write of whoever brings these, and tell how much they may keep; `RateLimited` when it is too many."""
+        client = drafts[0].provenance.get("client") if drafts else None
+        self._quota.admit(client)
+        return self._quota.allowance(client)
+
+    def _guarded(self, draft: Draft) -> Draft:
+        """The draft without secrets, unless these are to be kept; where it comes from tells what was masked."""
+        guarded = guard(draft.content, self._secrets)
+        if guarded.masked:
+            provenance = {**draft.provenance, "masked": [*guarded.masked]}
+            draft = replace(draft, content=guarded.text, provenance=provenance)
+        if draft.metadata or draft.details:
+            metadata, details = guard_data(draft.metadata, self._secrets), guard_data(draft.details, self._secrets)
+            if (metadata, details) != (draft.metadata, draft.details):
+                draft = replace(draft, metadata=metadata, details=details)
+        return draft
+
+    async def _make_up(self, outcomes: Sequence[WriteOutcome], models: Models) -> None:
+        """Give what was just written the vectors of a model that was chosen meanwhile."""
         if await self._models.now() is not models:
             await self._models.make_up([outcome.memory for outcome in outcomes], models)
-        return outcomes
 
     async def recall(self, query: str, visibility: Visibility, filter: MemoryFilter, wish: Wish) -> Recollection:
         """What is most relevant to a question; what is not relevant enough only as near misses."""
@@ -144,6 +246,7 @@ class MemoryService:
                 limit=max(CANDIDATES, answering.limit * CANDIDATES_FOR_EACH),
                 moments=tuple((span.start, span.end) for span in question.spans),
                 with_uses=wish.preset is not Preset.RELEVANT,
+                now=question.asked_at,
             ),
             choose,
         )
@@ -164,27 +267,49 @@ class MemoryService:
             degraded=degraded,
         )
 
+    async def get(self, memory_id: str, visibility: Visibility) -> Memory:
+        if (memory := await self._store.get(visibility, memory_id)) is None:
+            raise _unknown(memory_id)
+        return memory
+
+    async def page(
+        self, visibility: Visibility, filter: MemoryFilter, *, newest_first: bool, limit: int, offset: int
+    ) -> Page:
+        """What passes the filter, a page of it, by the time it happened."""
+        return await self._store.page(visibility, filter, newest_first=newest_first, limit=limit, offset=offset)
+
+    async def history(
+        self, visibility: Visibility, *, memory_id: str | None = None, key: str | None = None
+    ) -> Sequence[Memory]:
+        """What a memory was, is and will be, by its id or its key; what was true first before the others."""
+        if memory_id is None:
+            memory_id = (await self._keyed(key or "", visibility, None)).id
+        found = await self._store.history(visibility, memory_id)
+        if not found:
+            raise _unknown(memory_id)
+        return found
+
     async def forget(self, memory_id: str, visibility: Visibility) -> Memory:
         """Erase one memory by its id."""
         if erased := await self._store.delete(visibility, [memory_id]):
             return erased[0]
-        raise NotFound(
-            f"there is no memory {memory_id[:80]!r} here",
-            hint="recall shows ids; a memory of another project or session can only be forgotten there",
-        )
+        raise _unknown(memory_id)
 
     async def forget_key(self, key: str, visibility: Visibility, scope: Scope | None) -> Memory:
         """Erase the one memory under this key."""
+        return await self.forget((await self._keyed(key, visibility, scope)).id, visibility)
+
+    async def _keyed(self, key: str, visibility: Visibility, scope: Scope | None) -> Memory:
         found = await self._store.find(visibility, MemoryFilter(key=key, scope=scope), limit=2)
         if len(found) > 1:
             raise InvalidRequest(
                 f"the key {key!r} is used in several scopes",
-                hint="name the scope, or forget by id",
+                hint="name the scope, or the memory's id",
                 details={"ids": [memory.id for memory in found]},
             )
         if not found:
             raise NotFound(f"nothing is remembered here under the key {key[:80]!r}", hint="recall shows keys")
-        return await self.forget(found[0].id, visibility)
+        return found[0]
 
     async def derive(self, memories: Sequence[Memory]) -> list[Derived]:
         """What search needs of each memory, made from its content and its labels."""
@@ -245,6 +370,19 @@ async def _vectors(contents: Sequence[str], model: ModelInUse, *, may_lack: bool
         return "", [b""] * len(contents)
 
 
+def _unknown(memory_id: str) -> NotFound:
+    return NotFound(
+        f"there is no memory {memory_id[:80]!r} here",
+        hint="recall shows ids; a memory of another project or session can only be seen and forgotten there",
+    )
+
+
+def _digest(drafts: Sequence[Draft], project_id: str | None) -> str:
+    """What tells one call's memories from another's; the order of names does not matter."""
+    told = [project_id, *(asdict(draft) | {"given": sorted(draft.given)} for draft in drafts)]
+    return sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()
+
+
 class _Stopwatch:
     """Tells how long one thing after another took."""
 
@@ -283,6 +421,13 @@ def _memory(draft: Draft, project_id: str | None, now: datetime) -> Memory:
         occurred_at=draft.occurred_at,
         recorded_at=now,
         updated_at=now,
+        kind=draft.kind,
+        details=draft.details,
+        provenance=draft.provenance,
+        subject=" ".join(draft.subject.casefold().split()) if draft.subject else None,
+        valid_from=draft.valid_from,
+        valid_until=draft.valid_until,
+        protected=draft.protected,
     )
 
 

@@ -5,6 +5,7 @@ This module imports numpy, which takes a while: import it where it is needed.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -67,14 +68,19 @@ def fold(memories: Mapping[int, Memory], lookalikes: Mapping[int, Sequence[int]]
 
 
 def says_the_same(one: Memory, other: Memory) -> bool:
-    """Whether two memories have almost the same words in the same order, of the same speaker and on the same matter.
+    """Whether two memories have almost the same words, of the same speaker and on the same matter."""
+    if one.speaker != other.speaker or (one.key and other.key and one.key != other.key):
+        return False
+    return almost_the_same_words(one.content, other.content)
+
+
+def almost_the_same_words(one: str, other: str) -> bool:
+    """Whether two texts have the same words, in whichever grammatical form, in the same order.
 
     Word for word, because a bag of words or a vector does not tell "Ada owes Bob" from "Bob owes Ada"; only a few more
     words on one side are allowed, none of which turns the meaning.
     """
-    if one.speaker != other.speaker or (one.key and other.key and one.key != other.key):
-        return False
-    short, long = sorted((_words(one.content), _words(other.content)), key=len)
+    short, long = sorted((_words(one), _words(other)), key=len)
     if len(long) - len(short) > MORE_WORDS * len(short):
         return False
     rest = iter(short)
@@ -86,6 +92,22 @@ def says_the_same(one: Memory, other: Memory) -> bool:
         else:
             more.append(term)
     return expected is None and not any(term in _TURNING or not term.isalpha() for term in more)
+
+
+def represents(text: str, other: str) -> bool:
+    """Whether a text says what another one says, and has every word of it as it stands there.
+
+    For when the other one gives way for good: grammatical forms that recall takes for the same tell something.
+    """
+    rest = iter(bare_words(text))
+    same = all(word in rest for word in bare_words(other))
+    return same and almost_the_same_words(text.casefold(), other.casefold())
+
+
+@lru_cache(maxsize=128)  # each text is compared with many
+def bare_words(text: str) -> tuple[str, ...]:
+    """The words of a text in order, in lower case and without what only parts them; signs alone ":(" tell something."""
+    return tuple([piece.strip(_PARTING).casefold() or piece for piece in text.split()])
 
 
 def _words(text: str) -> list[str]:

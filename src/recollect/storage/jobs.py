@@ -15,6 +15,15 @@ class JobStore(Protocol):
         """Keep a new job: running under this owner's lease, or queued for anybody when there is none."""
         ...
 
+    async def add_alone(
+        self, kind: str, payload: Mapping[str, Any], *, owner: str | None, quiet_seconds: float
+    ) -> Job | None:
+        """The same, unless one of its kind has not ended or began less than so many seconds ago: then None.
+
+        Whoever asks for it at the same moment, in whichever process, exactly one gets the job.
+        """
+        ...
+
     async def get(self, job_id: str) -> Job | None: ...
 
     async def list(self, *, states: Collection[JobState] = (), kind: str | None = None, limit: int) -> Sequence[Job]:

@@ -9,11 +9,16 @@ from recollect.domain.memories import (
     CandidateQuery,
     Choose,
     Derived,
+    Kind,
     Memory,
     MemoryFilter,
     MemoryWrite,
+    Once,
+    Page,
     WriteOutcome,
+    Written,
 )
+from recollect.domain.rules import Allowance
 from recollect.domain.scopes import Visibility
 
 
@@ -40,11 +45,24 @@ class DerivedFile:
 class MemoryStore(Protocol):
     """Keeps memories with what search needs of them, always in one transaction."""
 
-    async def put(self, writes: Sequence[MemoryWrite]) -> Sequence[WriteOutcome]:
+    async def put(self, writes: Sequence[MemoryWrite], allowance: Allowance | None = None) -> Sequence[WriteOutcome]:
         """Keep all or none, durable when this returns; the outcomes are in the order of the writes.
 
+        `QuotaExceeded`, and nothing is kept, when a client would then keep more than it is allowed.
+
         One key is one memory among those of the same scope, project and (for session scope) session: a later write of
-        it, also in the same call, revises it in place. When that gives a content, what is derived is replaced too.
+        it, also in the same call, revises it in place. When that gives a content, what is derived is replaced too, and
+        what was there before is kept as a version without a key. A new memory about a subject takes the place of others
+        about it as `domain.truth` judges.
+        """
+        ...
+
+    async def put_once(
+        self, writes: Sequence[MemoryWrite], once: Once, now: datetime, allowance: Allowance | None = None
+    ) -> Written:
+        """The same, unless it was done before with this client and key: then what became of it then.
+
+        `Conflict` when the key was used for another write. Both are noted in one transaction with the writes.
         """
         ...
 
@@ -56,8 +74,29 @@ class MemoryStore(Protocol):
         """What passes the filter, the one kept last first."""
         ...
 
+    async def page(
+        self, visibility: Visibility, filter: MemoryFilter, *, newest_first: bool, limit: int, offset: int
+    ) -> Page:
+        """A page of what passes the filter, by the time it happened."""
+        ...
+
+    async def history(self, visibility: Visibility, memory_id: str) -> Sequence[Memory]:
+        """The memory, all that took its place and all whose place it took, what was true first before the others."""
+        ...
+
+    async def protect(self, visibility: Visibility, memory_ids: Sequence[str], protected: bool) -> Sequence[Memory]:
+        """Keep visible memories from fading, or no more; these, as they are now."""
+        ...
+
+    async def erase(self, memory_ids: Sequence[str]) -> int:
+        """Erase these, whoever may see them, unless they are protected, also from every index; how many there were.
+
+        For maintenance only.
+        """
+        ...
+
     async def delete(self, visibility: Visibility, memory_ids: Sequence[str]) -> Sequence[Memory]:
-        """Erase all or none of these, also from every index.
+        """Erase all or none of these, also from every index, with what they were before.
 
         The visible ones that were there are returned, in the order of the ids; others are left alone.
         """
@@ -92,6 +131,10 @@ class MemoryStore(Protocol):
         ...
 
     async def counts(self) -> MemoryCounts: ...
+
+    async def kinds(self) -> Mapping[Kind, int]:
+        """How many memories of each kind are held true, over all scopes."""
+        ...
 
     async def scan(self, after: str | None, limit: int) -> Sequence[Memory]:
         """Every memory of every scope in the order of their ids, for maintenance only; continue after the last id.

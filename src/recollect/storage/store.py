@@ -6,10 +6,15 @@ from pathlib import Path
 from typing import Protocol
 
 from recollect.storage.embeddings import EmbeddingStore
+from recollect.storage.forgetting import ForgettingStore
 from recollect.storage.jobs import JobStore
 from recollect.storage.memories import MemoryStore
 from recollect.storage.projects import ProjectStore
+from recollect.storage.sessions import SessionStore
+from recollect.storage.summaries import SummaryStore
+from recollect.storage.transfer import TransferStore
 from recollect.storage.usage import UsageStore
+from recollect.storage.working import WorkingStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +51,22 @@ class Store(Protocol):
     def projects(self) -> ProjectStore: ...
 
     @property
+    def forgetting(self) -> ForgettingStore: ...
+
+    @property
+    def sessions(self) -> SessionStore: ...
+
+    @property
     def usage(self) -> UsageStore: ...
+
+    @property
+    def working(self) -> WorkingStore: ...
+
+    @property
+    def transfer(self) -> TransferStore: ...
+
+    @property
+    def summaries(self) -> SummaryStore: ...
 
     async def info(self) -> StoreInfo: ...
 

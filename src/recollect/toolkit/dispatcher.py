@@ -17,6 +17,7 @@ from recollect.jobs.service import Handler, JobRun, JobService
 from recollect.toolkit.border import accept, printable
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Tool
+from recollect.toolkit.history import CallHistory
 from recollect.toolkit.jobview import job_view
 from recollect.toolkit.registry import Registry
 from recollect.toolkit.services import Services
@@ -30,10 +31,14 @@ _OF_THE_CALL = (CallContext, Reporter, JobRun)
 class Dispatcher:
     """Calls tools by name. Refuses to be made when a tool asks for a service that nobody provides."""
 
-    def __init__(self, registry: Registry, services: Services, usage: UsageCounter) -> None:
+    def __init__(
+        self, registry: Registry, services: Services, usage: UsageCounter, history: CallHistory | None = None
+    ) -> None:
+        """Without a history nothing is kept of what clients call."""
         self.registry = registry
         self._services = services
         self._usage = usage
+        self._history = history
         for tool in registry:
             for parameter, kind in tool.injected.items():
                 if kind not in _OF_THE_CALL and kind not in services:
@@ -42,7 +47,9 @@ class Dispatcher:
     async def call(self, name: str, arguments: Mapping[str, Any], context: CallContext) -> BaseModel:
         """The tool's answer, or a `RecollectError`; nothing else ever comes out."""
         started = time.perf_counter()
-        outcome = "given up"  # unless something else comes of it
+        tool: Tool | None = None
+        answer: BaseModel | None = None
+        outcome = problem = "given up"  # unless something else comes of it
         try:
             tool = self.registry.get(name)
             request = accept(tool, arguments)
@@ -52,10 +59,10 @@ class Dispatcher:
             outcome = "ok"
             return answer
         except RecollectError as error:
-            outcome = error.code
+            outcome, problem = error.code, f"{error.code}: {error.message}"
             raise
         except Exception as error:  # a bug: the caller gets a typed answer, the log gets the truth
-            outcome = "internal"
+            outcome = problem = "internal"
             place = {"tool": name, "request_id": context.request_id, **place_of(error)}
             logger.error("a tool broke", extra=place)
             raise Internal(
@@ -75,6 +82,17 @@ class Dispatcher:
                     "request_id": context.request_id,
                 },
             )
+            if self._history is not None and tool is not None and context.client is not None:
+                ended_with = problem if answer is None else answer
+                self._history.note(
+                    context.client, tool.name, arguments, ended_with, milliseconds, brings=not tool.read_only
+                )
+
+    async def start_alone(self, name: str, context: CallContext, *, quiet_seconds: float) -> Job | None:
+        """Begin a job tool without arguments, unless any process is at it or began it so short a time ago."""
+        jobs = await self._services.get(JobService)
+        payload = {"arguments": {}, "context": context.kept()}
+        return await jobs.start_alone(self.registry.get(name).name, payload, quiet_seconds=quiet_seconds)
 
     def job_handlers(self) -> Mapping[str, Handler]:
         """How each job tool is run, also when another process began it."""

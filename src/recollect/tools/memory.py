@@ -1,20 +1,31 @@
 """Remember, recall, forget."""
 
-from datetime import UTC, datetime
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from recollect.domain.errors import InvalidRequest
-from recollect.domain.memories import Memory, MemoryFilter, Stored, Updated, WriteOutcome
+from recollect.domain.memories import Kind, MemoryFilter, Receipt, receipt_of
 from recollect.domain.scopes import Scope, Visibility
 from recollect.memory.answering import Hit, Order, Wish
+from recollect.memory.corrections import Corrections
 from recollect.memory.projects import ProjectService
 from recollect.memory.service import Draft, MemoryService, Recollection
 from recollect.retrieval.presets import WEIGHTS, Preset
 from recollect.retrieval.wording import required_wordings
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, examples, tool
+from recollect.tools.arguments import (
+    IdempotencyKey,
+    Label,
+    Moment,
+    ProjectReference,
+    Share,
+    project_id_of,
+    provenance_of,
+)
+from recollect.tools.memory_view import MemoryView, memory_fields
 
 MAX_CONTENT = 100_000
 MAX_MANY = 10_000
@@ -22,20 +33,10 @@ MAX_MANY = 10_000
 NEAR_MISSES = 3
 
 
-def _aware(moment: datetime) -> datetime:
-    """A time without a zone is taken as UTC."""
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-
-
-Label = Annotated[str, Field(min_length=1, max_length=500)]
-Share = Annotated[float, Field(ge=0, le=1)]
-Moment = Annotated[datetime, AfterValidator(_aware)]
-ProjectReference = Annotated[
-    Label | None,
-    Field(description="The project's path, name or id; by default the active one. See set_project."),
-]
+FactType = Literal[Kind.GENERAL, Kind.PREFERENCE, Kind.DECISION, Kind.CONTEXT]
 # What a draft takes over from a request.
 _DRAFTED = frozenset(Draft.__dataclass_fields__)
+_KIND, _NOTHING = frozenset({"kind"}), frozenset[str]()
 
 
 class NewMemory(Request):
@@ -65,8 +66,28 @@ class NewMemory(Request):
     speaker: Label | None = Field(default=None, description="Who said it.")
     tags: list[Label] = Field(default_factory=list[str], max_length=100, description="Labels to filter by.")
     metadata: dict[str, Any] = Field(default_factory=dict[str, Any], description="Anything else, given back as it is.")
+    fact_type: FactType = Field(
+        default=Kind.GENERAL, description="What sort of fact: a preference, a decision, context, or general."
+    )
+    subject: Label | None = Field(
+        default=None,
+        description="What it is about, in a few words. A newer memory about the same subject takes the place of an "
+        "older one that says something else; both are kept, and memory_history shows them.",
+    )
+    valid_from: Moment | None = Field(
+        default=None, description="Since when it is true (ISO 8601); by default since it happened or was remembered."
+    )
+    valid_until: Moment | None = Field(default=None, description="When it ceases to be true, if that is known.")
+    source: Label | None = Field(default=None, description="Where it comes from, such as a URL, a file or a person.")
 
-    def draft(self) -> Draft:
+    @model_validator(mode="after")
+    def _is_true_for_a_time(self) -> "NewMemory":
+        begins = self.valid_from or self.occurred_at
+        if begins is not None and self.valid_until is not None and self.valid_until <= begins:
+            raise ValueError("valid_until must be later than valid_from")
+        return self
+
+    def draft(self, provenance: dict[str, Any]) -> Draft:
         return Draft(
             content=self.content,
             scope=self.scope,
@@ -79,7 +100,12 @@ class NewMemory(Request):
             tags=tuple(dict.fromkeys(self.tags)),
             metadata=self.metadata,
             occurred_at=self.occurred_at,
-            given=_DRAFTED & self.model_fields_set,
+            kind=self.fact_type,
+            provenance=provenance if self.source is None else {"source": self.source, **provenance},
+            subject=self.subject,
+            valid_from=self.valid_from,
+            valid_until=self.valid_until,
+            given=_DRAFTED & self.model_fields_set | (_KIND if "fact_type" in self.model_fields_set else _NOTHING),
         )
 
 
@@ -89,6 +115,7 @@ class RememberRequest(NewMemory):
     )
 
     project: ProjectReference = None
+    idempotency_key: IdempotencyKey = None
 
 
 class RememberResult(Result):
@@ -96,6 +123,17 @@ class RememberResult(Result):
     outcome: Literal["stored", "updated"] = Field(description="updated: the key was known and its memory was changed.")
     scope: Scope = Field(description="Who can recall it.")
     project: str | None = Field(description="The id of the project that it belongs to.")
+    superseded: list[str] = Field(
+        description="The ids of memories that are not true any more because of it: an earlier version under its key, "
+        "or what was said about its subject before."
+    )
+    conflicts: list[str] = Field(
+        description="The ids of memories about its subject that say something else, where nobody can tell what is true."
+    )
+    masked: list[str] = Field(
+        description="The kinds of secrets, such as a password, that were not kept: a mark stands in their place."
+    )
+    repeated: bool = Field(description="Whether it had been done before under this idempotency_key, and not again now.")
 
 
 class RememberManyRequest(Request):
@@ -107,6 +145,7 @@ class RememberManyRequest(Request):
         min_length=1, max_length=MAX_MANY, description="What to remember, in order. All are kept, or none."
     )
     project: ProjectReference = None
+    idempotency_key: IdempotencyKey = None
 
 
 class RememberManyResult(Result):
@@ -165,6 +204,13 @@ class RecallRequest(Request):
     from_session: Label | None = Field(default=None, description="Only what was remembered in this session.")
     occurred_after: Moment | None = Field(default=None, description="Only what happened then or later (ISO 8601).")
     occurred_before: Moment | None = Field(default=None, description="Only what happened earlier than that (ISO 8601).")
+    kinds: list[Kind] = Field(
+        default_factory=list[Kind], description="Only these kinds of memories, such as preference, turn or summary."
+    )
+    fact_type: FactType | None = Field(default=None, description="Only this sort of fact.")
+    as_of: Moment | None = Field(
+        default=None, description="What was true at this moment (ISO 8601), instead of what is true now."
+    )
     project: ProjectReference = None
     explain: bool = Field(default=False, description="Say for each memory where its score comes from.")
 
@@ -190,26 +236,6 @@ class Explanation(Result):
         description="How well it fits the question alone, 0 to 1: what the threshold is compared with."
     )
     signals: list[SignalView] = Field(description="Every signal.")
-
-
-class MemoryView(Result):
-    """A memory."""
-
-    id: str
-    content: str
-    scope: Scope
-    project: str | None = Field(description="The id of its project.")
-    session_id: str | None
-    key: str | None
-    category: str | None
-    importance: float
-    confidence: float
-    speaker: str | None
-    tags: list[str]
-    metadata: dict[str, Any]
-    occurred_at: datetime | None
-    recorded_at: datetime
-    updated_at: datetime
 
 
 class RecalledMemory(MemoryView):
@@ -266,6 +292,50 @@ class ForgetResult(Result):
     forgotten: MemoryView = Field(description="What was erased, for the last time.")
 
 
+class HistoryRequest(Request):
+    model_config = examples({"key": "database"})
+
+    id: Label | None = Field(default=None, description="The memory's id, or that of an earlier version.")
+    key: Label | None = Field(default=None, description="Or the key that it was remembered under.")
+    session_id: Label | None = Field(default=None, description="The session, for one of its private memories.")
+    project: ProjectReference = None
+
+    @model_validator(mode="after")
+    def _names_one(self) -> "HistoryRequest":
+        if (self.id is None) == (self.key is None):
+            raise ValueError("give either id or key")
+        return self
+
+
+class HistoryResult(Result):
+    versions: list[MemoryView] = Field(description="What was true first comes first; the last one is true now.")
+    current: str | None = Field(description="The id of what is true now; null when nothing of it is.")
+
+
+class CorrectRequest(Request):
+    model_config = examples({"what_was_wrong": "We deploy on Fridays", "what_is_right": "We deploy on Thursdays"})
+
+    what_was_wrong: str = Field(
+        min_length=1, max_length=MAX_CONTENT, description="The words that are wrong, as they were remembered."
+    )
+    what_is_right: str = Field(min_length=1, max_length=MAX_CONTENT, description="What is to be remembered instead.")
+    id: Label | None = Field(
+        default=None, description="The memory that is wrong; by default every one that has these words."
+    )
+    correction_type: Label = Field(default="pattern", description="A group of your choosing.")
+    scope: Scope | None = Field(default=None, description="Who learns of it; as for remember.")
+    confidence: Share = Field(default=1.0, description="How sure it is.")
+    session_id: Label | None = Field(default=None, description="The session that it comes from.")
+    project: ProjectReference = None
+
+
+class CorrectResult(Result):
+    id: str = Field(description="The id of the correction itself, which recall finds too.")
+    corrected: list[MemoryView] = Field(
+        description="The memories that say what is right now; memory_history shows what they said before."
+    )
+
+
 @tool("memory")
 async def remember(
     request: RememberRequest, memory: MemoryService, projects: ProjectService, context: CallContext
@@ -275,9 +345,9 @@ async def remember(
     Use it whenever something should be known later or in another session. Give a key to keep one current value that
     later calls update.
     """
-    project_id = await _project_id(request.project, projects, context, make=True)
-    (outcome,) = await memory.remember([request.draft()], project_id)
-    return _remembered(outcome)
+    project_id = await project_id_of(request.project, projects, context, make=True)
+    (remembered,) = await _keep(memory, [request], project_id, request.idempotency_key, context, "remember")
+    return remembered
 
 
 @tool("memory")
@@ -285,12 +355,10 @@ async def remember_many(
     request: RememberManyRequest, memory: MemoryService, projects: ProjectService, context: CallContext
 ) -> RememberManyResult:
     """Remember many things at once, in one transaction: all are kept, or none."""
-    project_id = await _project_id(request.project, projects, context, make=True)
-    outcomes = await memory.remember([new.draft() for new in request.memories], project_id)
-    updated = sum(isinstance(outcome, Updated) for outcome in outcomes)
-    return RememberManyResult(
-        memories=[_remembered(outcome) for outcome in outcomes], stored=len(outcomes) - updated, updated=updated
-    )
+    project_id = await project_id_of(request.project, projects, context, make=True)
+    remembered = await _keep(memory, request.memories, project_id, request.idempotency_key, context, "remember_many")
+    updated = sum(one.outcome == "updated" for one in remembered)
+    return RememberManyResult(memories=remembered, stored=len(remembered) - updated, updated=updated)
 
 
 @tool("memory", read_only=True)
@@ -302,7 +370,7 @@ async def recall(
     Searches by words and by meaning what is global, of the active project, and of the asking session. Ask before you
     assume: an empty answer means that nothing fitting is remembered.
     """
-    project_id = await _project_id(request.project, projects, context)
+    project_id = await project_id_of(request.project, projects, context)
     found = await memory.recall(
         request.query,
         Visibility(project_id, request.session_id or request.from_session),
@@ -315,6 +383,8 @@ async def recall(
             occurred_after=request.occurred_after,
             occurred_before=request.occurred_before,
             containing=required_wordings(request.containing) if request.containing is not None else (),
+            kinds=tuple(dict.fromkeys([*request.kinds, *([request.fact_type] if request.fact_type else [])])),
+            as_of=request.as_of,
         ),
         Wish(
             limit=request.limit,
@@ -343,36 +413,88 @@ async def forget(
     request: ForgetRequest, memory: MemoryService, projects: ProjectService, context: CallContext
 ) -> ForgetResult:
     """Erase one memory for good, by its id or its key."""
-    visibility = Visibility(await _project_id(request.project, projects, context), request.session_id)
+    visibility = Visibility(await project_id_of(request.project, projects, context), request.session_id)
     if request.id is not None:
         forgotten = await memory.forget(request.id, visibility)
     elif request.key is not None:
         forgotten = await memory.forget_key(request.key, visibility, request.scope)
     else:
         raise InvalidRequest("give either id or key")
-    return ForgetResult(forgotten=MemoryView(**_fields(forgotten)))
+    return ForgetResult(forgotten=MemoryView(**memory_fields(forgotten)))
 
 
-async def _project_id(
-    reference: str | None, projects: ProjectService, context: CallContext, *, make: bool = False
-) -> str | None:
-    if reference is not None:
-        return (await projects.find(reference, context.working_directory, make=make)).id
-    project = await projects.active(context.client)
-    return project.id if project else None
+@tool("memory", read_only=True)
+async def memory_history(
+    request: HistoryRequest, memory: MemoryService, projects: ProjectService, context: CallContext
+) -> HistoryResult:
+    """Show what a memory said before, what it says now, and when each was true."""
+    visibility = Visibility(await project_id_of(request.project, projects, context), request.session_id)
+    versions = await memory.history(visibility, memory_id=request.id, key=request.key)
+    living = [version.id for version in versions if version.superseded_by is None]
+    return HistoryResult(
+        versions=[MemoryView.of(memory_fields(version)) for version in versions], current=living[-1] if living else None
+    )
 
 
-def _remembered(outcome: WriteOutcome) -> RememberResult:
-    match outcome:
-        case Stored(memory):
-            word = "stored"
-        case Updated(memory):
-            word = "updated"
-    return RememberResult(id=memory.id, outcome=word, scope=memory.scope, project=memory.project_id)
+@tool("memory")
+async def correct(
+    request: CorrectRequest, corrections: Corrections, projects: ProjectService, context: CallContext
+) -> CorrectResult:
+    """Put right what was remembered wrongly: every memory with the wrong words says what is right from now on.
+
+    What they said before stays in memory_history.
+    """
+    made = await corrections.correct(
+        wrong=request.what_was_wrong,
+        right=request.what_is_right,
+        memory_id=request.id,
+        draft=Draft(
+            content=request.what_is_right,
+            scope=request.scope,
+            session_id=request.session_id,
+            confidence=request.confidence,
+            category=request.correction_type,
+            provenance=provenance_of(context, "correct"),
+        ),
+        project_id=await project_id_of(request.project, projects, context, make=True),
+    )
+    return CorrectResult(id=made.id, corrected=[MemoryView.of(memory_fields(one)) for one in made.corrected])
+
+
+async def _keep(
+    memory: MemoryService,
+    given: Sequence[NewMemory],
+    project_id: str | None,
+    idempotency_key: str | None,
+    context: CallContext,
+    tool: str,
+) -> list[RememberResult]:
+    provenance = provenance_of(context, tool)
+    drafts = [new.draft(provenance) for new in given]
+    if idempotency_key is None:
+        outcomes = await memory.remember(drafts, project_id)
+        return [_remembered(receipt_of(outcome), repeated=False) for outcome in outcomes]
+    written = await memory.remember_once(drafts, project_id, context.client or "", idempotency_key)
+    return [_remembered(receipt, repeated=written.outcomes is None) for receipt in written.receipts]
+
+
+def _remembered(receipt: Receipt, *, repeated: bool) -> RememberResult:
+    return RememberResult.of(
+        {
+            "id": receipt.id,
+            "outcome": receipt.outcome,
+            "scope": receipt.scope,
+            "project": receipt.project_id,
+            "superseded": [*receipt.superseded],
+            "conflicts": [*receipt.conflicts],
+            "masked": [*receipt.masked],
+            "repeated": repeated,
+        }
+    )
 
 
 def _recalled(hit: Hit, explain: bool) -> RecalledMemory:
-    values = _fields(hit.memory)
+    values = memory_fields(hit.memory)
     values["score"] = hit.score
     values["confirmed"] = hit.confirmed
     values["duplicates"] = [*hit.duplicates]
@@ -408,23 +530,3 @@ def _search_explanation(found: Recollection, request: RecallRequest) -> SearchEx
         near_misses=[_recalled(hit, explain=True) for hit in found.near_misses],
         milliseconds={stage: round(1000 * seconds, 3) for stage, seconds in found.seconds.items()},
     )
-
-
-def _fields(memory: Memory) -> dict[str, Any]:
-    return {
-        "id": memory.id,
-        "content": memory.content,
-        "scope": memory.scope,
-        "project": memory.project_id,
-        "session_id": memory.session_id,
-        "key": memory.key,
-        "category": memory.category,
-        "importance": memory.importance,
-        "confidence": memory.confidence,
-        "speaker": memory.speaker,
-        "tags": list(memory.tags),
-        "metadata": dict(memory.metadata),
-        "occurred_at": memory.occurred_at,
-        "recorded_at": memory.recorded_at,
-        "updated_at": memory.updated_at,
-    }

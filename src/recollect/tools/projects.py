@@ -65,21 +65,21 @@ async def set_project(request: SetProjectRequest, projects: ProjectService, cont
     From then on remember keeps things for this project and recall searches it together with what is global.
     """
     project = await projects.set(request.path, request.name, context.client, context.working_directory)
-    return SetProjectResult(project=_view(project), active=context.client is not None)
+    return SetProjectResult(project=project_view(project), active=context.client is not None)
 
 
 @tool("projects", read_only=True)
 async def get_project(request: GetProjectRequest, projects: ProjectService, context: CallContext) -> GetProjectResult:
     """Tell which project is active for this client."""
     project = await projects.active(context.client)
-    return GetProjectResult(project=_view(project) if project else None)
+    return GetProjectResult(project=project_view(project) if project else None)
 
 
 @tool("projects", read_only=True)
 async def list_projects(request: ListProjectsRequest, projects: ProjectService) -> ListProjectsResult:
     """List every project that memories can belong to."""
-    return ListProjectsResult(projects=[_view(project) for project in await projects.list()])
+    return ListProjectsResult(projects=[project_view(project) for project in await projects.list()])
 
 
-def _view(project: Project) -> ProjectView:
+def project_view(project: Project) -> ProjectView:
     return ProjectView(id=project.id, name=project.name, path=project.path, created_at=project.created_at)

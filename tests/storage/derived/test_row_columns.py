@@ -26,6 +26,9 @@ ENTRIES = st.builds(
     recorded=st.integers(0, 2**50),
     speaker=st.sampled_from(SPEAKERS),
     traits=st.integers(0, 2**20),
+    kind=st.integers(0, 6),
+    since=st.none() | st.integers(-3, 3),
+    until=st.none() | st.integers(-3, 3),
     importance=st.sampled_from([0.0, 0.25, 1.0]),
     confidence=st.sampled_from([0.5, 0.75]),
 )
@@ -112,8 +115,19 @@ def agrees(columns: RowColumns, model: Mapping[int, Entry]) -> None:
         ("traits", "traits"),
         ("importance", "importance"),
         ("confidence", "confidence"),
+        ("kinds", "kind"),
     ):
         assert getattr(columns, name)[rows].tolist() == [getattr(one, field) for one in model.values()]
+    for moment in range(-3, 5):
+        ended = columns.ended(moment)
+        assert set(columns.seqs[ended[columns.audiences[ended] != NOBODY]].tolist()) == {
+            seq for seq, one in model.items() if one.until is not None and one.until <= moment
+        }
+        assert columns.seqs[rows][columns.true_at(moment)[rows]].tolist() == [
+            seq
+            for seq, one in model.items()
+            if (one.time if one.since is None else one.since) <= moment and (one.until is None or moment < one.until)
+        ]
     codes = columns.speakers[rows].tolist()
     assert [None if code == NONE else columns.speaker_names[code] for code in codes] == [
         one.speaker for one in model.values()
@@ -300,3 +314,32 @@ def test_nothing_new_makes_an_empty_segment() -> None:
     segments.append(copied(columns.arrays_since()))
     again = attached(segments)
     assert (around(again, 1), again.changes, again.kept_rows) == ({1: [-1, 1, -1]}, 0, 1)
+
+
+def test_a_segment_of_deaths_alone_follows_one_in_a_real_file(tmp_path: Path) -> None:
+    columns = filled(entry(1, 1), entry(2, 2))
+    file = SegmentFile.write(tmp_path / "x.bin", "test", {}, [({}, columns.arrays_of(columns.living()))])
+    columns.note_kept()
+    columns.kill([1])
+    file.append({}, columns.arrays_since())
+    again = RowColumns()
+    for segment in SegmentFile(tmp_path / "x.bin", "test").segments:
+        again.attach(segment.arrays)
+    assert again.seqs[again.living()].tolist() == [2]
+
+
+def test_names_that_no_row_has_any_more_are_not_written_anew() -> None:
+    columns = filled(entry(1, 1, session="gone", speaker="Gone"), entry(2, 2, session="here", speaker="Here"))
+    columns.kill([1])
+    arrays = columns.arrays_of(columns.living())
+    written = b"".join(array.tobytes() for array in arrays.values())
+    assert (b"here" in written, b"Here" in written, b"gone" in written, b"Gone" in written) == (
+        True,
+        True,
+        False,
+        False,
+    )
+    again = attached([arrays])
+    again.add([entry(3, 3, session="gone", speaker="Gone"), entry(4, 4, session="here")])
+    assert sorted(again.speakers_among([1])) == ["Gone", "Here"]
+    assert around(again, 1) == {2: [-1, 2, 4], 3: [-1, 3, -1], 4: [2, 4, -1]}

@@ -190,3 +190,53 @@ async def test_a_store_that_came_along_in_a_fork_says_so_and_the_parents_works_o
     child = start("fork_and_ask", home)
     said = child.communicate(timeout=BOUND)[0].splitlines()
     assert said == ["child: this store was opened before the process forked", "parent: 1"]
+
+
+def log_of(home: Path) -> bytes:
+    return (home / "recollect.db-wal").read_bytes()
+
+
+async def erased(home: Path, writer: Writer) -> None:
+    await writer.write(lambda connection: connection.execute("INSERT INTO meta VALUES ('diary', 'xylophone')"))
+    assert b"xylophone" in log_of(home)
+    await writer.erase(lambda connection: connection.execute("DELETE FROM meta WHERE name = 'diary'"))
+
+
+async def test_what_is_erased_is_not_in_the_log_any_more_either(store: SqliteStore, home: Path) -> None:
+    await erased(home, store._writer)  # pyright: ignore[reportPrivateUsage]
+    assert log_of(home) == b""
+    assert b"xylophone" not in (home / "recollect.db").read_bytes()
+
+
+async def test_a_log_that_somebody_reads_is_emptied_as_soon_as_they_have_done(
+    store: SqliteStore, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lanes, "LOG_SECONDS", 0.01)
+    await store.memories.put([write("kept")])
+    reader = Connection(home / "recollect.db", 1.0, read_only=True)
+    reader.execute("BEGIN")
+    reader.execute("SELECT * FROM meta")
+    writer = store._writer  # pyright: ignore[reportPrivateUsage]
+    await erased(home, writer)
+    await writer.write(lambda connection: None)
+    assert b"xylophone" in log_of(home)
+    reader.execute("COMMIT")
+    reader.close()
+    await store.memories.put([write("kept too")])
+    with anyio.fail_after(BOUND):
+        while log_of(home):  # after the write was acknowledged
+            await writer.alone(lambda connection: None)
+    assert b"xylophone" not in (home / "recollect.db").read_bytes()
+    assert await contents(store) == ["kept", "kept too"]
+
+
+async def test_an_erasure_that_fails_changes_nothing(store: SqliteStore, home: Path) -> None:
+    def fail(connection: Connection) -> None:
+        connection.execute("DELETE FROM meta")
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        await store._writer.erase(fail)  # pyright: ignore[reportPrivateUsage]
+    await store.ping()
+    await store.memories.put([write("kept")])
+    assert (await store.memories.counts()).memories == 1

@@ -15,7 +15,7 @@ from recollect.domain.errors import Unavailable
 from recollect.domain.memories import Derived, MemoryFilter, MemoryWrite
 from recollect.domain.scopes import Scope, Visibility
 from recollect.storage.derived.segment_file import SegmentFile
-from recollect.storage.sqlite import memory_index
+from recollect.storage.sqlite import memories, memory_index
 from recollect.storage.sqlite.connections import Connection
 from recollect.storage.sqlite.memory_index import FORMAT_VERSION, MemoryIndex
 from recollect.storage.sqlite.store import SqliteStore
@@ -237,6 +237,7 @@ async def test_what_a_file_misses_is_appended_to_it_once_it_is_much(
     filled: SqliteStore, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = home / "derived" / FILE
+    monkeypatch.setattr(memories, "SOON_REWRITTEN", 0)
     before = path.read_bytes()
     await filled.memories.delete(HERE, [f"mem_{number:05}" for number in range(30, 60)])
     expected = await after_reopening(home)
@@ -307,6 +308,7 @@ async def test_much_that_is_dead_makes_an_index_scattered(
     filled: SqliteStore, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await answers(filled)
+    monkeypatch.setattr(memories, "SOON_REWRITTEN", 0)
     monkeypatch.setattr(memory_index, "FEW_CHANGES", 20)
     await filled.memories.delete(HERE, [f"mem_{number:05}" for number in range(0, 300, 3)])
     await answers(filled)

@@ -29,6 +29,8 @@ EXIT_CODES: Mapping[ErrorCode, int] = {
     ErrorCode.UNAVAILABLE: 10,
     ErrorCode.STORE_UNUSABLE: 11,
     ErrorCode.MISCONFIGURED: 12,
+    ErrorCode.RATE_LIMITED: 13,
+    ErrorCode.QUOTA_EXCEEDED: 14,
 }
 """2 is what every command line says of wrong usage; the others are ours."""
 

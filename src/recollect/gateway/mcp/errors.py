@@ -22,6 +22,8 @@ ANSWERS: Final[Mapping[ErrorCode, int | Literal["tool failure"]]] = {
     ErrorCode.UNAUTHENTICATED: TOOL_FAILURE,
     ErrorCode.FORBIDDEN: TOOL_FAILURE,
     ErrorCode.TOO_LARGE: TOOL_FAILURE,
+    ErrorCode.RATE_LIMITED: TOOL_FAILURE,
+    ErrorCode.QUOTA_EXCEEDED: TOOL_FAILURE,
     ErrorCode.CANCELLED: TOOL_FAILURE,
     ErrorCode.BUSY: TOOL_FAILURE,
     ErrorCode.UNAVAILABLE: TOOL_FAILURE,

@@ -19,6 +19,7 @@ from recollect.gateway.edge import request_id_of
 from recollect.gateway.http_errors import ErrorBody, error_response, unforeseen
 from recollect.gateway.rest.calls import ToolCalls
 from recollect.gateway.rest.events import JobEvents
+from recollect.gateway.rest.mimo import ASK_PATH, MimoAsk, MimoFailure
 from recollect.gateway.rest.openapi import AnyJob, ToolDescription, failures, with_tools
 from recollect.gateway.rest.page import docs
 from recollect.jobs.service import JobService
@@ -52,9 +53,13 @@ def build_app(
     *,
     version: str,
     requires_key: bool = False,
+    mimo_ask: str | None = None,
     lifespan: Lifespan[FastAPI] | None = None,
 ) -> FastAPI:
-    """All tools of the dispatcher over HTTP. `requires_key` only documents what the edge in front demands."""
+    """All tools of the dispatcher over HTTP. `requires_key` only documents what the edge in front demands.
+
+    The tool `mimo_ask` also answers at Mimo's own address.
+    """
     app = FastAPI(
         title="Recollect",
         version=version,
@@ -67,6 +72,8 @@ def build_app(
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
     )
     app.router.routes.insert(0, Route("/v1/tools/{name}", ToolCalls(dispatcher), methods=["POST"]))
+    if mimo_ask is not None:
+        app.router.routes.append(Route(ASK_PATH, MimoAsk(dispatcher, mimo_ask), methods=["POST"]))
     app.add_route("/docs", docs, include_in_schema=False)
     _add_catalogue(app, dispatcher, listing)
     _add_jobs(app, services)
@@ -87,8 +94,8 @@ def build_app(
 
     @cache
     def openapi() -> dict[str, Any]:
-        own_models = (ErrorBody, AnyJob, ToolDescription, ToolList, Liveness)
-        return with_tools(own_document(), dispatcher.registry, own_models, requires_key=requires_key)
+        own_models = (ErrorBody, AnyJob, ToolDescription, ToolList, Liveness, MimoFailure)
+        return with_tools(own_document(), dispatcher.registry, own_models, requires_key=requires_key, mimo_ask=mimo_ask)
 
     app.openapi = openapi
     return app

@@ -46,9 +46,9 @@ class ToolCalls:
         name: str = scope["path_params"]["name"]
         wait = _wait(request.headers)
         context = CallContext(
-            surface="rest", client=_client(request.headers), patience=wait or 0, request_id=request_id_of(scope)
+            surface="rest", client=client_of(request.headers), patience=wait or 0, request_id=request_id_of(scope)
         )
-        answer = await _while_connected(receive, self._dispatcher.call(name, _arguments(body), context))
+        answer = await while_connected(receive, self._dispatcher.call(name, arguments_of(body), context))
         if answer is not None:
             await self._respond(name, answer, wait)(scope, receive, send)
 
@@ -65,7 +65,7 @@ class ToolCalls:
         return Response(answer.model_dump_json(by_alias=True), status, headers, "application/json")
 
 
-async def _while_connected(receive: Receive, call: Awaitable[BaseModel]) -> BaseModel | None:
+async def while_connected(receive: Receive, call: Awaitable[BaseModel]) -> BaseModel | None:
     """The call's answer; None when the client left, after the call has been stopped."""
     with anyio.CancelScope() as connected:
         # Not a task group: it would cost every call 80 microseconds, and wrap what the call raises.
@@ -76,7 +76,7 @@ async def _while_connected(receive: Receive, call: Awaitable[BaseModel]) -> Base
             watcher.cancel()
 
 
-def _arguments(body: bytes) -> dict[str, Any]:
+def arguments_of(body: bytes) -> dict[str, Any]:
     """The body's JSON object; an empty body is an empty one. The reader bounds depth and knows no NaN."""
     if not body.strip():
         return {}
@@ -89,7 +89,7 @@ def _arguments(body: bytes) -> dict[str, Any]:
     return cast(dict[str, Any], arguments)
 
 
-def _client(headers: Headers) -> str | None:
+def client_of(headers: Headers) -> str | None:
     """Who calls, marked as told over HTTP so that nobody can pose as a client of another door."""
     name = headers.get(CLIENT_HEADER)
     if name is None:

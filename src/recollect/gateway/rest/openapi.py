@@ -9,6 +9,7 @@ from pydantic.json_schema import JsonSchemaMode, models_json_schema
 from recollect.gateway.http_errors import ErrorBody, meanings
 from recollect.gateway.rest.calls import CLIENT_HEADER, CLIENT_PATTERN, MAX_WAIT_SECONDS
 from recollect.gateway.rest.events import JobEvents
+from recollect.gateway.rest.mimo import ASK_PATH, FAILURES, LATENCY_HEADER, MimoFailure
 from recollect.toolkit.declaration import Tool
 from recollect.toolkit.jobview import JobView
 from recollect.toolkit.registry import Registry
@@ -80,7 +81,12 @@ def failures(*statuses: int) -> dict[int | str, Json]:
 
 
 def with_tools(
-    document: Json, registry: Registry, own_models: Iterable[type[BaseModel]], *, requires_key: bool
+    document: Json,
+    registry: Registry,
+    own_models: Iterable[type[BaseModel]],
+    *,
+    requires_key: bool,
+    mimo_ask: str | None = None,
 ) -> Json:
     """FastAPI's document with two operations for every tool: `POST` calls it, `GET` describes it."""
     references, schemas = _schemas(registry, own_models)
@@ -96,6 +102,8 @@ def with_tools(
             "get": _describing(tool, references),
             "post": _calling(tool, references),
         }
+    if mimo_ask is not None:
+        document["paths"][ASK_PATH] = {"post": _asking(registry.get(mimo_ask), references)}
     events = document["paths"]["/v1/jobs/{job_id}/events"]["get"]["responses"]["200"]
     events["content"] = {JobEvents.media_type: {"schema": _event(references[AnyJob, "serialization"])}}
     others = (tag for path in document["paths"].values() for operation in path.values() for tag in operation["tags"])
@@ -141,6 +149,26 @@ def _calling(tool: Tool, references: Mapping[Any, Json]) -> Json:
         },
         "responses": {**responses, **_failures_by_name(*meanings())},
         "x-annotations": ToolDescription.of(tool).annotations.model_dump(),
+    }
+
+
+def _asking(tool: Tool, references: Mapping[Any, Json]) -> Json:
+    """The tool at Mimo's own address, where it has other failures."""
+    header = {LATENCY_HEADER: {"description": "How long it took.", "schema": {"type": "string"}}}
+    failure = _json(references[MimoFailure, "serialization"])
+    calling = _calling(tool, references)
+    return {
+        **calling,
+        "operationId": f"mimo_{tool.name}",
+        "tags": ["mimo"],
+        "responses": {
+            "200": {**calling["responses"]["200"], "headers": header},
+            **_failures_by_name(401, 403, 413),
+            **{
+                str(status): {"description": meaning, "headers": header, "content": failure}
+                for status, meaning in FAILURES.items()
+            },
+        },
     }
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 NOBODY: Final = -1
 # Where a chain of rows ends, and the speaker of what nobody said.
 NONE: Final = -1
+FOREVER: Final = np.iinfo(np.int64).max
 
 COLUMNS: Final[dict[str, Any]] = {
     "seqs": np.int64,
@@ -23,6 +24,7 @@ COLUMNS: Final[dict[str, Any]] = {
     "traits": np.int32,
     "importance": np.float32,
     "confidence": np.float32,
+    "kinds": np.int8,
     "before": np.int32,
     "after": np.int32,
 }
@@ -42,6 +44,11 @@ class Entry(NamedTuple):
     traits: int
     importance: float
     confidence: float
+    kind: int = 0
+    since: int | None = None
+    """Since when it is true, if not since it happened."""
+    until: int | None = None
+    """When it ceases to be true, if it does."""
 
 
 class RowColumns:
@@ -62,6 +69,8 @@ class RowColumns:
         self._speakers: dict[str, int] = {}
         self._speakers_of: Counter[tuple[int, int]] = Counter()
         self.speaker_names: list[str] = []
+        # The rows that are true only for a time: row, since when, until when.
+        self._limited: NDArray[np.int64] = np.empty((0, 3), dtype=np.int64)
         self.rows = 0
         self.dead = 0
         self._show()
@@ -81,7 +90,7 @@ class RowColumns:
         """Add these; a row of the same place in the store is dead from now on."""
         if not entries:
             return
-        seqs, audiences, sessions, times, recorded, speakers, *others = zip(*entries, strict=True)
+        seqs, audiences, sessions, times, recorded, speakers, *others, since, until = zip(*entries, strict=True)
         self.kill(seqs)
         first, end = self.rows, self.rows + len(entries)
         # One entry more than there are rows, see `around`.
@@ -92,6 +101,13 @@ class RowColumns:
         values = (seqs, audiences, chains, times, recorded, codes, *others, nothing, nothing)
         for name, column in zip(COLUMNS, values, strict=True):
             self._room[name][first:end] = column
+        limited = [
+            (row, time if begins is None else begins, FOREVER if ends is None else ends)
+            for row, (time, begins, ends) in enumerate(zip(times, since, until, strict=True), first)
+            if begins is not None or ends is not None
+        ]
+        if limited:
+            self._limited = np.concatenate([self._limited, np.array(limited, dtype=np.int64)])
         self._find_by_seq(max(seqs))[self._room["seqs"][first:end]] = np.arange(first, end, dtype=np.int32)
         self.rows = end
         self._show()
@@ -151,6 +167,17 @@ class RowColumns:
         codes = {speaker for (audience, speaker), count in self._speakers_of.items() if count and audience in wanted}
         return [self.speaker_names[code] for code in sorted(codes)]
 
+    def ended(self, moment: int) -> NDArray[np.int64]:
+        """The rows that are not true any more at this moment."""
+        return self._limited[self._limited[:, 2] <= moment, 0]
+
+    def true_at(self, moment: int) -> NDArray[np.bool_]:
+        """Which rows are true at this moment."""
+        true: NDArray[np.bool_] = self.times <= moment
+        rows, since, until = self._limited.T
+        true[rows] = (since <= moment) & (moment < until)
+        return true
+
     # -- files ---------------------------------------------------------------------------------------
 
     def living(self) -> NDArray[np.int64]:
@@ -165,11 +192,15 @@ class RowColumns:
         for name in ("before", "after"):
             arrays[name] = place_of[arrays[name]]
         heard = [pair for pair, count in self._speakers_of.items() if count]
-        return arrays | self._names_after(0, 0) | self._changes([], heard)
+        limited = self._limited.copy()
+        limited[:, 0] = place_of[limited[:, 0]]
+        arrays["limited"] = limited[limited[:, 0] != NONE]
+        return arrays | self._names_after(0, 0, arrays) | self._changes([], heard)
 
     def arrays_since(self) -> dict[str, NDArray[Any]]:
         """What one more segment consists of: all that is new since the last one was attached or kept."""
         arrays: dict[str, NDArray[Any]] = {name: self._room[name][self._kept_rows : self.rows] for name in COLUMNS}
+        arrays["limited"] = self._limited[self._limited[:, 0] >= self._kept_rows]
         touched = sorted(row for row in self._touched if NONE < row < self._kept_rows)
         return arrays | self._names_after(self._kept_chains, self._kept_speakers) | self._changes(touched, self._heard)
 
@@ -185,30 +216,39 @@ class RowColumns:
         if not first:  # what never changes need not be copied until something follows it
             self._room |= {name: arrays[name] for name in COLUMNS if name not in CHANGING}
         if end > first:
-            self._grow(end + 1, CHANGING if not first else tuple(COLUMNS))
-        for name in CHANGING if not first else COLUMNS:
-            self._room[name][first:end] = arrays[name]
+            names = CHANGING if not first else tuple(COLUMNS)
+            self._grow(end + 1, names)
+            for name in names:
+                self._room[name][first:end] = arrays[name]
         self.rows = end
         self._show()
         for name in CHANGING:
             self._room[name][arrays["patched"]] = arrays[f"patched_{name}"]
         self.dead = int(np.count_nonzero(self.audiences == NOBODY))
         self._row_of_seq = None
+        self._limited = np.concatenate([self._limited, arrays["limited"]])
         self._unread_chains.append(arrays)
         self._chain_count += len(arrays["chain_audiences"])
-        names = _texts("speaker_names", arrays)
-        self._speakers.update((name, code) for code, name in enumerate(names, len(self._speakers)))
-        self.speaker_names += names
+        speakers = _texts("speaker_names", arrays)
+        self._speakers.update((name, code) for code, name in enumerate(speakers, len(self._speakers)))
+        self.speaker_names += speakers
         for audience, who, count in arrays["heard"].tolist():
             self._speakers_of[audience, who] = count
         self._forget_changes()
 
-    def _names_after(self, chains: int, speakers: int) -> dict[str, NDArray[Any]]:
+    def _names_after(
+        self, chains: int, speakers: int, everything: Mapping[str, NDArray[Any]] | None = None
+    ) -> dict[str, NDArray[Any]]:
+        """The names that come after so many; with `everything` only those that a row of it has."""
         keys = list(islice(self._chains(), chains, None))
+        sessions, names = [session for _, session in keys], self.speaker_names[speakers:]
+        if everything is not None:
+            sessions = _only_used(sessions, everything["chains"])
+            names = _only_used(names, everything["speakers"])
         return {
             "chain_audiences": np.array([audience for audience, _ in keys], dtype=np.int64),
-            **_text_arrays("chain_sessions", [session for _, session in keys]),
-            **_text_arrays("speaker_names", self.speaker_names[speakers:]),
+            **_text_arrays("chain_sessions", sessions),
+            **_text_arrays("speaker_names", names),
         }
 
     def _changes(self, touched: Sequence[int], heard: Iterable[tuple[int, int]]) -> dict[str, NDArray[Any]]:
@@ -321,6 +361,12 @@ class RowColumns:
                 here = links[here]
                 found[:, reach + step * distance] = here
         return found
+
+
+def _only_used(names: Sequence[str], codes: NDArray[Any]) -> list[str]:
+    """The names, without those that have no code here: a number that is nobody's name keeps their place."""
+    used = set(np.unique(codes).tolist())
+    return [name if code in used else f"\0{code}" for code, name in enumerate(names)]
 
 
 def _text_arrays(name: str, texts: Sequence[str]) -> dict[str, NDArray[Any]]:

@@ -26,23 +26,17 @@ class SqliteJobs:
         self._lease = round(lease_seconds * 1_000_000)
 
     async def add(self, kind: str, payload: Mapping[str, Any], *, owner: str | None) -> Job:
-        def work(connection: Connection) -> Job:
+        return await self._writer.write(lambda connection: _add(connection, kind, payload, owner, self._times()))
+
+    async def add_alone(
+        self, kind: str, payload: Mapping[str, Any], *, owner: str | None, quiet_seconds: float
+    ) -> Job | None:
+        def work(connection: Connection) -> Job | None:
             times = self._times()
-            running = owner is not None
-            job_id = new_id("job")
-            job = {
-                "id": job_id,
-                "kind": kind,
-                "payload": json_text(dict(payload)),
-                "state": JobState.RUNNING if running else JobState.QUEUED,
-                "attempts": 1 if running else 0,
-                "owner": owner,
-                "now": times["now"],
-                "leased_until": times["leased_until"] if running else None,
-                "started_at": times["now"] if running else None,
-            }
-            connection.execute(_SQL["add"], job)
-            return _job(connection, job_id, times)
+            began_after = times["now"] - round(quiet_seconds * 1_000_000)
+            if connection.value(_SQL["under_way"], {"kind": kind, "began_after": began_after}) is not None:
+                return None
+            return _add(connection, kind, payload, owner, times)
 
         return await self._writer.write(work)
 
@@ -121,6 +115,26 @@ class SqliteJobs:
         """The present, and until when a lease lasts that is given now."""
         now = microseconds(self._clock())
         return {"now": now, "leased_until": now + self._lease}
+
+
+def _add(
+    connection: Connection, kind: str, payload: Mapping[str, Any], owner: str | None, times: Mapping[str, Any]
+) -> Job:
+    running = owner is not None
+    job_id = new_id("job")
+    job = {
+        "id": job_id,
+        "kind": kind,
+        "payload": json_text(dict(payload)),
+        "state": JobState.RUNNING if running else JobState.QUEUED,
+        "attempts": 1 if running else 0,
+        "owner": owner,
+        "now": times["now"],
+        "leased_until": times["leased_until"] if running else None,
+        "started_at": times["now"] if running else None,
+    }
+    connection.execute(_SQL["add"], job)
+    return _job(connection, job_id, times)
 
 
 def _find_job(connection: Connection, job_id: str, times: Mapping[str, Any]) -> Job | None:

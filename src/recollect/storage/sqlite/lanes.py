@@ -26,6 +26,8 @@ Connect = Callable[[], Connection]
 
 # How long the writes queued in one process may share one hold of the lock before others get their turn.
 HOLD_SECONDS = 0.05
+# How long an erasure waits for those who read an older state, before the log is left to be emptied later.
+LOG_SECONDS = 0.2
 
 
 class Request(Generic[T]):
@@ -184,6 +186,7 @@ class Writer(Lane):
         self._connect = connect
         self._busy_seconds = busy_seconds
         self._waiting_since: float | None = None
+        self._log_has_erased = False
         self._lock = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         super().__init__("recollect-writer", 1)
 
@@ -193,6 +196,19 @@ class Writer(Lane):
         A caller that is cancelled meanwhile does not stop it: a write is done wholly, or never begun.
         """
         return await self.alone(lambda connection: in_transaction(connection, work))
+
+    async def erase(self, work: Work[T]) -> T:
+        """The same for what is to be gone: the log, which still has it, is emptied before this returns.
+
+        Not while somebody reads an older state for long: then after one of the next writes, or when this is closed.
+        """
+
+        def and_empty_log(connection: Connection) -> T:
+            result = in_transaction(connection, work)
+            self._log_has_erased = not _empty_log(connection, LOG_SECONDS)
+            return result
+
+        return await self.alone(and_empty_log)
 
     async def alone(self, work: Work[T]) -> T:
         """Do this while no other process writes, outside of any transaction.
@@ -245,7 +261,8 @@ class Writer(Lane):
             if closing:
                 break
         if connection is not None:
-            _checkpoint_gently(connection)
+            if not (self._log_has_erased and _empty_log(connection, LOG_SECONDS)):
+                _checkpoint_gently(connection)
             connection.close()
         os.close(self._lock)
 
@@ -262,11 +279,26 @@ class Writer(Lane):
             try:
                 following = self._queue.get_nowait()
             except Empty:
+                if self._log_has_erased:
+                    self._log_has_erased = not _empty_log(connection, 0)
                 return False
             if following is None:
                 return True
             following.run(connection)
         return False
+
+
+def _empty_log(connection: Connection, patience: float) -> bool:
+    """Move all that the log holds into the database and cut it off; False while somebody reads an older state."""
+    usual = connection.pragma("busy_timeout")
+    connection.pragma("busy_timeout", round(patience * 1000))
+    try:
+        connection.checkpoint(apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    except apsw.BusyError:
+        return False
+    finally:
+        connection.pragma("busy_timeout", usual)
+    return True
 
 
 def _checkpoint_gently(connection: Connection) -> None:

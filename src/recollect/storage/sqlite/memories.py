@@ -1,37 +1,58 @@
 """Memories in SQLite, with their text index and their vectors."""
 
+import logging
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime
+from dataclasses import asdict, replace
+from datetime import datetime, timedelta
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.domain.errors import Conflict, Unavailable
+from recollect.domain.identifiers import new_id
 from recollect.domain.memories import (
     CandidatePool,
     CandidateQuery,
     Choose,
     Derived,
+    Kind,
     Memory,
     MemoryFilter,
     MemoryWrite,
+    Once,
+    Page,
     Stored,
     Updated,
     WriteOutcome,
+    Written,
+    receipt_of,
 )
+from recollect.domain.rules import Allowance
 from recollect.domain.scopes import Scope, Visibility
+from recollect.domain.truth import Verdict, judge
 from recollect.storage.memories import DerivedFile, MemoryCounts
 from recollect.storage.sqlite.connections import Connection
 from recollect.storage.sqlite.lanes import Readers, Writer
 from recollect.storage.sqlite.named_queries import load_queries
+from recollect.storage.sqlite.quotas import refuse_beyond
 from recollect.storage.sqlite.revisions import vector_kinds
-from recollect.storage.sqlite.rows import json_text, memory_from, memory_values, microseconds, optional_microseconds
+from recollect.storage.sqlite.rows import (
+    json_text,
+    json_value,
+    memory_from,
+    memory_values,
+    microseconds,
+    optional_microseconds,
+    receipt_from,
+)
 from recollect.storage.sqlite.terms import indexed, match_all
 
 if TYPE_CHECKING:
     from recollect.storage.sqlite.memory_index import MemoryIndex
+
+logger = logging.getLogger("recollect.storage")
 
 _SQL = load_queries("memories")
 _EVERYTHING = MemoryFilter()
@@ -43,6 +64,10 @@ ENOUGH_CANDIDATES = 5_000
 FEW_CHANGES = 100
 # That of the model which answers, and that of the one before it while somebody may still ask for it.
 MOST_INDEXES = 2
+# The derived files of so many memories are written anew in some 30 ms: at once when one is erased.
+SOON_REWRITTEN = 10_000
+# A write that is sent again comes within minutes; a client that was switched off meanwhile, within days.
+REMEMBERED_ONCE = timedelta(days=7)
 
 
 class SqliteMemories:
@@ -54,9 +79,15 @@ class SqliteMemories:
         self._derived = derived
         self._indexes: dict[tuple[str, int], MemoryIndex] = {}
         self._indexes_lock = threading.Lock()
+        self._files_have_erased = False
 
-    async def put(self, writes: Sequence[MemoryWrite]) -> Sequence[WriteOutcome]:
-        return await self._writer.write(lambda connection: _put(connection, writes))
+    async def put(self, writes: Sequence[MemoryWrite], allowance: Allowance | None = None) -> Sequence[WriteOutcome]:
+        return await self._writer.write(lambda connection: _put(connection, writes, allowance))
+
+    async def put_once(
+        self, writes: Sequence[MemoryWrite], once: Once, now: datetime, allowance: Allowance | None = None
+    ) -> Written:
+        return await self._writer.write(lambda connection: _put_once(connection, writes, once, now, allowance))
 
     async def get(self, visibility: Visibility, memory_id: str) -> Memory | None:
         found = await self._readers.read(lambda connection: _visible_by_id(connection, visibility, [memory_id]))
@@ -68,8 +99,40 @@ class SqliteMemories:
             lambda connection: [memory_from(row) for row in connection.execute(_SQL["find"], values)]
         )
 
+    async def page(
+        self, visibility: Visibility, filter: MemoryFilter, *, newest_first: bool, limit: int, offset: int
+    ) -> Page:
+        values = _visibility_values(visibility) | _filter_values(filter) | {"limit": limit, "offset": offset}
+        page = _SQL["list_newest"] if newest_first else _SQL["list_oldest"]
+        return await self._readers.read(
+            lambda connection: Page(
+                connection.value(_SQL["count_listed"], values),
+                [memory_from(row) for row in connection.execute(page, values)],
+            )
+        )
+
+    async def history(self, visibility: Visibility, memory_id: str) -> Sequence[Memory]:
+        values = _visibility_values(visibility) | {"id": memory_id}
+        return await self._readers.read(
+            lambda connection: [memory_from(row) for row in connection.execute(_SQL["history"], values)]
+        )
+
     async def delete(self, visibility: Visibility, memory_ids: Sequence[str]) -> Sequence[Memory]:
-        return await self._writer.write(lambda connection: _delete(connection, visibility, memory_ids))
+        erased = await self._writer.erase(lambda connection: _delete(connection, visibility, memory_ids))
+        if erased:
+            await self._erase_from_files()
+        return erased
+
+    async def protect(self, visibility: Visibility, memory_ids: Sequence[str], protected: bool) -> Sequence[Memory]:
+        return await self._writer.write(
+            lambda connection: _protect(connection, visibility, memory_ids, protected=protected)
+        )
+
+    async def erase(self, memory_ids: Sequence[str]) -> int:
+        erased = await self._writer.erase(lambda connection: len(_erase_all(connection, memory_ids)))
+        if erased:
+            await self._erase_from_files()
+        return erased
 
     async def search(self, query: CandidateQuery, choose: Choose) -> Mapping[int, Memory]:
         if self._is_brief(query):
@@ -86,10 +149,22 @@ class SqliteMemories:
         await self._writer.write(lambda connection: connection.execute(_SQL["note_uses"], values))
 
     def is_scattered(self) -> bool:
-        return any(index.is_scattered for index in self._indexes.values())
+        return self._files_have_erased or any(index.is_scattered for index in self._indexes.values())
 
     async def compact(self) -> Sequence[DerivedFile]:
+        self._files_have_erased = False
         return await self._readers.read(self._compact)
+
+    async def _erase_from_files(self) -> None:
+        """Take what was erased out of the derived files: of few memories at once, of many when they are compacted."""
+        self._files_have_erased = any(self._derived.glob("memories-*.bin"))
+        try:
+            count = await self._readers.read(lambda connection: connection.value(_SQL["count_memories"]))
+            if self._files_have_erased and count <= SOON_REWRITTEN:
+                await self.compact()
+        except Unavailable as error:  # it is gone from the store, and stays to be taken out of the files
+            self._files_have_erased = True
+            logger.warning("derived files still have what was erased", extra={"problem": error.message})
 
     async def counts(self) -> MemoryCounts:
         return await self._readers.read(
@@ -98,6 +173,11 @@ class SqliteMemories:
                 connection.value(_SQL["count_indexed"]),
                 dict(connection.execute(_SQL["count_vectors"])),
             )
+        )
+
+    async def kinds(self) -> Mapping[Kind, int]:
+        return await self._readers.read(
+            lambda connection: {Kind(kind): count for kind, count in connection.execute(_SQL["count_kinds"])}
         )
 
     async def scan(self, after: str | None, limit: int) -> Sequence[Memory]:
@@ -145,7 +225,10 @@ class SqliteMemories:
         if not handles:
             return {}
         values = _visibility_values(query.visibility) | {"seqs": json_text([*handles])}
-        return {row[0]: memory_from(row[1:]) for row in connection.execute(_SQL["whole"], values)}
+        found = {row[0]: memory_from(row[1:]) for row in connection.execute(_SQL["whole"], values)}
+        if any(memory.subject is not None for memory in found.values()):
+            _note_conflicts(connection, found)
+        return found
 
     def _candidates(self, connection: Connection, query: CandidateQuery) -> CandidatePool:
         values = _visibility_values(query.visibility) | _filter_values(query.filter)
@@ -176,6 +259,9 @@ class SqliteMemories:
             with self._indexes_lock:
                 if kind in self._indexes:
                     self._indexes[kind].begin_anew()
+        for path in self._derived.glob("memories-*.bin"):
+            if path.name not in {file.name for file in written}:  # no memory has a vector of its model any more
+                path.unlink(missing_ok=True)
         return written
 
     def _write_derived_files(self, connection: Connection) -> Sequence[DerivedFile]:
@@ -239,7 +325,7 @@ def _visibility_values(visibility: Visibility) -> dict[str, Any]:
 
 def _filter_values(filter: MemoryFilter) -> dict[str, Any]:
     return {
-        "unfiltered": filter == _EVERYTHING,
+        "unfiltered": filter in (_EVERYTHING, MemoryFilter(as_of=filter.as_of)),
         "scope": filter.scope,
         "category": filter.category,
         "tags": json_text(filter.tags) if filter.tags else None,
@@ -249,16 +335,23 @@ def _filter_values(filter: MemoryFilter) -> dict[str, Any]:
         "occurred_after": optional_microseconds(filter.occurred_after),
         "occurred_before": optional_microseconds(filter.occurred_before),
         "match": match_all(filter.containing) if filter.containing else None,
+        "kinds": json_text(filter.kinds) if filter.kinds else None,
+        "special": bool(filter.kinds) and Kind.GENERAL not in filter.kinds,
+        "as_of": optional_microseconds(filter.as_of),
     }
 
 
 # -- writing ---------------------------------------------------------------------------------------
 
 
-def _put(connection: Connection, writes: Sequence[MemoryWrite]) -> list[WriteOutcome]:
+def _put(
+    connection: Connection, writes: Sequence[MemoryWrite], allowance: Allowance | None = None
+) -> list[WriteOutcome]:
     derived: dict[int, Derived] = {}
     audience_of = cache(partial(_audience_of, connection))
     outcomes = [_put_one(connection, write, audience_of, derived) for write in writes]
+    if allowance is not None and any(isinstance(outcome, Stored) for outcome in outcomes):
+        refuse_beyond(connection, allowance)
     rebuilding = _rebuild_is_under_way(connection)
     for seq, made in derived.items():
         _keep_vector(connection, seq, made)
@@ -277,20 +370,110 @@ def _put_one(
     """Keep the memory itself, and note what its indexes have to hold."""
     audience = audience_of(write.memory.scope, write.memory.project_id, write.memory.session_id)
     existing: list[Any] = []
-    if write.memory.key is not None:
+    if write.revises is not None:
+        existing = connection.execute(_SQL["revised"], {"audience_id": audience, "id": write.revises})
+        if not existing:
+            raise Conflict("a memory to be changed is gone meanwhile", hint="recall what there is now, and try again")
+    elif write.memory.key is not None:
         existing = connection.execute(_SQL["keyed"], {"audience_id": audience, "key": write.memory.key})
     if not existing:
-        values = memory_values(write.memory) | {"audience_id": audience, "traits": write.derived.traits}
-        derived[connection.value(_SQL["add"], values)] = write.derived
-        return Stored(write.memory)
+        return _add(connection, write, audience, derived)
     seq, *row = existing[0]
-    revised = write.revise(memory_from(row))
+    before = memory_from(row)
+    if write.memory.valid_from and before.valid_from and write.memory.valid_from < before.valid_from:
+        earlier = replace(
+            write.memory,
+            id=new_id("old"),
+            key=None,
+            superseded_by=before.id,
+            valid_until=write.memory.valid_until or before.valid_from,
+        )
+        return _add(connection, replace(write, memory=earlier), audience, derived)
+    revised = write.revise(before)
+    versions: tuple[str, ...] = ()
+    if revised.content != before.content:
+        versions = (_keep_version(connection, seq, revised, derived),)
     connection.execute(_SQL["revise"], memory_values(revised) | {"seq": seq})
     if "content" in write.given:
         made = derived[seq] = write.rederive(revised)
         connection.execute(_SQL["drop_other_vectors"], {"seq": seq, "model": made.model})
         connection.execute(_SQL["keep_traits"], {"seq": seq, "traits": made.traits})
-    return Updated(revised)
+    return Updated(revised, superseded=versions)
+
+
+def _add(connection: Connection, write: MemoryWrite, audience: int, derived: dict[int, Derived]) -> Stored:
+    """Keep a new memory; what it says of its subject takes the place of what was said before."""
+    memory, superseded, conflicts = write.memory, list[str](), list[str]()
+    if memory.subject is not None and memory.superseded_by is None:
+        values = {"audience_id": audience, "subject": memory.subject, "id": memory.id}
+        for seq, *row in connection.execute(_SQL["rivals"], values):
+            rival = memory_from(row)
+            match judge(write.memory, rival):
+                case Verdict.SUPERSEDES:
+                    until = microseconds(memory.true_since)
+                    connection.execute(_SQL["supersede"], {"seq": seq, "successor": memory.id, "until": until})
+                    superseded.append(rival.id)
+                case Verdict.PRECEDES:
+                    ends = memory.valid_until or rival.true_since
+                    memory = replace(memory, superseded_by=rival.id, valid_until=ends)
+                case Verdict.CONFLICTS:
+                    conflicts.append(rival.id)
+                case Verdict.SAME:
+                    pass
+    values = memory_values(memory) | {"audience_id": audience, "traits": write.derived.traits}
+    derived[connection.value(_SQL["add"], values)] = write.derived
+    return Stored(memory, superseded=tuple(superseded), conflicts=tuple(conflicts))
+
+
+def _keep_version(connection: Connection, seq: int, revised: Memory, derived: dict[int, Derived]) -> str:
+    """Keep a memory as it is beside what it will be; the id under which it is kept."""
+    version = new_id("old")
+    values = {
+        "seq": seq,
+        "version": version,
+        "now": microseconds(revised.updated_at),
+        "until": microseconds(revised.true_since),
+    }
+    copy = connection.value(_SQL["keep_version"], values)
+    if seq in derived:  # written by the same call
+        derived[copy] = derived[seq]
+        return version
+    connection.execute(_SQL["copy_vectors"], {"seq": seq, "copy": copy})
+    values = {"seq": copy, "terms": connection.value(_SQL["terms_of"], {"seq": seq})}
+    connection.execute(_SQL["index_terms"], values)
+    if _rebuild_is_under_way(connection):
+        connection.execute(_SQL["index_terms_next"], values)
+    return version
+
+
+def _put_once(
+    connection: Connection, writes: Sequence[MemoryWrite], once: Once, now: datetime, allowance: Allowance | None
+) -> Written:
+    connection.execute(_SQL["forget_once"], {"before": microseconds(now - REMEMBERED_ONCE)})
+    known = connection.execute(_SQL["written_once"], {"client": once.client, "key": once.key})
+    if known:
+        ((digest, receipts),) = known
+        if digest != once.digest:
+            raise Conflict(
+                "this idempotency_key was used for something else before",
+                hint="send a new key with every new write; the same one only to repeat a write",
+            )
+        return Written([receipt_from(one) for one in json_value(receipts)], None)
+    outcomes = _put(connection, writes, allowance)
+    receipts = [receipt_of(outcome) for outcome in outcomes]
+    noted = json_text([asdict(receipt) for receipt in receipts])
+    values = {"client": once.client, "key": once.key, "digest": once.digest, "outcomes": noted}
+    connection.execute(_SQL["note_once"], values | {"written_at": microseconds(now)})
+    return Written(receipts, outcomes)
+
+
+def _note_conflicts(connection: Connection, found: dict[int, Memory]) -> None:
+    rivals: dict[str, list[str]] = defaultdict(list)
+    for memory_id, rival in connection.execute(_SQL["conflicts"], {"seqs": json_text([*found])}):
+        rivals[memory_id].append(rival)
+    for seq, memory in found.items():
+        if memory.id in rivals:
+            found[seq] = replace(memory, conflicts=tuple(rivals[memory.id]))
 
 
 def _audience_of(connection: Connection, scope: Scope, project_id: str | None, session_id: str | None) -> int:
@@ -320,14 +503,37 @@ def _visible_by_id(
 
 def _delete(connection: Connection, visibility: Visibility, memory_ids: Sequence[str]) -> list[Memory]:
     found = _visible_by_id(connection, visibility, memory_ids)
+    _erase(connection, [(seq, memory.id) for seq, memory in found.values()])
+    return [found[memory_id][1] for memory_id in dict.fromkeys(memory_ids) if memory_id in found]
+
+
+def _erase_all(connection: Connection, memory_ids: Sequence[str]) -> Sequence[tuple[int, str]]:
+    """Erase these, whoever may see them; their places and ids."""
+    found = [(row[0], row[1]) for row in connection.execute(_SQL["by_ids"], {"ids": json_text(list(memory_ids))})]
+    _erase(connection, found)
+    return found
+
+
+def _erase(connection: Connection, memories: Sequence[tuple[int, str]]) -> None:
+    """Erase memories with all that they were before."""
+    seqs = [seq for seq, _ in memories]
+    for _, memory_id in memories:
+        seqs += [seq for (seq,) in connection.execute(_SQL["versions"], {"id": memory_id})]
     rebuilding = _rebuild_is_under_way(connection)
-    for seq, _ in found.values():
+    for seq in seqs:
         connection.execute(_SQL["erase"], {"seq": seq})
-    for seq, _ in found.values():
+    for seq in seqs:
         connection.execute(_SQL["erase_terms"], {"seq": seq})
         if rebuilding:
             connection.execute(_SQL["erase_terms_next"], {"seq": seq})
-    return [found[memory_id][1] for memory_id in dict.fromkeys(memory_ids) if memory_id in found]
+
+
+def _protect(
+    connection: Connection, visibility: Visibility, memory_ids: Sequence[str], *, protected: bool
+) -> list[Memory]:
+    values = {"ids": json_text(list(memory_ids)), "protected": int(protected)}
+    connection.execute(_SQL["set_protected"], _visibility_values(visibility) | values)
+    return [memory for _, memory in _visible_by_id(connection, visibility, memory_ids).values()]
 
 
 # -- rebuilding ------------------------------------------------------------------------------------

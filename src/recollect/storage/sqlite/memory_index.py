@@ -13,7 +13,7 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.domain.memories import REACH, CandidatePool, CandidateQuery, MemoryFilter
+from recollect.domain.memories import REACH, CandidatePool, CandidateQuery, Kind, MemoryFilter
 from recollect.storage.derived.background import Background
 from recollect.storage.derived.distinct import distinct
 from recollect.storage.derived.row_columns import NONE, Entry, RowColumns
@@ -49,13 +49,15 @@ SMALL_SHARE = 128
 # So many segments still cost a search little; then one takes the place of all, also when many rows are dead.
 MANY_SEGMENTS = 24
 MANY_ROWS = 50_000
-FORMAT_VERSION = 2
-COMPARED = ("audiences", "times", "recorded", "traits", "importance", "confidence")
+FORMAT_VERSION = 3
+COMPARED = ("audiences", "times", "recorded", "traits", "importance", "confidence", "kinds")
+KIND_CODES = {kind.value: code for code, kind in enumerate(Kind)}
 _BATCH = 2000
 
 # Before the names of arrays that are about labels.
 _LABELS = "label_"
 NO_FILTER = MemoryFilter()
+_NO_ROWS: NDArray[np.int64] = np.empty(0, dtype=np.int64)
 
 Rows = NDArray[np.int64]
 VectorsOf = Callable[[list[int]], Sequence[bytes]]
@@ -122,6 +124,7 @@ class MemoryIndex:
         self._revision: Revision | None = None
         self._file: SegmentFile | None = None
         self._file_is_worthless = False
+        self._file_has_erased = False
         self._columns = RowColumns()
         self._words = TokenSegments()
         self._labels = TokenSegments()
@@ -172,11 +175,13 @@ class MemoryIndex:
 
     def _replace(self, changed: Iterator[Any]) -> None:
         while batch := list(islice(changed, _BATCH)):
+            places = [self._columns.row_of(row[0]) for row in batch if row[1] is None]
+            self._file_has_erased |= any(NONE < place < self._columns.kept_rows for place in places)
             self._columns.kill(row[0] for row in batch)
             self._add([row for row in batch if row[1] is not None])
 
     def _add(self, rows: Sequence[Any]) -> None:
-        self._columns.add([Entry(*row[:9]) for row in rows])
+        self._columns.add([Entry(*row[:9], kind=KIND_CODES[row[13]], since=row[14], until=row[15]) for row in rows])
         self._words.append([tokens_of(row[9] or "") for row in rows])
         self._labels.append([labels_of(row[11], () if row[12] == "[]" else json_value(row[12])) for row in rows])
         if self._vectors is not None:
@@ -186,9 +191,12 @@ class MemoryIndex:
 
     @property
     def is_scattered(self) -> bool:
-        """Whether searches would be faster, and the file smaller, if everything were written anew."""
+        """Whether everything should be written anew: for faster searches, a smaller file, or because of what it has."""
+        if self._revision is None:  # it was written anew, or will be read
+            return False
         segments = 0 if self._file is None else len(self._file.segments)
-        return segments > MANY_SEGMENTS or self._columns.dead > max(FEW_CHANGES, self.rows // 4)
+        many_dead = self._columns.dead > max(FEW_CHANGES, self.rows // 4)
+        return self._file_has_erased or segments > MANY_SEGMENTS or many_dead
 
     @property
     def misses_much(self) -> bool:
@@ -206,7 +214,7 @@ class MemoryIndex:
             self._clear()
             self._revision = revision
             self._attach(file)
-        self._file, self._file_is_worthless = file, False
+        self._file, self._file_is_worthless, self._file_has_erased = file, False, False
         self._columns.note_kept()
         return DerivedFile(self._path.name, len(arrays["seqs"]), file.size)
 
@@ -343,7 +351,9 @@ class MemoryIndex:
         the filter that only the store knows, if it has such a part; `vectors_of` gives exact vectors, where these are
         wanted.
         """
-        view = self._view(tuple(audiences))
+        now = None if query.filter.as_of else query.now
+        ended = _NO_ROWS if now is None else self._columns.ended(microseconds(now))
+        view = self._view(tuple(audiences), ended)
         allowed = self._allowed(query.filter, view, within, passing)
         terms = tuple(map(token_text, query.terms(view.speakers)))
         matches = [self._words.having(token(term)) for term in terms]
@@ -371,13 +381,13 @@ class MemoryIndex:
         return exactly if vectors_of else None
 
     def _allowed(
-        self, filter: MemoryFilter, view: _View, within: Sequence[int], passing: Sequence[int] | None
+        self, wish: MemoryFilter, view: _View, within: Sequence[int], passing: Sequence[int] | None
     ) -> NDArray[np.bool_] | None:
         """What may be a candidate; None when everything may."""
-        if passing is None and filter == NO_FILTER:
+        if passing is None and wish == NO_FILTER:
             return None if view.everything else view.visible
         columns = self._columns
-        wanted = [self._labels.having(label).rows for label in labels_of(filter.category, filter.tags)]
+        wanted = [self._labels.having(label).rows for label in labels_of(wish.category, wish.tags)]
         if passing is not None:
             rows = np.array([columns.row_of(seq) for seq in passing], dtype=np.int64)
             wanted.append(rows[rows != NONE])
@@ -386,28 +396,37 @@ class MemoryIndex:
             passed = np.zeros_like(allowed)
             passed[rows] = True
             allowed &= passed
-        if filter.speaker is not None:
-            allowed &= columns.speakers == columns.speaker_code(filter.speaker)
-        if filter.scope is not None:
+        if wish.as_of is not None:
+            allowed &= columns.true_at(microseconds(wish.as_of))
+        if wish.kinds:
+            allowed &= _is_any(columns.kinds, [KIND_CODES[kind] for kind in wish.kinds])
+        if wish.speaker is not None:
+            allowed &= columns.speakers == columns.speaker_code(wish.speaker)
+        if wish.scope is not None:
             allowed &= _is_any(columns.audiences, within)
-        if filter.from_session is not None:
-            allowed &= _is_any(columns.chains, columns.chain_codes(filter.from_session, within))
-        if filter.occurred_after is not None:
-            allowed &= columns.times >= microseconds(filter.occurred_after)
-        if filter.occurred_before is not None:
-            allowed &= columns.times < microseconds(filter.occurred_before)
+        if wish.from_session is not None:
+            allowed &= _is_any(columns.chains, columns.chain_codes(wish.from_session, within))
+        if wish.occurred_after is not None:
+            allowed &= columns.times >= microseconds(wish.occurred_after)
+        if wish.occurred_before is not None:
+            allowed &= columns.times < microseconds(wish.occurred_before)
         return allowed
 
-    def _view(self, audiences: tuple[int, ...]) -> _View:
-        """What these audiences may see; worked out once for each state of the store."""
-        if audiences not in self._views:
+    def _view(self, audiences: tuple[int, ...], ended: Rows = _NO_ROWS) -> _View:
+        """What these audiences may see, without what is not true any more; worked out once for each state of the store.
+
+        As time goes on rows only end, so their number tells which they are.
+        """
+        which = (*audiences, -len(ended))
+        if which not in self._views:
             columns = self._columns
             visible = _is_any(columns.audiences, audiences)
+            visible[ended] = False
             texts = int(np.count_nonzero(visible))
             speakers = columns.speakers_among(audiences)
             place_of = {name: place for place, name in enumerate(speakers)}
             places = [*(place_of.get(name, NONE) for name in columns.speaker_names), NONE]
-            self._views[audiences] = _View(
+            self._views[which] = _View(
                 visible,
                 texts,
                 texts == columns.rows,
@@ -415,7 +434,7 @@ class MemoryIndex:
                 np.array(places, dtype=np.int32),
                 self._typical(audiences, texts, visible),
             )
-        return self._views[audiences]
+        return self._views[which]
 
     def _typical(self, audiences: tuple[int, ...], texts: int, visible: NDArray[np.bool_]) -> _Typical:
         """What is typical of what these audiences may see; of very many texts, a few more do not change it."""

@@ -19,8 +19,8 @@ def read_queries(file: str) -> Mapping[str, str]:
 def load_queries(file: str) -> Mapping[str, str]:
     """The queries of one file, ready to run.
 
-    In them `{name}` stands for the text of `-- name --` in the same file: what must be the same everywhere is
-    written once.
+    In them `{name}` stands for the text of `-- name --` in the same file, and `{file.name}` for that in another: what
+    must be the same everywhere is written once.
     """
     queries = {name: _without_comments(body) for name, body in read_queries(file).items()}
     return {name: _expand(body, queries) for name, body in queries.items()}
@@ -31,4 +31,8 @@ def _without_comments(text: str) -> str:
 
 
 def _expand(text: str, queries: Mapping[str, str]) -> str:
-    return re.sub(r"\{(\w+)\}", lambda reference: _expand(queries[reference[1]], queries), text)
+    def stands_for(reference: re.Match[str]) -> str:
+        file, name = reference.groups()
+        return load_queries(file)[name] if file else _expand(queries[name], queries)
+
+    return re.sub(r"\{(?:(\w+)\.)?(\w+)\}", stands_for, text)

@@ -43,7 +43,8 @@ class SqliteProjects:
         def work(connection: Connection) -> None:
             if _projects(connection, "get", {"id": project_id}) == []:
                 raise NotFound(f"there is no project {project_id[:80]!r}", hint="list_projects shows those there are")
-            connection.execute(_SQL["activate"], {"client": client, "id": project_id})
+            now = microseconds(self._clock())
+            connection.execute(_SQL["activate"], {"client": client, "id": project_id, "now": now})
 
         await self._writer.write(work)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from recollect.domain.errors import ErrorCode, ErrorRecord
 from recollect.domain.jobs import Job, JobState
-from recollect.domain.memories import Memory
+from recollect.domain.memories import Ageing, Kind, Memory, Receipt
 from recollect.domain.progress import Progress
 from recollect.domain.projects import Project
 from recollect.domain.scopes import Scope
@@ -19,6 +19,7 @@ _DECODER = json.JSONDecoder()
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 _SCOPES = {scope.value: scope for scope in Scope}
+_KINDS = {kind.value: kind for kind in Kind}
 
 
 def microseconds(time: datetime) -> int:
@@ -64,6 +65,14 @@ def memory_from(row: Sequence[Any]) -> Memory:
         occurred_at,
         recorded_at,
         updated_at,
+        kind,
+        details,
+        provenance,
+        subject,
+        valid_from,
+        valid_until,
+        superseded_by,
+        protected,
     ) = row
     return Memory(
         id=memory_id,
@@ -81,6 +90,14 @@ def memory_from(row: Sequence[Any]) -> Memory:
         occurred_at=optional_moment(occurred_at),
         recorded_at=(recorded := moment(recorded_at)),
         updated_at=recorded if updated_at == recorded_at else moment(updated_at),
+        kind=_KINDS[kind],
+        details={} if details == "{}" else json_value(details),
+        provenance={} if provenance == "{}" else json_value(provenance),
+        subject=subject,
+        valid_from=optional_moment(valid_from),
+        valid_until=optional_moment(valid_until),
+        superseded_by=superseded_by,
+        protected=bool(protected),
     )
 
 
@@ -100,7 +117,36 @@ def memory_values(memory: Memory) -> dict[str, Any]:
         "occurred_at": optional_microseconds(memory.occurred_at),
         "recorded_at": microseconds(memory.recorded_at),
         "updated_at": microseconds(memory.updated_at),
+        "kind": memory.kind.value,
+        "details": json_text(dict(memory.details)) if memory.details else "{}",
+        "provenance": json_text(dict(memory.provenance)) if memory.provenance else "{}",
+        "subject": memory.subject,
+        "valid_from": optional_microseconds(memory.valid_from),
+        "valid_until": optional_microseconds(memory.valid_until),
+        "superseded_by": memory.superseded_by,
+        "protected": int(memory.protected),
     }
+
+
+def ageing_from(row: Sequence[Any]) -> Ageing:
+    """What a row of the query fragment `ageing` in `forgetting.sql` says of a memory, without its place."""
+    memory_id, kind, importance, recorded_at, uses, used_at, protected, superseded = row
+    return Ageing(
+        id=memory_id,
+        kind=_KINDS[kind],
+        importance=importance,
+        recorded_at=moment(recorded_at),
+        uses=uses,
+        used_at=optional_moment(used_at),
+        protected=bool(protected),
+        superseded=bool(superseded),
+    )
+
+
+def receipt_from(values: Mapping[str, Any]) -> Receipt:
+    """A receipt that was kept as JSON."""
+    lists = (tuple(values[name]) for name in ("superseded", "conflicts", "masked"))
+    return Receipt(values["id"], values["outcome"], _SCOPES[values["scope"]], values["project_id"], *lists)
 
 
 def project_from(row: Sequence[Any]) -> Project:

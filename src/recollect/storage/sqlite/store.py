@@ -12,6 +12,7 @@ from recollect.domain.clock import Clock, system_clock
 from recollect.domain.errors import Unavailable
 from recollect.storage.sqlite.connections import Connection, refuse_old_sqlite
 from recollect.storage.sqlite.embeddings import SqliteEmbeddings
+from recollect.storage.sqlite.forgetting import SqliteForgetting
 from recollect.storage.sqlite.jobs import SqliteJobs
 from recollect.storage.sqlite.lanes import Readers, Writer
 from recollect.storage.sqlite.memories import SqliteMemories
@@ -19,8 +20,12 @@ from recollect.storage.sqlite.mounts import refuse_network_file_system
 from recollect.storage.sqlite.named_queries import load_queries
 from recollect.storage.sqlite.projects import SqliteProjects
 from recollect.storage.sqlite.schema import connect_and_migrate, load_migrations, schema_version
+from recollect.storage.sqlite.sessions import SqliteSessions
+from recollect.storage.sqlite.summaries import SqliteSummaries
+from recollect.storage.sqlite.transfer import SqliteTransfer
 from recollect.storage.sqlite.upkeep import check_store, copy_store
 from recollect.storage.sqlite.usage import SqliteUsage
+from recollect.storage.sqlite.working import SqliteWorking
 from recollect.storage.store import CheckReport, StoreInfo
 
 _SQL = load_queries("store")
@@ -52,7 +57,12 @@ class SqliteStore:
         self.embeddings = SqliteEmbeddings(writer, readers, self._derived)
         self.jobs = SqliteJobs(writer, readers, clock, lease_seconds)
         self.projects = SqliteProjects(writer, readers, clock)
+        self.summaries = SqliteSummaries(readers)
+        self.forgetting = SqliteForgetting(writer, readers)
+        self.sessions = SqliteSessions(writer, readers, clock)
         self.usage = SqliteUsage(writer, readers)
+        self.working = SqliteWorking(writer, readers)
+        self.transfer = SqliteTransfer(writer, readers, self._database, busy_seconds)
 
     @classmethod
     async def open(

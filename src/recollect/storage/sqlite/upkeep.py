@@ -6,7 +6,8 @@ from pathlib import Path
 
 import apsw
 
-from recollect.domain.errors import Conflict, InvalidRequest, StoreUnusable, Unavailable
+from recollect.domain.errors import InvalidRequest, StoreUnusable, Unavailable
+from recollect.storage.publishing import publish, taken, temporary_beside
 from recollect.storage.sqlite.connections import Connection, in_snapshot
 from recollect.storage.sqlite.failures import translated
 from recollect.storage.sqlite.named_queries import load_queries
@@ -39,8 +40,8 @@ def copy_store(database: Path, target: Path, busy_seconds: float) -> None:
     if not target.parent.is_dir():
         raise InvalidRequest(f"the folder {target.parent} does not exist", hint="make it first")
     if target.exists():
-        raise _taken(target)
-    temporary = target.with_name(f"{target.name}.{os.getpid()}.{os.urandom(4).hex()}")
+        raise taken(target)
+    temporary = temporary_beside(target)
     try:
         _copy(database, temporary, busy_seconds)
         report = check_store(temporary, None, busy_seconds)
@@ -49,7 +50,7 @@ def copy_store(database: Path, target: Path, busy_seconds: float) -> None:
                 "the copy has problems, because the store has: " + "; ".join(report.problems[:3]),
                 hint="`recollect store check` tells what is damaged",
             )
-        _publish(temporary, target)
+        publish(temporary, target)
     except OSError as error:
         raise Unavailable(f"{target} cannot be written ({error.strerror})", hint="choose another place") from error
     finally:
@@ -67,32 +68,6 @@ def _copy(database: Path, target: Path, busy_seconds: float) -> None:
         raise translated(error) from error
     finally:
         connection.close()
-
-
-def _publish(whole: Path, target: Path) -> None:
-    """Give the file its name, unless somebody else took it meanwhile."""
-    _sync(whole)
-    try:
-        os.link(whole, target)
-    except FileExistsError:
-        raise _taken(target) from None
-    except OSError:  # a file system without links, such as that of a memory stick
-        if target.exists():
-            raise _taken(target) from None
-        whole.rename(target)
-    _sync(target.parent)
-
-
-def _taken(target: Path) -> Conflict:
-    return Conflict(f"{target} exists already", hint="choose another name")
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _problems(connection: Connection, derived: Path | None) -> Iterator[str]:

@@ -8,6 +8,10 @@ CASE WHEN leased_until > :now THEN owner END, created_at, started_at, ended_at
 INSERT INTO job (id, kind, payload, state, attempts, owner, leased_until, created_at, started_at)
 VALUES (:id, :kind, :payload, :state, :attempts, :owner, :leased_until, :now, :started_at)
 
+-- under_way --
+-- A job of this kind that has not ended, or that was made after a moment.
+SELECT id FROM job WHERE kind = :kind AND (ended_at IS NULL OR created_at > :began_after) LIMIT 1
+
 -- get --
 -- The job with this id.
 SELECT {columns} FROM job WHERE id = :id

@@ -23,6 +23,7 @@ memory.audience_id IN ({audiences})
     AND (:from_session IS NULL OR memory.session_id = :from_session)
     AND (:occurred_after IS NULL OR coalesce(memory.occurred_at, memory.recorded_at) >= :occurred_after)
     AND (:occurred_before IS NULL OR coalesce(memory.occurred_at, memory.recorded_at) < :occurred_before)
+    AND (:kinds IS NULL OR memory.kind IN (SELECT value FROM json_each(:kinds)))
     AND (:match IS NULL OR memory.seq IN (SELECT rowid FROM memory_terms WHERE memory_terms MATCH :match))
     AND (:tags IS NULL OR NOT EXISTS (
         SELECT 1 FROM json_each(:tags) AS wanted
@@ -34,7 +35,18 @@ memory.audience_id IN ({audiences})
 -- A memory's fields, in the order in which `rows.memory_from` takes them.
 memory.id, audience.scope, audience.project_id, memory.session_id, memory.content, memory.key, memory.category,
 memory.importance, memory.confidence, memory.speaker, memory.tags, memory.metadata, memory.occurred_at,
-memory.recorded_at, memory.updated_at
+memory.recorded_at, memory.updated_at, memory.kind, memory.details, memory.provenance, memory.subject,
+memory.valid_from, memory.valid_until, memory.superseded_by, memory.protected
+
+-- holds --
+-- Whether a memory is true at the moment asked about; without one, whether nothing has taken its place.
+(
+    (:as_of IS NULL AND memory.superseded_by IS NULL)
+    OR (
+        coalesce(memory.valid_from, memory.occurred_at, memory.recorded_at) <= :as_of
+        AND coalesce(memory.valid_until > :as_of, true)
+    )
+)
 
 -- visible_by_id --
 -- The visible ones among these ids, each with its place.
@@ -46,9 +58,123 @@ WHERE memory.id IN (SELECT value FROM json_each(:ids)) AND {visible}
 -- What passes the filter, the one kept last first.
 SELECT {columns}
 FROM memory JOIN audience ON audience.id = memory.audience_id
-WHERE {visible} AND {passes}
+WHERE {visible} AND {passes} AND {holds}
 ORDER BY memory.seq DESC
 LIMIT :limit
+
+-- narrowed --
+-- The places of what may pass the filter, by an index where there is one: only one of the three is ever read.
+narrowed (seq) AS (
+    SELECT seq FROM memory WHERE :from_session IS NOT NULL AND session_id = :from_session
+    UNION ALL SELECT seq FROM memory
+    WHERE :from_session IS NULL AND :special AND kind <> 'general' AND kind IN (SELECT value FROM json_each(:kinds))
+    UNION ALL SELECT seq FROM memory WHERE :from_session IS NULL AND NOT :special
+)
+
+-- list_newest --
+-- A page of the same.
+WITH {narrowed}
+SELECT {columns}
+FROM narrowed JOIN memory ON memory.seq = narrowed.seq JOIN audience ON audience.id = memory.audience_id
+WHERE {visible} AND {passes} AND {holds}
+ORDER BY coalesce(memory.occurred_at, memory.recorded_at) DESC, memory.seq DESC
+LIMIT :limit OFFSET :offset
+
+-- list_oldest --
+-- A page of the same, the one that happened first before the others.
+WITH {narrowed}
+SELECT {columns}
+FROM narrowed JOIN memory ON memory.seq = narrowed.seq JOIN audience ON audience.id = memory.audience_id
+WHERE {visible} AND {passes} AND {holds}
+ORDER BY coalesce(memory.occurred_at, memory.recorded_at), memory.seq
+LIMIT :limit OFFSET :offset
+
+-- count_listed --
+-- How many there are on all pages.
+WITH {narrowed}
+SELECT count(*) FROM narrowed JOIN memory ON memory.seq = narrowed.seq WHERE {visible} AND {passes} AND {holds}
+
+-- history --
+-- A memory, all that took its place and all whose place it took, the one that was true first before the others.
+WITH RECURSIVE chain (id) AS (
+    SELECT :id
+    UNION SELECT memory.id FROM chain JOIN memory ON memory.superseded_by = chain.id
+    UNION SELECT memory.superseded_by FROM chain JOIN memory ON memory.id = chain.id
+        WHERE memory.superseded_by IS NOT NULL
+)
+SELECT {columns}
+FROM memory JOIN audience ON audience.id = memory.audience_id
+WHERE memory.id IN (SELECT id FROM chain) AND {visible}
+ORDER BY coalesce(memory.valid_from, memory.occurred_at, memory.recorded_at), memory.superseded_by IS NULL, memory.seq
+
+-- rivals --
+-- What else is held true about this subject.
+SELECT memory.seq, {columns}
+FROM memory JOIN audience ON audience.id = memory.audience_id
+WHERE memory.audience_id = :audience_id AND memory.subject = :subject AND memory.superseded_by IS NULL
+    AND memory.id <> :id
+
+-- conflicts --
+-- Of each of these, what else is held true about its subject.
+SELECT known.id, memory.id
+FROM memory AS known
+JOIN memory ON memory.audience_id = known.audience_id AND memory.subject = known.subject AND memory.id <> known.id
+WHERE known.seq IN (SELECT value FROM json_each(:seqs))
+    AND known.subject IS NOT NULL AND known.superseded_by IS NULL AND memory.superseded_by IS NULL
+    AND memory.content <> known.content
+ORDER BY known.seq, memory.seq
+
+-- supersede --
+-- From this moment on another memory is true instead.
+UPDATE memory SET superseded_by = :successor, valid_until = :until WHERE seq = :seq
+
+-- keep_version --
+-- Keep a memory as it was, without its key, beside the one that takes its place.
+INSERT INTO memory (
+    id, audience_id, session_id, content, key, category, importance, confidence, speaker, tags, metadata,
+    occurred_at, recorded_at, updated_at, traits, kind, details, provenance, subject, valid_from, valid_until,
+    superseded_by, protected
+)
+SELECT
+    :version, audience_id, session_id, content, NULL, category, importance, confidence, speaker, tags, metadata,
+    occurred_at, updated_at, :now, traits, kind, details, provenance, subject, valid_from, :until, id, protected
+FROM memory WHERE seq = :seq
+RETURNING seq
+
+-- copy_vectors --
+-- Give a memory the vectors of another.
+INSERT INTO memory_vector (seq, model, vector)
+SELECT :copy, model, vector FROM memory_vector WHERE seq = :seq
+
+-- terms_of --
+-- The terms of a memory as the text index has them.
+SELECT c0 FROM memory_terms_content WHERE id = :seq
+
+-- versions --
+-- The places of what a memory was before; these are erased with it.
+SELECT seq FROM memory WHERE superseded_by = :id AND id GLOB 'old_*'
+
+-- set_protected --
+-- Keep visible memories from fading, or no more.
+UPDATE memory SET protected = :protected
+WHERE id IN (SELECT value FROM json_each(:ids)) AND {visible} AND protected <> :protected
+
+-- by_ids --
+-- Where these are, whoever may see them, unless they are protected; for maintenance only.
+SELECT memory.seq, memory.id FROM memory WHERE memory.id IN (SELECT value FROM json_each(:ids)) AND NOT memory.protected
+
+-- written_once --
+-- What became of a write that was sent with this key before.
+SELECT digest, outcomes FROM write_once WHERE client = :client AND key = :key
+
+-- note_once --
+-- Note what became of a write.
+INSERT INTO write_once (client, key, digest, outcomes, written_at)
+VALUES (:client, :key, :digest, :outcomes, :written_at)
+
+-- forget_once --
+-- Nobody sends a write again after so long.
+DELETE FROM write_once WHERE written_at < :before
 
 -- find_audience --
 -- The audience of exactly this scope, project and session.
@@ -64,15 +190,23 @@ SELECT memory.seq, {columns}
 FROM memory JOIN audience ON audience.id = memory.audience_id
 WHERE memory.audience_id = :audience_id AND memory.key = :key
 
+-- revised --
+-- The memory with this id, if it is of exactly this audience and nothing has taken its place.
+SELECT memory.seq, {columns}
+FROM memory JOIN audience ON audience.id = memory.audience_id
+WHERE memory.audience_id = :audience_id AND memory.id = :id AND memory.superseded_by IS NULL
+
 -- add --
 -- Keep a new memory.
 INSERT INTO memory (
     id, audience_id, session_id, content, key, category, importance, confidence, speaker, tags, metadata,
-    occurred_at, recorded_at, updated_at, traits
+    occurred_at, recorded_at, updated_at, traits, kind, details, provenance, subject, valid_from, valid_until,
+    superseded_by, protected
 )
 VALUES (
     :id, :audience_id, :session_id, :content, :key, :category, :importance, :confidence, :speaker, :tags, :metadata,
-    :occurred_at, :recorded_at, :updated_at, :traits
+    :occurred_at, :recorded_at, :updated_at, :traits, :kind, :details, :provenance, :subject, :valid_from,
+    :valid_until, :superseded_by, :protected
 )
 RETURNING seq
 
@@ -81,7 +215,8 @@ RETURNING seq
 UPDATE memory
 SET session_id = :session_id, content = :content, category = :category, importance = :importance,
     confidence = :confidence, speaker = :speaker, tags = :tags, metadata = :metadata, occurred_at = :occurred_at,
-    updated_at = :updated_at
+    updated_at = :updated_at, kind = :kind, details = :details, provenance = :provenance, subject = :subject,
+    valid_from = :valid_from, valid_until = :valid_until, protected = :protected
 WHERE seq = :seq
 
 -- erase --
@@ -153,6 +288,10 @@ WHERE memory.seq IN (SELECT value FROM json_each(:seqs)) AND {visible}
 -- count_memories --
 -- How many memories there are, over all scopes.
 SELECT count(*) FROM memory
+
+-- count_kinds --
+-- How many memories of each kind nothing has taken the place of, over all scopes.
+SELECT kind, count(*) FROM memory WHERE superseded_by IS NULL GROUP BY kind
 
 -- count_indexed --
 -- How many of them the text index holds.

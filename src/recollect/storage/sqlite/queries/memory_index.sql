@@ -8,9 +8,10 @@ SELECT 1 FROM memory_change WHERE revision = :revision AND mark = :mark
 
 -- entry --
 -- What the index knows of a memory, in the order in which `MemoryIndex` takes it.
-memory.audience_id, memory.session_id, coalesce(memory.occurred_at, memory.recorded_at), memory.recorded_at,
+memory.audience_id, iif(memory.superseded_by IS NULL, memory.session_id, NULL),
+coalesce(memory.occurred_at, memory.recorded_at), memory.recorded_at,
 memory.speaker, memory.traits, memory.importance, memory.confidence, indexed.c0, memory_vector.vector,
-memory.category, memory.tags
+memory.category, memory.tags, memory.kind, memory.valid_from, memory.valid_until
 
 -- derived --
 -- The terms and the vector of a memory, as far as there are any of this model and size.

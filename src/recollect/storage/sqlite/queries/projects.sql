@@ -27,12 +27,17 @@ SELECT {columns} FROM project WHERE name = :name ORDER BY seq DESC
 SELECT {columns} FROM project ORDER BY seq DESC
 
 -- activate --
--- Note which project a client works in.
-INSERT INTO client_project (client, project_id) VALUES (:client, :id)
-ON CONFLICT (client) DO UPDATE SET project_id = excluded.project_id
+-- Note which project a client works in from now on; the last one noted holds, also when the clock was put back.
+INSERT INTO client_project (client, since, project_id)
+SELECT :client, max(:now, coalesce(max(since) + 1, 0)), :id
+FROM client_project
+WHERE client = :client
+HAVING :id IS NOT (SELECT project_id FROM client_project WHERE client = :client ORDER BY since DESC LIMIT 1)
 
 -- active --
 -- The project that a client works in.
 SELECT {columns}
 FROM client_project JOIN project ON project.id = client_project.project_id
 WHERE client_project.client = :client
+ORDER BY client_project.since DESC
+LIMIT 1

@@ -1,0 +1,124 @@
+"""Writing memories into a file that proves itself whole."""
+
+import os
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+import anyio.to_thread
+
+from recollect.domain.clock import Clock, system_clock
+from recollect.domain.errors import StoreUnusable, Unavailable
+from recollect.domain.memories import Kind
+from recollect.domain.progress import Reporter
+from recollect.memory.transfer.folders import TransferFolders
+from recollect.memory.transfer.formats import (
+    KINDS,
+    Included,
+    OwnFormat,
+    Totals,
+    end_line,
+    header_line,
+    memory_line,
+    project_line,
+)
+from recollect.memory.transfer.source_file import SourceFile
+from recollect.memory.transfer.watching import Tally, watched
+from recollect.storage.publishing import publish, temporary_beside
+from recollect.storage.transfer import Outgoing, TransferStore
+
+# How many lines are written or read between looks at whether to stop.
+STEP = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exported:
+    """A file that was written, read back and found whole."""
+
+    path: Path
+    counts: Mapping[Kind, int]
+    checksum: str
+    """The SHA-256 of all lines before the last, as that line has it."""
+    bytes: int
+
+    def count(self, included: Included) -> int:
+        return sum(count for kind, count in self.counts.items() if kind in KINDS[included])
+
+
+class Exporter:
+    """Moves memories out."""
+
+    def __init__(self, store: TransferStore, folders: TransferFolders, *, clock: Clock = system_clock) -> None:
+        self._store = store
+        self._folders = folders
+        self._clock = clock
+
+    async def export(self, include: Collection[Included], given: str | None, reporter: Reporter) -> Exported:
+        """Write all memories of one moment; the file appears under its name when it was read back and is whole."""
+        now = self._clock()
+        path = self._folders.new_file(given or f"recollect-{now:%Y-%m-%dT%H-%M-%S-%f}.jsonl")
+        kinds = frozenset[Kind]().union(*(KINDS[included] for included in include))
+        temporary = temporary_beside(path)
+        header = header_line(include, now)
+        try:
+            tally = Tally("writing memories")
+            totals = await watched(
+                lambda: self._store.move_out(kinds, lambda outgoing: _write(outgoing, header, temporary, tally)),
+                tally,
+                reporter,
+            )
+            count = sum(totals.memories.values())
+            tally = Tally("reading back what was written", count)
+            await watched(lambda: anyio.to_thread.run_sync(_verify, temporary, totals, tally), tally, reporter)
+            size = temporary.stat().st_size
+            await anyio.to_thread.run_sync(publish, temporary, path)
+        except OSError as error:
+            raise Unavailable(
+                f"{path} cannot be written ({error.strerror})", hint="choose another place, or free some disk space"
+            ) from error
+        finally:
+            temporary.unlink(missing_ok=True)
+        return Exported(path=path, counts=totals.memories, checksum=totals.sha256, bytes=size)
+
+
+def _write(outgoing: Outgoing, header: bytes, target: Path, tally: Tally) -> Totals:
+    """Write everything; what it came to. A store that gives less than it has is damaged, and nothing is kept of it."""
+    tally.total = expected = sum(outgoing.counts.values())
+    checksum = sha256(header)
+    counts: Counter[Kind] = Counter()
+    with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
+        file.write(header)
+        for project in outgoing.projects:
+            line = project_line(project)
+            checksum.update(line)
+            file.write(line)
+        for number, moved in enumerate(outgoing.memories):
+            line = memory_line(moved)
+            checksum.update(line)
+            file.write(line)
+            counts[moved.memory.kind] += 1
+            if number % STEP == 0:
+                tally.reach(number)
+        if counts != outgoing.counts:
+            raise StoreUnusable(
+                f"{counts.total()} of {expected} memories could be read; nothing was exported",
+                hint="`recollect store check` tells what is damaged",
+            )
+        tally.reach(expected)
+        totals = Totals(projects=len(outgoing.projects), memories=dict(counts), sha256=checksum.hexdigest())
+        file.write(end_line(totals))
+    return totals
+
+
+def _verify(path: Path, totals: Totals, tally: Tally) -> None:
+    """Read the file as an import would, and compare it with what was written."""
+    reading = OwnFormat()
+    with path.open("rb") as file:
+        for number, _ in enumerate(reading.arrivals(SourceFile(file, path.name))):
+            if number % STEP == 0:
+                tally.reach(number)
+    tally.reach(sum(totals.memories.values()))
+    if reading.totals != totals:
+        raise Unavailable("what was written is not what is in the file", hint="check the disk; nothing was exported")

@@ -1,0 +1,257 @@
+"""Bringing memories in from a file, ours or another program's."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO, Literal
+
+import anyio.to_thread
+
+from recollect.domain.clock import Clock, system_clock
+from recollect.domain.errors import Conflict, InvalidRequest
+from recollect.domain.identifiers import settled_id
+from recollect.domain.memories import Derived, Kind
+from recollect.domain.progress import Reporter
+from recollect.domain.rules import SecretsPolicy
+from recollect.domain.scopes import Scope
+from recollect.domain.transfers import Moved
+from recollect.memory.models import ModelsInUse
+from recollect.memory.secrets import guard, guard_data
+from recollect.memory.service import MemoryService
+from recollect.memory.transfer.arrivals import Arrival, Format, Place
+from recollect.memory.transfer.folders import TransferFolders
+from recollect.memory.transfer.recognition import MakeFormat, recognise
+from recollect.memory.transfer.source_file import SourceFile
+from recollect.memory.transfer.watching import Tally, watched
+from recollect.storage.projects import ProjectStore
+from recollect.storage.transfer import Arrived, TransferStore
+
+Mode = Literal["merge", "replace"]
+
+# Small enough that cancelling takes effect at once and other writers never wait long.
+BATCH = 500
+BATCH_CHARACTERS = 2_000_000
+# How many records are looked at between looks at whether to stop.
+STEP = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """What became of a file."""
+
+    path: Path
+    format: str | None
+    """Who wrote it; None when there was nothing in it."""
+    arrived: Arrived = Arrived()
+    left_out: Mapping[str, int]
+    """What was in it and brings no memory, by what it is."""
+    masked: int = 0
+    """In how many of its memories a secret was masked."""
+    other_model: bool = False
+    """Whether another embedding model was chosen meanwhile, of which what was imported may have no vectors."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Survey:
+    """What is in a file, all of which was looked at."""
+
+    records: int
+    holds: frozenset[Kind]
+    checksum: str
+    left_out: Mapping[str, int]
+    masked: int = 0
+
+
+_NOTHING = _Survey(0, frozenset(), "", {})
+
+
+class Importer:
+    """Moves memories in. Every file is read to its end and found whole before anything is changed."""
+
+    def __init__(
+        self,
+        store: TransferStore,
+        memories: MemoryService,
+        models: ModelsInUse,
+        projects: ProjectStore,
+        folders: TransferFolders,
+        *,
+        secrets: SecretsPolicy,
+        clock: Clock = system_clock,
+    ) -> None:
+        self._store = store
+        self._memories = memories
+        self._models = models
+        self._projects = projects
+        self._folders = folders
+        self._secrets = secrets
+        self._clock = clock
+
+    async def bring_in(
+        self,
+        given: str,
+        mode: Mode,
+        reporter: Reporter,
+        *,
+        import_id: str,
+        project_id: str | None = None,
+        only_there: bool = False,
+    ) -> Imported:
+        """Import a file under an id by which the same import can go on after a crash.
+
+        What another program wrote goes to the project that the file says it is of, unless it is to go `only_there`: to
+        the given project. Without either it is global.
+        """
+        file, path = self._folders.open(given)
+        with file:
+            make = await anyio.to_thread.run_sync(recognise, file, path.name)
+            reading = None if make is None else make(self._clock())
+            survey = _NOTHING if reading is None else await self._survey(file, path.name, reading, reporter)
+            if mode == "replace":
+                _refuse_replacing(path.name, survey)
+            if make is None or reading is None or not survey.records:
+                return Imported(path=path, format=reading.name if reading else None, left_out=survey.left_out)
+            models = await self._models.now()
+            destination = _Destination(self._projects, project_id, only_there=only_there)
+            arrived = await self._carry(file, path.name, make, survey, mode, import_id, destination, reporter)
+            return Imported(
+                path=path,
+                format=reading.name,
+                arrived=arrived,
+                left_out=survey.left_out,
+                masked=survey.masked,
+                other_model=await self._models.now() is not models,
+            )
+
+    async def _survey(self, file: BinaryIO, name: str, reading: Format, reporter: Reporter) -> _Survey:
+        source = SourceFile(file, name)
+        tally = Tally("checking the file", os.fstat(file.fileno()).st_size)
+
+        def look() -> _Survey:
+            records = masked = 0
+            for records, (_, was_masked) in enumerate(self._guarded(reading, source), start=1):
+                masked += was_masked
+                if records % STEP == 0:
+                    tally.reach(file.tell())
+            return _Survey(records, reading.holds(), source.checksum, dict(reading.left_out), masked)
+
+        return await watched(lambda: anyio.to_thread.run_sync(look), tally, reporter)
+
+    async def _carry(
+        self,
+        file: BinaryIO,
+        name: str,
+        make: MakeFormat,
+        survey: _Survey,
+        mode: Mode,
+        import_id: str,
+        destination: "_Destination",
+        reporter: Reporter,
+    ) -> Arrived:
+        arrived = await self._store.begin(import_id, f"{mode} {survey.checksum}")
+        if arrived.finished:
+            return arrived
+        source = SourceFile(file, name)
+        arrivals = (arrival for arrival, _ in self._guarded(make(self._clock()), source))
+        batches = _batches(arrivals, arrived.read)
+        try:
+            while batch := await anyio.to_thread.run_sync(lambda: next(batches, None)):
+                moved = [await destination.settle(arrival) for arrival in batch]
+                read = arrived.read + len(batch)
+                if mode == "merge":
+                    known = await self._store.known([one.memory.id for one in moved])
+                    unknown = await self._derived([one for one in moved if one.memory.id not in known])
+                    arrived = await self._store.keep(import_id, read, unknown, skipped=len(batch) - len(unknown))
+                else:
+                    arrived = await self._store.stage(import_id, read, await self._derived(moved))
+                await reporter.report(arrived.read, survey.records, f"read {arrived.read} of {survey.records} records")
+            if source.checksum != survey.checksum:
+                raise Conflict(f"{name} was changed while it was imported", hint="import it again, and leave it alone")
+            if mode == "replace":
+                arrived = await self._store.exchange(import_id, survey.holds)
+        except Exception:  # not when the program ends: then the next one goes on where this one was
+            await self._store.end(import_id)
+            raise
+        return arrived
+
+    def _guarded(self, reading: Format, source: SourceFile) -> Iterator[tuple[Arrival, bool]]:
+        """What the file brings as it may be kept here, and whether a secret was masked in it."""
+        for arrival in reading.arrivals(source):
+            memory = arrival.moved.memory
+            try:
+                kept = replace(
+                    memory,
+                    content=guard(memory.content, self._secrets).text,
+                    metadata=guard_data(memory.metadata, self._secrets),
+                    details=guard_data(memory.details, self._secrets),
+                    provenance=guard_data(memory.provenance, self._secrets),
+                )
+            except InvalidRequest:
+                reading.left_out["memory with a secret, which may not be kept here"] += 1
+                continue
+            if kept == memory:
+                yield arrival, False
+            else:
+                yield replace(arrival, moved=replace(arrival.moved, memory=kept)), True
+
+    async def _derived(self, moved: Sequence[Moved]) -> Sequence[tuple[Moved, Derived]]:
+        derived = await self._memories.derive([one.memory for one in moved])
+        return list(zip(moved, derived, strict=True))
+
+
+class _Destination:
+    """Which project each memory goes to, and under which id."""
+
+    def __init__(self, projects: ProjectStore, project_id: str | None, *, only_there: bool) -> None:
+        self._projects = projects
+        self._project_id = project_id
+        self._only_there = only_there
+        self._known: dict[Place, str] = {}
+
+    async def settle(self, arrival: Arrival) -> Moved:
+        moved, memory = arrival.moved, arrival.moved.memory
+        if arrival.origin is None:
+            if arrival.place is None:
+                return moved
+            return replace(moved, memory=replace(memory, project_id=await self._project_at(arrival.place)))
+        project_id = self._project_id
+        if arrival.place is not None and not self._only_there:
+            project_id = await self._project_at(arrival.place)
+        happened = 0 if memory.occurred_at is None else round(memory.occurred_at.timestamp() * 1000)
+        # The same in the same project whenever it is imported, so that it is kept once.
+        memory_id = settled_id("mem", max(happened, 0), f"{project_id or ''}\n{arrival.origin}")
+        scope = Scope.PROJECT if project_id else Scope.GLOBAL
+        return replace(moved, memory=replace(memory, id=memory_id, scope=scope, project_id=project_id))
+
+    async def _project_at(self, place: Place) -> str:
+        if place not in self._known:
+            found = await self._projects.at(place.path) or await self._projects.ensure(place.path, place.name)
+            self._known[place] = found.id
+        return self._known[place]
+
+
+def _batches(arrivals: Iterator[Arrival], skipped: int) -> Iterator[list[Arrival]]:
+    """All but the first few, a handful at a time."""
+    batch: list[Arrival] = []
+    characters = 0
+    for number, arrival in enumerate(arrivals):
+        if number < skipped:
+            continue
+        batch.append(arrival)
+        characters += len(arrival.moved.memory.content)
+        if len(batch) >= BATCH or characters >= BATCH_CHARACTERS:
+            yield batch
+            batch, characters = [], 0
+    if batch:
+        yield batch
+
+
+def _refuse_replacing(name: str, survey: _Survey) -> None:
+    if not survey.records:
+        raise InvalidRequest(f"No records found in {name}", hint="nothing was changed: replacing would only erase")
+    if not survey.holds:
+        raise InvalidRequest(
+            f"{name} is no whole copy of memories, so it cannot take the place of what is there",
+            hint="nothing was changed; import it with mode merge",
+        )

@@ -1,0 +1,47 @@
+"""When memories were last let go, in SQLite."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from recollect.domain.memories import Ageing
+from recollect.domain.scopes import Visibility
+from recollect.storage.forgetting import ForgettingRecord
+from recollect.storage.sqlite.connections import Connection
+from recollect.storage.sqlite.lanes import Readers, Writer
+from recollect.storage.sqlite.named_queries import load_queries
+from recollect.storage.sqlite.rows import ageing_from, microseconds, optional_moment
+
+_SQL = load_queries("forgetting")
+
+
+class SqliteForgetting:
+    """Satisfies `storage.forgetting.ForgettingStore`."""
+
+    def __init__(self, writer: Writer, readers: Readers) -> None:
+        self._writer = writer
+        self._readers = readers
+
+    async def claim(self, every: timedelta, now: datetime) -> bool:
+        values = {"now": microseconds(now), "every": every // timedelta(microseconds=1)}
+        return await self._writer.write(lambda connection: bool(connection.value(_SQL["claim"], values)))
+
+    async def note(self, forgotten: int, now: datetime) -> None:
+        values = {"forgotten": forgotten, "now": microseconds(now)}
+        await self._writer.write(lambda connection: connection.execute(_SQL["note"], values))
+
+    async def record(self) -> ForgettingRecord:
+        def read(connection: Connection) -> ForgettingRecord:
+            [(ended_at, last, total)] = connection.execute(_SQL["record"])
+            return ForgettingRecord(optional_moment(ended_at), last, total)
+
+        return await self._readers.read(read)
+
+    async def ageing(self, after: int, limit: int) -> Sequence[tuple[int, Ageing]]:
+        values = {"after": after, "limit": limit}
+        rows = await self._readers.read(lambda connection: connection.execute(_SQL["ageing"], values))
+        return [(place, ageing_from(row)) for place, *row in rows]
+
+    async def ageing_of(self, visibility: Visibility, memory_id: str) -> Ageing | None:
+        values = {"id": memory_id, "project_id": visibility.project_id, "session_id": visibility.session_id}
+        rows = await self._readers.read(lambda connection: connection.execute(_SQL["ageing_of"], values))
+        return ageing_from(rows[0]) if rows else None

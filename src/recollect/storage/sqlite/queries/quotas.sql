@@ -1,0 +1,3 @@
+-- kept --
+-- How many memories come from a client.
+SELECT memories FROM client_memories WHERE client = :client

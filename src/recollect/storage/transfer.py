@@ -1,0 +1,82 @@
+"""What a backend must offer so that its memories can move out and others in."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from recollect.domain.memories import Derived, Kind
+from recollect.domain.projects import Project
+from recollect.domain.transfers import Moved
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """What is to move out, all of it of one state of the store."""
+
+    counts: Mapping[Kind, int]
+    """How many memories of each kind there are."""
+    projects: Sequence[Project]
+    """Those that memories belong to."""
+    memories: Iterator[Moved]
+    """Of every scope in the order kept, with what they were before; to be gone through once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """How far an import has come."""
+
+    read: int = 0
+    """How many records of its file are dealt with."""
+    imported: int = 0
+    skipped: int = 0
+    """How many were not kept, because what is there has their id or their key."""
+    erased: int = 0
+    """How many memories had to go."""
+    finished: bool = False
+
+
+class TransferStore(Protocol):
+    """Moves memories of every scope; for maintenance only.
+
+    What an import has done is noted with the import's id in the same transaction, so that it can go on where it was
+    after a crash, and nothing is done or counted twice.
+    """
+
+    async def move_out(self, kinds: Collection[Kind], work: Callable[[Outgoing], T]) -> T:
+        """Let `work` read the memories of these kinds, on a thread of its own, while others read and write on."""
+        ...
+
+    async def begin(self, import_id: str, checksum: str) -> Arrived:
+        """How far this import of this very file has come; nowhere, when it is new or its file was another."""
+        ...
+
+    async def known(self, memory_ids: Sequence[str]) -> Collection[str]:
+        """Those of these ids that memories have already."""
+        ...
+
+    async def keep(
+        self, import_id: str, read: int, batch: Sequence[tuple[Moved, Derived]], *, skipped: int = 0
+    ) -> Arrived:
+        """Keep those of these whose id, and key in their scope, are not there yet; the others are skipped.
+
+        What a memory was before comes only with it. `read` records of the file are dealt with then, of which so many
+        were skipped without coming here.
+        """
+        ...
+
+    async def stage(self, import_id: str, read: int, batch: Sequence[tuple[Moved, Derived]]) -> Arrived:
+        """Put these where nobody sees them yet."""
+        ...
+
+    async def exchange(self, import_id: str, kinds: Collection[Kind]) -> Arrived:
+        """In one step for all processes, let what was staged take the place of all memories of these kinds.
+
+        Memories of other kinds stay; what has the id or key of one of these is skipped.
+        """
+        ...
+
+    async def end(self, import_id: str) -> None:
+        """Drop what was staged and is not wanted any more. How far the import came is known while its job lasts."""
+        ...

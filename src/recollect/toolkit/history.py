@@ -1,0 +1,202 @@
+"""What clients call, gathered in memory and kept from time to time in the history of their sessions."""
+
+import json
+import logging
+import re
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple, cast
+
+import anyio
+import anyio.to_thread
+from pydantic import BaseModel
+from pydantic_core import to_jsonable_python
+
+from recollect.domain.breakage import place_of
+from recollect.domain.clock import Clock, system_clock
+from recollect.domain.errors import InvalidRequest
+from recollect.domain.secrets import redacted
+from recollect.domain.sessions import ClientCall, ToolCall
+from recollect.storage.sessions import SessionStore
+from recollect.toolkit.border import refuse_unstorable
+
+logger = logging.getLogger("recollect.calls")
+
+KEEP_SECONDS = 5.0
+KEEP_AT_ONCE = 200
+# When nothing can be written, older calls are kept and newer ones given up: memory is not for what nobody reads.
+MOST_WAITING = 10_000
+RESULT_CHARACTERS = 500
+# Longer arguments are contents, which have their own place: of each only the beginning is kept.
+ARGUMENT_CHARACTERS = 10_000
+_MEMORY_ID = re.compile(r"(?:mem|old)_[0-9a-z]{26}")
+
+
+class _Noted(NamedTuple):
+    client: str
+    tool: str
+    arguments: Mapping[str, Any]
+    outcome: BaseModel | str
+    """The answer, or what went wrong."""
+    milliseconds: float
+    ended_at: datetime
+    brings: bool
+
+
+class CallHistory:
+    """Notes calls without making any of them wait: what is written of them is made ready later, on another thread.
+
+    What was noted last is lost when the process is killed: it is worth less than a write for each call.
+    """
+
+    def __init__(self, clock: Clock = system_clock) -> None:
+        self._clock = clock
+        self._noted: list[_Noted] = []
+        self._given_up = 0
+        self._some = anyio.Event()
+        self._many = anyio.Event()
+        self._writing = anyio.Lock()
+
+    def note(
+        self,
+        client: str,
+        tool: str,
+        arguments: Mapping[str, Any],
+        outcome: BaseModel | str,
+        milliseconds: float,
+        *,
+        brings: bool = True,
+    ) -> None:
+        """Remember a call that has just ended, with its answer or with what went wrong.
+
+        `brings` is whether its arguments may hold what became memories; those of a question hold none.
+        """
+        if len(self._noted) >= MOST_WAITING:
+            self._given_up += 1
+            return
+        self._noted.append(_Noted(client, tool, arguments, outcome, milliseconds, self._clock(), brings))
+        self._some.set()
+        if len(self._noted) >= KEEP_AT_ONCE:
+            self._many.set()
+
+    async def due(self) -> None:
+        """Wait until there is something to write: a while after the first call, or when there are many."""
+        await self._some.wait()
+        with anyio.move_on_after(KEEP_SECONDS):
+            await self._many.wait()
+
+    async def flush(self, store: SessionStore, default_project_id: str | None) -> None:
+        """Keep what was noted since the last time; what cannot be kept now is kept next time.
+
+        A write whose caller is cancelled is done all the same, so nothing is put back then.
+        """
+        async with self._writing:
+            taken = len(self._noted)
+            if not taken:
+                return
+            self._some, self._many = anyio.Event(), anyio.Event()
+            calls = await anyio.to_thread.run_sync(lambda noted: [_written(one) for one in noted], self._noted[:taken])
+            waiting, self._noted = self._noted[:taken], self._noted[taken:]
+            try:
+                await store.keep(calls, default_project_id)
+            except Exception:
+                self._noted = waiting + self._noted
+                self._some.set()
+                raise
+        if self._given_up:
+            logger.warning("calls are missing in the history", extra={"calls": self._given_up})
+            self._given_up = 0
+
+
+def _written(noted: _Noted) -> ClientCall:
+    """The call as it is kept."""
+    try:
+        arguments, result, memory_ids = _shown(noted)
+    except Exception as error:  # a bug: the call is in the history all the same, and the log has the truth
+        logger.error("a call could not be told", extra={"tool": noted.tool, **place_of(error)})
+        arguments, result, memory_ids = {}, "", frozenset[str]()
+    call = ToolCall(
+        tool=noted.tool,
+        arguments=arguments,
+        result=result,
+        success=isinstance(noted.outcome, BaseModel),
+        milliseconds=noted.milliseconds,
+        called_at=noted.ended_at - timedelta(milliseconds=noted.milliseconds),
+    )
+    return ClientCall(noted.client, call, memory_ids)
+
+
+def _shown(noted: _Noted) -> tuple[dict[str, Any], str, frozenset[str]]:
+    """The arguments and the beginning of the result without secrets, and the memories that the result tells of."""
+    arguments = _arguments(noted.arguments)
+    if isinstance(noted.outcome, str):
+        return arguments, _unicode(redacted(noted.outcome))[:RESULT_CHARACTERS], frozenset()
+    answer = noted.outcome.model_dump(mode="json", by_alias=True)
+    told = answer if noted.brings else _told_in_part(answer, _first(answer, RESULT_CHARACTERS)[0])
+    return arguments, _unicode(_beginning(answer)), frozenset(_MEMORY_ID.findall(_json(told)))
+
+
+def _arguments(given: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        refuse_unstorable(given)
+    except InvalidRequest:
+        return {}
+    arguments: dict[str, Any] = to_jsonable_python(given, fallback=str)
+    if len(_json(arguments)) <= ARGUMENT_CHARACTERS:
+        return redacted(arguments)
+    shortened: dict[str, Any] = redacted({name: _shortened(value) for name, value in arguments.items()})
+    return shortened if len(_json(shortened)) <= ARGUMENT_CHARACTERS else {}
+
+
+def _shortened(value: Any) -> Any:
+    length = len(_json(value))
+    return value if length <= RESULT_CHARACTERS else f"{_beginning(value)}… ({length} characters)"
+
+
+def _beginning(value: Any) -> str:
+    """The first characters of the value as JSON, without secrets.
+
+    To look for secrets in all of a long answer would take longer than the call did. But texts stay whole until then:
+    half of a secret would not be found.
+    """
+    first, _ = _first(value, RESULT_CHARACTERS)
+    return _json(redacted(first))[:RESULT_CHARACTERS]
+
+
+def _first(value: Any, characters: int) -> tuple[Any, int]:
+    """What at least so many first characters of the value as JSON are made of, and how many are missing."""
+    if isinstance(value, str):
+        return value, characters - len(value) - 2
+    if isinstance(value, dict):
+        made: dict[str, Any] = {}
+        for name, inner in cast(dict[str, Any], value).items():
+            if characters <= 0:
+                break
+            made[name], characters = _first(inner, characters - len(name) - 3)
+        return made, characters
+    if isinstance(value, list):
+        entries: list[Any] = []
+        for inner in cast(list[Any], value):
+            if characters <= 0:
+                break
+            entry, characters = _first(inner, characters - 1)
+            entries.append(entry)
+        return entries, characters
+    return value, characters - (4 if value is None or value is True else 1)
+
+
+def _told_in_part(value: Any, first: Any) -> Any:
+    """The entries of the value, whole, of which there is something in its first characters."""
+    if isinstance(value, dict):
+        inner = cast(dict[str, Any], value)
+        return {name: _told_in_part(inner[name], part) for name, part in cast(dict[str, Any], first).items()}
+    return cast(list[Any], value)[: len(first)] if isinstance(value, list) else value
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _unicode(text: str) -> str:
+    """The text as a store can keep it, such as one with the name of a strange file."""
+    return text.encode("utf-8", "backslashreplace").decode().replace("\x00", "\\x00")

@@ -1,0 +1,103 @@
+"""Facts as Mimo's clients keep and find them."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from recollect.domain.memories import MemoryFilter
+from recollect.domain.scopes import Visibility
+from recollect.memory.answering import Order, Wish
+from recollect.memory.projects import ProjectService
+from recollect.memory.service import Draft, MemoryService
+from recollect.toolkit.context import CallContext
+from recollect.toolkit.declaration import Request, Result, examples, tool
+from recollect.tools.arguments import Share, project_id_of, provenance_of
+
+MAX_CONTENT = 100_000
+# So many candidates are compared by meaning for each that is wanted.
+COMPARED_FOR_EACH = 3
+
+
+class StoreFactRequest(Request):
+    model_config = examples({"content": "The staging database runs PostgreSQL 17.", "category": "fact"})
+
+    content: str = Field(min_length=1, max_length=MAX_CONTENT, description="What to keep.")
+    category: Literal["fact", "action", "observation", "plan", "episode", "procedure", "entity_anchor"] = Field(
+        description="What sort of thing it is."
+    )
+    importance: Share = Field(default=0.5, description="How much it matters.")
+
+
+class StoreFactResult(Result):
+    stored: Literal[True]
+    id: str
+
+
+class SearchVibesRequest(Request):
+    model_config = examples({"query": "which database does staging use?"})
+
+    query: str = Field(min_length=1, max_length=10_000, description="What to look for, in plain words.")
+    limit: Annotated[int, Field(ge=1, le=100)] = Field(default=10, description="How many memories at most.")
+    threshold: Share = Field(
+        default=0.3, description="Leave out what is less similar in meaning; recall finds by words as well."
+    )
+
+
+class Vibe(Result):
+    """A memory and how similar it is."""
+
+    id: str
+    content: str
+    category: str | None
+    importance: float
+    metadata: dict[str, Any]
+    similarity: float = Field(description="The cosine of its meaning and the query's.")
+
+
+class SearchVibesResult(Result):
+    results: list[Vibe] = Field(description="The most similar first.")
+    degraded: str | None = Field(description="Why meanings could not be compared; null when they were.")
+
+
+@tool("facts", core=False)
+async def store_fact(
+    request: StoreFactRequest, memory: MemoryService, projects: ProjectService, context: CallContext
+) -> StoreFactResult:
+    """Keep a fact, an action, an observation or a plan."""
+    draft = Draft(
+        content=request.content,
+        category=request.category,
+        importance=request.importance,
+        provenance=provenance_of(context, "store_fact"),
+    )
+    (outcome,) = await memory.remember([draft], await project_id_of(None, projects, context, make=True))
+    return StoreFactResult(stored=True, id=outcome.memory.id)
+
+
+@tool("facts", read_only=True, core=False)
+async def search_vibes(
+    request: SearchVibesRequest, memory: MemoryService, projects: ProjectService, context: CallContext
+) -> SearchVibesResult:
+    """Find what means something similar, by meaning alone; recall also looks for words and says more about each."""
+    found = await memory.recall(
+        request.query,
+        Visibility(await project_id_of(None, projects, context)),
+        MemoryFilter(),
+        Wish(limit=min(COMPARED_FOR_EACH * request.limit, 100), threshold=0.0, order=Order.SCORE),
+    )
+    similar = [hit for hit in found.hits if hit.cosine is not None and hit.cosine >= request.threshold]
+    similar.sort(key=lambda hit: -(hit.cosine or 0))
+    return SearchVibesResult(
+        results=[
+            Vibe(
+                id=hit.memory.id,
+                content=hit.memory.content,
+                category=hit.memory.category,
+                importance=hit.memory.importance,
+                metadata=dict(hit.memory.metadata),
+                similarity=round(hit.cosine or 0, 6),
+            )
+            for hit in similar[: request.limit]
+        ],
+        degraded=found.degraded,
+    )

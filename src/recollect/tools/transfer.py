@@ -1,0 +1,145 @@
+"""Moving memories out and in."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from recollect.jobs.service import JobRun
+from recollect.memory.projects import ProjectService
+from recollect.memory.transfer.exporting import Exporter
+from recollect.memory.transfer.formats import Included
+from recollect.memory.transfer.importing import Imported, Importer, Mode
+from recollect.toolkit.context import CallContext
+from recollect.toolkit.declaration import Request, Result, examples, tool
+
+FilePath = Annotated[str, Field(min_length=1, max_length=1_000)]
+
+
+class ExportDatabaseRequest(Request):
+    model_config = examples({}, {"include": ["summaries"], "path": "summaries-of-march.jsonl"})
+
+    include: list[Included] = Field(
+        default=["memories", "summaries"],
+        min_length=1,
+        max_length=2,
+        description="What to export: memories (of every kind but summaries), summaries, or both.",
+    )
+    path: FilePath | None = Field(
+        default=None,
+        description="The file to write: a name in the folder for backups, or a path in a folder that the server "
+        "allows. By default a name with the time. An existing file is never overwritten.",
+    )
+
+
+class ExportDatabaseResult(Result):
+    message: str = Field(description="What was exported, in words.")
+    path: str = Field(description="The file on the server's machine, readable for its owner only.")
+    memories: int = Field(description="How many memories are in it, former versions included.")
+    summaries: int = Field(description="How many summaries are in it.")
+    counts: dict[str, int] = Field(description="How many of each kind.")
+    checksum: str = Field(description="The SHA-256 of all lines before the last one, which has it too.")
+    bytes: int = Field(description="The size of the file.")
+
+
+class ImportDatabaseRequest(Request):
+    model_config = examples(
+        {"file": "recollect-2026-01-31T12-00-00-000000.jsonl"}, {"file": "conversations.json", "project": "/home/ada/x"}
+    )
+
+    file: FilePath = Field(
+        description="The file to read: a name in the folder for backups, or a path in a folder that the server allows.",
+    )
+    mode: Mode = Field(
+        default="merge",
+        description="merge adds what is not there yet and never changes what is. replace lets the file take the place "
+        "of all memories of the kinds it holds, in every project, in one step.",
+    )
+    project: Annotated[str, Field(min_length=1, max_length=500)] | None = Field(
+        default=None,
+        description="For another program's file: the project (path, name or id) that everything in it goes to. By "
+        "default the one that the file names, else the active one.",
+    )
+
+
+class ImportDatabaseResult(Result):
+    imported: int = Field(description="How many memories were kept.")
+    skipped: int = Field(
+        description="How many were not, because the store has one with the same id, or the same key in the same scope."
+    )
+    mode: Literal["merge", "replace"] = Field(description="What was asked for.")
+    message: str = Field(description="What happened, in words.")
+    file: str = Field(description="The whole path of the file.")
+    format: str | None = Field(
+        description="Who wrote it: recollect, neo, claude-code, openai or mcp-memory; null when it is empty."
+    )
+    erased: int = Field(description="How many memories had to go; only mode replace erases any.")
+    masked: int = Field(description="In how many memories something that looks like a secret was masked.")
+    left_out: dict[str, int] = Field(
+        description="What else is in the file and brings no memory, by what it is: how often."
+    )
+
+
+@tool("transfer", runs_as_job=True, core=False)
+async def export_database(request: ExportDatabaseRequest, exporter: Exporter, run: JobRun) -> ExportDatabaseResult:
+    """Write all memories and summaries, of every project and session, into one file on the server's machine.
+
+    For backups and for moving to another store. The file holds one moment: nothing is torn, and what is written later
+    is not in it. It appears only when it was read back and found whole. Vectors are not in it: they are made again.
+    """
+    done = await exporter.export(request.include, request.path, run)
+    memories, summaries = done.count("memories"), done.count("summaries")
+    return ExportDatabaseResult(
+        message=f"Export complete. Exported {memories} memories and {summaries} summaries.",
+        path=str(done.path),
+        memories=memories,
+        summaries=summaries,
+        counts={kind.value: count for kind, count in done.counts.items()},
+        checksum=done.checksum,
+        bytes=done.bytes,
+    )
+
+
+@tool("transfer", runs_as_job=True, destructive=True, core=False)
+async def import_database(
+    request: ImportDatabaseRequest, importer: Importer, projects: ProjectService, context: CallContext, run: JobRun
+) -> ImportDatabaseResult:
+    """Bring in memories from a file: one of export_database, or one that another program wrote.
+
+    Known are Neo's backups, session logs of Claude Code, conversations.json of OpenAI, and the file of MCP's reference
+    memory server, told by what is in them. A file is read whole first; one that is torn, damaged or unknown changes
+    nothing. Importing a file twice keeps everything once.
+    """
+    if request.project is not None:
+        project = await projects.find(request.project, context.working_directory, make=True)
+    else:
+        project = await projects.active(context.client)
+    done = await importer.bring_in(
+        request.file,
+        request.mode,
+        run,
+        import_id=run.job_id,
+        project_id=project.id if project else None,
+        only_there=request.project is not None,
+    )
+    return ImportDatabaseResult(
+        imported=done.arrived.imported,
+        skipped=done.arrived.skipped,
+        mode=request.mode,
+        message=_message(done),
+        file=str(done.path),
+        format=done.format,
+        erased=done.arrived.erased,
+        masked=done.masked,
+        left_out=dict(done.left_out),
+    )
+
+
+def _message(done: Imported) -> str:
+    if done.arrived.imported + done.arrived.skipped == 0:
+        return f"No records found in {done.path.name}"
+    said = f"Import complete. Imported {done.arrived.imported} records and skipped {done.arrived.skipped}."
+    if done.left_out:
+        said += f" {sum(done.left_out.values())} other things in the file bring no memory."
+    if done.other_model:
+        said += " Another embedding model was chosen meanwhile: embed_memories makes the vectors that are missing."
+    return said

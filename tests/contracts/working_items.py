@@ -1,0 +1,23 @@
+"""Items of working memory, made in one line."""
+
+from datetime import timedelta
+from typing import Any
+
+from recollect.domain.identifiers import new_id
+from recollect.domain.working import Desk, WorkingItem
+from tests.contracts.samples import NOW
+
+HERE = Desk("prj_a", "s1")
+ELSEWHERE = [Desk("prj_b", "s1"), Desk("prj_a", "s2"), Desk(None, "s1")]
+SOON, LATER = NOW + timedelta(seconds=60), NOW + timedelta(seconds=300)
+
+
+def item(content: str, **fields: Any) -> WorkingItem:
+    defaults: dict[str, Any] = {
+        "id": new_id("wrk"),
+        "desk": HERE,
+        "created_at": NOW,
+        "expires_at": LATER,
+        "accessed_at": NOW,
+    }
+    return WorkingItem(content=content, **(defaults | fields))

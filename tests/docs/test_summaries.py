@@ -1,0 +1,60 @@
+"""What the pages about summaries and the language model show is what there is."""
+
+import json
+import re
+import tomllib
+from datetime import timedelta
+from pathlib import Path
+
+from recollect.app.lifespan import running
+from recollect.app.settings import LlmSettings, Settings, SummarySettings
+from recollect.domain.summaries import SummaryCategory
+from recollect.memory.startup import EVERY_SECONDS, FIRST_SECONDS, QUIET_SECONDS
+from recollect.memory.summarising import SETTLED
+from recollect.toolkit.context import CallContext
+from recollect.tools import ALL
+
+DOCS = Path(__file__).parents[2] / "docs"
+SUMMARIES, LLM = ((DOCS / name).read_text("utf-8") for name in ("summaries.md", "llm.md"))
+
+
+async def test_the_example_of_the_page_about_summaries_works(tmp_path: Path) -> None:
+    (arguments,) = re.findall(r"```json\n(\{.*?\})\n```", SUMMARIES, re.DOTALL)
+    async with running(Settings.model_validate({"home": tmp_path})) as application:
+        await application.dispatcher.call("query_summaries", json.loads(arguments), CallContext(surface="python"))
+
+
+def test_the_page_has_every_tool_category_and_setting() -> None:
+    shown = re.findall(r"^\| `(\w+)` \|", SUMMARIES, re.MULTILINE)
+    tools = [tool.name for tool in ALL if tool.family == "summaries"]
+    settings = [f"RECOLLECT_SUMMARIES_{name.upper()}" for name in SummarySettings.model_fields]
+    assert shown == [*tools, *settings]
+    assert all(f"`{category}`" in SUMMARIES for category in SummaryCategory)
+
+
+def test_the_page_tells_the_times_in_use() -> None:
+    assert f"for {SETTLED // timedelta(minutes=1)} minutes, {FIRST_SECONDS:g} seconds after its\nstart" in SUMMARIES
+    assert EVERY_SECONDS == 3600
+    assert f"within {QUIET_SECONDS / 60:g} minutes" in SUMMARIES
+
+
+def test_each_score_has_a_hundred_points() -> None:
+    table = re.findall(r"^\| (\w*)[^|]*\| (\d+) \|", SUMMARIES, re.MULTILINE)
+    points: dict[str, int] = {}
+    score = ""
+    for name, share in table:
+        score = name or score
+        points[score] = points.get(score, 0) + int(share)
+    assert points == {"quality": 100, "productivity": 100, "impact": 100, "complexity": 100}
+
+
+def test_the_examples_of_the_page_about_the_language_model_are_settings() -> None:
+    examples = re.findall(r"```toml\n(.*?)```", LLM, re.DOTALL)
+    assert len(examples) == 2
+    for example in examples:
+        assert Settings.model_validate(tomllib.loads(example)).llm.choice() is not None
+    shown = re.findall(r"^\| `(\w+)` \| (\w+) \|", LLM, re.MULTILINE)
+    assert shown == [
+        (f"RECOLLECT_LLM_{name.upper()}", "none" if field.default is None else f"{field.default:g}")
+        for name, field in LlmSettings.model_fields.items()
+    ]

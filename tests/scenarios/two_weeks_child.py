@@ -1,0 +1,25 @@
+"""A process that writes in the middle of the two weeks and is killed while it does."""
+
+import asyncio
+import sys
+from datetime import datetime
+from pathlib import Path
+
+from recollect.app.lifespan import running
+from recollect.app.settings import Settings
+from recollect.toolkit.context import CallContext
+
+
+async def main(home: Path, moment: datetime) -> None:
+    async with running(Settings(home=home), clock=lambda: moment) as application:
+        context = CallContext(surface="python", client="agent")
+        number = 0
+        while True:
+            content = f"Log entry {number}: shard {number % 7} was moved to rack {number % 11}."
+            await application.dispatcher.call("remember", {"content": content, "tags": ["log"]}, context)
+            sys.stdout.write(f"{number}\n")  # only what was acknowledged is told
+            sys.stdout.flush()
+            number += 1
+
+
+asyncio.run(main(Path(sys.argv[1]), datetime.fromisoformat(sys.argv[2])))
