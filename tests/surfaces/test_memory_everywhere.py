@@ -161,7 +161,9 @@ async def test_054_a_memory_of_a_session_is_seen_by_that_session_alone(call: Cal
 async def test_058_059_meaning_is_found_without_a_shared_word_key_or_service(call: Caller, project: str) -> None:
     await remember(call, project, "The customer was furious about the late delivery.")
     await remember(call, project, "Rotate the backup tapes every Sunday.")
-    assert (await contents(call, query="an angry client", project=project))[0].startswith("The customer")
+    assert (await contents(call, query="a client angry at slow shipping", project=project))[0].startswith(
+        "The customer"
+    )
 
 
 async def test_058_nothing_below_the_threshold_is_returned_and_nothing_is_made_up(call: Caller, project: str) -> None:

@@ -33,5 +33,5 @@ async def test_101_memories_move_in_and_out_and_nothing_is_kept_twice(call: Call
 
     again = (await call("import_database", file=f"{name}.jsonl"))["result"]
     assert (again["imported"], again["skipped"], again["format"]) == (0, moved_out["memories"], "recollect")
-    found = await call("recall", query=f"{name} roses", project=project)
+    found = await call("recall", query=f"{name} roses", project=project, containing=name)
     assert [memory["content"] for memory in found["memories"]] == [f"Ada: grows {name} roses"]
