@@ -312,3 +312,18 @@ async def test_014_a_client_keeps_no_more_than_it_may_and_others_are_not_counted
     with pytest.raises(RateLimited):
         await keep("ada", "five")
     await store.close()
+
+
+async def test_060_a_question_that_names_an_event_means_the_time_before_or_after_it(memory: MemoryService) -> None:
+    day = datetime(2025, 5, 1, tzinfo=UTC)
+    happened = ["We chose the blue logo.", "The big release went out.", "We chose the green logo.", "Lunch was soup."]
+    drafts = [Draft(content=text, occurred_at=day + timedelta(days=30 * place)) for place, text in enumerate(happened)]
+    await memory.remember(drafts, None)
+
+    async def logos(query: str) -> list[str]:
+        return [found for found in await contents(memory, query) if "logo" in found]
+
+    assert await logos("Which logo did we choose before the big release?") == [happened[0], happened[2]]
+    assert await logos("Which logo did we choose after the big release?") == [happened[2], happened[0]]
+    unknown = await logos("Which logo did we choose after the great flood?")
+    assert unknown == await logos("Which logo did we choose before the great flood?")

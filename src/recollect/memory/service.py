@@ -36,8 +36,9 @@ from recollect.memory.models import ModelInUse, Models, ModelsInUse
 from recollect.memory.quota import Quota
 from recollect.memory.secrets import guard, guard_data
 from recollect.memory.uses import Uses
+from recollect.retrieval.events import Event, event_named
 from recollect.retrieval.presets import Preset
-from recollect.retrieval.question import read_question
+from recollect.retrieval.question import Question, read_question
 from recollect.retrieval.terms import passages, terms
 from recollect.retrieval.traits import traits_of
 from recollect.storage.memories import MemoryStore
@@ -223,6 +224,8 @@ class MemoryService:
         watch = _Stopwatch()
         question = read_question(query, self._clock())
         model = (await self._models.now()).answering
+        if not question.spans and (event := event_named(query)) is not None:
+            question = await self._dated(question, event, visibility, model.embedder.model)
         contextual = not model.embedder.model.startswith(STATIC_MODELS)
         if contextual:
             query = question.put_to(await self._store.speakers(visibility, model.embedder.model))
@@ -266,6 +269,33 @@ class MemoryService:
             seconds=watch.laps,
             degraded=degraded,
         )
+
+    async def _dated(self, question: Question, event: Event, visibility: Visibility, model: str) -> Question:
+        """The question with the time that it means, if a memory has all words of the event that it names."""
+
+        def choose(pool: CandidatePool) -> list[int]:
+            from recollect.retrieval.selection import with_every_term
+
+            place = with_every_term(pool)
+            return [] if place is None else [int(pool.handles[place])]
+
+        named = read_question(event.name, question.asked_at)
+        found = await self._store.search(
+            CandidateQuery(
+                visibility=visibility,
+                filter=MemoryFilter(),
+                terms=named.terms_given,
+                vector=b"",
+                model=model,
+                limit=CANDIDATES,
+                now=question.asked_at,
+            ),
+            choose,
+        )
+        for memory in found.values():
+            happened_at = memory.occurred_at or memory.recorded_at
+            return replace(question, spans=(event.span(happened_at, question.asked_at),))
+        return question
 
     async def get(self, memory_id: str, visibility: Visibility) -> Memory:
         if (memory := await self._store.get(visibility, memory_id)) is None:

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.domain.memories import Memory
+from recollect.domain.memories import REACH, CandidatePool, Memory
 from recollect.retrieval.terms import every_term
 
 # Two texts with less similar meanings cannot have almost the same words.
@@ -65,6 +65,16 @@ def fold(memories: Mapping[int, Memory], lookalikes: Mapping[int, Sequence[int]]
                 folded[place] = folded.get(better, better)
                 break
     return folded
+
+
+def with_every_term(pool: CandidatePool) -> int | None:
+    """The place of the candidate that has every term that was looked for, and fits them best; None if none has all."""
+    own = pool.around[:, REACH]
+    if not pool.terms or not len(own):
+        return None
+    scores = np.where((pool.text_occurrences[own] > 0).all(axis=1), pool.text_bm25[own], np.float32(0))
+    place = int(scores.argmax())
+    return place if scores[place] > 0 else None
 
 
 def says_the_same(one: Memory, other: Memory) -> bool:
