@@ -10,7 +10,6 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-import anyio
 import httpx2
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
@@ -19,6 +18,7 @@ from recollect.app.lifespan import running
 from recollect.app.settings import Settings
 from recollect.domain.errors import RecollectError
 from recollect.toolkit.context import CallContext
+from tests.surfaces.commands import run_command
 
 PROGRAM = (sys.executable, "-m", "recollect.app")
 CLIENT = "the-surface-tests"
@@ -153,13 +153,7 @@ async def through_cli(home: Path) -> AsyncGenerator[Caller]:
 
     async def call(tool: str, /, **arguments: Any) -> Json:
         family = families.get(tool, "memory")
-        done = await anyio.run_process(
-            [*PROGRAM, family, tool, "--json", "-"],
-            input=json.dumps(arguments).encode(),
-            env=environment(home),
-            cwd=home,
-            check=False,
-        )
+        done = await run_command([family, tool, "--json", "-"], json.dumps(arguments).encode(), environment(home), home)
         if done.returncode:
             raise CallFailed(json.loads(done.stdout)["error"])
         return json.loads(done.stdout)

@@ -1,0 +1,52 @@
+"""Commands as processes of their own, forked off one that has loaded the program: that takes most of a command's time.
+
+Everything else is as in a shell: a process, its environment and folder, its standard input and output, its exit code.
+That the program can be loaded by a fresh interpreter is proven elsewhere, by every test of a command that is no tool.
+"""
+
+import io
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from multiprocessing import get_context
+from pathlib import Path
+from typing import NamedTuple
+
+import anyio.to_thread
+
+_PROCESSES = get_context("forkserver")
+_PROCESSES.set_forkserver_preload(["recollect.app.commands", "recollect.app.application", "tests.surfaces.commands"])
+
+
+class Done(NamedTuple):
+    """What came of a command."""
+
+    returncode: int
+    stdout: bytes
+
+
+async def run_command(arguments: list[str], given: bytes, environment: Mapping[str, str], folder: Path) -> Done:
+    return await anyio.to_thread.run_sync(_run, arguments, given, dict(environment), folder)
+
+
+def _run(arguments: list[str], given: bytes, environment: dict[str, str], folder: Path) -> Done:
+    with tempfile.TemporaryDirectory() as scratch:
+        output = Path(scratch) / "stdout"
+        process = _PROCESSES.Process(target=_command, args=(arguments, given, environment, folder, output))
+        process.start()
+        process.join(timeout=120)
+        assert process.exitcode is not None, "the command did not end"
+        return Done(process.exitcode, output.read_bytes())
+
+
+def _command(arguments: list[str], given: bytes, environment: dict[str, str], folder: Path, output: Path) -> None:
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(folder)
+    os.dup2(os.open(output, os.O_WRONLY | os.O_CREAT, 0o600), 1)
+    sys.stdout = io.TextIOWrapper(io.FileIO(1, "w"), "utf-8", write_through=True)
+    sys.stdin = io.TextIOWrapper(io.BytesIO(given), "utf-8")
+    from recollect.app.commands import recollect
+
+    recollect.main(prog_name="recollect", args=arguments)
