@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 
@@ -203,6 +203,8 @@ _SYMBOL = re.compile(r"[!#$%^&*+=?~@|]")
 _WORD = re.compile(r"[A-Za-z]*\d{0,4}")
 _MARK = re.compile(r"\[secret: [a-z ]+\]")
 
+# The shortest text that holds one: an address with a password of one letter.
+LEAST_TEXT = 9
 LEAST_PASSWORD = 6
 MOST_PASSWORD = 200
 LEAST_RANDOM = 16
@@ -213,6 +215,8 @@ LEAST_REPEATED = 6
 def find_secrets(text: str) -> list[Secret]:
     """Every secret in the text, in its order; they do not overlap. What was masked before is none."""
     found: list[Secret] = []
+    if len(text) < LEAST_TEXT:
+        return found
     if any(rare in text and any(map(text.__contains__, beginnings)) for rare, beginnings in _BEGINNINGS.items()):
         found += _by_form(text)
     if "://" in text and "@" in text:
@@ -266,12 +270,17 @@ def redacted(value: Any) -> Any:
 def _redacted_mapping(values: Mapping[Any, Any]) -> dict[Any, Any]:
     made: dict[Any, Any] = {}
     for key, value in values.items():
-        kind = telling_name(key) if isinstance(key, str) else None
-        shown = masked(key) if isinstance(key, str) else key
+        kind, shown = _name(key) if isinstance(key, str) else (None, key)
         while shown in made:  # two names that were secrets of one kind
             shown = f"{shown} again"
         made[shown] = redacted(value) if kind is None else _redacted_under(kind, value)
     return made
+
+
+@lru_cache(maxsize=4096)  # the same few names come again and again
+def _name(name: str) -> tuple[str | None, str]:
+    """The kind of secret that a value of this name is, and the name without secrets in it."""
+    return telling_name(name), masked(name)
 
 
 def _redacted_under(kind: str, value: Any) -> Any:

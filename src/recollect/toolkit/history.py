@@ -132,8 +132,10 @@ def _shown(noted: _Noted) -> tuple[dict[str, Any], str, frozenset[str]]:
     if isinstance(noted.outcome, str):
         return arguments, _unicode(redacted(noted.outcome))[:RESULT_CHARACTERS], frozenset()
     answer = noted.outcome.model_dump(mode="json", by_alias=True)
-    told = answer if noted.brings else _told_in_part(answer, _first(answer, RESULT_CHARACTERS)[0])
-    return arguments, _unicode(_beginning(answer)), frozenset(_MEMORY_ID.findall(_json(told)))
+    first, _ = _first(answer, RESULT_CHARACTERS)
+    told = answer if noted.brings else _told_in_part(answer, first)
+    beginning = _json(redacted(first))[:RESULT_CHARACTERS]
+    return arguments, _unicode(beginning), frozenset(_MEMORY_ID.findall(_json(told)))
 
 
 def _arguments(given: Mapping[str, Any]) -> dict[str, Any]:
