@@ -95,6 +95,20 @@ async def test_a_later_memory_about_a_subject_takes_the_place_of_the_earlier_one
         assert [one.id for one in await reader.memories.history(ME, "mem_2")] == ["mem_1", "mem_2"]
 
 
+async def test_only_what_is_held_true_is_superseded_and_what_it_superseded_stays_as_it_was(store: Store) -> None:
+    for day, editor in enumerate(("Vim", "Emacs", "Zed")):
+        moment = NOW + day * DAY
+        made = write(editor, id=f"mem_{day}", subject="editor", recorded_at=moment, updated_at=moment)
+        (stored,) = await store.memories.put([made])
+        assert stored.superseded == ((f"mem_{day - 1}",) if day else ())
+    versions = await store.memories.history(ME, "mem_2")
+    assert [(one.id, one.superseded_by) for one in versions] == [
+        ("mem_0", "mem_1"),
+        ("mem_1", "mem_2"),
+        ("mem_2", None),
+    ]
+
+
 async def test_an_earlier_memory_about_a_subject_is_history_at_once(store: Store) -> None:
     await store.memories.put([write("Emacs", id="mem_2", subject="editor")])
     (stored,) = await store.memories.put([write("Vim", id="mem_1", subject="editor", occurred_at=NOW - DAY)])
