@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from recollect.domain.clock import Clock, system_clock
-from recollect.domain.errors import NotFound
 from recollect.domain.memories import Ageing, Memory
 from recollect.domain.progress import Reporter
 from recollect.domain.rules import ForgettingRules
 from recollect.domain.scopes import Visibility
+from recollect.memory.service import unknown_memory
 from recollect.retrieval.decay import UNFORGETTABLE, Band, band_of, days_until_faded, strength
 from recollect.storage.forgetting import ForgettingRecord, ForgettingStore
 from recollect.storage.memories import MemoryStore
@@ -137,13 +137,13 @@ class Forgetter:
         """Keep a memory from being let go by any rule, or no more; `forget` still erases it."""
         if found := await self._memories.protect(visibility, [memory_id], protected):
             return found[0]
-        raise _unknown(memory_id)
+        raise unknown_memory(memory_id)
 
     async def vitality(self, memory_id: str, visibility: Visibility) -> Vitality:
         """How one memory is."""
         ageing = await self._forgetting.ageing_of(visibility, memory_id)
         if ageing is None:
-            raise _unknown(memory_id)
+            raise unknown_memory(memory_id)
         now = self._clock()
         age = _age_days(ageing, now)
         strong = self._strength(ageing, now)
@@ -232,13 +232,6 @@ def _may_go(ageing: Ageing) -> bool:
 
 def _age_days(ageing: Ageing, now: datetime) -> float:
     return (now - (ageing.used_at or ageing.recorded_at)) / _DAY
-
-
-def _unknown(memory_id: str) -> NotFound:
-    return NotFound(
-        f"there is no memory {memory_id[:80]!r} here",
-        hint="recall shows ids; a memory of another project or session can only be seen there",
-    )
 
 
 def band_counts(bands: Mapping[Band, int]) -> dict[str, int]:

@@ -299,7 +299,7 @@ class MemoryService:
 
     async def get(self, memory_id: str, visibility: Visibility) -> Memory:
         if (memory := await self._store.get(visibility, memory_id)) is None:
-            raise _unknown(memory_id)
+            raise unknown_memory(memory_id)
         return memory
 
     async def page(
@@ -316,14 +316,14 @@ class MemoryService:
             memory_id = (await self._keyed(key or "", visibility, None)).id
         found = await self._store.history(visibility, memory_id)
         if not found:
-            raise _unknown(memory_id)
+            raise unknown_memory(memory_id)
         return found
 
     async def forget(self, memory_id: str, visibility: Visibility) -> Memory:
         """Erase one memory by its id."""
         if erased := await self._store.delete(visibility, [memory_id]):
             return erased[0]
-        raise _unknown(memory_id)
+        raise unknown_memory(memory_id)
 
     async def forget_key(self, key: str, visibility: Visibility, scope: Scope | None) -> Memory:
         """Erase the one memory under this key."""
@@ -400,7 +400,7 @@ async def _vectors(contents: Sequence[str], model: ModelInUse, *, may_lack: bool
         return "", [b""] * len(contents)
 
 
-def _unknown(memory_id: str) -> NotFound:
+def unknown_memory(memory_id: str) -> NotFound:
     return NotFound(
         f"there is no memory {memory_id[:80]!r} here",
         hint="recall shows ids; a memory of another project or session can only be seen and forgotten there",

@@ -16,7 +16,7 @@ from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, examples, tool
 from recollect.toolkit.jobview import ErrorView
 from recollect.tools.arguments import Label, project_id_of, provenance_of
-from recollect.tools.turns import distance_of
+from recollect.tools.turns import Distance, Relevance, distance_of
 
 LEVEL = "What the summaries are of: 1 sessions, 2 days, 3 weeks."
 
@@ -124,12 +124,8 @@ class QuerySummariesRequest(Request):
 
 
 class FoundSummary(SummaryView):
-    distance: float | None = Field(
-        description="1 less the cosine of its meaning and the query's; null when the two cannot be compared."
-    )
-    relevanceScore: float | None = Field(  # noqa: N815 - the documented name
-        description="1 / (1 + distance); null without a distance."
-    )
+    distance: Distance
+    relevanceScore: Relevance  # noqa: N815 - the documented name
 
 
 class QuerySummariesResult(Result):

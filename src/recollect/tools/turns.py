@@ -18,6 +18,11 @@ from recollect.tools.arguments import Label, project_id_of, provenance_of
 # Names as Neo's clients know them.
 MAX_PART = 30_000
 TYPE = "agent-interaction"
+Distance = Annotated[
+    float | None,
+    Field(description="1 less the cosine of its meaning and the query's; null when the two cannot be compared."),
+]
+Relevance = Annotated[float | None, Field(description="1 / (1 + distance); null without a distance.")]
 
 
 class AddMemoryRequest(Request):
@@ -78,12 +83,8 @@ class QueryTurnsRequest(Request):
 
 
 class FoundTurn(TurnView):
-    distance: float | None = Field(
-        description="1 less the cosine of its meaning and the query's; null when the two cannot be compared."
-    )
-    relevanceScore: float | None = Field(  # noqa: N815 - the documented name
-        description="1 / (1 + distance); null without a distance."
-    )
+    distance: Distance
+    relevanceScore: Relevance  # noqa: N815 - the documented name
 
 
 class QueryTurnsResult(Result):
