@@ -197,6 +197,23 @@ async def test_042_after_a_night_a_call_begins_another_session(
     assert (await store.sessions.start(apollo.id, "ada", None))[1] is False
 
 
+async def test_042_calls_written_together_go_where_each_would_alone(store: Store, apollo: Project) -> None:
+    shared, _ = await store.sessions.start(apollo.id, "ada", None)
+    await store.sessions.start(apollo.id, "bob", shared.id)
+    # Bob finds the session alive only because of what Ada did in it, which is written in the same moment.
+    adas = [call(NOW + IDLE / 2), call(NOW + IDLE), call(NOW + 1.4 * IDLE)]
+    bobs = call(NOW + 2 * IDLE, "remember")
+    one_day = [call(NOW + 4 * IDLE), call(NOW + 4.5 * IDLE, "forget")]
+    next_day = [call(NOW + 6 * IDLE), call(NOW + 6.5 * IDLE)]
+    together = [*(ClientCall("ada", one) for one in (*adas, *one_day, *next_day)), ClientCall("bob", bobs)]
+    await store.sessions.keep(together, apollo.id)
+    sessions = await store.sessions.list(apollo.id, 10)
+    assert [await history(store, session) for session in sessions] == [next_day, one_day, [*adas, bobs]]
+    last = [next_day[-1], one_day[-1], bobs]
+    assert [session.last_activity for session in sessions] == [one.ended_at for one in last]
+    assert sessions[-1].client == "bob"
+
+
 async def test_042_calls_of_two_processes_share_a_session_whoever_writes_first(store: Store, other: Store) -> None:
     await keep(store, call(NOW + timedelta(seconds=5)))
     await keep(other, call(NOW, "remember"))

@@ -50,8 +50,10 @@ class SqliteSessions:
 
     async def keep(self, calls: Sequence[ClientCall], default_project_id: str | None) -> None:
         def work(connection: Connection) -> None:
+            places = _Places(connection, default_project_id)
             for made in sorted(calls, key=lambda made: made.call.ended_at):
-                _keep(connection, made, default_project_id)
+                _keep(connection, made, places.of(made))
+            places.note_activity()
 
         if calls:
             await self._writer.write(work)
@@ -141,11 +143,8 @@ def _goes_on(session: Session, project_id: str | None, at: datetime) -> bool:
     return session.project_id == project_id and _is_active(session, at)
 
 
-def _keep(connection: Connection, made: ClientCall, default_project_id: str | None) -> None:
+def _keep(connection: Connection, made: ClientCall, session: int) -> None:
     call = made.call
-    session = _place(connection, made, default_project_id)
-    activity = {"seq": session, "client": made.client, "at": microseconds(call.ended_at)}
-    connection.execute(_SQL["note_activity"], activity)
     memories = {"memories": json_text(sorted(made.memory_ids))}
     # Decided before it is written: what is forgotten must not come into the file again, not even for a moment.
     erased = bool(made.memory_ids) and bool(connection.value(_SQL["tells_of_forgotten"], memories))
@@ -164,23 +163,53 @@ def _keep(connection: Connection, made: ClientCall, default_project_id: str | No
         connection.execute(_SQL["note_memories"], memories | {"call": seq})
 
 
-def _place(connection: Connection, made: ClientCall, default_project_id: str | None) -> int:
-    """The place of the session that a call belongs to, which begins with it when there is none.
+class _Places:
+    """Where the calls of one write belong, asked in the order in which they ended."""
 
-    The call that ended a session belongs to it, and the one that started a session or set a project to what it began:
-    so it counts where the client was when the call ended, and whether the session was over when it was made.
-    """
-    called_at, ended = made.call.called_at, microseconds(made.call.ended_at)
-    at = {"client": made.client, "at": ended, "until": ended + SOON}
-    project_id: str | None = connection.value(_SQL["project_at"], at) or default_project_id
-    there = [*connection.execute(_SQL["at"], at), *connection.execute(_SQL["soon_after"], at)]
-    for seq, project, last_activity, ended_at in there:
-        if project == project_id and not is_over(moment(last_activity), optional_moment(ended_at), called_at):
-            return seq
-    began = microseconds(called_at)
-    seq = _add(connection, new_id("ses"), project_id, made.client, began)
-    connection.execute(_SQL["enter"], {"client": made.client, "since": began, "seq": seq})
-    return seq
+    def __init__(self, connection: Connection, default_project_id: str | None) -> None:
+        self._connection = connection
+        self._default_project_id = default_project_id
+        self._settled: dict[str, tuple[int, datetime]] = {}
+        """Clients that go nowhere else any more: their session, and when it was last active."""
+
+    def of(self, made: ClientCall) -> int:
+        """The place of the session that a call belongs to, which begins with it when there is none.
+
+        The call that ended a session belongs to it, and the one that started a session or set a project to what it
+        began: so it counts where the client was when the call ended, and whether the session was over when it was made.
+        """
+        call = made.call
+        if (settled := self._settled.get(made.client)) is not None and not is_over(settled[1], None, call.called_at):
+            seq, last = settled
+        else:
+            self.note_activity()
+            seq, last = self._found(made), call.ended_at
+            values = {"seq": seq, "client": made.client, "at": microseconds(call.ended_at)}
+            is_settled = self._connection.value(_SQL["is_settled"], values)
+            self._connection.execute(_SQL["note_activity"], values)
+            if not is_settled:
+                return seq
+        self._settled[made.client] = seq, max(last, call.ended_at)
+        return seq
+
+    def note_activity(self) -> None:
+        """Write when those who are settled were last active."""
+        for client, (seq, last) in self._settled.items():
+            self._connection.execute(_SQL["note_activity"], {"seq": seq, "client": client, "at": microseconds(last)})
+        self._settled.clear()
+
+    def _found(self, made: ClientCall) -> int:
+        called_at, ended = made.call.called_at, microseconds(made.call.ended_at)
+        at = {"client": made.client, "at": ended, "until": ended + SOON}
+        project_id: str | None = self._connection.value(_SQL["project_at"], at) or self._default_project_id
+        there = [*self._connection.execute(_SQL["at"], at), *self._connection.execute(_SQL["soon_after"], at)]
+        for seq, project, last_activity, ended_at in there:
+            if project == project_id and not is_over(moment(last_activity), optional_moment(ended_at), called_at):
+                return seq
+        began = microseconds(called_at)
+        seq = _add(self._connection, new_id("ses"), project_id, made.client, began)
+        self._connection.execute(_SQL["enter"], {"client": made.client, "since": began, "seq": seq})
+        return seq
 
 
 def _add(connection: Connection, session_id: str, project_id: str | None, client: str | None, at: int) -> int:

@@ -55,6 +55,13 @@ WHERE client_session.client = :client AND since > :at AND since <= :until
 ORDER BY since
 LIMIT 1
 
+-- is_settled --
+-- Whether a client stays in an open session: it has gone into no other one since, and into no other project.
+SELECT
+    (SELECT ended_at IS NULL FROM session WHERE seq = :seq)
+    AND NOT EXISTS (SELECT 1 FROM client_session WHERE client = :client AND since > :at)
+    AND NOT EXISTS (SELECT 1 FROM client_project WHERE client = :client AND since > :at)
+
 -- project_at --
 -- The project that a client had set by a moment.
 SELECT project_id FROM client_project WHERE client = :client AND since <= :at ORDER BY since DESC LIMIT 1
