@@ -10,6 +10,7 @@ from typing import Any, cast
 import anyio
 import anyio.to_thread
 import pytest
+from pydantic import Field
 
 from recollect.domain.errors import InvalidRequest, NotFound, UnknownTool
 from recollect.domain.identifiers import new_id
@@ -187,6 +188,7 @@ async def test_042_of_a_result_the_beginning_is_kept_and_of_long_arguments_too(c
 
 class Anything(Result):
     data: Any
+    inner: list[Said] = Field(default=[], serialization_alias="innerOnes")
 
 
 def some_value(random: Random, depth: int = 0) -> Any:
@@ -206,13 +208,17 @@ def some_value(random: Random, depth: int = 0) -> Any:
             return {"n" * number: some_value(random, depth + 1) for number in range(random.randrange(8))}
 
 
-async def test_042_the_beginning_of_any_result_is_that_of_the_whole(calls: CallHistory, kept: Kept) -> None:
+@pytest.mark.parametrize("brings", [True, False])
+async def test_042_the_beginning_of_any_result_is_that_of_the_whole(
+    calls: CallHistory, kept: Kept, brings: bool
+) -> None:
     random = Random(42)
     values = [some_value(random) for _ in range(2000)]
     for value in values:
-        calls.note("ada", "say", {}, Anything(data=value), 1)
+        calls.note("ada", "say", {}, Anything(data=value, inner=[Said(text="x")]), 1, brings=brings)
     await flush(calls, kept)
-    wholes = [json.dumps({"data": value}, ensure_ascii=False, separators=(",", ":")) for value in values]
+    shown = {"innerOnes": [{"text": "x"}]}
+    wholes = [json.dumps({"data": value} | shown, ensure_ascii=False, separators=(",", ":")) for value in values]
     assert [made.call.result for made in kept.calls] == [whole[:500] for whole in wholes]
     assert sum(len(whole) > 500 for whole in wholes) > 200
 

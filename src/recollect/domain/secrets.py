@@ -259,6 +259,8 @@ def redacted(value: Any) -> Any:
     match value:
         case str():
             return masked(value)
+        case None | bool() | int() | float():  # before the others, which take longer to tell
+            return value
         case Mapping():
             return _redacted_mapping(value)  # pyright: ignore[reportUnknownArgumentType]
         case list() | tuple():

@@ -131,10 +131,12 @@ def _shown(noted: _Noted) -> tuple[dict[str, Any], str, frozenset[str]]:
     arguments = _arguments(noted.arguments)
     if isinstance(noted.outcome, str):
         return arguments, _unicode(redacted(noted.outcome))[:RESULT_CHARACTERS], frozenset()
-    answer = noted.outcome.model_dump(mode="json", by_alias=True)
-    first, _ = _first(answer, RESULT_CHARACTERS)
-    told = answer if noted.brings else _told_in_part(answer, first)
-    beginning = _json(redacted(first))[:RESULT_CHARACTERS]
+    if noted.brings:
+        told = noted.outcome.model_dump(mode="json", by_alias=True)
+        beginning = _beginning(told)
+    else:
+        told, _ = _opening(noted.outcome, RESULT_CHARACTERS)
+        beginning = _json(redacted(told))[:RESULT_CHARACTERS]
     return arguments, _unicode(beginning), frozenset(_MEMORY_ID.findall(_json(told)))
 
 
@@ -187,12 +189,29 @@ def _first(value: Any, characters: int) -> tuple[Any, int]:
     return value, characters - (4 if value is None or value is True else 1)
 
 
-def _told_in_part(value: Any, first: Any) -> Any:
-    """The entries of the value, whole, of which there is something in its first characters."""
-    if isinstance(value, dict):
-        inner = cast(dict[str, Any], value)
-        return {name: _told_in_part(inner[name], part) for name, part in cast(dict[str, Any], first).items()}
-    return cast(list[Any], value)[: len(first)] if isinstance(value, list) else value
+def _opening(value: Any, characters: int) -> tuple[Any, int]:
+    """An answer as JSON data up to so many characters, with the last entry of a list whole, and how many are missing.
+
+    To make all of a long answer ready takes longer than all else that is done to keep the call.
+    """
+    if isinstance(value, BaseModel):
+        made: dict[str, Any] = {}
+        for name, field in type(value).model_fields.items():
+            if characters <= 0:
+                break
+            shown = field.serialization_alias or name
+            made[shown], characters = _opening(getattr(value, name), characters - len(shown) - 3)
+        return made, characters
+    if isinstance(value, list):
+        entries: list[Any] = []
+        for inner in cast(list[Any], value):
+            if characters <= 0:
+                break
+            entries.append(to_jsonable_python(inner))
+            characters -= len(_json(entries[-1])) + 1
+        return entries, characters
+    data = to_jsonable_python(value)
+    return data, characters - len(_json(data))
 
 
 def _json(value: Any) -> str:
