@@ -17,6 +17,12 @@ def directions(rows: int, seed: int = 0, common: float = 0.0) -> NDArray[np.floa
     return (values / np.linalg.norm(values, axis=1, keepdims=True)).astype(np.float32)
 
 
+def standings_by(
+    background: Background, question: NDArray[np.float32], values: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    return background.compared(question, values)[1]
+
+
 def standings_by_hand(
     sample: NDArray[np.float32], question: NDArray[np.float32], values: NDArray[np.float32]
 ) -> list[float]:
@@ -39,63 +45,72 @@ def standings_by_hand(
 def test_standings_are_deviations_from_what_is_usual(rows: int, common: float) -> None:
     sample, values = directions(rows, 0, common), directions(40, 1, common)
     for question in directions(5, 2, common):
-        standings = Background(sample).standings(question, values)
+        standings = standings_by(Background(sample), question, values)
         assert standings.dtype == np.float32
         assert_allclose(standings, standings_by_hand(sample, question, values), rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("rows", [0, 500])
+def test_similarities_are_cosines_whatever_is_common(rows: int) -> None:
+    values, question = directions(40, 1, 4.0), directions(1, 2, 4.0)[0]
+    cosines, _ = Background(directions(rows, 0, 4.0)).compared(question, np.concatenate([values, question[np.newaxis]]))
+    assert cosines.dtype == np.float32
+    assert_allclose(cosines, [*(values @ question), 1], rtol=1e-5, atol=1e-6)
+    assert cosines.max() <= 1
 
 
 def test_in_a_large_store_any_memory_stands_at_zero_give_or_take_one() -> None:
     sample, any_memories = directions(2000, 0, 4.0), directions(2000, 1, 4.0)
     for question in directions(5, 2, 4.0):
-        standings = Background(sample).standings(question, any_memories)
+        standings = standings_by(Background(sample), question, any_memories)
         assert standings.mean() == pytest.approx(0, abs=0.1)
         assert standings.std() == pytest.approx(1, abs=0.1)
-        assert Background(sample).standings(question, question[np.newaxis])[0] > 4
+        assert standings_by(Background(sample), question, question[np.newaxis])[0] > 4
 
 
 def test_what_all_memories_have_in_common_says_nothing() -> None:
     sample, values = directions(2000, 0, 12.0), directions(50, 1, 12.0)
     question = directions(1, 2, 12.0)[0]
     assert (values @ question).min() > 0.6  # each seems to fit
-    standings = Background(sample).standings(question, values)
+    standings = standings_by(Background(sample), question, values)
     assert np.abs(standings).max() < 4
     assert (standings < 0).sum() > 10
 
 
 def test_a_store_without_memories_assumes_what_is_usual() -> None:
     question, values = directions(1)[0], directions(20, 1)
-    standings = Background(np.empty((0, DIMENSIONS), dtype=np.float32)).standings(question, values)
+    standings = standings_by(Background(np.empty((0, DIMENSIONS), dtype=np.float32)), question, values)
     assert_allclose(standings, (values @ question) / ASSUMED_SPREAD, rtol=1e-3, atol=1e-5)
 
 
 def test_memories_that_point_nowhere_stand_nowhere_and_change_nothing() -> None:
     sample, values = directions(30), directions(10, 1)
     question = directions(1, 2)[0]
-    expected = Background(sample).standings(question, values)
+    expected = standings_by(Background(sample), question, values)
     nowhere = np.full((2, DIMENSIONS), np.nan, dtype=np.float32)
     with_nowhere = Background(np.concatenate([nowhere, sample, nowhere]))
-    assert_allclose(with_nowhere.standings(question, values), expected, rtol=1e-4, atol=1e-5)
-    found = with_nowhere.standings(question, np.concatenate([values, nowhere]))
+    assert_allclose(standings_by(with_nowhere, question, values), expected, rtol=1e-4, atol=1e-5)
+    found = standings_by(with_nowhere, question, np.concatenate([values, nowhere]))
     assert_array_equal(np.isnan(found), [False] * 10 + [True] * 2)
-    assert np.isnan(with_nowhere.standings(nowhere[0], values)).all()
-    assert np.isnan(Background(nowhere).standings(nowhere[0], values)).all()
-    assert np.isfinite(Background(nowhere).standings(question, values)).all()
+    assert np.isnan(standings_by(with_nowhere, nowhere[0], values)).all()
+    assert np.isnan(standings_by(Background(nowhere), nowhere[0], values)).all()
+    assert np.isfinite(standings_by(Background(nowhere), question, values)).all()
 
 
 def test_what_is_nothing_but_what_all_have_in_common_is_like_no_question() -> None:
     nothing = np.zeros((1, DIMENSIONS), dtype=np.float32)
     for sample in (np.empty((0, DIMENSIONS), dtype=np.float32), nothing):
         background = Background(sample)
-        assert background.standings(directions(1)[0], nothing).tolist() == [0]
-        assert background.standings(nothing[0], directions(1)).tolist() == [0]
+        assert standings_by(background, directions(1)[0], nothing).tolist() == [0]
+        assert standings_by(background, nothing[0], directions(1)).tolist() == [0]
 
 
 def test_no_memories_have_no_standings() -> None:
-    found = Background(directions(3)).standings(directions(1)[0], np.empty((0, DIMENSIONS), dtype=np.float32))
+    found = standings_by(Background(directions(3)), directions(1)[0], np.empty((0, DIMENSIONS), dtype=np.float32))
     assert found.shape == (0,)
 
 
 def test_the_sample_may_come_in_any_order() -> None:
     sample, values, question = directions(300, 0, 4.0), directions(10, 1, 4.0), directions(1, 2)[0]
-    expected = Background(sample).standings(question, values)
-    assert_allclose(Background(sample[::-1]).standings(question, values), expected, rtol=1e-4, atol=1e-5)
+    expected = standings_by(Background(sample), question, values)
+    assert_allclose(standings_by(Background(sample[::-1]), question, values), expected, rtol=1e-4, atol=1e-5)

@@ -1,5 +1,7 @@
 """How similar any memory is to a question, against which a similarity stands out."""
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,19 +26,23 @@ class Background:
         self._length = self._common @ self._common
         self._sample = _directions(sample - self._common)
 
-    def standings(self, question: Values, values: Values) -> Values:
-        """By how many standard deviations these are more similar to the question than any memory is; NaN stays NaN."""
-        direction = _directions((question - self._common)[np.newaxis])[0]
+    def compared(self, question: Values, values: Values) -> tuple[Values, Values]:
+        """How similar these are to the question, and by how many standard deviations more than any memory is.
+
+        NaN stays NaN.
+        """
+        direction = question - self._common
+        length = math.sqrt(float(direction @ direction)) or 1.0
         typical = self._sample @ direction
-        count = len(typical) + ASSUMED
-        mean = np.add.reduce(typical) / count
-        typical -= mean
-        variance = (typical @ typical + ASSUMED * ASSUMED_SPREAD**2) / count
+        count, total = len(typical) + ASSUMED, float(np.add.reduce(typical))
+        mean = total / count
+        squares = float(typical @ typical) - 2 * mean * total + len(typical) * mean**2
+        deviation = math.sqrt((squares + ASSUMED * (ASSUMED_SPREAD * length) ** 2) / count)
         # Of vectors of length 1 without what is common, by their products with both: nothing as large is made anew.
-        along, beside = (values @ np.stack([direction, self._common], axis=1)).T
-        squares = 1 - 2 * beside + self._length
-        cosines = (along - self._common @ direction) / np.sqrt(np.maximum(squares, _TINY))
-        return np.asarray((cosines - mean) / np.sqrt(variance), dtype=np.float32)
+        cosines, beside = values @ question, values @ self._common
+        lengths = np.sqrt(np.maximum(1 + self._length - 2 * beside, _TINY))
+        above = (cosines - beside - self._common @ direction) / lengths - np.float32(mean)
+        return np.minimum(cosines, 1), above / np.float32(deviation)
 
 
 def _directions(values: Values) -> Values:

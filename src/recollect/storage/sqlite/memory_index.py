@@ -20,6 +20,7 @@ from recollect.storage.derived.row_columns import NONE, Entry, RowColumns
 from recollect.storage.derived.segment_file import SegmentFile, UnusableFile
 from recollect.storage.derived.token_segments import (
     LONGEST_PASSAGE,
+    Had,
     TokenSegments,
     match,
     rarity,
@@ -362,13 +363,25 @@ class MemoryIndex:
         else:
             frequencies = [int(np.count_nonzero(view.visible[had.rows])) for had in matches]
         found = _Found(terms, frequencies, rarity(view.texts, frequencies))
-        scores = np.zeros(self.rows, dtype=np.float32)
-        for had, worth, occurring in zip(matches, found.worth, frequencies, strict=True):
-            if occurring:
-                lengths = np.minimum(self._words.lengths[had.rows], np.float32(LONGEST_PASSAGE))
-                scores[had.rows] += worth * saturated(had.counts, lengths, view.typical.average)
+        scores = self._scored(matches, found.worth, view.typical.average)
         chosen = self._choose(query, scores, allowed, self._exactly(vectors_of))
         return self._pool(query, chosen, view, found, scores)
+
+    def _scored(self, matches: Sequence[Had], worth: NDArray[np.float32], average: float) -> NDArray[np.float32]:
+        """What the words of each row are worth together, as if it were one passage."""
+        scores = np.zeros(self.rows, dtype=np.float32)
+        if not matches:
+            return scores
+        rows = np.concatenate([had.rows for had in matches])
+        counts = np.concatenate([had.counts for had in matches])
+        lengths = np.minimum(self._words.lengths[rows], np.float32(LONGEST_PASSAGE))
+        shares = saturated(counts, lengths, average)
+        start = 0
+        for had, worth_of_word in zip(matches, worth, strict=True):
+            end = start + len(had.rows)
+            scores[had.rows] += worth_of_word * shares[start:end]
+            start = end
+        return scores
 
     def speakers(self, audiences: tuple[int, ...]) -> list[str]:
         """Who speaks in what these audiences may see."""
@@ -442,7 +455,7 @@ class MemoryIndex:
         if known is None or abs(texts - known.texts) > (texts // 100 if texts > MANY_ROWS else 0) or not known.lasts:
             rows = np.arange(self.rows) if texts == self.rows else np.flatnonzero(visible)
             lengths = self._words.lengths if texts == self.rows else self._words.lengths[rows]
-            sample = rows[:: max(1, texts // SAMPLE)]
+            sample = rows[:: max(1, -(-texts // SAMPLE))]
             known = self._typical_of[audiences] = _Typical(
                 texts,
                 texts > MANY_ROWS,
@@ -509,8 +522,7 @@ class MemoryIndex:
             values = cosines[:, np.newaxis]
         else:
             question, values = self._vectors.values_of_query(query.vector), self._vectors.values(chosen)
-            cosines = np.minimum(values @ question, 1)
-            standings = view.typical.background.standings(question, values)
+            cosines, standings = view.typical.background.compared(question, values)
         return CandidatePool(
             handles=columns.seqs[chosen],
             around=places,
