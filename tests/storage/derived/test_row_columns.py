@@ -343,3 +343,12 @@ def test_names_that_no_row_has_any_more_are_not_written_anew() -> None:
     again.add([entry(3, 3, session="gone", speaker="Gone"), entry(4, 4, session="here")])
     assert sorted(again.speakers_among([1])) == ["Gone", "Here"]
     assert around(again, 1) == {2: [-1, 2, 4], 3: [-1, 3, -1], 4: [2, 4, -1]}
+
+
+def test_of_a_segment_whose_rows_all_went_nothing_is_around_anything() -> None:
+    columns = RowColumns()
+    columns.add([entry(1, 1), entry(2, 2)])
+    columns.kill([1, 2])
+    emptied = reread(columns)
+    assert (emptied.rows, emptied.chained) == (0, True)
+    assert emptied.around(np.empty(0, dtype=np.int64), 2).shape == (0, 5)

@@ -350,7 +350,7 @@ class RowColumns:
         """For each row those around it in its chain: `reach` before, itself, `reach` after; NONE beyond the ends."""
         found = np.full((len(rows), 2 * reach + 1), NONE, dtype=np.int32)
         found[:, reach] = rows
-        if not self.chained:
+        if not (self.chained and len(rows)):
             return found
         for step, name in ((-1, "before"), (1, "after")):
             # The entry after the last row leads nowhere, and that is where NONE points to.
