@@ -11,10 +11,9 @@ from recollect.inference.caching import ENTRY_BYTES, CachingEmbedder, VectorCach
 class Counting:
     """An embedder that remembers what it was asked."""
 
-    dimensions = 2
-
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, dimensions: int = 2) -> None:
         self.model = model
+        self.dimensions = dimensions
         self.asked: list[list[str]] = []
         self.down = False
         self.closed = False
@@ -46,6 +45,14 @@ async def test_models_that_share_a_cache_never_see_each_others_vectors() -> None
     assert await CachingEmbedder(other, cache).embed(["a"]) == [b"other:a"]
     assert await CachingEmbedder(one, cache).embed(["a"]) == [b"one:a"]
     assert (one.asked, other.asked) == ([["a"]], [["a"]])
+
+
+async def test_069_a_model_of_the_same_name_with_other_dimensions_is_another_one() -> None:
+    cache = VectorCache(10_000)
+    short, long = Counting("m", 2), Counting("m", 4)
+    for embedder in (short, long, short):
+        await CachingEmbedder(embedder, cache).embed(["a"])
+    assert (short.asked, long.asked) == ([["a"]], [["a"]])
 
 
 def test_what_was_not_used_for_longest_makes_room() -> None:

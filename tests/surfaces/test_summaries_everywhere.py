@@ -13,6 +13,7 @@ async def test_098_a_session_gets_a_title_a_category_scores_and_technologies(cal
     await call("set_project", path=project)
     session = (await call("add_memory", **TURN))["sessionId"]
     job = await call("summarize_sessions", sessionId=session)
+    memory_id = job["result"]["sessions"][0].pop("memoryId")
     assert (job["state"], job["result"]) == (
         "completed",
         {
@@ -28,6 +29,7 @@ async def test_098_a_session_gets_a_title_a_category_scores_and_technologies(cal
             ],
             "periods": [],
             "failed": [],
+            "facts": 0,
         },
     )
     found = await call("query_summaries", query="what was the root cause of the login bug?", category="bugfix")
@@ -37,6 +39,7 @@ async def test_098_a_session_gets_a_title_a_category_scores_and_technologies(cal
     scores = {name: best[name] for name in ("quality", "productivity", "impact", "complexity")}
     assert scores == {"quality": 100, "productivity": 100, "impact": 3, "complexity": 7}
     assert (best["technologies"], best["method"], best["level"]) == (["Python"], "extractive", 1)
+    assert best["memoryId"] == memory_id
     assert best["relevanceScore"] == round(1 / (1 + best["distance"]), 6) != 1
 
 

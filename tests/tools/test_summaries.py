@@ -39,10 +39,15 @@ ANSWER = {
 }
 
 
+def says(body: Mapping[str, Any]) -> str:
+    """What a language model answers: no facts, or a summary."""
+    return json.dumps({"facts": []} if "lasting facts" in body["messages"][0]["content"] else ANSWER)
+
+
 @pytest.fixture
 def service() -> Generator[Service]:
     with running_service() as running:
-        running.says = lambda body: json.dumps(ANSWER)
+        running.says = says
         yield running
 
 
@@ -87,6 +92,7 @@ async def test_098_a_session_is_summarised_as_a_job_and_shown(tmp_path: Path) ->
         await add_turns(one, "s1")
         job = await call(one, "summarize_sessions", sessionId="s1")
         assert job["state"] == "completed"
+        made_id = job["result"]["sessions"][0].pop("memoryId")
         assert job["result"] == {
             "processed": 1,
             "sessions": [
@@ -100,13 +106,14 @@ async def test_098_a_session_is_summarised_as_a_job_and_shown(tmp_path: Path) ->
             ],
             "periods": [],
             "failed": [],
+            "facts": 0,
         }
         shown = await call(one, "get_all_summaries")
         assert (shown["count"], shown["total"]) == (1, 1)
         (summary,) = shown["summaries"]
         assert datetime.fromisoformat(summary.pop("timestamp")) <= system_clock()
         memory_id = summary.pop("memoryId")
-        assert memory_id.startswith("mem_")
+        assert (memory_id, memory_id[:4]) == (made_id, "mem_")
         assert summary == {
             "id": "summary_s1",
             "sessionId": "s1",
@@ -161,6 +168,22 @@ async def test_100_summaries_are_listed_by_page_and_category_and_found_with_a_re
         assert (await call(one, "get_session_memories", sessionId="s1"))["total"] == 1
 
 
+async def test_the_history_of_calls_forgets_a_title_with_its_summary(tmp_path: Path) -> None:
+    async with app(tmp_path) as one:
+
+        async def ada(tool: str, **arguments: Any) -> dict[str, Any]:
+            answer = await one.dispatcher.call(tool, arguments, CallContext(surface="python", client="ada"))
+            return answer.model_dump(mode="json")
+
+        await add_turns(one, "s1")
+        (made,) = (await ada("summarize_sessions"))["result"]["sessions"]
+        assert made["title"] in str(await ada("session_history", action="get_history"))
+        (turn,) = (await call(one, "get_session_memories", sessionId="s1"))["memories"]
+        gone = await ada("forget", id=turn["id"])
+        assert gone["also"] == [made["memoryId"]]
+        assert made["title"] not in str(await ada("session_history", action="get_history"))
+
+
 async def test_a_project_sees_only_its_own_summaries(tmp_path: Path) -> None:
     async with app(tmp_path / "home", project=tmp_path / "a") as one:
         await add_turns(one, "s1")
@@ -179,11 +202,9 @@ async def test_a_project_sees_only_its_own_summaries(tmp_path: Path) -> None:
 async def test_a_language_model_over_http_writes_summaries_and_one_broken_answer_stops_nothing(
     tmp_path: Path, service: Service
 ) -> None:
-    def says(body: Mapping[str, Any]) -> str:
-        told = body["messages"][-1]["content"]
-        return "I would rather not." if "for s2" in told else f"```json\n{json.dumps(ANSWER)}\n```"
-
-    service.says = says
+    service.says = lambda body: (
+        "I would rather not." if "for s2" in body["messages"][-1]["content"] else f"```json\n{says(body)}\n```"
+    )
     async with app(tmp_path, service) as one:
         await add_turns(one, "s1", "s2", "s3")
         made = (await call(one, "summarize_sessions"))["result"]
@@ -238,7 +259,7 @@ async def test_099_at_its_start_a_server_summarises_what_is_missing_and_tells_so
         session = {"title": "Fix the login bug", "memoryCount": 1}
         assert await status(one) == Startup(StartupWord.COMPLETED, {"processed": 2, "sessions": [session, session]})
         (job,) = (await call(one, "list_jobs", tool=UPKEEP_JOB))["jobs"]
-        assert job["result"] == {"processed": 2, "periods": 0, "failed": 0, "problem": None}
+        assert job["result"] == {"processed": 2, "periods": 0, "failed": 0, "problem": None, "facts": 0}
 
 
 @pytest.mark.usefixtures("at_once")
@@ -284,7 +305,7 @@ async def test_099_of_many_servers_that_start_together_one_summarises(tmp_path: 
         (job,) = (await call(one, "list_jobs", tool=UPKEEP_JOB))["jobs"]
         assert (job["state"], job["result"]["processed"]) == ("completed", 6)
         assert (await call(one, "get_all_summaries"))["total"] == 6
-    assert len(service.requests) == 6
+    assert len(service.requests) == 12, "each session is asked about once for its facts and once for its summary"
 
 
 def start_server(home: Path, service: Service) -> subprocess.Popen[bytes]:

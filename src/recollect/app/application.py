@@ -24,6 +24,8 @@ from recollect.memory.compacting import Compactor
 from recollect.memory.consolidation import TEND_SECONDS, Consolidator
 from recollect.memory.corrections import Corrections
 from recollect.memory.embedding_change import EmbeddingChange
+from recollect.memory.erasing import Eraser
+from recollect.memory.extraction import FactExtractor
 from recollect.memory.forgetting import Forgetter
 from recollect.memory.models import ModelsInUse
 from recollect.memory.projects import ProjectService
@@ -78,6 +80,10 @@ class Application:
         """What goes on beside the calls runs in `tasks`; `close` belongs after its end."""
         self._clock = clock
         self.settings = settings
+        self._quota = Quota(
+            memories_per_client=settings.quota.memories_per_client,
+            writes_per_minute=settings.quota.writes_per_minute,
+        )
         self.registry = Registry(tools)
         self.services = Services()
         self._usage = UsageCounter()
@@ -131,6 +137,7 @@ class Application:
         provide(JobService, self._start_jobs)
         provide(MemoryService, self._memory)
         provide(Corrections, self._corrections)
+        provide(Eraser, self._eraser)
         provide(ProjectService, self._projects)
         provide(SessionService, self._sessions)
         provide(Briefing, self._briefing)
@@ -141,6 +148,7 @@ class Application:
         provide(EmbeddingChange, self._embedding_change)
         provide(Forgetter, self._forgetter)
         provide(LanguageModel, self._make_language_model)
+        provide(FactExtractor, self._fact_extractor)
         provide(Summariser, self._summariser)
         provide(StartupSummaries, self._startup_summaries)
         provide(Exporter, self._exporter)
@@ -195,7 +203,18 @@ class Application:
             from recollect.memory.composing import Composer
 
             composer = Composer(completer)
-        return Summariser(store.summaries, store.memories, memories, composer, clock=self._clock)
+        facts = await self.services.get(FactExtractor)
+        return Summariser(store.summaries, store.memories, memories, composer, facts=facts, clock=self._clock)
+
+    async def _fact_extractor(self) -> FactExtractor:
+        store, memories = await self.services.get(Store), await self.services.get(MemoryService)
+        completer = (await self.services.get(LanguageModel)).completer
+        reader = None
+        if completer is not None:
+            from recollect.memory.fact_reading import FactReader
+
+            reader = FactReader(completer)
+        return FactExtractor(store.summaries, store.memories, memories, reader)
 
     async def _startup_summaries(self) -> StartupSummaries:
         return StartupSummaries(
@@ -250,22 +269,21 @@ class Application:
     async def _memory(self) -> MemoryService:
         store = await self.services.get(Store)
         models = await self.services.get(ModelsInUse)
-        quota = self.settings.quota
         self._memories = MemoryService(
             store.memories,
             models,
             clock=self._clock,
             secrets=self.settings.secrets,
-            quota=Quota(
-                memories_per_client=quota.memories_per_client,
-                writes_per_minute=quota.writes_per_minute,
-            ),
+            quota=self._quota,
         )
         self._tasks.start_soon(self._memories.uses.keep)
         return self._memories
 
     async def _corrections(self) -> Corrections:
         return Corrections(await self.services.get(MemoryService))
+
+    async def _eraser(self) -> Eraser:
+        return Eraser(await self.services.get(MemoryService), (await self.services.get(Store)).memories)
 
     async def _projects(self) -> ProjectService:
         store = await self.services.get(Store)
@@ -325,7 +343,7 @@ class Application:
         store = await self.services.get(Store)
         memories, models = await self.services.get(MemoryService), await self.services.get(ModelsInUse)
         folders, secrets = self._transfer_folders(), self.settings.secrets
-        return Importer(store.transfer, memories, models, store.projects, folders, secrets=secrets)
+        return Importer(store.transfer, memories, models, store.projects, folders, secrets=secrets, quota=self._quota)
 
     # -- what goes on beside the calls ---------------------------------------------------------------
 

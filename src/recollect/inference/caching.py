@@ -51,6 +51,8 @@ class CachingEmbedder:
     def __init__(self, embedder: Embedder, cache: VectorCache) -> None:
         self._embedder = embedder
         self._cache = cache
+        # A service can have a model of the same name whose vectors are longer.
+        self._kept_under = f"{embedder.model}/{embedder.dimensions}"
 
     @property
     def model(self) -> str:
@@ -61,12 +63,12 @@ class CachingEmbedder:
         return self._embedder.dimensions
 
     async def embed(self, texts: Sequence[str]) -> Sequence[bytes]:
-        found = {text: vector for text in texts if (vector := self._cache.get(self.model, text)) is not None}
+        found = {text: vector for text in texts if (vector := self._cache.get(self._kept_under, text)) is not None}
         missing = list(dict.fromkeys(text for text in texts if text not in found))
         if missing:
             made = await self._embedder.embed(missing)
             for text, vector in zip(missing, made, strict=True):
-                self._cache.put(self.model, text, vector)
+                self._cache.put(self._kept_under, text, vector)
                 found[text] = vector
         return [found[text] for text in texts]
 

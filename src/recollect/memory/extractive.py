@@ -99,7 +99,7 @@ def summarise_period(parts: Sequence[tuple[Summary, int]]) -> Summary:
     """What a day or a week came to: the best sentences of its parts' summaries, each with how many memories it had."""
     sentences: list[_Sentence] = []
     for summary, _ in parts:
-        for place, text in enumerate(_sentences(summary.text)):
+        for place, text in enumerate(sentences_of(summary.text)):
             bonus = summary.scores.impact / 200 + (OPENING if place == 0 else 0)
             sentences.append(_sentence(len(sentences), text, bonus, asked=False))
     leading = max(parts, key=lambda part: (part[0].scores.impact, part[1]))[0]
@@ -162,10 +162,10 @@ def _sentences_of_session(material: Material) -> list[_Sentence]:
     found: list[_Sentence] = []
     last = len(material.turns) - 1
     for place, turn in enumerate(material.turns):
-        for text in _sentences(turn.prompt):
+        for text in sentences_of(turn.prompt):
             bonus = FIRST_REQUEST if place == 0 else LATER_REQUEST
             found.append(_sentence(len(found), text, bonus, asked=True))
-        for number, text in enumerate(_sentences(turn.response)):
+        for number, text in enumerate(sentences_of(turn.response)):
             bonus = (OPENING if number == 0 else 0) + (LAST_ANSWER if place == last else 0)
             bonus += OUTCOME if DONE.search(text) else 0
             found.append(_sentence(len(found), text, bonus, asked=False))
@@ -175,7 +175,7 @@ def _sentences_of_session(material: Material) -> list[_Sentence]:
     for told in material.facts:
         found += [
             _sentence(len(found) + place, text, KEPT_FACT + told.importance / 2, asked=False)
-            for place, text in enumerate(_sentences(told.text)[:2])
+            for place, text in enumerate(sentences_of(told.text)[:2])
         ]
     return found
 
@@ -187,7 +187,7 @@ def _sentence(place: int, text: str, bonus: float, *, asked: bool) -> _Sentence:
     return _Sentence(place, text, frozenset(telling_terms(text)), bonus, asked)
 
 
-def _sentences(text: str) -> list[str]:
+def sentences_of(text: str) -> list[str]:
     """The sentences of a text, without code, marks of layout and what is too short to say something."""
     plain = _LINK.sub(r"\1", _FENCED.sub("\n", text))
     plain = _MARKS.sub("", plain)

@@ -28,6 +28,7 @@ from recollect.domain.summaries import (
     Turn,
 )
 from recollect.memory.answering import Hit, Order, Wish
+from recollect.memory.extraction import FactExtractor, is_extracted
 from recollect.memory.service import Draft, MemoryService
 from recollect.storage.memories import MemoryStore
 from recollect.storage.summaries import SummaryStore
@@ -69,6 +70,8 @@ class Summarised:
     periods: Sequence[Memory]
     """Of days and weeks."""
     failed: Sequence[Failed]
+    facts: int
+    """How many facts the sessions' turns stated that were not known."""
 
 
 class Summariser:
@@ -81,12 +84,15 @@ class Summariser:
         memories: MemoryService,
         composer: "Composer | None" = None,
         *,
+        facts: FactExtractor | None = None,
         clock: Clock = system_clock,
     ) -> None:
+        """With an extractor, the facts of a session are taken out of its turns when it is summarised."""
         self._store = store
         self._kept = kept
         self._memories = memories
         self._composer = composer
+        self._facts = facts
         self._clock = clock
 
     async def summarise_session(
@@ -168,6 +174,8 @@ class Summariser:
         turns, total = await self._turns(session, visibility)
         if not turns:
             return  # forgotten meanwhile
+        if self._facts is not None:
+            run.facts += len((await self._facts.extract(session, run.provenance, run.step)).stored)
         facts = await self._memories.page(
             visibility,
             MemoryFilter(scope=session.scope, from_session=session.name, kinds=_FACTS),
@@ -175,9 +183,10 @@ class Summariser:
             limit=MOST_FACTS,
             offset=0,
         )
+        told = [memory for memory in facts.memories if not is_extracted(memory)]  # else the turns would speak twice
         material = Material(
             turns=[_turn(memory) for memory in turns],
-            facts=[Told(memory.content, memory.importance) for memory in facts.memories],
+            facts=[Told(memory.content, memory.importance) for memory in told],
         )
         by_rule = await anyio.to_thread.run_sync(summarise_session, material)
         by_rule = replace(by_rule, title=by_rule.title or clip_title(f"Session {session.name}"))
@@ -185,7 +194,7 @@ class Summariser:
         made = await _made(by_rule, None if composer is None else composer.summarise_session(material, by_rule))
         details = {
             "sessionId": session.name,
-            "memoryCount": total + facts.total,
+            "memoryCount": total + facts.total - (len(facts.memories) - len(told)),
             "turns": session.turns,
             "through": session.through,
         }
@@ -289,13 +298,14 @@ class _Run:
         self.sessions: list[Memory] = []
         self.periods: list[Memory] = []
         self.failed: list[Failed] = []
+        self.facts = 0
         self.problems: list[RecollectError] = []
         self._reporter = reporter
         self._done = 0
 
     async def attempt(self, of: SessionToSummarise | PeriodToSummarise, work: Callable[[], Awaitable[None]]) -> None:
         """Do this one; when it fails, the others still have their turn."""
-        await self._reporter.report(self._done, self.total, f"{self._done} of {self.total} are summarised")
+        await self._report()
         try:
             await work()
         except Cancelled:
@@ -304,10 +314,17 @@ class _Run:
             self.failed.append(Failed(of.name, of.level, error.record))
             self.problems.append(error)
         self._done += 1
+        await self._report()
+
+    async def step(self, read: int, turns: int) -> None:
+        """Give way while the facts of one session are taken out."""
+        await self._report()
+
+    async def _report(self) -> None:
         await self._reporter.report(self._done, self.total, f"{self._done} of {self.total} are summarised")
 
     def outcome(self) -> Summarised:
-        return Summarised(sessions=self.sessions, periods=self.periods, failed=self.failed)
+        return Summarised(sessions=self.sessions, periods=self.periods, failed=self.failed, facts=self.facts)
 
 
 def summary_of(memory: Memory) -> Summary:

@@ -4,7 +4,7 @@ from recollect.tools.asking import ask_mimo, explain_routing
 from recollect.tools.catalogue import call_tool, describe_tool, search_tools
 from recollect.tools.database import healthcheck, start_database, stop_database
 from recollect.tools.embeddings import configure_embeddings, embed_memories, test_embeddings
-from recollect.tools.facts import search_vibes, store_fact
+from recollect.tools.facts import extract_facts, search_vibes, store_fact
 from recollect.tools.forgetting import forget_faded, memory_health, protect_memory, unprotect_memory
 from recollect.tools.jobs import cancel_job, get_job, list_jobs
 from recollect.tools.memory import correct, forget, memory_history, recall, remember, remember_many
@@ -49,6 +49,7 @@ ALL = (
     keep_summaries,
     store_fact,
     search_vibes,
+    extract_facts,
     ask_mimo,
     explain_routing,
     set_project,

@@ -1,17 +1,20 @@
-"""Facts as Mimo's clients keep and find them."""
+"""Facts as Mimo's clients keep and find them, and facts that turns state."""
 
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from recollect.domain.memories import MemoryFilter
+from recollect.domain.memories import Kind, MemoryFilter, WriteOutcome
 from recollect.domain.scopes import Visibility
+from recollect.domain.summaries import Method
+from recollect.jobs.service import JobRun
 from recollect.memory.answering import Order, Wish
+from recollect.memory.extraction import FactExtractor
 from recollect.memory.projects import ProjectService
 from recollect.memory.service import Draft, MemoryService
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, examples, tool
-from recollect.tools.arguments import Share, project_id_of, provenance_of
+from recollect.tools.arguments import Label, Share, project_id_of, provenance_of
 
 MAX_CONTENT = 100_000
 # So many candidates are compared by meaning for each that is wanted.
@@ -59,6 +62,39 @@ class SearchVibesResult(Result):
     degraded: str | None = Field(description="Why meanings could not be compared; null when they were.")
 
 
+class ExtractFactsRequest(Request):
+    model_config = examples({"sessionId": "session-1"})
+
+    sessionId: Label = Field(description="The session whose turns to read.")  # noqa: N815 - as turns name it
+
+
+class ExtractedFact(Result):
+    """A fact that turns state. Its words are where it is kept, and nowhere else: recall finds them."""
+
+    id: str
+    fact_type: Kind
+    turns: list[str] = Field(description="The ids of the turns that state it.")
+    superseded: list[str] = Field(description="The ids of memories about its subject that are not true any more.")
+    conflicts: list[str] = Field(
+        description="The ids of memories about its subject that say something else, where nobody can tell what is true."
+    )
+
+
+class ExtractFactsResult(Result):
+    sessionId: str  # noqa: N815 - as turns name it
+    turns: int = Field(description="How many turns were read; those that had been read before were not.")
+    facts: list[ExtractedFact] = Field(description="What was not known, and is kept now.")
+    noted: list[str] = Field(description="The ids of known facts that these turns state again.")
+    dropped: int = Field(
+        description="How many were left out: no words of a turn bear them out, or they may not be kept."
+    )
+    method: Method = Field(
+        description="llm: a language model found them, and each is borne out by a turn's own words; extractive: they "
+        "are sentences that somebody said."
+    )
+    problem: str | None = Field(description="Why the language model was not heard, if there is one.")
+
+
 @tool("facts", core=False)
 async def store_fact(
     request: StoreFactRequest, memory: MemoryService, projects: ProjectService, context: CallContext
@@ -100,4 +136,46 @@ async def search_vibes(
             for hit in similar[: request.limit]
         ],
         degraded=found.degraded,
+    )
+
+
+@tool("facts", runs_as_job=True, idempotent=True, core=False)
+async def extract_facts(
+    request: ExtractFactsRequest,
+    extractor: FactExtractor,
+    projects: ProjectService,
+    context: CallContext,
+    run: JobRun,
+) -> ExtractFactsResult:
+    """Keep the lasting facts that a session's turns state: preferences, decisions, and what is so.
+
+    Only what somebody says in so many words ("I prefer ...", "we decided ...", "the deadline is ..."), never what could
+    be concluded. Each fact is a memory whose provenance names its turns. A turn is read once, and a fact that is known
+    is not kept again. summarize_sessions does this for every session that it summarises.
+    """
+    done = await extractor.extract_session(
+        request.sessionId,
+        Visibility(await project_id_of(None, projects, context), request.sessionId),
+        {**provenance_of(context, "extract_facts"), "job": run.job_id},
+        lambda read, turns: run.report(read, turns, f"{read} of {turns} turns are read"),
+    )
+    return ExtractFactsResult(
+        sessionId=request.sessionId,
+        turns=done.turns,
+        facts=[_extracted(outcome) for outcome in done.stored],
+        noted=done.noted,
+        dropped=done.dropped,
+        method=done.method,
+        problem=done.problem.message if done.problem else None,
+    )
+
+
+def _extracted(outcome: WriteOutcome) -> ExtractedFact:
+    memory = outcome.memory
+    return ExtractedFact(
+        id=memory.id,
+        fact_type=memory.kind,
+        turns=list(memory.provenance["from"]),
+        superseded=list(outcome.superseded),
+        conflicts=list(outcome.conflicts),
     )

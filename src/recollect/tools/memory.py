@@ -10,6 +10,7 @@ from recollect.domain.memories import Kind, MemoryFilter, Receipt, receipt_of
 from recollect.domain.scopes import Scope, Visibility
 from recollect.memory.answering import Hit, Order, Wish
 from recollect.memory.corrections import Corrections
+from recollect.memory.erasing import Eraser
 from recollect.memory.projects import ProjectService
 from recollect.memory.service import Draft, MemoryService, Recollection
 from recollect.retrieval.presets import WEIGHTS, Preset
@@ -290,6 +291,10 @@ class ForgetRequest(Request):
 
 class ForgetResult(Result):
     forgotten: MemoryView = Field(description="What was erased, for the last time.")
+    also: list[str] = Field(
+        description="The ids of what was made of it and is erased with it: facts that only it stated, and summaries "
+        "that may quote it, which summarize_sessions makes anew without it."
+    )
 
 
 class HistoryRequest(Request):
@@ -410,17 +415,17 @@ async def recall(
 
 @tool("memory", destructive=True)
 async def forget(
-    request: ForgetRequest, memory: MemoryService, projects: ProjectService, context: CallContext
+    request: ForgetRequest, eraser: Eraser, projects: ProjectService, context: CallContext
 ) -> ForgetResult:
-    """Erase one memory for good, by its id or its key."""
+    """Erase one memory for good, by its id or its key, with what was made of it."""
     visibility = Visibility(await project_id_of(request.project, projects, context), request.session_id)
     if request.id is not None:
-        forgotten = await memory.forget(request.id, visibility)
+        done = await eraser.forget(request.id, visibility)
     elif request.key is not None:
-        forgotten = await memory.forget_key(request.key, visibility, request.scope)
+        done = await eraser.forget_key(request.key, visibility, request.scope)
     else:
         raise InvalidRequest("give either id or key")
-    return ForgetResult(forgotten=MemoryView(**memory_fields(forgotten)))
+    return ForgetResult(forgotten=MemoryView(**memory_fields(done.memory)), also=list(done.also))
 
 
 @tool("memory", read_only=True)

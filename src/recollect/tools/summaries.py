@@ -18,6 +18,8 @@ from recollect.toolkit.jobview import ErrorView
 from recollect.tools.arguments import Label, project_id_of, provenance_of
 from recollect.tools.turns import Distance, Relevance, distance_of
 
+# By it the history of calls also knows which calls tell of a summary, and forgets their words with it.
+MEMORY_ID = "The id by which recall and forget know it."
 LEVEL = "What the summaries are of: 1 sessions, 2 days, 3 weeks."
 
 
@@ -39,6 +41,7 @@ class SummarizedSession(Result):
     title: str
     memoryCount: int  # noqa: N815 - as above
     method: Method = Field(description="llm: a language model wrote it; extractive: it consists of what was said.")
+    memoryId: str = Field(description=MEMORY_ID)  # noqa: N815 - in the family's form
 
 
 class SummarizedPeriod(Result):
@@ -47,6 +50,7 @@ class SummarizedPeriod(Result):
     period: str = Field(description="Such as 2026-05-01 or 2026-W18, in UTC.")
     summaryId: str  # noqa: N815 - the documented name
     title: str
+    memoryId: str = Field(description=MEMORY_ID)  # noqa: N815 - in the family's form
 
 
 class SummaryFailure(Result):
@@ -62,6 +66,7 @@ class SummarizeSessionsResult(Result):
     sessions: list[SummarizedSession]
     periods: list[SummarizedPeriod] = Field(description="Days and weeks that were summarised.")
     failed: list[SummaryFailure] = Field(description="What failed, which stopped nothing else.")
+    facts: int = Field(description="How many facts the sessions' turns stated that were not known, and are kept now.")
 
 
 class KeepSummariesRequest(Request):
@@ -73,6 +78,7 @@ class KeepSummariesResult(Result):
     periods: int = Field(description="How many days and weeks were.")
     failed: int = Field(description="How many sessions, days and weeks could not be.")
     problem: str | None = Field(description="Why the first of these failed.")
+    facts: int = Field(description="How many facts the sessions' turns stated that were not known, and are kept now.")
 
 
 class SummaryView(Result):
@@ -94,7 +100,7 @@ class SummaryView(Result):
     period: str | None = Field(description="The day or the week; null for a session.")
     method: Method = Field(description="llm: a language model wrote it; extractive: it consists of what was said.")
     model: str | None = Field(description="The language model that wrote it.")
-    memoryId: str = Field(description="The id by which recall and forget know it.")  # noqa: N815 - in the family's form
+    memoryId: str = Field(description=MEMORY_ID)  # noqa: N815 - in the family's form
 
 
 class GetAllSummariesRequest(Request):
@@ -154,8 +160,8 @@ async def summarize_sessions(
     """Summarise one session, or every session of the active project that has no summary or went on since.
 
     Each summary has a title, a text, the sort of work, four scores and the technologies, and is a memory that recall
-    finds too. The turns themselves stay. Without a language model the summary consists of sentences that were said,
-    and method says so.
+    finds too. Facts that the turns state are kept as well, as extract_facts does. The turns themselves stay. Without a
+    language model the summary consists of sentences that were said, and method says so.
     """
     visibility = Visibility(await project_id_of(None, projects, context), request.sessionId)
     provenance = {**provenance_of(context, "summarize_sessions"), "job": run.job_id}
@@ -172,16 +178,21 @@ async def summarize_sessions(
                 title=memory.details["title"],
                 memoryCount=memory.details["memoryCount"],
                 method=memory.details["method"],
+                memoryId=memory.id,
             )
             for memory in made.sessions
         ],
         periods=[
             SummarizedPeriod(
-                period=memory.details["period"], summaryId=_summary_id(memory), title=memory.details["title"]
+                period=memory.details["period"],
+                summaryId=_summary_id(memory),
+                title=memory.details["title"],
+                memoryId=memory.id,
             )
             for memory in made.periods
         ],
         failed=[_failure(failed) for failed in made.failed],
+        facts=made.facts,
     )
 
 
@@ -198,6 +209,7 @@ async def keep_summaries(request: KeepSummariesRequest, summariser: Summariser, 
         periods=len(made.periods),
         failed=len(made.failed),
         problem=made.failed[0].error.message if made.failed else None,
+        facts=made.facts,
     )
 
 
