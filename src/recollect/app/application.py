@@ -11,6 +11,7 @@ import anyio
 import anyio.abc
 
 from recollect.app.settings import Settings
+from recollect.codebase.service import CodeService
 from recollect.cortex.asking import Asker
 from recollect.cortex.briefing import Briefing
 from recollect.cortex.session_export import SessionExporter
@@ -39,6 +40,7 @@ from recollect.memory.transfer.exporting import Exporter
 from recollect.memory.transfer.folders import TransferFolders
 from recollect.memory.transfer.importing import Importer
 from recollect.memory.working import WorkingMemory
+from recollect.storage.code import CodeStore
 from recollect.storage.store import Store
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Tool
@@ -92,6 +94,7 @@ class Application:
         self._own_client = own_client
         self._tasks = tasks
         self._store: Store | None = None
+        self._code: CodeStore | None = None
         self._models: ModelsInUse | None = None
         self._memories: MemoryService | None = None
         self._language_model: LanguageModel | None = None
@@ -110,6 +113,8 @@ class Application:
             await self._models.close()
         if self._language_model is not None and self._language_model.completer is not None:
             await self._language_model.completer.close()
+        if self._code is not None:
+            await self._code.close()
         if self._store is None:
             return
         try:
@@ -156,6 +161,7 @@ class Application:
         provide(Consolidator, self._consolidator)
         provide(WorkingMemory, self._working)
         provide(Asker, self._asker)
+        provide(CodeService, self._code_service)
         self.services.provide_ready(
             Health,
             Health(
@@ -278,6 +284,17 @@ class Application:
         )
         self._tasks.start_soon(self._memories.uses.keep)
         return self._memories
+
+    async def _code_service(self) -> CodeService:
+        from recollect.codebase.discovery.limits import Limits
+        from recollect.codebase.indexing import Indexer
+        from recollect.storage.sqlite.code import SqliteCode
+
+        chosen, home = self.settings.code, self.settings.home
+        self._code = await SqliteCode.open(home)
+        limits = Limits(max_file_bytes=chosen.max_file_bytes, max_files=chosen.max_files, seconds=chosen.seconds)
+        indexer = Indexer(self._code, home / "code", limits, chosen.workers, self._clock)
+        return CodeService(self._code, indexer, chosen.roots)
 
     async def _corrections(self) -> Corrections:
         return Corrections(await self.services.get(MemoryService))

@@ -263,6 +263,24 @@ class SessionSettings(BaseModel):
     )
 
 
+class CodeSettings(BaseModel):
+    """Indexes of repositories."""
+
+    roots: list[Path] = Field(
+        default=[],
+        description="The only folders whose code may be indexed, and what is in them; every folder that the server may "
+        "read, by default. Name some before others may reach the server.",
+    )
+    workers: int = Field(default=2, ge=1, le=64, description="How many processes read files at the same time.")
+    max_file_bytes: int = Field(
+        default=1_000_000, ge=1_000, le=100_000_000, description="Larger files are not read; the index says which."
+    )
+    max_files: int = Field(default=200_000, ge=1, description="A repository with more files is refused.")
+    seconds: float = Field(
+        default=120.0, gt=0, le=3_600, description="How long it may take to find out which files a repository has."
+    )
+
+
 class LogSettings(BaseModel):
     """What is written to standard error."""
 
@@ -332,6 +350,7 @@ class Settings(BaseSettings):
     sessions: SessionSettings = Field(
         default=SessionSettings(), description="Sessions of clients, and the history of what they call."
     )
+    code: CodeSettings = Field(default=CodeSettings(), description="Indexes of repositories.")
     log: LogSettings = Field(default=LogSettings(), description="What is written to standard error.")
 
     @field_validator("home", "project")

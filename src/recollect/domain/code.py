@@ -107,6 +107,8 @@ class Symbol(NamedTuple):
     bases: tuple[str, ...] = ()
     """What it inherits from, implements or extends, as written."""
     decorators: tuple[str, ...] = ()
+    owner: str = ""
+    """The type that it belongs to where that is not around it: the receiver's in Go, `Foo` of `Foo.prototype.run`."""
 
 
 class Import(NamedTuple):

@@ -2,6 +2,7 @@
 
 from recollect.tools.asking import ask_mimo, explain_routing
 from recollect.tools.catalogue import call_tool, describe_tool, search_tools
+from recollect.tools.code import find_callees, find_callers, get_symbols, index, semantic_code_search
 from recollect.tools.database import healthcheck, start_database, stop_database
 from recollect.tools.embeddings import configure_embeddings, embed_memories, test_embeddings
 from recollect.tools.facts import extract_facts, search_vibes, store_fact
@@ -9,6 +10,7 @@ from recollect.tools.forgetting import forget_faded, memory_health, protect_memo
 from recollect.tools.jobs import cancel_job, get_job, list_jobs
 from recollect.tools.memory import correct, forget, memory_history, recall, remember, remember_many
 from recollect.tools.projects import get_project, list_projects, set_project
+from recollect.tools.repositories import build_repo_index, cancel, ensure_repo_index, search_repo
 from recollect.tools.server import compact_index, health_check, rebuild_derived
 from recollect.tools.sessions import end_session, export_session, get_session_recap, session_history, session_start
 from recollect.tools.summaries import (
@@ -52,6 +54,15 @@ ALL = (
     extract_facts,
     ask_mimo,
     explain_routing,
+    ensure_repo_index,
+    build_repo_index,
+    search_repo,
+    cancel,
+    index,
+    get_symbols,
+    semantic_code_search,
+    find_callers,
+    find_callees,
     set_project,
     get_project,
     list_projects,

@@ -1,0 +1,665 @@
+"""Which types the variables, fields and results of one file are said to have, where its language writes them down."""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
+from itertools import accumulate
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+from pydantic_core import from_json, to_json
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Tree
+
+MOST_LOOKED_AT = 100
+"""Of a name that is declared more often than this before a place, earlier ones are not asked if they still hold."""
+_FIRST = itemgetter(0)
+LONGEST = 240
+"""Of a longer type or value no more is read."""
+
+_WRAPPERS = {
+    "Box", "Rc", "Arc", "Option", "Result", "RefCell", "Cell", "Mutex", "RwLock", "Pin", "Cow", "Weak", "OnceLock",
+    "OnceCell", "Optional", "CompletableFuture", "Future", "Promise", "Task", "ValueTask", "Lazy", "Try",
+    "shared_ptr", "unique_ptr", "weak_ptr", "optional", "Atomic", "AtomicReference", "Supplier", "Provider",
+    "MutexGuard", "Ref", "RefMut", "Some", "Deferred", "StateFlow",
+}  # fmt: skip
+_CONTAINERS = {
+    "Vec", "VecDeque", "HashMap", "BTreeMap", "HashSet", "BTreeSet", "List", "ArrayList", "LinkedList", "Set",
+    "Map", "Collection", "Iterable", "Iterator", "Stream", "Queue", "Deque", "Array", "Seq", "IEnumerable", "IList",
+    "ICollection", "Dictionary", "IReadOnlyList", "vector", "map", "unordered_map", "set", "unordered_set", "list",
+    "deque", "array", "MutableList", "MutableMap", "Sequence", "Flow", "ConcurrentHashMap", "TreeMap", "Slice",
+    "IDictionary", "Channel",
+}  # fmt: skip
+_NO_TYPES = {"fn", "func", "Fn", "FnMut", "FnOnce", "var", "auto", "val", "let", "void", "dyn", "impl", "", "_"}
+
+_BLOCKS = {
+    "block", "compound_statement", "function_body", "body_statement", "declaration_list", "class_body", "do_block",
+    "lambda_literal", "if_statement", "for_statement", "for_expression", "if_expression", "match_arm",
+    "while_expression", "foreach_statement", "enhanced_for_statement", "for_range_loop",
+    "try_with_resources_statement", "expression_case", "type_case", "closure_expression", "lambda_expression",
+    "func_literal", "template_body", "if_let_expression", "switch_block_statement_group", "lambda", "method",
+}  # fmt: skip
+_FUNCTIONS = {
+    "function_declaration", "method_declaration", "function_item", "function_signature_item", "method_elem",
+    "constructor_declaration", "function_definition", "method", "singleton_method", "init_declaration",
+    "local_function_statement", "protocol_function_declaration",
+}  # fmt: skip
+_TYPES = {
+    "class_declaration", "interface_declaration", "struct_item", "enum_item", "trait_item", "union_item",
+    "class_specifier", "struct_specifier", "class_definition", "object_definition", "trait_definition",
+    "struct_declaration", "record_declaration", "enum_declaration", "class", "module", "object_declaration",
+    "trait_declaration", "protocol_declaration", "type_spec", "companion_object",
+}  # fmt: skip
+_PARAMETERS = {
+    "parameter_declaration", "variadic_parameter_declaration", "parameter", "formal_parameter", "simple_parameter",
+    "class_parameter", "property_promotion_parameter", "optional_parameter_declaration", "catch_formal_parameter",
+    "resource", "spread_parameter",
+}  # fmt: skip
+_VARIABLES = {
+    "short_var_declaration", "var_spec", "const_spec", "range_clause", "let_declaration", "let_condition",
+    "for_expression", "static_item", "const_item", "local_variable_declaration", "field_declaration",
+    "enhanced_for_statement", "variable_declaration", "declaration", "property_declaration", "foreach_statement",
+    "for_range_loop", "val_definition", "var_definition", "assignment_expression", "assignment", "for_statement",
+    "match_expression", "guard_statement", "if_statement", "type_switch_statement",
+}  # fmt: skip
+
+
+class Flow:
+    """What was written into a file's flow, read back."""
+
+    __slots__ = ("bases", "fields", "functions", "package", "variables")
+
+    def __init__(self, flow: bytes) -> None:
+        kept: dict[str, Any] = from_json(flow) if flow else {}
+        self.functions: Mapping[tuple[str, int], tuple[str, str]] = {
+            (name, line): (returns, owner) for name, line, returns, owner in kept.get("functions", ())
+        }
+        """By name and line: the type that is returned, and the type whose function it is."""
+        self.variables: dict[str, list[tuple[int, int, str, str]]] = {}
+        """By name, in the order of the text: from where to where it holds, its type, or the path of its value."""
+        for at, end, name, kind, value in kept.get("variables", ()):
+            self.variables.setdefault(name, []).append((at, end, kind, value))
+        self.fields: dict[tuple[str, str], tuple[str, str]] = {}
+        """By the type and the name: the field's type, or the path of its value."""
+        for owner, name, kind, value in kept.get("fields", ()):
+            self.fields.setdefault((owner, name), (kind, value))
+        self.bases: list[tuple[str, str]] = [(owner, base) for owner, base in kept.get("bases", ())]
+        self.package: str = kept.get("package", "")
+
+    def variable(self, name: str, at: int) -> tuple[int, str, str] | None:
+        """Where the variable that a name means at a place is declared, and its type or value; None when it is none."""
+        declared = self.variables.get(name)
+        if declared is None:
+            return None
+        last = bisect_right(declared, at, key=_FIRST)
+        for start, end, kind, value in reversed(declared[max(0, last - MOST_LOOKED_AT) : last]):
+            if at < end:
+                return (start, kind, value)
+        return None
+
+
+def flow_of(content: bytes, tree: "Tree") -> bytes:
+    """The types of a file, to be kept beside its facts."""
+    reading = _Reading(content)
+    reading.walk(tree.root_node)
+    return to_json(
+        {
+            "functions": reading.functions,
+            "variables": reading.variables,
+            "fields": reading.fields,
+            "bases": reading.bases,
+            "package": reading.package,
+        }
+    )
+
+
+class _Reading:
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+        self._wraps = True
+        """Whether `List<T>` and its kin are known by their names; in Go a type of such a name is the program's own."""
+        self._lines = [0, *accumulate(len(line) + 1 for line in content.split(b"\n"))]
+        self.functions: list[list[Any]] = []
+        self.variables: list[list[Any]] = []
+        self.fields: list[list[Any]] = []
+        self.bases: list[list[str]] = []
+        self.package = ""
+
+    def _text(self, node: "Node | None") -> str:
+        if node is None:
+            return ""
+        return self._content[node.start_byte : min(node.end_byte, node.start_byte + LONGEST)].decode("utf-8", "replace")
+
+    def _type_name(self, text: str) -> str:
+        return type_name(text, wraps=self._wraps)
+
+    def walk(self, root: "Node") -> None:
+        """Once over the whole tree, knowing for each node the type that it is in and where its block ends."""
+        self._wraps = root.type != "source_file" or all(child.type != "package_clause" for child in root.children)
+        waiting: list[tuple[Node, str, int]] = [(root, "", root.end_byte)]
+        while waiting:
+            node, owner, end = waiting.pop()
+            kind = node.type
+            if kind in _FUNCTIONS:
+                owner = self._function(node, owner)
+                end = node.end_byte
+            elif kind in _PARAMETERS:
+                self._parameter(node, owner, end)
+            elif kind in _TYPES:
+                owner = self._type(node, owner)
+            elif kind in _BLOCKS:
+                end = node.end_byte
+            elif kind == "impl_item":
+                owner = self._impl(node)
+            elif kind in ("package_declaration", "package_header", "package_clause", "namespace_definition"):
+                self.package = self.package or _package(self._text(node))
+            elif kind in ("namespace_declaration", "file_scoped_namespace_declaration"):
+                self.package = self.package or self._text(node.child_by_field_name("name"))
+            if kind in _VARIABLES:
+                self._variable(node, owner, end)
+            if node.child_count:
+                waiting.extend((child, owner, end) for child in reversed(node.children) if child.child_count)
+        self.variables.sort(key=lambda kept: kept[0])
+
+    def _function(self, node: "Node", owner: str) -> str:
+        name = node.child_by_field_name("name")
+        returns = next(
+            (
+                found
+                for field in ("return_type", "result", "returns", "type")
+                if (found := node.child_by_field_name(field)) is not None
+            ),
+            None,
+        )
+        text = self._text(returns)
+        declarator = node.child_by_field_name("declarator")
+        if declarator is not None:
+            name = _innermost(declarator)
+            if name is not None and name.type == "qualified_identifier":
+                owner = self._text(name.child_by_field_name("scope")).rpartition("::")[2] or owner
+                inner = name.child_by_field_name("name")
+                while inner is not None and inner.type == "qualified_identifier":
+                    owner = self._text(inner.child_by_field_name("scope"))
+                    inner = inner.child_by_field_name("name")
+                name = inner
+        receiver = node.child_by_field_name("receiver")
+        if receiver is not None and receiver.named_children:
+            owner = self._type_name(self._text(receiver.named_children[0].child_by_field_name("type")))
+        if name is None:
+            return owner
+        if returns is None:
+            # Kotlin and Swift have no field for it: a type after the parameters.
+            after = False
+            for child in node.children:
+                if child.type in ("function_value_parameters", ")"):
+                    after = True
+                elif child.type in ("user_type", "nullable_type", "optional_type", "array_type", "generic_type"):
+                    if after:
+                        text = self._text(child)
+                    elif child.end_byte < name.start_byte:
+                        owner = self._type_name(self._text(child))
+        if text.startswith("("):
+            text = text[1:].partition(",")[0].rstrip(")").rpartition(" ")[2]
+        line = bisect_right(self._lines, name.start_byte)
+        self.functions.append([self._text(name), line, self._type_name(text.removeprefix("->").strip()), owner])
+        return owner
+
+    def _type(self, node: "Node", owner: str) -> str:
+        name = node.child_by_field_name("name")
+        inner = node.child_by_field_name("type")
+        if node.type == "type_spec" and inner is not None and inner.type not in ("struct_type", "interface_type"):
+            return owner
+        own = self._type_name(self._text(name)) if name is not None else owner
+        if inner is not None and node.type == "type_spec":
+            for lists in inner.named_children:
+                for child in lists.named_children if inner.type == "struct_type" else [lists]:
+                    if child.type == "field_declaration" and child.child_by_field_name("name") is None:
+                        base = self._type_name(self._text(child.child_by_field_name("type")))
+                        self.bases.append([own, base])
+                        self.fields.append([own, base.rpartition(".")[2], base, ""])
+                    elif child.type == "type_elem" and child.named_child_count == 1:
+                        self.bases.append([own, self._type_name(self._text(child))])
+        for child in node.named_children:
+            if child.type == "inheritance_specifier":  # also of Swift's extensions
+                self.bases.append([own, self._type_name(self._text(child))])
+        return own
+
+    def _impl(self, node: "Node") -> str:
+        own = self._type_name(self._text(node.child_by_field_name("type")))
+        trait = node.child_by_field_name("trait")
+        if trait is not None:
+            self.bases.append([own, self._type_name(self._text(trait))])
+        return own
+
+    def _parameter(self, node: "Node", owner: str, end: int) -> None:
+        kind = node.child_by_field_name("type")
+        names = [
+            child
+            for child in node.children_by_field_name("name")
+            if "identifier" in child.type or "variable" in child.type
+        ]
+        if not names:
+            found = node.child_by_field_name("pattern") or _innermost(node.child_by_field_name("declarator"))
+            names = (
+                [found]
+                if found is not None
+                else [child for child in node.named_children if child.type == "identifier"][:1]
+            )
+        text = self._text(kind)
+        if kind is None:
+            text = next(
+                (
+                    self._text(child)
+                    for child in reversed(node.named_children)
+                    if child.type.endswith("type") and child not in names
+                ),
+                "",
+            )
+        shown = self._type_name(text)
+        if node.type.startswith(("variadic", "spread")) and shown:
+            shown += "[]"
+        for name in names:
+            self._add(name.start_byte, end, self._text(name), shown, "", owner)
+            if node.type in ("class_parameter", "property_promotion_parameter") and owner:
+                self.fields.append([owner, _bare(self._text(name)), shown, ""])
+
+    def _add(self, at: int, end: int, name: str, kind: str, value: str, owner: str) -> None:
+        name = _bare(name)
+        if name.isidentifier() and name != "_":
+            self.variables.append([at, end, name, kind, value])
+
+    def _pairs(self, left: "Node", right: "Node | None", end: int, owner: str, mark: str = "") -> None:
+        """`a, b := f(), g()`: each name with its value; of one call the first name gets the result."""
+        names = left.named_children if left.type == "expression_list" else [left]
+        values = right.named_children if right is not None and right.type == "expression_list" else [right]
+        for index, name in enumerate(names):
+            value = values[index] if index < len(values) else None
+            if mark and len(names) > 1:
+                value = values[0] if index == len(names) - 1 else None  # `for key, element := range …`
+            self._add(name.start_byte, end, self._text(name), *self._typed(value, mark), owner)
+
+    def _typed(self, value: "Node | None", mark: str = "") -> tuple[str, str]:
+        """A value's type where it is written in it, else its path."""
+        if value is None:
+            return "", ""
+        if value.type == "type_assertion_expression" or value.type == "as_expression":
+            kind = value.child_by_field_name("type") or value.named_children[-1]
+            return self._type_name(self._text(kind)), ""
+        path = path_of(self._text(value))
+        return "", path + mark if path else ""
+
+    def _variable(self, node: "Node", owner: str, end: int) -> None:
+        match node.type:
+            case "short_var_declaration" | "range_clause":
+                left = node.child_by_field_name("left")
+                if left is not None:
+                    mark = "[]" if node.type == "range_clause" else ""
+                    self._pairs(left, node.child_by_field_name("right"), end, owner, mark)
+            case "var_spec" | "const_spec":
+                kind = self._type_name(self._text(node.child_by_field_name("type")))
+                value = node.child_by_field_name("value")
+                if value is not None and value.type == "expression_list" and value.named_children:
+                    value = value.named_children[0]
+                for name in node.children_by_field_name("name"):
+                    self._add(
+                        name.start_byte, end, self._text(name), *((kind, "") if kind else self._typed(value)), owner
+                    )
+            case (
+                "let_declaration" | "let_condition" | "static_item" | "const_item" | "val_definition" | "var_definition"
+            ):
+                pattern = node.child_by_field_name("pattern") or node.child_by_field_name("name")
+                kind = self._type_name(self._text(node.child_by_field_name("type")))
+                typed = (kind, "") if kind else self._typed(node.child_by_field_name("value"))
+                inner = _only_name(pattern)
+                if inner is not None:
+                    # A name is known after its own declaration: `let x = x.next()` means the one before.
+                    at = inner.start_byte if node.type == "let_condition" else node.end_byte
+                    self._add(at, end, self._text(inner), *typed, owner)
+                    if owner and node.type in ("val_definition", "var_definition"):
+                        self.fields.append([owner, self._text(inner), *typed])
+            case "match_expression":
+                self._match(node, owner)
+            case "for_expression":
+                inner = _only_name(node.child_by_field_name("pattern"))
+                if inner is not None:
+                    self._add(
+                        inner.start_byte,
+                        node.end_byte,
+                        self._text(inner),
+                        *self._typed(node.child_by_field_name("value"), "[]"),
+                        owner,
+                    )
+            case "enhanced_for_statement" | "foreach_statement" | "for_range_loop":
+                self._each(node, owner)
+            case "local_variable_declaration" | "field_declaration" | "variable_declaration" | "declaration":
+                self._declaration(node, owner, end)
+            case "property_declaration":
+                self._property(node, owner, end)
+            case "assignment_expression" | "assignment":
+                self._assigned(node, owner, end)
+            case "for_statement" | "guard_statement" | "if_statement":
+                self._bound(node, owner, end)
+            case _:
+                pass
+
+    def _match(self, node: "Node", owner: str) -> None:
+        """`match x { Some(k) => …, Ok(v) => … }`: what is inside has the type that is wrapped."""
+        value, body = node.child_by_field_name("value"), node.child_by_field_name("body")
+        for arm in body.named_children if body is not None else ():
+            pattern = arm.child_by_field_name("pattern")
+            inner = _only_name(pattern.named_children[0]) if pattern is not None and pattern.named_children else None
+            if inner is not None and self._text(pattern).startswith(("Some(", "Ok(")):
+                self._add(inner.start_byte, arm.end_byte, self._text(inner), *self._typed(value), owner)
+
+    def _each(self, node: "Node", owner: str) -> None:
+        kind = self._type_name(self._text(node.child_by_field_name("type")))
+        name = (
+            node.child_by_field_name("name")
+            or node.child_by_field_name("left")
+            or _innermost(node.child_by_field_name("declarator"))
+        )
+        value = node.child_by_field_name("value") or node.child_by_field_name("right")
+        if name is None and len(node.named_children) > 2:  # PHP
+            value, name = node.named_children[0], node.named_children[1]
+        if name is not None:
+            typed = (kind, "") if kind else self._typed(value, "[]")
+            self._add(name.start_byte, node.end_byte, self._text(name), *typed, owner)
+
+    def _declaration(self, node: "Node", owner: str, end: int) -> None:
+        """Java, C, C++, C#, Rust and Go: a type, then names with their values."""
+        kind = self._type_name(self._text(node.child_by_field_name("type")))
+        names = [(name, None) for name in node.children_by_field_name("name")]
+        found: list[tuple[Node, Node | None]] = [*names]
+        declarators = node.children_by_field_name("declarator") or [
+            c for c in node.named_children if c.type == "variable_declarator"
+        ]
+        for declarator in declarators:
+            name = declarator.child_by_field_name("name") or _innermost(declarator)
+            value = declarator.child_by_field_name("value")
+            if value is None and declarator.type == "variable_declarator" and declarator.named_child_count > 1:
+                value = declarator.named_children[-1]
+            if name is not None and not _is_function(declarator):
+                found.append((name, value))
+        is_field = node.type == "field_declaration" or (
+            node.parent is not None and node.parent.type == "field_declaration"
+        )
+        for name, value in found:
+            typed = (kind, "") if kind else self._typed(value)
+            if is_field and owner:
+                self.fields.append([owner, self._text(name), *typed])
+            elif not is_field:
+                self._add(name.start_byte, end, self._text(name), *typed, owner)
+
+    def _property(self, node: "Node", owner: str, end: int) -> None:
+        """Kotlin, Swift, C# and PHP: a property of a type, or a variable."""
+        kind = self._text(node.child_by_field_name("type"))
+        value = node.child_by_field_name("value")
+        name = node.child_by_field_name("name")
+        for child in node.named_children:
+            if child.type == "variable_declaration" and child.named_children:
+                name = child.named_children[0]
+                kind = self._text(child.named_children[1]) if child.named_child_count > 1 else kind
+            elif child.type == "type_annotation":
+                kind = self._text(child).lstrip(": ")
+            elif child.type == "property_element":
+                name = child.child_by_field_name("name") or child
+            elif (
+                value is None
+                and child.type in ("call_expression", "navigation_expression", "identifier")
+                and child != name
+            ):
+                value = child
+        if name is None:
+            return
+        shown = self._type_name(kind)
+        typed = (shown, "") if shown else self._typed(value)
+        within = node.parent.type if node.parent is not None else ""
+        text = _bare(self._text(name))
+        if owner and within in ("class_body", "declaration_list", "enum_class_body", "protocol_body", "body_statement"):
+            self.fields.append([owner, text, *typed])
+        else:
+            self._add(node.end_byte, end, text, *typed, owner)
+
+    def _assigned(self, node: "Node", owner: str, end: int) -> None:
+        """PHP and Ruby, where the first assignment declares; `this.x = …` and `@x = …` say what a field is."""
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if left is None or right is None:
+            return
+        text = self._text(left)
+        typed = self._typed(right)
+        if left.type in ("variable_name", "identifier") and (text.startswith("$") or node.type == "assignment"):
+            self._add(node.end_byte, end, text, *typed, owner)
+        elif owner and text.startswith(("@", "$this->", "this.")):
+            self.fields.append([owner, text.removeprefix("$this->").removeprefix("this.").lstrip("@"), *typed])
+
+    def _bound(self, node: "Node", owner: str, end: int) -> None:
+        """Kotlin's `for (x in …)`, Swift's `if let x = …`."""
+        children = node.named_children
+        for index, child in enumerate(children[:-1]):
+            if child.type == "variable_declaration" and node.type == "for_statement" and child.named_children:
+                name = child.named_children[0]
+                self._add(
+                    name.start_byte, node.end_byte, self._text(name), *self._typed(children[index + 1], "[]"), owner
+                )
+            elif (
+                child.type == "value_binding_pattern"
+                and index + 2 < len(children)
+                and children[index + 1].type == "simple_identifier"
+            ):
+                name = children[index + 1]
+                until = end if node.type == "guard_statement" else node.end_byte
+                self._add(name.end_byte, until, self._text(name), *self._typed(children[index + 2]), owner)
+
+
+def _innermost(node: "Node | None") -> "Node | None":
+    """The name in a declarator of C: behind stars, brackets and parameters."""
+    for _ in range(12):
+        if node is None or node.type in (
+            "identifier",
+            "field_identifier",
+            "qualified_identifier",
+            "destructor_name",
+            "operator_name",
+        ):
+            return node
+        inner = node.child_by_field_name("declarator") or node.child_by_field_name("name")
+        if inner is None and node.type in ("reference_declarator", "parenthesized_declarator", "pointer_declarator"):
+            inner = next(
+                (child for child in node.named_children if "identifier" in child.type or "declarator" in child.type),
+                None,
+            )
+        node = inner
+    return None
+
+
+def _is_function(declarator: "Node") -> bool:
+    now: Node | None = declarator
+    for _ in range(8):
+        if now is None:
+            return False
+        if now.type == "function_declarator":
+            return True
+        now = now.child_by_field_name("declarator")
+    return False
+
+
+def _only_name(pattern: "Node | None") -> "Node | None":
+    """The one name that a pattern binds: `x`, `mut x`, `Some(x)`, `&x`."""
+    for _ in range(6):
+        if pattern is None or pattern.type == "identifier":
+            return pattern
+        if pattern.type not in (
+            "tuple_struct_pattern",
+            "mut_pattern",
+            "ref_pattern",
+            "reference_pattern",
+            "captured_pattern",
+        ):
+            return None
+        named = [child for child in pattern.named_children if child.type != "mutable_specifier"]
+        pattern = named[-1] if named and len(named) <= 2 else None
+    return None
+
+
+def _package(text: str) -> str:
+    words = text.split("{")[0].replace(";", " ").split()
+    return words[1].replace("\\", ".") if len(words) > 1 else ""
+
+
+def _bare(name: str) -> str:
+    return name.strip().lstrip("$@&").strip()
+
+
+def type_name(text: str, *, wraps: bool = True) -> str:
+    """The name of a type without references, brackets and wrappers; `[]` after it for what a container holds."""
+    mark = ""
+    for _ in range(8):
+        text = text.strip().lstrip("&*?:").rstrip("*&?! ").strip()
+        if text.startswith("'"):
+            text = text.partition(" ")[2]
+            continue
+        first, _, rest = text.partition(" ")
+        if first in (
+            "mut",
+            "const",
+            "dyn",
+            "impl",
+            "final",
+            "readonly",
+            "struct",
+            "ref",
+            "out",
+            "in",
+            "async",
+            "some",
+            "any",
+            "volatile",
+        ):
+            text = rest
+            continue
+        if text.startswith("[]"):
+            text, mark = text[2:], "[]"
+            continue
+        if text.startswith("map[") and "]" in text:
+            text, mark = text[text.index("]") + 1 :], "[]"
+            continue
+        if text.startswith("[") and text.endswith("]"):
+            text, mark = text[1:-1].partition(";")[0].rpartition(":")[2], "[]"
+            continue
+        if text.endswith("[]"):
+            text, mark = text[:-2], "[]"
+            continue
+        opening = min((place for place in (text.find("<"), text.find("[")) if place > 0), default=-1)
+        if opening < 0:
+            break
+        base = text[:opening].replace("::", ".").rstrip(".")
+        last = base.rpartition(".")[2]
+        inner = text[opening + 1 :].rstrip(">] ")
+        if wraps and last in _WRAPPERS:
+            text = _arguments(inner)[0]
+        elif wraps and last in _CONTAINERS:
+            text, mark = _arguments(inner)[-1], "[]"
+        else:
+            text = base
+            break
+    name = (
+        text.replace("::", ".")
+        .replace("\\", ".")
+        .replace("->", ".")
+        .split("(")[0]
+        .split("{")[0]
+        .split("+")[0]
+        .split("|")[0]
+    )
+    name = name.strip(" .;,*&?")
+    return name + mark if name not in _NO_TYPES and all(part.isidentifier() for part in name.split(".")) else ""
+
+
+def _arguments(inner: str) -> list[str]:
+    parts, depth, begin = list[str](), 0, 0
+    for place, letter in enumerate(inner):
+        if letter in "<[(":
+            depth += 1
+        elif letter in ">])":
+            depth -= 1
+        elif letter == "," and depth == 0:
+            parts.append(inner[begin:place])
+            begin = place + 1
+    return [*parts, inner[begin:]]
+
+
+_STARTS = ("&", "*", "mut ", "await ", "try ", "ref ", "try! ", "try? ", "async ", "(")
+
+
+def path_of(text: str) -> str:
+    """An expression as a path of names: `&Foo{A: 1}` is `Foo{}`, `new Foo(1).bar[0]` is `new Foo().bar[]`."""
+    text = text.strip()
+    while text.startswith(_STARTS):
+        text = text[next(len(start) for start in _STARTS if text.startswith(start)) :].lstrip()
+    made = text.startswith("new ")
+    if made:
+        text = text[4:].lstrip()
+    parts = list(_links(text))
+    if not parts or parts[-1] is None:
+        return ""
+    path = "".join(part for part in parts if part is not None)
+    if made:
+        head, opened, rest = path.partition("()")
+        path = f"{head}{{}}{rest}" if opened else f"{path}{{}}"
+    return path
+
+
+def _links(text: str) -> Iterable[str | None]:
+    """The names and marks of a path; None at the end when it is more than a path."""
+    place, size = 0, len(text)
+    while place < size:
+        letter = text[place]
+        if letter.isalnum() or letter in "_$@":
+            begin = place
+            while place < size and (text[place].isalnum() or text[place] in "_$@"):
+                place += 1
+            yield text[begin:place].lstrip("$@")
+            continue
+        if letter in "([{":
+            closing = _closing(text, place)
+            yield {"(": "()", "[": "[]", "{": "{}"}[letter]
+            place = closing
+            continue
+        if text.startswith("::<", place):
+            place = _closing(text, place + 2)
+            continue
+        if text.startswith(("::", "->", "?.", "?->"), place):
+            yield "."
+            place += 3 if text.startswith("?->", place) else 2
+            continue
+        if letter == "<" and (closing := _closing(text, place)) < size and text[closing] in "(:.{":
+            place = closing
+            continue
+        if letter == ".":
+            yield "."
+            place += 1
+            continue
+        if letter in "?!;":
+            place += 1
+            continue
+        if letter in " \n\t\r":
+            rest = text[place:].lstrip()
+            if not rest or rest[0] in ".?{(" or rest.startswith("->"):
+                place = size - len(rest)
+                continue
+        yield None
+        return
+
+
+def _closing(text: str, opening: int) -> int:
+    """The place after the bracket that closes the one at `opening`; the end when there is none."""
+    pair = {"(": ")", "[": "]", "{": "}", "<": ">"}[text[opening]]
+    depth = 0
+    for place in range(opening, len(text)):
+        if text[place] == text[opening]:
+            depth += 1
+        elif text[place] == pair:
+            depth -= 1
+            if depth == 0:
+                return place + 1
+    return len(text)

@@ -1,0 +1,39 @@
+"""What the uses in a file lead to, as bytes that are kept."""
+
+import os
+import zlib
+
+from pydantic_core import from_json, to_json
+
+from recollect.domain.code import Edge, Evidence, FileEdges, Unresolved, UseKind
+
+_KINDS = {kind.value: kind for kind in UseKind}
+_EVIDENCE = {evidence.value: evidence for evidence in Evidence}
+
+
+def packed_edges(found: FileEdges) -> bytes:
+    paths = sorted({edge.path for edge in found.edges} | {*found.imports})
+    place_of = {path: place for place, path in enumerate(paths)}
+    edges = [
+        (edge.source, place_of[edge.path], edge.target, edge.kind, edge.line, edge.evidence, round(edge.confidence, 3))
+        for edge in found.edges
+    ]
+    # Names of files are bytes, which JSON has no place for: each stands as the character of its number.
+    names = [os.fsencode(path).decode("latin-1") for path in paths]
+    data = [names, [place_of[path] for path in found.imports], edges, found.unresolved]
+    return zlib.compress(to_json(data), 1)
+
+
+def unpacked_edges(content: bytes) -> FileEdges:
+    if not content:
+        return FileEdges()
+    names, imports, edges, unresolved = from_json(zlib.decompress(content))
+    paths: list[str] = [os.fsdecode(name.encode("latin-1")) for name in names]
+    return FileEdges(
+        [
+            Edge(source, paths[place], target, _KINDS[kind], line, _EVIDENCE[evidence], confidence)
+            for source, place, target, kind, line, evidence, confidence in edges
+        ],
+        [Unresolved(source, use, _KINDS[kind], line, external) for source, use, kind, line, external in unresolved],
+        [paths[int(place)] for place in imports],
+    )

@@ -1,0 +1,32 @@
+"""All that one file says by itself, read by its language's syntax."""
+
+from recollect.codebase.parsing.languages import flow_of, parser_of, reader_of
+from recollect.codebase.parsing.typescript import without_unknown_syntax
+from recollect.domain.code import FileFacts, Language
+
+
+def read_facts(content: bytes, language: Language) -> FileFacts:
+    """Read a file's definitions, imports and uses; of broken syntax what can be had, and where it is broken."""
+    lines = content.count(b"\n") + (not content.endswith(b"\n") and content != b"")
+    reader = reader_of(language)
+    if reader is None:
+        return FileFacts(language, lines)
+    from recollect.codebase.parsing.nodes import Findings, problems_of
+
+    is_typescript = language in (Language.TYPESCRIPT, Language.TSX)
+    tree = parser_of(language).parse(without_unknown_syntax(content) if is_typescript else content)
+    found = Findings(content, language)
+    reader(tree, found)
+    symbols, imports, uses = found.in_order()
+    flow = flow_of(language)
+    return FileFacts(
+        language=language,
+        lines=lines,
+        doc=found.doc,
+        symbols=symbols,
+        imports=imports,
+        uses=uses,
+        exports=found.exports,
+        problems=problems_of(tree, found),
+        flow=flow(content, tree) if flow is not None else b"",
+    )

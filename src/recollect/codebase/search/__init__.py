@@ -1,0 +1,1 @@
+"""Finding code: by its words, names, places, meaning and history."""

@@ -1,0 +1,203 @@
+"""All files of one index as they are searched: their chunks, words, names and meanings, one row after the other.
+
+Rows are only added. A file that changed gets a new row, and its old one is dead. This module imports numpy, which takes
+a while: import it where it is needed.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.codebase.digest import Digest, vectors_of
+from recollect.codebase.search.places import Places, name_words
+from recollect.codebase.search.word_index import WordIndex
+from recollect.codebase.words import words_of
+from recollect.domain.code import SymbolKind
+from recollect.storage.code import IndexedFile
+from recollect.storage.derived.rotation import Rotation
+from recollect.storage.derived.token_segments import token
+from recollect.storage.derived.vector_codes import Codes, dots_by, encode
+
+KINDS = tuple(SymbolKind)
+_KIND_CODES = {kind: code for code, kind in enumerate(KINDS)}
+# So many names of what a file defines tell what it is about.
+TELLING_NAMES = 80
+
+
+class SymbolRows(NamedTuple):
+    """One row a definition."""
+
+    files: NDArray[np.int32]
+    kinds: NDArray[np.uint8]
+    lines: NDArray[np.int32]
+    """Where the name is."""
+    spans: NDArray[np.int32]
+    """First byte, byte behind the last, first line, last line."""
+    containers: NDArray[np.int32]
+    """The row of what it is in; -1 at the top of its file."""
+
+
+class ChunkRows(NamedTuple):
+    """One row a chunk."""
+
+    files: NDArray[np.int32]
+    spans: NDArray[np.int32]
+    symbols: NDArray[np.int32]
+    """The row of the definition that it is about; -1 when it is about none."""
+
+
+class Corpus:
+    """One state of an index. For one thread at a time."""
+
+    def __init__(self) -> None:
+        self.files: list[IndexedFile] = []
+        """By row; dead ones too."""
+        self.row_of: dict[str, int] = {}
+        """The living row of each path."""
+        self.alive = np.empty(0, dtype=np.bool_)
+        self.lines = np.empty(0, dtype=np.int32)
+        self.first_symbols: NDArray[np.int32] = np.empty(0, dtype=np.int32)
+        """By file the row of its first definition."""
+        self.symbols = _no_symbols()
+        self.names: list[str] = []
+        self.chunks = _no_chunks()
+        self.words = WordIndex()
+        """Of chunks."""
+        self.paths = WordIndex()
+        """Of files: the words of their paths."""
+        self.definitions = WordIndex()
+        """Of symbols: the one word that each name is as a whole."""
+        self.places = Places()
+        self.vectors = _Vectors()
+        self.abouts = _Vectors()
+        """What each file is about as a whole."""
+
+    def put(self, changed: Iterable[tuple[IndexedFile, Digest]], removed: Iterable[str] = ()) -> None:
+        """Bring these files in, in the place of what they were before."""
+        for path in removed:
+            self._kill(path)
+        added = [*changed]
+        for file, _ in added:
+            self._kill(file.path)
+        if not added:
+            return
+        first_file, first_symbol = len(self.files), len(self.names)
+        self.files += [file for file, _ in added]
+        self.row_of |= {file.path: first_file + place for place, (file, _) in enumerate(added)}
+        self.alive = np.append(self.alive, np.ones(len(added), dtype=np.bool_))
+        digests = [digest for _, digest in added]
+        self.lines = np.append(self.lines, np.array([digest.facts.lines for digest in digests], dtype=np.int32))
+        counts = [len(digest.facts.symbols) for digest in digests]
+        firsts = first_symbol + np.concatenate([[0], np.cumsum(counts)])[:-1].astype(np.int32)
+        self.first_symbols = np.append(self.first_symbols, firsts.astype(np.int32))
+        self._put_symbols(digests, first_file, firsts)
+        self._put_chunks(digests, first_file, firsts)
+        paths = [file.path for file, _ in added]
+        self.paths.add(*_counted([words_of(path) for path in paths]))
+        self.places.add(paths)
+        self.abouts.add(vectors_of([_about(file.path, digest) for file, digest in added]))
+
+    def definitions_of(self, word: str) -> NDArray[np.int64]:
+        """The living definitions whose whole name is this word, as `name_words` has it."""
+        rows = self.definitions.having(token(word)).rows
+        return rows[self.alive[self.symbols.files[rows]]]
+
+    def _kill(self, path: str) -> None:
+        row = self.row_of.pop(path, None)
+        if row is not None:
+            self.alive[row] = False
+
+    def _put_symbols(self, digests: Sequence[Digest], first_file: int, firsts: NDArray[np.integer[Any]]) -> None:
+        rows = [
+            (first_file + place, _KIND_CODES[symbol.kind], symbol.line, symbol.span, symbol.container, first)
+            for place, (digest, first) in enumerate(zip(digests, firsts.tolist(), strict=True))
+            for symbol in digest.facts.symbols
+        ]
+        names = [symbol.name for digest in digests for symbol in digest.facts.symbols]
+        self.names += names
+        added = SymbolRows(
+            np.array([row[0] for row in rows], dtype=np.int32),
+            np.array([row[1] for row in rows], dtype=np.uint8),
+            np.array([row[2] for row in rows], dtype=np.int32),
+            np.array([row[3] for row in rows], dtype=np.int32).reshape(-1, 4),
+            np.array([-1 if row[4] < 0 else row[4] + row[5] for row in rows], dtype=np.int32),
+        )
+        self.symbols = SymbolRows(*_joined(self.symbols, added))
+        self.definitions.add(*_counted([name_words(name)[-1:] for name in names]))
+
+    def _put_chunks(self, digests: Sequence[Digest], first_file: int, firsts: NDArray[np.integer[Any]]) -> None:
+        own = [digest.searchable for digest in digests]
+        symbols = [
+            np.where(one.symbols < 0, -1, one.symbols + first).astype(np.int32)
+            for one, first in zip(own, firsts.tolist(), strict=True)
+        ]
+        added = ChunkRows(
+            np.repeat(np.arange(first_file, first_file + len(own), dtype=np.int32), [len(one.spans) for one in own]),
+            np.concatenate([one.spans for one in own]),
+            np.concatenate(symbols),
+        )
+        self.chunks = ChunkRows(*_joined(self.chunks, added))
+        counts = np.concatenate([np.diff(one.starts) for one in own])
+        self.words.add(
+            np.concatenate([[0], np.cumsum(counts)]),
+            np.concatenate([one.words for one in own]),
+            np.concatenate([one.counts for one in own]),
+        )
+        self.vectors.add(np.concatenate([one.vectors for one in own]))
+
+
+class _Vectors:
+    """The meanings of rows, to be compared with a question's."""
+
+    def __init__(self) -> None:
+        from recollect.inference.static_model import DIMENSIONS
+
+        self._rotation = Rotation(DIMENSIONS)
+        self._dimensions = DIMENSIONS
+        self._dots = dots_by(None)
+        self.codes = Codes(np.empty((0, DIMENSIONS), np.int8), np.empty(0, np.float32))
+
+    def add(self, vectors: NDArray[np.float16]) -> None:
+        if len(vectors):
+            made = self._encoded(vectors)
+            self.codes = Codes(*_joined(self.codes, made))
+
+    def cosines(self, question: NDArray[np.float16]) -> NDArray[np.float32]:
+        """How similar each row is to the question; 0 where one of the two has no meaning."""
+        wanted = self._encoded(question[np.newaxis])
+        if np.isnan(wanted.scales[0]) or not len(self.codes.scales):
+            return np.zeros(len(self.codes.scales), dtype=np.float32)
+        dots = self._dots(wanted.directions[0], self.codes.directions)
+        return np.nan_to_num(dots.astype(np.float32) * self.codes.scales * wanted.scales[0])
+
+    def _encoded(self, vectors: NDArray[np.float16]) -> Codes:
+        return encode(np.ascontiguousarray(vectors, dtype="<f2").tobytes(), self._rotation, self._dimensions)
+
+
+def _no_symbols() -> SymbolRows:
+    none = np.empty(0, dtype=np.int32)
+    return SymbolRows(none, np.empty(0, dtype=np.uint8), none, np.empty((0, 4), dtype=np.int32), none)
+
+
+def _no_chunks() -> ChunkRows:
+    none = np.empty(0, dtype=np.int32)
+    return ChunkRows(none, np.empty((0, 4), dtype=np.int32), none)
+
+
+def _joined(first: Iterable[NDArray[Any]], second: Iterable[NDArray[Any]]) -> list[NDArray[Any]]:
+    return [np.concatenate(pair) for pair in zip(first, second, strict=True)]
+
+
+def _counted(words: Sequence[Sequence[str]]) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.uint8]]:
+    """Rows of words as a word index takes them; a word that a row has twice is counted once."""
+    once = [dict.fromkeys(own) for own in words]
+    starts = np.concatenate([[0], np.cumsum([len(own) for own in once])]).astype(np.int64)
+    tokens = np.array([token(word) for own in once for word in own], dtype=np.uint64)
+    return starts, tokens, np.ones(len(tokens), dtype=np.uint8)
+
+
+def _about(path: str, digest: Digest) -> str:
+    names = [symbol.name for symbol in digest.facts.symbols[:TELLING_NAMES]]
+    return "\n".join([path, digest.facts.doc[:1000], " ".join(names)])

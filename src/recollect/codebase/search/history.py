@@ -1,0 +1,52 @@
+"""What was said of files when they were changed: the subjects of commits, and which files each touched.
+
+This module imports numpy, which takes a while: import it where it is needed.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.codebase.search.bm25 import rarity, saturated
+from recollect.codebase.search.word_index import WordIndex
+from recollect.codebase.words import words_of
+from recollect.storage.derived.token_segments import token
+
+# So many of the commits that fit best tell of files.
+BEST_COMMITS = 60
+
+
+class History:
+    """The commits of a repository, the newest first."""
+
+    def __init__(self, commits: Sequence[tuple[str, Sequence[str]]] = ()) -> None:
+        self._paths: list[tuple[str, ...]] = [tuple(paths) for _, paths in commits]
+        self._words = WordIndex()
+        words = [words_of(subject) for subject, _ in commits]
+        starts = np.concatenate([[0], np.cumsum([len(own) for own in words])]).astype(np.int64)
+        tokens = np.array([token(word) for own in words for word in own], dtype=np.uint64)
+        self._words.add(starts, tokens, np.ones(len(tokens), dtype=np.uint8))
+
+    def files(self, words: Sequence[tuple[str, float]], row_of: Mapping[str, int], rows: int) -> NDArray[np.float32]:
+        """What the commits that fit these words say for each file."""
+        said = np.zeros(rows, dtype=np.float32)
+        commits = len(self._paths)
+        if not commits:
+            return said
+        scores = np.zeros(commits, dtype=np.float32)
+        average = float(self._words.lengths.mean())
+        for word, weight in words:
+            had = self._words.having(token(word))
+            if len(had.rows):
+                worth = weight * rarity(commits, len(had.rows))
+                share = saturated(had.counts, self._words.lengths[had.rows], average)
+                np.add.at(scores, had.rows, np.float32(worth) * share)
+        best = np.argsort(-scores, kind="stable")[:BEST_COMMITS]
+        telling: list[int] = best[scores[best] > 0].tolist()
+        for commit in telling:
+            paths = self._paths[commit]
+            for path in paths:
+                if (row := row_of.get(path)) is not None:
+                    said[row] += scores[commit] / len(paths) ** 0.5
+        return said

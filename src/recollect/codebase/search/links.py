@@ -1,0 +1,76 @@
+"""Who uses what in one index, in both directions.
+
+This module imports numpy, which takes a while: import it where it is needed.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from recollect.codebase.search.corpus import Corpus
+from recollect.domain.code import Evidence, FileEdges, Unresolved, UseKind
+
+
+class Link(NamedTuple):
+    """One use, seen from either end."""
+
+    source_file: int
+    source: int
+    """The row of the definition that uses; -1 for what is at the top of the file."""
+    target_file: int
+    target: int
+    """The row of the definition that is used; -1 for the file itself."""
+    kind: UseKind
+    line: int
+    """Where it is used, in the using file."""
+    evidence: Evidence
+    confidence: float
+
+
+class Links:
+    """The uses of one state of an index, by what uses and by what is used."""
+
+    def __init__(self, corpus: Corpus, edges: Mapping[str, FileEdges]) -> None:
+        self._corpus = corpus
+        self._from: dict[tuple[int, int], list[Link]] = {}
+        self._to: dict[tuple[int, int], list[Link]] = {}
+        self.unresolved: dict[int, Sequence[Unresolved]] = {}
+        """By file what could not be resolved."""
+        self.imports: dict[int, list[int]] = {}
+        """By file the files that it imports."""
+        for path, found in edges.items():
+            if (file := corpus.row_of.get(path)) is not None:
+                self._add(file, found)
+
+    def _add(self, file: int, found: FileEdges) -> None:
+        corpus = self._corpus
+        self.unresolved[file] = found.unresolved
+        self.imports[file] = [row for path in found.imports if (row := corpus.row_of.get(path)) is not None]
+        first = int(corpus.first_symbols[file])
+        for edge in found.edges:
+            target_file = corpus.row_of.get(edge.path)
+            if target_file is None:
+                continue
+            source = first + edge.source if edge.source >= 0 else -1
+            target = int(corpus.first_symbols[target_file]) + edge.target if edge.target >= 0 else -1
+            link = Link(file, source, target_file, target, edge.kind, edge.line, edge.evidence, edge.confidence)
+            self._from.setdefault((file, source), []).append(link)
+            self._to.setdefault((target_file, target), []).append(link)
+
+    def of(self, symbol: int) -> list[Link]:
+        """What a definition uses."""
+        return self._from.get((int(self._corpus.symbols.files[symbol]), symbol), [])
+
+    def of_file(self, file: int) -> list[Link]:
+        """What the top of a file uses."""
+        return self._from.get((file, -1), [])
+
+    def to(self, symbol: int) -> list[Link]:
+        """Who uses a definition."""
+        return self._to.get((int(self._corpus.symbols.files[symbol]), symbol), [])
+
+    def all(self) -> Iterable[Link]:
+        for links in self._from.values():
+            yield from links
+
+    def __len__(self) -> int:
+        return sum(map(len, self._from.values()))

@@ -1,0 +1,126 @@
+"""Finding definitions by their names, whole or in part, and saying what there is instead.
+
+This module imports numpy, which takes a while: import it where it is needed.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from recollect.codebase.search.corpus import KINDS, Corpus
+from recollect.codebase.search.places import name_words
+from recollect.domain.code import FileTrait, SymbolKind
+from recollect.domain.nearest import nearest_names
+
+_SEPARATOR = re.compile(r"::|[.#/]|->")
+# What somebody who names a thing means first.
+_FIRST = (
+    SymbolKind.CLASS,
+    SymbolKind.STRUCT,
+    SymbolKind.TRAIT,
+    SymbolKind.INTERFACE,
+    SymbolKind.ENUM,
+    SymbolKind.FUNCTION,
+    SymbolKind.METHOD,
+    SymbolKind.CONSTRUCTOR,
+    SymbolKind.TYPE,
+    SymbolKind.MACRO,
+    SymbolKind.CONSTANT,
+    SymbolKind.VARIABLE,
+    SymbolKind.MODULE,
+    SymbolKind.FIELD,
+    SymbolKind.MEMBER,
+    SymbolKind.IMPL,
+    SymbolKind.SIGNATURE,
+    SymbolKind.SECTION,
+)
+_ORDER = {kind: place for place, kind in enumerate(_FIRST)}
+_LOWER = FileTrait.TEST | FileTrait.EXAMPLE | FileTrait.VENDORED | FileTrait.GENERATED | FileTrait.DOCUMENTATION
+LENGTHS_APART = 4
+_CALLABLE = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.CONSTRUCTOR, SymbolKind.MACRO})
+
+
+class Names:
+    """The definitions of one corpus, by name."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self._corpus = corpus
+        self._rows: dict[str, list[int]] = {}
+        living = corpus.alive[corpus.symbols.files] if len(corpus.names) else np.empty(0, dtype=np.bool_)
+        for row in np.flatnonzero(living).tolist():
+            self._rows.setdefault(corpus.names[row], []).append(row)
+
+    def find(self, name: str) -> list[int]:
+        """The definitions that are meant by a name, likeliest first.
+
+        It may be qualified (`Router.add`, `src/app.py::Router.add`); upper and lower case count only if that finds any.
+        """
+        path, _, local = name.rpartition("::") if "/" in name.split("::", 1)[0] else ("", "", name)
+        parts = [part for part in _SEPARATOR.split(local.strip().removesuffix("()")) if part]
+        if not parts:
+            return []
+        found = self._rows.get(parts[-1], [])
+        if not found:
+            wanted = parts[-1].lower()
+            found = [row for known, rows in self._rows.items() if known.lower() == wanted for row in rows]
+        fitting = [row for row in found if self._is_within(row, parts[:-1]) and self._is_in(row, path)]
+        return sorted(fitting, key=self._rank)
+
+    def similar(self, name: str, limit: int = 5) -> list[str]:
+        """Names that there are and that somebody may have meant."""
+        wanted = _SEPARATOR.split(name.strip().removesuffix("()"))[-1]
+        words = {*name_words(wanted)}
+        sharing = sorted(
+            (known for known in self._rows if len(words & {*name_words(known)}) * 2 > len(words)),
+            key=lambda known: (-len(words & {*name_words(known)}), len(known), known),
+        )
+        # Comparing letters takes a while: only with names that begin alike and are about as long.
+        alike = [
+            known
+            for known in self._rows
+            if known[:1].lower() == wanted[:1].lower() and abs(len(known) - len(wanted)) <= LENGTHS_APART
+        ]
+        return list(dict.fromkeys([*nearest_names(wanted, alike), *sharing]))[:limit]
+
+    def qualified(self, row: int) -> str:
+        """The name of a definition with those of what it is in."""
+        names: list[str] = []
+        while row >= 0:
+            names.append(self._corpus.names[row])
+            row = int(self._corpus.symbols.containers[row])
+        return ".".join(reversed(names))
+
+    def kind(self, row: int) -> SymbolKind:
+        return KINDS[int(self._corpus.symbols.kinds[row])]
+
+    def callable_of(self, rows: Iterable[int]) -> list[int]:
+        """Those that can be called."""
+        return [row for row in rows if self.kind(row) in _CALLABLE]
+
+    def _is_within(self, row: int, outer: Sequence[str]) -> bool:
+        if not outer:
+            return True
+        own = self.qualified(row).split(".")[:-1]
+        if own[-len(outer) :] == list(outer):
+            return True
+        # Beyond its file a definition is in the file's module and folders.
+        path = self._corpus.files[int(self._corpus.symbols.files[row])].path
+        places = [*re.sub(r"(?:/(?:__init__|index|mod))?\.\w+$", "", path).split("/"), *own]
+        return places[-len(outer) :] == list(outer)
+
+    def _is_in(self, row: int, path: str) -> bool:
+        own = self._corpus.files[int(self._corpus.symbols.files[row])].path
+        return not path or own == path or own.endswith(f"/{path}")
+
+    def _rank(self, row: int) -> tuple[int, int, int, str, int]:
+        corpus = self._corpus
+        file = corpus.files[int(corpus.symbols.files[row])]
+        first, last = corpus.symbols.spans[row][2:].tolist()
+        return (
+            bool(file.traits & _LOWER),
+            _ORDER[self.kind(row)],
+            -min(last - first, 200),
+            file.path,
+            row,
+        )

@@ -1,0 +1,137 @@
+"""Where files are: how well the names of a file and of its folders fit a question's words.
+
+This module imports numpy, which takes a while: import it where it is needed.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.codebase.words import words_of
+
+# Files that are named after what they are and not after what they are about: their folder tells that.
+_NAMELESS = frozenset({"__init__", "__main__", "index", "mod", "lib", "main"})
+# What a word is worth of which only the beginning is the same.
+_LONG_BEGINNING, _SHORT_BEGINNING = 0.8, 0.5
+LEAST_BEGINNING = 3
+LONG = 5
+_SUFFIXES = re.compile(r"(?:\.(?:test|spec|d|min|config|stories))?\.[A-Za-z0-9]{1,10}$")
+
+
+@lru_cache(maxsize=65_536)
+def name_words(name: str) -> tuple[str, ...]:
+    """The words of a name; the last one is the whole of it: the joined parts with `=`, or its only word."""
+    return tuple(words_of(name)) or (name.lower(),)
+
+
+class Fit(NamedTuple):
+    """How well the place of each file fits, each from 0 to 1."""
+
+    asked: NDArray[np.float32]
+    """The share of the question's words, by what they are worth, that the file's name has."""
+    named: NDArray[np.float32]
+    """The share of the name's words that the question has."""
+    folders: NDArray[np.float32]
+    """The share of the question's words, by what they are worth, that its folders have."""
+
+
+class _Lists:
+    """Lists of numbers, one after the other."""
+
+    def __init__(self) -> None:
+        self._values: list[int] = []
+        self._starts = [0]
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    def add(self, values: Sequence[int]) -> None:
+        self._values += values
+        self._starts.append(len(self._values))
+
+    def best_of_each(self, worth: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Of each list the best of what its numbers are worth; 0 for an empty one. The last axis is that of numbers."""
+        return self._reduced(np.maximum, worth)
+
+    def mean_of_each(self, worth: NDArray[np.float32]) -> NDArray[np.float32]:
+        lengths = np.maximum(np.diff(self._arrays[1]), 1)
+        return self._reduced(np.add, worth) / lengths.astype(np.float32)
+
+    def _reduced(self, how: np.ufunc, worth: NDArray[np.float32]) -> NDArray[np.float32]:
+        values, starts = self._arrays
+        found = np.zeros((*worth.shape[:-1], len(starts) - 1), dtype=np.float32)
+        filled = np.flatnonzero(np.diff(starts))
+        if len(filled):
+            found[..., filled] = how.reduceat(worth[..., values], starts[filled], axis=-1)
+        return found
+
+    @property
+    def _arrays(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        if self._made is None or len(self._made[1]) != len(self._starts):
+            self._made = np.array(self._values, dtype=np.int64), np.array(self._starts, dtype=np.int64)
+        return self._made
+
+    _made: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+
+
+class Places:
+    """The names of files and folders; one row a file."""
+
+    def __init__(self) -> None:
+        self._number_of: dict[str, int] = {}
+        self._sorted: list[str] = []
+        self._names = _Lists()
+        self._folders = _Lists()
+
+    def add(self, paths: Sequence[str]) -> None:
+        for path in paths:
+            *folders, name = path.split("/")
+            stem = _SUFFIXES.sub("", name)
+            if stem in _NAMELESS and folders:
+                stem = folders[-1]
+            self._names.add(self._numbers(stem))
+            self._folders.add([number for folder in folders for number in self._numbers(folder)])
+
+    def fit(self, words: Sequence[str], worth: Sequence[float]) -> Fit:
+        """How well the places of all files fit these words, which are worth so much."""
+        total = sum(worth)
+        if not words or not total:
+            nothing = np.zeros(len(self._names), dtype=np.float32)
+            return Fit(nothing, nothing, nothing)
+        fits = np.stack([self._fit(word) for word in words])
+        shares: NDArray[np.float32] = np.array(worth, dtype=np.float32) / np.float32(total)
+        return Fit(
+            np.asarray(shares @ self._names.best_of_each(fits), dtype=np.float32),
+            self._names.mean_of_each(fits.max(axis=0)),
+            np.asarray(shares @ self._folders.best_of_each(fits), dtype=np.float32),
+        )
+
+    def _numbers(self, name: str) -> list[int]:
+        words = [word for word in dict.fromkeys(words_of(name)) if not word.startswith("=")]
+        return [self._number_of.setdefault(word, len(self._number_of)) for word in words]
+
+    def _fit(self, word: str) -> NDArray[np.float32]:
+        """How well each known word fits this one: it is the same, or one begins with the other."""
+        if len(self._sorted) != len(self._number_of):
+            self._sorted = sorted(self._number_of)
+        fits = np.zeros(len(self._number_of), dtype=np.float32)
+        if len(word) >= LEAST_BEGINNING:
+            for length in range(LEAST_BEGINNING, len(word)):
+                if (number := self._number_of.get(word[:length])) is not None:
+                    fits[number] = _worth_of(length)
+            place = bisect_left(self._sorted, word)
+            while place < len(self._sorted) and self._sorted[place].startswith(word):
+                fits[self._number_of[self._sorted[place]]] = _worth_of(len(word))
+                place += 1
+        if (number := self._number_of.get(word)) is not None:
+            fits[number] = 1
+        return fits
+
+
+def _worth_of(length: int) -> float:
+    return _LONG_BEGINNING if length >= LONG else _SHORT_BEGINNING

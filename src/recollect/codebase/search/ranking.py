@@ -1,0 +1,319 @@
+"""Which files answer a question about code, and which part of each: a sum of signals that make sense anywhere.
+
+The weights start from measured notes; see docs/decisions/0015-code-by-content.md. This module imports numpy, which takes a
+while: import it where it is needed.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.codebase.digest import vectors_of
+from recollect.codebase.search.bm25 import rarity, saturated
+from recollect.codebase.search.corpus import KINDS, Corpus
+from recollect.codebase.search.history import History
+from recollect.codebase.words import query_words, words_of
+from recollect.domain.code import FileTrait, SymbolKind
+from recollect.storage.derived.token_segments import token
+
+Column = NDArray[np.float32]
+
+WEIGHTS: Final = {
+    "text": 1.0,
+    "whole": 0.3,
+    "path": 0.2,
+    "covered": 0.2,
+    "name": 0.6,
+    "folders": 0.5,
+    "scope": 0.4,
+    "defines": 0.2,
+    "defines_word": 0.35,
+    "history": 0.4,
+    "meaning": 0.4,
+    "about": 0.2,
+}
+# What it counts that a file defines what the question consists of.
+DEFINES_ALONE: Final = 1.0
+# What the words of its path count in each part of a file.
+WORTH_OF_PATH: Final = 2.0
+WHOLE_FILE_B: Final = 0.3
+NEXT_CHUNKS: Final = (1.0, 0.5, 0.25)
+# Less similar than this share of the most similar says nothing.
+LEAST_SIMILAR: Final = 0.4
+# What a definition is worth for whoever looks for its name.
+_WORTH: Final = {
+    SymbolKind.CLASS: 1.0,
+    SymbolKind.STRUCT: 1.0,
+    SymbolKind.TRAIT: 1.0,
+    SymbolKind.INTERFACE: 1.0,
+    SymbolKind.ENUM: 1.0,
+    SymbolKind.FUNCTION: 0.9,
+    SymbolKind.METHOD: 0.9,
+    SymbolKind.CONSTRUCTOR: 0.9,
+    SymbolKind.TYPE: 0.9,
+    SymbolKind.MACRO: 0.9,
+    SymbolKind.MODULE: 0.5,
+    SymbolKind.IMPL: 0.5,
+    SymbolKind.SIGNATURE: 0.3,
+}
+_KIND_WORTH: Final = np.array([_WORTH.get(kind, 0.6) for kind in KINDS], dtype=np.float32)
+LONG_BODY: Final = 100
+# What counts less, unless the question asks for it by one of these words.
+_LOWERED: Final = (
+    (FileTrait.TEST, 0.3, "test tests testing tested spec fixture mock conftest"),
+    (FileTrait.EXAMPLE, 0.4, "example examples demo benchmark benchmarks script scripts sample"),
+    (FileTrait.DOCUMENTATION, 0.4, "doc docs documentation documented readme guide tutorial changelog"),
+    (FileTrait.VENDORED, 0.6, "vendor vendored"),
+    (FileTrait.GENERATED, 0.6, "generated"),
+    (FileTrait.MINIFIED, 0.3, "minified"),
+    (FileTrait.DECLARATION, 0.7, "declaration declarations typing typings stub"),
+)
+_OLD: Final = re.compile(r"(?:^|[/_.-])(?:legacy|compat|deprecated|old)(?=$|[/_.-])", re.IGNORECASE)
+OLD: Final = 0.6
+_TYPES: Final = re.compile(r"(?:^|/)(?:types?|typings|interfaces)(?:\.[a-z]+|/[^/]*)$", re.IGNORECASE)
+TYPES: Final = 0.85
+_VERSIONED: Final = re.compile(r"(?:^|/)v(\d{1,3})(?=/)")
+SUPERSEDED: Final = 0.5
+_SCOPE: Final = re.compile(r"\s*([\w./@-]{2,80})(?:\([\w ./@,-]{1,40}\))?!?:\s")
+
+
+class Found(NamedTuple):
+    """A file that may answer."""
+
+    file: int
+    score: float
+    chunk: int
+    """The row of the part that fits best; -1 when the file has no parts."""
+    signals: Mapping[str, float]
+    """What each witness adds to the score."""
+
+
+@dataclass(frozen=True, slots=True)
+class Toggles:
+    """Which witnesses are heard."""
+
+    vector: bool = True
+    symbol: bool = True
+    graph: bool = True
+
+
+class Ranker:
+    """Ranks the files of one corpus. What can be known before a question is worked out once."""
+
+    def __init__(self, corpus: Corpus, history: History) -> None:
+        self._corpus = corpus
+        self.history = history
+        chunks = corpus.chunks
+        self._alive = corpus.alive[chunks.files] if len(chunks.files) else np.empty(0, dtype=np.bool_)
+        self._chunk_lengths = corpus.words.lengths
+        living = self._chunk_lengths[self._alive]
+        self._average = float(living.mean()) if len(living) else 0.0
+        files = len(corpus.files)
+        self._file_lengths = np.bincount(chunks.files, self._chunk_lengths, minlength=files).astype(np.float32)
+        self._average_file = float(self._file_lengths[corpus.alive].mean()) if corpus.alive.any() else 0.0
+        self._living_chunks = max(1, len(living))
+        self._living_files = max(1, int(corpus.alive.sum()))
+        paths = [file.path for file in corpus.files]
+        self._traits = np.array([int(file.traits) for file in corpus.files], dtype=np.int64)
+        self._old = np.array([bool(_OLD.search(path)) for path in paths], dtype=np.bool_)
+        self._types = np.array([bool(_TYPES.search(path)) for path in paths], dtype=np.bool_)
+        self._superseded = _superseded(paths, corpus.alive)
+
+    def rank(self, query: str, limit: int, toggles: Toggles = Toggles()) -> list[Found]:  # noqa: B008 - frozen
+        """The files that fit best, best first."""
+        corpus = self._corpus
+        words = query_words(query)
+        if not words or not len(corpus.files):
+            return []
+        plain = [(word, weight) for word, weight in words if not word.startswith("=")]
+        chunk_scores, whole, path, covered = self._by_text(words, plain)
+        firsts, text, best = self._by_file(chunk_scores)
+        signals: dict[str, Column] = {"text": _share(text), "whole": _share(whole), "path": _share(path)}
+        signals["covered"] = np.where(best >= 0, covered[best], 0).astype(np.float32)
+        worths = [weight * self._path_rarity(word) for word, weight in plain]
+        fit = corpus.places.fit([word for word, _ in plain], worths)
+        signals["name"] = np.sqrt(fit.asked * fit.named)
+        signals["folders"] = fit.folders
+        signals["scope"] = self._scope(query)
+        weights = dict(WEIGHTS)
+        if toggles.symbol:
+            compounds = [word for word, weight in words if word.startswith("=") and weight == 1.0]
+            alone = len(query.split()) == 1
+            signals["defines"] = self._defines(compounds or ([words[0][0]] if alone else []))
+            signals["defines_word"] = self._defines([word for word, _ in plain] if not alone else [])
+            weights["defines"] = DEFINES_ALONE if alone else WEIGHTS["defines"]
+        signals["history"] = _share(self.history.files(words, corpus.row_of, len(corpus.files)))
+        if toggles.vector:
+            meaning = vectors_of([query])[0]
+            cosines = np.where(self._alive, corpus.vectors.cosines(meaning), 0)
+            nearest = np.zeros(len(corpus.files), dtype=np.float32)
+            np.maximum.at(nearest, corpus.chunks.files, cosines.astype(np.float32))
+            signals["meaning"] = _standing_out(nearest)
+            signals["about"] = _standing_out(
+                np.where(corpus.alive, corpus.abouts.cosines(meaning), 0).astype(np.float32)
+            )
+            if (best < 0).any() or not firsts.any():
+                best = self._nearest_chunks(best, cosines)
+        scores = sum((np.float32(weights[name]) * column for name, column in signals.items()), np.float32(0))
+        lowered = self._lowered({*words_of(query), *(word for word, _ in words)})
+        scores = np.where(corpus.alive, np.asarray(scores) * lowered, 0)
+        order = np.argsort(-scores, kind="stable")[:limit]
+        return [
+            Found(
+                row,
+                float(scores[row]),
+                int(best[row]),
+                {name: float(weights[name] * column[row] * lowered[row]) for name, column in signals.items()},
+            )
+            for row in order.tolist()
+            if scores[row] > 0
+        ]
+
+    # -- text ----------------------------------------------------------------------------------------
+
+    def _by_text(
+        self, words: Sequence[tuple[str, float]], plain: Sequence[tuple[str, float]]
+    ) -> tuple[Column, Column, Column, Column]:
+        """What the words say of each chunk, each whole file and each path, and which share of them each chunk has."""
+        corpus = self._corpus
+        chunk_files = corpus.chunks.files
+        files = len(corpus.files)
+        scores = np.zeros(len(chunk_files), dtype=np.float32)
+        covered = np.zeros(len(chunk_files), dtype=np.float32)
+        whole, path = np.zeros(files, dtype=np.float32), np.zeros(files, dtype=np.float32)
+        is_plain, total = {word for word, _ in plain}, 0.0
+        for word, weight in words:
+            had, on_path = corpus.words.having(token(word)), corpus.paths.having(token(word))
+            counts = np.zeros(len(chunk_files), dtype=np.float32)
+            counts[had.rows] = had.counts
+            in_file = np.bincount(chunk_files[had.rows], had.counts, minlength=files).astype(np.float32)
+            if len(on_path.rows):
+                has = np.zeros(files, dtype=np.float32)
+                has[on_path.rows] = WORTH_OF_PATH
+                counts += has[chunk_files]
+                worth = np.float32(weight * rarity(self._living_files, len(on_path.rows)))
+                path[on_path.rows] += worth
+            rows = np.flatnonzero(counts)
+            if not len(rows):
+                total += weight * rarity(self._living_chunks, 0) if word in is_plain else 0.0
+                continue
+            value = weight * rarity(self._living_chunks, min(len(had.rows) or len(rows), self._living_chunks))
+            lengths = self._chunk_lengths[rows] + np.float32(WORTH_OF_PATH)
+            scores[rows] += np.float32(value) * saturated(counts[rows], lengths, self._average)
+            if word in is_plain:
+                total += value
+                covered[rows] += np.float32(value)
+            having = np.flatnonzero(in_file)
+            value = weight * rarity(self._living_files, min(len(having), self._living_files))
+            shares = saturated(in_file[having], self._file_lengths[having], self._average_file, WHOLE_FILE_B)
+            whole[having] += np.float32(value) * shares
+        scores[~self._alive] = 0
+        return scores, whole, path, covered / np.float32(total or 1)
+
+    def _by_file(self, scores: Column) -> tuple[Column, Column, NDArray[np.int64]]:
+        """Of each file its best chunk's score, those of its best three together, and which is the best; -1 for none."""
+        files = len(self._corpus.files)
+        best = np.full(files, -1, dtype=np.int64)
+        sums, firsts = np.zeros(files, dtype=np.float32), np.zeros(files, dtype=np.float32)
+        found = np.flatnonzero(scores)
+        if not len(found):
+            return firsts, sums, best
+        owners = self._corpus.chunks.files[found]
+        order = np.lexsort((-scores[found], owners))
+        found, owners = found[order], owners[order]
+        starts = np.flatnonzero(np.concatenate([[True], owners[1:] != owners[:-1]]))
+        place = np.arange(len(found)) - np.repeat(starts, np.diff(np.append(starts, len(found))))
+        for rank, share in enumerate(NEXT_CHUNKS):
+            here = place == rank
+            sums[owners[here]] += np.float32(share) * scores[found[here]]
+        best[owners[starts]] = found[starts]
+        firsts[owners[starts]] = scores[found[starts]]
+        return firsts, sums, best
+
+    def _nearest_chunks(self, best: NDArray[np.int64], cosines: NDArray[np.floating]) -> NDArray[np.int64]:
+        """The same, with the most similar chunk where no word tells which is the best."""
+        owners = self._corpus.chunks.files
+        order = np.lexsort((-cosines, owners))
+        firsts = order[np.concatenate([[True], owners[order][1:] != owners[order][:-1]])] if len(order) else order
+        nearest = np.full(len(best), -1, dtype=np.int64)
+        nearest[owners[firsts]] = firsts
+        return np.where(best < 0, nearest, best)
+
+    # -- names ---------------------------------------------------------------------------------------
+
+    def _path_rarity(self, word: str) -> float:
+        return rarity(self._living_chunks, min(len(self._corpus.words.having(token(word)).rows), self._living_chunks))
+
+    def _defines(self, words: Sequence[str]) -> Column:
+        """How much each file defines what is called by one of these words as a whole."""
+        corpus, symbols = self._corpus, self._corpus.symbols
+        found = np.zeros(len(corpus.files), dtype=np.float32)
+        for word in dict.fromkeys(words):
+            rows = corpus.definitions_of(word)
+            if not len(rows):
+                continue
+            spans = symbols.spans[rows]
+            lines = np.minimum(spans[:, 3] - spans[:, 2], LONG_BODY).astype(np.float32)
+            worth = _KIND_WORTH[symbols.kinds[rows]] * (1 + np.float32(0.1 / LONG_BODY) * lines)
+            owners = symbols.files[rows]
+            best = np.zeros(len(corpus.files), dtype=np.float32)
+            np.maximum.at(best, owners, worth.astype(np.float32))
+            found += best / np.float32(np.count_nonzero(best) ** 0.5)
+        return np.minimum(found, 1)
+
+    def _scope(self, query: str) -> Column:
+        """Whether a path has the parts that a question begins with, as in `db/models: …`."""
+        found = np.zeros(len(self._corpus.files), dtype=np.float32)
+        if (named := _SCOPE.match(query)) is None:
+            return found
+        wanted = [part.lower() for part in re.split(r"[/.]", named[1]) if part]
+        if wanted:
+            for row, file in enumerate(self._corpus.files):
+                parts = {part.lower() for part in file.path.split("/")}
+                parts.add(file.path.rsplit("/", 1)[-1].split(".", 1)[0].lower())
+                found[row] = sum(part in parts for part in wanted) / len(wanted)
+        return found
+
+    def _lowered(self, words: set[str]) -> Column:
+        factors = np.ones(len(self._corpus.files), dtype=np.float32)
+        for trait, factor, names in _LOWERED:
+            if not words.intersection(words_of(names)):
+                factors[(self._traits & int(trait)) != 0] *= np.float32(factor)
+        if not words.intersection(words_of("legacy compat compatibility deprecated old")):
+            factors[self._old] *= np.float32(OLD)
+        if not words.intersection(words_of("type types typing interface interfaces")):
+            factors[self._types] *= np.float32(TYPES)
+        for version, rows in self._superseded.items():
+            if version not in words:
+                factors[rows] *= np.float32(SUPERSEDED)
+        return factors
+
+
+def _superseded(paths: Sequence[str], alive: NDArray[np.bool_]) -> dict[str, NDArray[np.int64]]:
+    """The files in a folder `vN` beside one with a greater number, by `vN`."""
+    newest: dict[str, int] = {}
+    found: list[tuple[int, str, int]] = []
+    for row, path in enumerate(paths):
+        if alive[row] and (version := _VERSIONED.search(path)):
+            place, number = path[: version.start()], int(version[1])
+            newest[place] = max(number, newest.get(place, 0))
+            found.append((row, place, number))
+    old: dict[str, list[int]] = {}
+    for row, place, number in found:
+        if number < newest[place]:
+            old.setdefault(f"v{number}", []).append(row)
+    return {version: np.array(rows, dtype=np.int64) for version, rows in old.items()}
+
+
+def _share(values: Column) -> Column:
+    """Compared with the best."""
+    return values / np.float32(values.max(initial=0) or 1)
+
+
+def _standing_out(cosines: Column) -> Column:
+    """Compared with the most similar, without what is hardly similar."""
+    return np.maximum((_share(cosines) - np.float32(LEAST_SIMILAR)) / np.float32(1 - LEAST_SIMILAR), 0)

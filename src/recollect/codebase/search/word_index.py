@@ -1,0 +1,100 @@
+"""Which rows have which words, and how often, over rows that are only added.
+
+This module imports numpy, which takes a while: import it where it is needed.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+Words = NDArray[np.uint64]
+Rows = NDArray[np.int64]
+
+# More parts than this cost a search more than putting them together.
+MANY_PARTS = 8
+
+
+class _Part(NamedTuple):
+    words: Words
+    starts: NDArray[np.int64]
+    rows: NDArray[np.uint32]
+    counts: NDArray[np.uint8]
+
+
+class Occurrences(NamedTuple):
+    """The rows that have a word, and how often."""
+
+    rows: Rows
+    counts: NDArray[np.float32]
+
+
+class WordIndex:
+    """The words of all rows, by word."""
+
+    def __init__(self) -> None:
+        self._parts: list[_Part] = []
+        self.lengths: NDArray[np.float32] = np.empty(0, dtype=np.float32)
+        """How many words each row has, with repetition."""
+
+    @property
+    def rows(self) -> int:
+        return len(self.lengths)
+
+    def add(self, starts: NDArray[np.integer[Any]], words: Words, counts: NDArray[np.uint8]) -> None:
+        """Add rows, given by where the words of each begin among all these words; one entry more than rows."""
+        per_row = np.diff(starts)
+        rows = np.repeat(np.arange(self.rows, self.rows + len(per_row), dtype=np.uint32), per_row)
+        sums = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+        self.lengths = np.concatenate([self.lengths, np.diff(sums[starts]).astype(np.float32)])
+        if len(words):
+            self._parts.append(_by_word(words, rows, counts))
+        if len(self._parts) > MANY_PARTS:
+            self._parts = [_joined(self._parts)]
+
+    def having(self, word: int) -> Occurrences:
+        """The rows that have this word, ascending."""
+        wanted = np.uint64(word)
+        found: list[Occurrences] = []
+        for part in self._parts:
+            place = int(part.words.searchsorted(wanted))
+            if place < len(part.words) and part.words[place] == wanted:
+                here = slice(int(part.starts[place]), int(part.starts[place + 1]))
+                found.append(Occurrences(part.rows[here].astype(np.int64), part.counts[here].astype(np.float32)))
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            return Occurrences(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32))
+        return Occurrences(np.concatenate([one.rows for one in found]), np.concatenate([one.counts for one in found]))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All of it, to be kept."""
+        part = _joined(self._parts)
+        return {**part._asdict(), "lengths": self.lengths}
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """What was kept, without copying it."""
+        made = cls()
+        made._parts = [_Part(arrays["words"], arrays["starts"], arrays["rows"], arrays["counts"])]
+        made.lengths = arrays["lengths"]
+        return made
+
+
+def _by_word(words: Words, rows: NDArray[np.uint32], counts: NDArray[np.uint8]) -> _Part:
+    order = words.argsort(kind="stable")
+    words = words[order]
+    firsts = np.flatnonzero(np.concatenate([[True], words[1:] != words[:-1]])) if len(words) else np.empty(0, np.int64)
+    return _Part(words[firsts], np.append(firsts, len(words)).astype(np.int64), rows[order], counts[order])
+
+
+def _joined(parts: Sequence[_Part]) -> _Part:
+    if len(parts) == 1:
+        return parts[0]
+    words = [np.repeat(part.words, np.diff(part.starts)) for part in parts]
+    return _by_word(
+        np.concatenate([np.empty(0, np.uint64), *words]),
+        np.concatenate([np.empty(0, np.uint32), *(part.rows for part in parts)]),
+        np.concatenate([np.empty(0, np.uint8), *(part.counts for part in parts)]),
+    )

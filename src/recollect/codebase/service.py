@@ -1,0 +1,260 @@
+"""Asking an index: where code is, what it says, and who uses what. Indexes are loaded when they are first asked."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import anyio
+import anyio.to_thread
+
+from recollect.codebase.indexing import Indexer, IndexOptions, differences, index_id_of, unknown_index
+from recollect.domain.code import FileFacts, Snapshot, SourceFile, Span
+from recollect.domain.errors import NotFound
+from recollect.domain.progress import SilentReporter
+from recollect.domain.secrets import masked
+from recollect.storage.code import CodeStore, Content, IndexedFile, IndexRecord
+
+if TYPE_CHECKING:
+    from recollect.codebase.digest import Digest
+    from recollect.codebase.search.corpus import Corpus
+    from recollect.codebase.search.links import Links
+    from recollect.codebase.search.naming import Names
+    from recollect.codebase.search.ranking import Ranker, Toggles
+
+# So many indexes are kept in memory; the one that nobody asked for the longest goes first.
+MOST_LOADED = 4
+# The greatest sum of all signals that real questions reach.
+FULL = 4.0
+
+
+class Extract(NamedTuple):
+    """A part of a file as it was indexed, with a few lines around it."""
+
+    span: Span
+    before: str
+    text: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class CodeHit:
+    """A part of a file that answers."""
+
+    file: IndexedFile
+    score: float
+    """From 0 to 1."""
+    scores: Mapping[str, float]
+    """What the words, the meaning, the names, the history and the graph say, each from 0 to 1."""
+    extract: Extract
+    symbol: str
+    """The definition that it is about; empty when it is about none."""
+
+
+@dataclass
+class Loaded:
+    """One state of an index, in memory."""
+
+    record: IndexRecord
+    corpus: "Corpus"
+    ranker: "Ranker"
+    names: "Names"
+    links: "Links | None" = None
+    facts: dict[str, FileFacts] = field(default_factory=dict[str, FileFacts])
+
+    @property
+    def place(self) -> Snapshot:
+        """Where its contents can be read."""
+        details = self.record.details
+        return Snapshot(
+            root=self.record.root,
+            rev=self.record.rev,
+            commit=self.record.commit,
+            files=(),
+            is_git=details.get("is_git", True),
+            from_objects=details.get("from_objects", False),
+            repositories=details.get("repositories", ()),
+        )
+
+
+class CodeService:
+    """Answers from indexes."""
+
+    def __init__(self, store: CodeStore, indexer: Indexer, roots: Sequence[Path] = ()) -> None:
+        """`roots` are the only folders that may be indexed, and what is in them; all when there are none."""
+        self.roots = [root.resolve() for root in roots]
+        self.store = store
+        self.indexer = indexer
+        self._loaded: dict[str, Loaded] = {}
+        self._loading = anyio.Lock()
+
+    async def load(self, index_id: str) -> Loaded:
+        """The newest whole state of an index."""
+        record = await self.store.index(index_id)
+        if record is None:
+            self._loaded.pop(index_id, None)
+            raise unknown_index(index_id)
+        async with self._loading:
+            known = self._loaded.pop(index_id, None)
+            if known is None or known.record.generation != record.generation:
+                known = await self._brought_up(record, known)
+            self._loaded[index_id] = known
+            while len(self._loaded) > MOST_LOADED:
+                del self._loaded[next(iter(self._loaded))]
+            return known
+
+    async def links(self, loaded: Loaded) -> "Links":
+        """Who uses what."""
+        if loaded.links is None:
+            from recollect.codebase.packing import unpacked_edges
+            from recollect.codebase.search.links import Links
+
+            packed = await self.store.edges(loaded.record.id)
+            loaded.links = await anyio.to_thread.run_sync(
+                lambda: Links(loaded.corpus, {path: unpacked_edges(edges) for path, edges in packed.items()})
+            )
+        return loaded.links
+
+    async def search(
+        self, index_id: str, query: str, *, limit: int, toggles: "Toggles", context_lines: int
+    ) -> list[CodeHit]:
+        """The parts of files that answer best, one of each file, best first."""
+        loaded = await self.load(index_id)
+        found = await anyio.to_thread.run_sync(lambda: loaded.ranker.rank(query, limit, toggles))
+        hits: list[CodeHit] = []
+        for one in found:
+            file = loaded.corpus.files[one.file]
+            chunk = loaded.corpus.chunks
+            span = Span(*chunk.spans[one.chunk].tolist()) if one.chunk >= 0 else Span(0, 0, 1, 1)
+            symbol = int(chunk.symbols[one.chunk]) if one.chunk >= 0 else -1
+            extract = await self.extract(loaded, file, span, context_lines)
+            hits.append(
+                CodeHit(
+                    file=file,
+                    score=round(min(1.0, one.score / FULL), 4),
+                    scores=_shares(one.signals),
+                    extract=extract,
+                    symbol=loaded.names.qualified(symbol) if symbol >= 0 else "",
+                )
+            )
+        return hits
+
+    async def freshen(self, root: str, options: IndexOptions, few: int) -> int:
+        """Bring an index up to date if no more than a few files changed; else how many did."""
+        index_id = index_id_of(root, "HEAD", options)
+        snapshot = await self.indexer.snapshot(root, "HEAD", options)
+        changed, removed = differences(snapshot, {file.path: file for file in await self.store.files(index_id)})
+        behind = len(changed) + len(removed)
+        if 0 < behind <= few:
+            await self.indexer.build(root, "HEAD", options, SilentReporter())
+            return 0
+        return behind
+
+    async def clean_up(self) -> int:
+        """Remove the indexes of folders that are gone, and what no index needs; how many indexes that were."""
+        from recollect.codebase.digest import VERSION
+
+        removed = 0
+        for record in await self.store.indexes():
+            if not await anyio.Path(record.root).is_dir():
+                removed += await self.store.delete(record.id)
+                self._loaded.pop(record.id, None)
+        await self.store.sweep(VERSION)
+        return removed
+
+    async def extract(self, loaded: Loaded, file: IndexedFile, span: Span, context_lines: int) -> Extract:
+        """This part of a file, as it was when the index was made; without secrets."""
+        content = await self.content(loaded, file)
+        return _extract(content, span, context_lines)
+
+    async def content(self, loaded: Loaded, file: IndexedFile) -> bytes:
+        from recollect.codebase.discovery.contents import read_content
+
+        source = SourceFile(file.path, file.content.blob, file.size, file.content.language, file.traits, file.dirty)
+        return await anyio.to_thread.run_sync(read_content, loaded.place, source)
+
+    async def facts(self, loaded: Loaded, path: str) -> FileFacts:
+        """What one file says."""
+        from recollect.codebase.digest import VERSION, unpacked_facts
+
+        if path not in loaded.facts:
+            row = loaded.corpus.row_of.get(path)
+            if row is None:
+                raise unknown_file(path, loaded)
+            content = loaded.corpus.files[row].content
+            packed = await self.store.digests(VERSION, [content])
+            if content not in packed:
+                raise NotFound(f"{path} is being indexed anew", hint="ask again in a moment")
+            loaded.facts[path] = unpacked_facts(packed[content])
+        return loaded.facts[path]
+
+    async def _brought_up(self, record: IndexRecord, known: Loaded | None) -> Loaded:
+        from recollect.codebase.digest import VERSION
+        from recollect.codebase.discovery.history import commit_subjects
+        from recollect.codebase.search.corpus import Corpus
+        from recollect.codebase.search.history import History
+        from recollect.codebase.search.naming import Names
+        from recollect.codebase.search.ranking import Ranker
+
+        after = known.record.generation if known else 0
+        corpus = known.corpus if known else Corpus()
+        changed = await self.store.files(record.id, after_generation=after)
+        paths = {*await self.store.paths(record.id)}
+        contents = list(dict.fromkeys(file.content for file in changed))
+        digests: dict[Content, Digest] = {}
+        for start in range(0, len(contents), 500):
+            packed = await self.store.digests(VERSION, contents[start : start + 500])
+            digests |= await anyio.to_thread.run_sync(_all_unpacked, packed)
+
+        def bring_up() -> Loaded:
+            removed = [path for path in corpus.row_of if path not in paths]
+            corpus.put([(file, digests[file.content]) for file in changed if file.content in digests], removed)
+            if known is not None and known.record.commit == record.commit:
+                history = known.ranker.history
+            else:
+                is_git = record.details.get("is_git", True) and record.commit is not None
+                history = History(commit_subjects(record.root, record.commit or "HEAD") if is_git else ())
+            return Loaded(record, corpus, Ranker(corpus, history), Names(corpus))
+
+        return await anyio.to_thread.run_sync(bring_up)
+
+
+def _all_unpacked(packed: Mapping[Content, bytes]) -> "dict[Content, Digest]":
+    from recollect.codebase.digest import unpacked
+
+    return {content: unpacked(digest) for content, digest in packed.items()}
+
+
+def unknown_file(path: str, loaded: Loaded) -> NotFound:
+    from recollect.domain.nearest import nearest_names
+
+    near = nearest_names(path, loaded.corpus.row_of)
+    hint = f"did you mean {' or '.join(near)}?" if near else "paths are given from the root of the index"
+    return NotFound(f"there is no file {path[:200]!r} in this index", hint=hint)
+
+
+def _extract(content: bytes, span: Span, context_lines: int) -> Extract:
+    lines = content.split(b"\n")
+    first, last = max(0, span.first_line - 1), min(len(lines), span.last_line)
+    before = lines[max(0, first - context_lines) : first]
+    after = lines[last : last + context_lines]
+    return Extract(span, _text(before), masked(content[span.start : span.end].decode("utf-8", "replace")), _text(after))
+
+
+def _text(lines: Sequence[bytes]) -> str:
+    return masked(b"\n".join(lines).decode("utf-8", "replace"))
+
+
+def _shares(signals: Mapping[str, float]) -> dict[str, float]:
+    from recollect.codebase.search.ranking import WEIGHTS
+
+    def share(*names: str) -> float:
+        most = sum(WEIGHTS[name] for name in names)
+        return round(min(1.0, sum(signals.get(name, 0.0) for name in names) / most), 4)
+
+    return {
+        "vector": share("meaning", "about"),
+        "symbol": share("defines", "defines_word", "name"),
+        "graph": share("history"),
+        "text": share("text", "whole", "covered"),
+    }

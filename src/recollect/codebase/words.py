@@ -1,0 +1,101 @@
+"""How code becomes the words that its index holds; questions about code are read alike."""
+
+import re
+from functools import cache
+from itertools import chain
+
+from recollect.retrieval.terms import STOP_WORDS, every_term
+
+_IDENTIFIER = re.compile(r"\w+")
+_UNDERSCORES = re.compile(r"_+")
+# "isn't" as a whole; of "it's" and "parser's" only the ending.
+_CONTRACTION = re.compile(r"\b[a-z]+n['\u2019]t\b|['\u2019](?:d|ll|m|re|s|ve)\b", re.IGNORECASE)
+_BESIDE = re.compile(r"[ \t-]?")
+# Longer ones are encoded data.
+_LONGEST_IDENTIFIER = 128
+# Identifiers repeat, so each is read once; a repository of random names must not fill the memory.
+_MOST_KEPT = 400_000
+
+_PART = 0.7
+_PAIR = 0.7
+# What a change does tells less of where it belongs than what it is about.
+_CHANGE = 0.5
+_CHANGES = "fix fixes fixed fixing add adds added adding remove removes removed removing support supports supported"
+
+
+class _Words(dict[str, tuple[str, ...]]):
+    """The words of each identifier, read when it is first seen."""
+
+    def __missing__(self, identifier: str) -> tuple[str, ...]:
+        if len(self) >= _MOST_KEPT:
+            self.clear()
+        words = self[identifier] = _words_in(identifier)
+        return words
+
+
+_known = _Words()
+
+
+def words_of(text: str) -> list[str]:
+    """The words of code, in order: identifiers in parts, lower-case and stemmed; of several parts also joined.
+
+    `RootModel` and `root_model` both are `root`, `model` and `=rootmodel`.
+    """
+    return list(chain.from_iterable(map(_known.__getitem__, _IDENTIFIER.findall(text))))
+
+
+def query_words(query: str) -> list[tuple[str, float]]:
+    """The words to look for, each once, with what each counts.
+
+    Stop words are left out, unless nothing else is there. Two words side by side may be one identifier: they are looked
+    for joined as well.
+    """
+    text = _CONTRACTION.sub(lambda found: " " * len(found.group()), query)
+    return _weighed(text, _stop_words()) or _weighed(text, frozenset())
+
+
+def _weighed(text: str, left_out: frozenset[str]) -> list[tuple[str, float]]:
+    weights: dict[str, float] = {}
+
+    def count(word: str, weight: float) -> None:
+        weights[word] = max(weight, weights.get(word, 0.0))
+
+    before, before_ends = "", -1
+    for found in _IDENTIFIER.finditer(text):
+        *parts, last = _known[found.group()] or ("",)
+        if not last or (not parts and last in left_out):
+            before = ""
+        elif parts:
+            for part in parts:
+                if part not in left_out:
+                    count(part, _PART)
+            # Words of a script without spaces are pairs of characters, and none is the whole.
+            count(last, 1.0 if last.startswith("=") else _PART)
+            before = ""
+        else:
+            count(last, _CHANGE if last in _change_words() else 1.0)
+            if before and _BESIDE.fullmatch(text, before_ends, found.start()):
+                count(f"={before}{last}", _PAIR)
+            before, before_ends = last, found.end()
+    return list(weights.items())
+
+
+def _words_in(identifier: str) -> tuple[str, ...]:
+    if len(identifier) > _LONGEST_IDENTIFIER:
+        return ()
+    name = _UNDERSCORES.sub("_", identifier).strip("_")
+    if not name.isascii():
+        return every_term(name.replace("_", " "))
+    # Of an identifier of several parts the terms are the whole and then the parts.
+    _, *parts = every_term(name) or ("",)
+    return (*parts, "=" + "".join(parts)) if parts else every_term(name)
+
+
+@cache
+def _stop_words() -> frozenset[str]:
+    return frozenset(words_of(" ".join(STOP_WORDS)))
+
+
+@cache
+def _change_words() -> frozenset[str]:
+    return frozenset(words_of(_CHANGES))

@@ -1,0 +1,407 @@
+"""Code of the project one works in: its symbols, who calls what, and where to look."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from recollect.codebase.indexing import IndexOptions, index_id_of
+from recollect.codebase.service import CodeService, Loaded
+from recollect.domain.code import Evidence, FileTrait, Language, SymbolKind, UseKind
+from recollect.domain.errors import InvalidRequest, NotFound
+from recollect.domain.progress import Reporter
+from recollect.memory.projects import ProjectService
+from recollect.storage.code import IndexRecord
+from recollect.toolkit.context import CallContext
+from recollect.toolkit.declaration import Request, Result, examples, tool
+from recollect.tools.repositories import (
+    Citation,
+    Freshness,
+    Shown,
+    found_code,
+    freshness_of,
+    printable_path,
+    resolved_root,
+)
+
+# Of an index that is behind by no more than this, a question brings it up to date; of one that is behind by more, the
+# answer says so.
+FEW_CHANGES = 25
+
+ProjectOption = Annotated[
+    str | None,
+    Field(
+        default=None,
+        min_length=1,
+        max_length=4_096,
+        description="The project's path, name or id; by default the active one, or the folder you work in.",
+    ),
+]
+FunctionName = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=500,
+        description="A function or method, bare (`login`) or qualified (`Session.login`, `src/auth.py::login`).",
+    ),
+]
+
+
+class IndexRequest(Request):
+    model_config = examples({"action": "project"}, {"action": "status"})
+
+    action: Literal["project", "file", "status", "cleanup"] = Field(
+        description="project: index it, or what changed in it. file: only look at one file again. status: what is "
+        "indexed. cleanup: remove indexes of folders that are gone, and what no index needs."
+    )
+    path: str | None = Field(
+        default=None, min_length=1, max_length=4_096, description="The folder, or for file the file."
+    )
+    include_git: bool = Field(default=True, description="Accepted for those who give it: history is always read.")
+    commit_limit: int | None = Field(default=None, ge=1, description="Accepted likewise: the newest 20,000 are read.")
+    parallel: bool = Field(default=True, description="Accepted likewise: files are always read in parallel.")
+    max_workers: int | None = Field(default=None, ge=1, le=64, description="Accepted likewise: settings tell it.")
+
+
+class IndexedRepository(Result):
+    index_id: str
+    root: str
+    rev: str
+    files: int
+    symbols: int
+    edges: int
+    freshness: Freshness
+
+
+class IndexResult(Result):
+    message: str = Field(description="In one sentence, such as: Indexed 120 files, 1500 symbols, 4000 uses.")
+    indexes: list[IndexedRepository]
+    changed: int = Field(description="How many files were read because they were new or had changed.")
+    removed: int = Field(description="How many files or indexes were removed.")
+
+
+class GetSymbolsRequest(Request):
+    model_config = examples({"file_path": "src/auth.py"}, {"file_path": "src/auth.py", "symbol_type": "class"})
+
+    file_path: str = Field(min_length=1, max_length=4_096, description="From the project's root.")
+    symbol_type: SymbolKind | None = Field(default=None, description="Only these.")
+    project: ProjectOption
+    limit: int = Field(default=200, ge=1, le=2_000)
+    offset: int = Field(default=0, ge=0)
+
+
+class SymbolView(Result):
+    name: str
+    qualified_name: str
+    symbol_type: SymbolKind
+    line_start: int
+    line_end: int
+    signature: str
+    documentation: str
+    exported: bool
+
+
+class GetSymbolsResult(Result):
+    file_path: str
+    language: Language
+    total: int
+    symbols: list[SymbolView] = Field(description="In the order of the file.")
+    broken_lines: list[int] = Field(description="Where the syntax could not be read.")
+    freshness: Freshness
+
+
+class SemanticCodeSearchRequest(Request):
+    model_config = examples({"query": "where are sessions signed?"}, {"query": "who calls login", "language": "python"})
+
+    query: str = Field(min_length=1, max_length=10_000)
+    language: Language | None = Field(default=None, description="Only files of this language.")
+    limit: int = Field(default=10, ge=1, le=100)
+    project: ProjectOption
+
+
+class CodeResult(Result):
+    path: str
+    lines: list[int]
+    symbol: str
+    score: float
+    content: Shown
+    citation: Citation
+
+
+class SemanticCodeSearchResult(Result):
+    search_type: Literal["semantic", "callers", "callees"]
+    results: list[CodeResult] = Field(description="Best first.")
+    calls: list["CallView"] = Field(description="Who calls or is called, when the question asks that.")
+    freshness: Freshness
+
+
+class CallView(Result):
+    function: str = Field(description="Who calls, or is called; the file's name for what is at its top.")
+    path: str
+    lines: list[int] = Field(description="Where the calls are, in the calling file.")
+    call_path: str = Field(description="The calling file.")
+    count: int
+    kind: UseKind
+    evidence: Evidence
+    confidence: float = Field(description="Less than one half is a guess by the name alone.")
+
+
+class CallsRequest(Request):
+    model_config = examples({"function_name": "login"})
+
+    function_name: FunctionName
+    limit: int = Field(default=20, ge=1, le=500)
+    project: ProjectOption
+
+
+class CallsResult(Result):
+    function: str
+    definitions: list[str] = Field(description="What is meant by the name: path, line and qualified name.")
+    calls: list[CallView] = Field(description="The surest first; tests and examples after the program itself.")
+    total: int
+    unresolved: list[str] = Field(description="Calls out of it whose definition is not in the repository.")
+    freshness: Freshness
+
+
+@tool("code", idempotent=True)
+async def index(
+    request: IndexRequest, code: CodeService, projects: ProjectService, context: CallContext, reporter: Reporter
+) -> IndexResult:
+    """Index the code of a project, look at one file again, tell what is indexed, or clean up."""
+    if request.action == "status":
+        records = await code.store.indexes()
+        shown = [_repository(record) for record in records if record.generation]
+        symbols = sum(one.symbols for one in shown)
+        message = f"Index status: {symbols} symbols in {sum(one.files for one in shown)} files of {len(shown)} indexes"
+        return IndexResult(message=message, indexes=shown, changed=0, removed=0)
+    if request.action == "cleanup":
+        removed = await code.clean_up()
+        return IndexResult(message=f"Removed {removed} indexes", indexes=[], changed=0, removed=removed)
+    if request.action == "file":
+        if request.path is None:
+            raise InvalidRequest("path: needed to look at a file again", hint="give the file's path")
+        root = await _root(None, code, projects, context)
+    else:
+        root = await _root(request.path, code, projects, context)
+    built = await code.indexer.build(root, "HEAD", IndexOptions(), reporter)
+    details = built.record.details
+    if request.action == "file" and request.path is not None:
+        loaded = await code.load(built.record.id)
+        facts = await code.facts(loaded, _within(request.path, root))
+        message = f"Indexed {request.path}: {len(facts.symbols)} symbols"
+    else:
+        message = f"Indexed {details['files']} files, {details['symbols']} symbols, {details['edges']} uses"
+    return IndexResult(
+        message=message,
+        indexes=[_repository(built.record)],
+        changed=len(built.changed),
+        removed=len(built.removed),
+    )
+
+
+@tool("code", read_only=True)
+async def get_symbols(
+    request: GetSymbolsRequest, code: CodeService, projects: ProjectService, context: CallContext
+) -> GetSymbolsResult:
+    """List what a file defines: classes, functions, fields and more, with their lines and signatures."""
+    loaded, freshness = await _project_index(request.project, code, projects, context)
+    path = _within(request.file_path, loaded.record.root)
+    facts = await code.facts(loaded, path)
+    wanted = [
+        (place, symbol)
+        for place, symbol in enumerate(facts.symbols)
+        if request.symbol_type is None or symbol.kind is request.symbol_type
+    ]
+    first = int(loaded.corpus.first_symbols[loaded.corpus.row_of[path]])
+    return GetSymbolsResult(
+        file_path=path,
+        language=facts.language,
+        total=len(wanted),
+        symbols=[
+            SymbolView(
+                name=symbol.name,
+                qualified_name=loaded.names.qualified(first + place),
+                symbol_type=symbol.kind,
+                line_start=symbol.span.first_line,
+                line_end=symbol.span.last_line,
+                signature=symbol.signature,
+                documentation=symbol.doc,
+                exported=symbol.exported,
+            )
+            for place, symbol in wanted[request.offset : request.offset + request.limit]
+        ],
+        broken_lines=[problem.line for problem in facts.problems],
+        freshness=freshness,
+    )
+
+
+@tool("code", read_only=True)
+async def semantic_code_search(
+    request: SemanticCodeSearchRequest, code: CodeService, projects: ProjectService, context: CallContext
+) -> SemanticCodeSearchResult:
+    """Find code of the project by what it does, by a name, or by who calls what ("who calls login")."""
+    from recollect.codebase.search.phrasing import asked_calls
+    from recollect.codebase.search.ranking import Toggles
+
+    loaded, freshness = await _project_index(request.project, code, projects, context)
+    if (asked := asked_calls(request.query)) is not None and loaded.names.find(asked.name):
+        found = await _calls(asked.name, code, loaded, incoming=asked.incoming)
+        return SemanticCodeSearchResult(
+            search_type="callers" if asked.incoming else "callees",
+            results=[],
+            calls=found[: request.limit],
+            freshness=freshness,
+        )
+    limit = request.limit if request.language is None else 10 * request.limit
+    hits = await code.search(loaded.record.id, request.query, limit=limit, toggles=Toggles(), context_lines=5)
+    shown = [
+        found_code(hit, loaded.record)
+        for hit in hits
+        if request.language is None or hit.file.content.language is request.language
+    ]
+    return SemanticCodeSearchResult(
+        search_type="semantic",
+        results=[
+            CodeResult(
+                path=one.path,
+                lines=one.lines,
+                symbol=one.symbol,
+                score=one.score,
+                content=one.content,
+                citation=one.citation,
+            )
+            for one in shown[: request.limit]
+        ],
+        calls=[],
+        freshness=freshness,
+    )
+
+
+@tool("code", read_only=True)
+async def find_callers(
+    request: CallsRequest, code: CodeService, projects: ProjectService, context: CallContext
+) -> CallsResult:
+    """Tell who calls a function, with the lines of the calls, and how sure that is."""
+    return await _answered(request, code, projects, context, incoming=True)
+
+
+@tool("code", read_only=True)
+async def find_callees(
+    request: CallsRequest, code: CodeService, projects: ProjectService, context: CallContext
+) -> CallsResult:
+    """Tell what a function calls, with the lines of the calls, and what of it is not in the repository."""
+    return await _answered(request, code, projects, context, incoming=False)
+
+
+async def _answered(
+    request: CallsRequest, code: CodeService, projects: ProjectService, context: CallContext, *, incoming: bool
+) -> CallsResult:
+    loaded, freshness = await _project_index(request.project, code, projects, context)
+    rows = loaded.names.find(request.function_name)
+    if not rows:
+        near = loaded.names.similar(request.function_name)
+        raise NotFound(
+            f"nothing is called {request.function_name!r} in this repository",
+            hint=f"did you mean {' or '.join(near)}?" if near else "get_symbols lists what a file defines",
+            details={"nearest": near},
+        )
+    calls = await _calls(request.function_name, code, loaded, incoming=incoming)
+    links = await code.links(loaded)
+    corpus = loaded.corpus
+    unresolved: list[str] = []
+    if not incoming:
+        for row in rows:
+            file = int(corpus.symbols.files[row])
+            own = row - int(corpus.first_symbols[file])
+            unresolved += [
+                one.use for one in links.unresolved.get(file, ()) if one.source == own and one.kind in _CALLING
+            ]
+    return CallsResult(
+        function=request.function_name,
+        definitions=[
+            f"{printable_path(corpus.files[int(corpus.symbols.files[row])].path)}:{int(corpus.symbols.lines[row])} "
+            f"{loaded.names.qualified(row)}"
+            for row in rows[:20]
+        ],
+        calls=calls[: request.limit],
+        total=len(calls),
+        unresolved=list(dict.fromkeys(unresolved))[:50],
+        freshness=freshness,
+    )
+
+
+# What the program itself does is told before what tests and examples do.
+_BESIDE = FileTrait.TEST | FileTrait.EXAMPLE | FileTrait.DOCUMENTATION | FileTrait.VENDORED
+_CALLING = (UseKind.CALL, UseKind.NEW, UseKind.DECORATE)
+
+
+async def _calls(name: str, code: CodeService, loaded: Loaded, *, incoming: bool) -> list[CallView]:
+    links, corpus = await code.links(loaded), loaded.corpus
+    found: dict[tuple[int, int, int], list[tuple[int, UseKind, Evidence, float]]] = {}
+    for row in loaded.names.find(name):
+        for link in links.to(row) if incoming else links.of(row):
+            if link.kind in _CALLING:
+                end = (link.source_file, link.source) if incoming else (link.target_file, link.target)
+                found.setdefault((*end, link.source_file), []).append(
+                    (link.line, link.kind, link.evidence, link.confidence)
+                )
+    views: list[tuple[bool, CallView]] = []
+    for (file, symbol, calling), uses in found.items():
+        path = printable_path(corpus.files[file].path)
+        _, kind, evidence, confidence = max(uses, key=lambda use: use[3])
+        view = CallView(
+            function=loaded.names.qualified(symbol) if symbol >= 0 else path.rsplit("/", 1)[-1],
+            path=path,
+            lines=sorted({line for line, *_ in uses})[:20],
+            call_path=printable_path(corpus.files[calling].path),
+            count=len(uses),
+            kind=kind,
+            evidence=evidence,
+            confidence=round(confidence, 3),
+        )
+        views.append((bool(corpus.files[file].traits & _BESIDE), view))
+    views.sort(key=lambda one: (-round(one[1].confidence, 1), one[0], -one[1].count, one[1].path, one[1].lines))
+    return [view for _, view in views]
+
+
+async def _root(path: str | None, code: CodeService, projects: ProjectService, context: CallContext) -> str:
+    if path is not None:
+        return resolved_root(path, context, code)
+    if (project := await projects.active(context.client)) is not None:
+        return resolved_root(project.path, context, code)
+    if context.working_directory is not None:
+        return resolved_root(context.working_directory, context, code)
+    raise InvalidRequest("it is not known which code is meant", hint="give a path, or choose a project by set_project")
+
+
+async def _project_index(
+    project: str | None, code: CodeService, projects: ProjectService, context: CallContext
+) -> tuple[Loaded, Freshness]:
+    """The index of the project's folder. One that is a little behind is brought up to date first."""
+    if project is not None:
+        root = resolved_root((await projects.find(project, context.working_directory)).path, context, code)
+    else:
+        root = await _root(None, code, projects, context)
+    options = IndexOptions()
+    index_id = index_id_of(root, "HEAD", options)
+    if await code.store.index(index_id) is None:
+        raise NotFound(f"{root} is not indexed", hint="index with action project reads it")
+    changed = await code.freshen(root, options, FEW_CHANGES)
+    loaded = await code.load(index_id)
+    return loaded, freshness_of(loaded.record, changed)
+
+
+def _within(path: str, root: str) -> str:
+    """A path from the root, also when it was given from the file system's."""
+    return path[len(root) :].lstrip("/") if path.startswith(f"{root}/") else path.removeprefix("./")
+
+
+def _repository(record: IndexRecord) -> IndexedRepository:
+    return IndexedRepository(
+        index_id=record.id,
+        root=record.root,
+        rev=record.rev,
+        files=record.details.get("files", 0),
+        symbols=record.details.get("symbols", 0),
+        edges=record.details.get("edges", 0),
+        freshness=freshness_of(record, None),
+    )

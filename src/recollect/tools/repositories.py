@@ -1,0 +1,320 @@
+"""Indexes of repositories: made once, kept up to date by what changed, and searched with citations."""
+
+import time
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from recollect.codebase.indexing import IndexOptions, index_id_of, unknown_index
+from recollect.codebase.service import CodeHit, CodeService
+from recollect.domain.code import Snapshot
+from recollect.domain.errors import Forbidden, InvalidRequest
+from recollect.domain.jobs import Job, JobState
+from recollect.jobs.service import JobRun, JobService
+from recollect.storage.code import IndexRecord
+from recollect.toolkit.context import CallContext
+from recollect.toolkit.declaration import Request, Result, examples, tool
+
+BUILD = "build_repo_index"
+# Jobs that are looked through for one that builds the same index.
+MOST_JOBS = 200
+_UNDER_WAY = (JobState.QUEUED, JobState.RUNNING, JobState.CANCELLING)
+
+IndexId = Annotated[
+    str, Field(pattern=r"^[A-Za-z0-9_-]{1,100}$", description="Of the index; ensure_repo_index tells it.")
+]
+Rev = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=500,
+        pattern=r"^[^-\x00-\x1f][^\x00-\x1f]*$",
+        description="HEAD is the work tree as it is, with what is not committed. Any other revision is read from git's "
+        "objects, and the work tree is left alone.",
+    ),
+]
+
+
+class Features(Request):
+    vector: bool = Field(default=True, description="What means something similar.")
+    symbol: bool = Field(default=True, description="Who defines what the question names.")
+    graph: bool = Field(default=True, description="What history and use say.")
+
+
+class IndexOpts(Request):
+    context_lines: int = Field(default=5, ge=0, le=20, description="How many lines are shown around what is found.")
+    max_files_to_embed: int | None = Field(
+        default=None, ge=1, description="Accepted for those who give it: all files are embedded, at no cost."
+    )
+    excludes: list[Annotated[str, Field(min_length=1, max_length=500)]] = Field(
+        default=[], max_length=100, description="What is left out, as lines of a .gitignore."
+    )
+    features: Features = Field(default_factory=Features)
+
+
+class EnsureRepoIndexRequest(Request):
+    model_config = examples({"path": "/home/you/code/apollo"}, {"path": ".", "rev": "v1.2.0"})
+
+    path: str = Field(min_length=1, max_length=4_096, description="The folder: absolute, or from where you work.")
+    rev: Rev = "HEAD"
+    language: Literal["ts", "tsx", "js", "jsx", "py", "rs", "go"] | None = Field(
+        default=None, description="Accepted for those who give it: all languages are indexed."
+    )
+    index_opts: IndexOpts = Field(default_factory=IndexOpts)
+
+
+class Freshness(Result):
+    commit: str | None = Field(description="The commit that the index is of; null when there is none.")
+    dirty: int = Field(description="How many files differ from that commit.")
+    changed_since: int | None = Field(description="How many files changed since they were indexed; null: not looked.")
+    updated_at: str
+
+
+class EnsureRepoIndexResult(Result):
+    index_id: str
+    status_uri: str
+    manifest_uri: str
+    state: Literal["completed", "running"] = Field(description="Whether it is up to date, or is being brought there.")
+    job_id: str | None = Field(description="The job that brings it up to date; get_job tells how far it is.")
+
+
+class BuildRepoIndexRequest(Request):
+    model_config = examples({"path": "/home/you/code/apollo"})
+
+    path: str = Field(min_length=1, max_length=4_096)
+    rev: Rev = "HEAD"
+    excludes: list[Annotated[str, Field(min_length=1, max_length=500)]] = Field(default=[], max_length=100)
+
+
+class BuildRepoIndexResult(Result):
+    index_id: str
+    files: int
+    changed: int = Field(description="How many files were new or had changed.")
+    removed: int
+    symbols: int
+    edges: int = Field(description="How many uses were resolved.")
+    unresolved: int = Field(description="How many were not, most of them of libraries.")
+    skipped: int = Field(description="How many files were not read: binaries, too large, locked versions.")
+    freshness: Freshness
+
+
+class SearchRepoRequest(Request):
+    model_config = examples({"index_id": "idx_abc", "query": "where are sessions signed?"})
+
+    index_id: IndexId
+    query: str = Field(min_length=1, max_length=10_000, description="A question, a name, or the words of a change.")
+    k: int = Field(default=20, ge=1, le=100, description="How many results at most.")
+    features: Features = Field(default_factory=Features)
+    context_lines: int = Field(default=5, ge=0, le=20, description="How many lines around each result are shown.")
+
+
+class Scores(Result):
+    vector: float
+    symbol: float
+    graph: float
+    text: float
+
+
+class Shown(Result):
+    pre: str
+    text: str
+    post: str
+
+
+class Citation(Result):
+    repo_root: str
+    rev: str = Field(description="The commit, or the revision as it was asked for where there is none.")
+    path: str
+    span: list[int]
+    content_sha: str = Field(description="The id that git gives the file's content.")
+
+
+class FoundCode(Result):
+    path: str
+    span: list[int] = Field(description="The first byte, and the one behind the last.")
+    lines: list[int] = Field(description="The first line and the last, counted from 1.")
+    symbol: str = Field(description="The definition that it is about; empty when it is about none.")
+    score: float
+    scores: Scores
+    content: Shown
+    citation: Citation
+
+
+class SearchRepoResult(Result):
+    results: list[FoundCode] = Field(description="Best first, one of each file.")
+    total: int
+    query_time_ms: float
+    freshness: Freshness
+
+
+class CancelRequest(Request):
+    index_id: IndexId
+
+
+class CancelResult(Result):
+    ok: bool
+    message: str
+
+
+@tool("code", idempotent=True)
+async def ensure_repo_index(
+    request: EnsureRepoIndexRequest, code: CodeService, jobs: JobService, context: CallContext
+) -> EnsureRepoIndexResult:
+    """Make sure that a repository is indexed as it is now, and tell the id by which the index is asked.
+
+    When nothing changed this answers at once. Else a job reads what changed, and only that; the index answers with what
+    it had before until then.
+    """
+    root = resolved_root(request.path, context, code)
+    options = IndexOptions(excludes=tuple(request.index_opts.excludes))
+    snapshot = await code.indexer.snapshot(root, request.rev, options)
+    index_id = index_id_of(snapshot.root, request.rev, options)
+    record = await code.store.index(index_id)
+    job: Job | None = await job_of(index_id, jobs)
+    if job is None and (record is None or await changed_since(record, snapshot, code)):
+        arguments = {"path": snapshot.root, "rev": request.rev, "excludes": list(options.excludes)}
+        job = await jobs.start(BUILD, {"arguments": arguments, "context": context.kept(), "index_id": index_id})
+    return EnsureRepoIndexResult(
+        index_id=index_id,
+        status_uri=f"mimir://indexes/{index_id}/status.json",
+        manifest_uri=f"mimir://indexes/{index_id}/manifest.json",
+        state="completed" if job is None else "running",
+        job_id=job.id if job else None,
+    )
+
+
+@tool("code", runs_as_job=True, idempotent=True, core=False)
+async def build_repo_index(
+    request: BuildRepoIndexRequest, code: CodeService, context: CallContext, run: JobRun
+) -> BuildRepoIndexResult:
+    """Bring the index of a repository up to date, and wait for it. What ensure_repo_index begins is this job."""
+    root = resolved_root(request.path, context, code)
+    built = await code.indexer.build(root, request.rev, IndexOptions(excludes=tuple(request.excludes)), run)
+    details = built.record.details
+    return BuildRepoIndexResult(
+        index_id=built.record.id,
+        files=details["files"],
+        changed=len(built.changed),
+        removed=len(built.removed),
+        symbols=details["symbols"],
+        edges=details["edges"],
+        unresolved=details["unresolved"],
+        skipped=details["skipped"],
+        freshness=freshness_of(built.record, 0),
+    )
+
+
+@tool("code", read_only=True)
+async def search_repo(request: SearchRepoRequest, code: CodeService) -> SearchRepoResult:
+    """Find where an indexed repository answers a question, names a thing, or would be changed for something.
+
+    Each result is one part of a file with its lines, and a citation that says of which content it is.
+    """
+    from recollect.codebase.search.ranking import Toggles
+
+    began = time.perf_counter()
+    toggles = Toggles(**request.features.model_dump())
+    hits = await code.search(
+        request.index_id, request.query, limit=request.k, toggles=toggles, context_lines=request.context_lines
+    )
+    record = await known_index(request.index_id, code)
+    return SearchRepoResult(
+        results=[found_code(hit, record) for hit in hits],
+        total=len(hits),
+        query_time_ms=round((time.perf_counter() - began) * 1000, 2),
+        freshness=freshness_of(record, None),
+    )
+
+
+@tool("code", idempotent=True, core=False)
+async def cancel(request: CancelRequest, code: CodeService, jobs: JobService) -> CancelResult:
+    """Stop the job that brings an index up to date. The index stays as it was before."""
+    job = await job_of(request.index_id, jobs)
+    if job is None:
+        known = await code.store.index(request.index_id)
+        return CancelResult(ok=False, message="Pipeline not running" if known else "Pipeline not found")
+    await jobs.cancel(job.id, patience=None)
+    return CancelResult(ok=True, message="Pipeline cancelled")
+
+
+# -- what tools about code have in common ----------------------------------------------------------
+
+
+def resolved_root(path: str, context: CallContext, code: CodeService) -> str:
+    """The folder that is meant, resolved; `Forbidden` when it is outside of those that the settings allow."""
+    if "\0" in path:
+        raise InvalidRequest("path: contains a NUL character")
+    given = Path(path).expanduser()
+    if not given.is_absolute():
+        if context.working_directory is None:
+            raise InvalidRequest(f"{path!r} is relative, and it is not known to what", hint="give an absolute path")
+        given = Path(context.working_directory) / given
+    root = given.resolve()
+    if code.roots and not any(root.is_relative_to(allowed) for allowed in code.roots):
+        raise Forbidden(
+            f"{root} is in none of the folders that this server may index", hint="RECOLLECT_CODE__ROOTS names them"
+        )
+    return str(root)
+
+
+async def job_of(index_id: str, jobs: JobService) -> Job | None:
+    """The job that is building this index, in whichever process."""
+    for job in await jobs.list(_UNDER_WAY, BUILD, MOST_JOBS):
+        if job.payload.get("index_id") == index_id:
+            return job
+    return None
+
+
+async def known_index(index_id: str, code: CodeService) -> IndexRecord:
+    if (record := await code.store.index(index_id)) is None:
+        raise unknown_index(index_id)
+    return record
+
+
+async def changed_since(record: IndexRecord, snapshot: Snapshot, code: CodeService) -> int:
+    """How many files are not as they were when the index was made."""
+    from recollect.codebase.indexing import differences
+
+    known = {file.path: file for file in await code.store.files(record.id)}
+    changed, removed = differences(snapshot, known)
+    return len(changed) + len(removed) or int(record.commit != snapshot.commit)
+
+
+def freshness_of(record: IndexRecord, changed: int | None) -> Freshness:
+    return Freshness(
+        commit=record.commit,
+        dirty=record.details.get("dirty", 0),
+        changed_since=changed,
+        updated_at=record.updated_at.isoformat(),
+    )
+
+
+def found_code(hit: CodeHit, record: IndexRecord) -> FoundCode:
+    span = hit.extract.span
+    shown_path = printable_path(hit.file.path)
+    return FoundCode(
+        path=shown_path,
+        span=[span.start, span.end],
+        lines=[span.first_line, span.last_line],
+        symbol=hit.symbol,
+        score=hit.score,
+        scores=Scores(**{name: hit.scores[name] for name in ("vector", "symbol", "graph", "text")}),
+        content=Shown(pre=hit.extract.before, text=hit.extract.text, post=hit.extract.after),
+        citation=Citation(
+            repo_root=record.root,
+            rev=record.commit or record.rev,
+            path=shown_path,
+            span=[span.start, span.end],
+            content_sha=hit.file.content.blob,
+        ),
+    )
+
+
+def printable_path(path: str) -> str:
+    """A path as text that every protocol can carry."""
+    return path.encode("utf-8", "backslashreplace").decode()
+
+
+def plural(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
