@@ -85,8 +85,8 @@ class GetSymbolsRequest(Request):
     file_path: str = Field(min_length=1, max_length=4_096, description="From the project's root.")
     symbol_type: SymbolKind | None = Field(default=None, description="Only these.")
     project: ProjectOption
-    limit: int = Field(default=200, ge=1, le=2_000)
-    offset: int = Field(default=0, ge=0)
+    limit: int = Field(default=200, ge=1, le=2_000, description="How many at most.")
+    offset: int = Field(default=0, ge=0, description="How many are passed over.")
 
 
 class SymbolView(Result):
@@ -112,9 +112,9 @@ class GetSymbolsResult(Result):
 class SemanticCodeSearchRequest(Request):
     model_config = examples({"query": "where are sessions signed?"}, {"query": "who calls login", "language": "python"})
 
-    query: str = Field(min_length=1, max_length=10_000)
+    query: str = Field(min_length=1, max_length=10_000, description="A question, a name, or the words of a change.")
     language: Language | None = Field(default=None, description="Only files of this language.")
-    limit: int = Field(default=10, ge=1, le=100)
+    limit: int = Field(default=10, ge=1, le=100, description="How many at most.")
     project: ProjectOption
 
 
@@ -149,7 +149,7 @@ class CallsRequest(Request):
     model_config = examples({"function_name": "login"})
 
     function_name: FunctionName
-    limit: int = Field(default=20, ge=1, le=500)
+    limit: int = Field(default=20, ge=1, le=500, description="How many at most.")
     project: ProjectOption
 
 

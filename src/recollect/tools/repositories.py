@@ -50,7 +50,7 @@ class IndexOpts(Request):
     excludes: list[Annotated[str, Field(min_length=1, max_length=500)]] = Field(
         default=[], max_length=100, description="What is left out, as lines of a .gitignore."
     )
-    features: Features = Field(default_factory=Features)
+    features: Features = Field(default_factory=Features, description="Which witnesses are heard.")
 
 
 class EnsureRepoIndexRequest(Request):
@@ -61,7 +61,7 @@ class EnsureRepoIndexRequest(Request):
     language: Literal["ts", "tsx", "js", "jsx", "py", "rs", "go"] | None = Field(
         default=None, description="Accepted for those who give it: all languages are indexed."
     )
-    index_opts: IndexOpts = Field(default_factory=IndexOpts)
+    index_opts: IndexOpts = Field(default_factory=IndexOpts, description="What the index is to hold.")
 
 
 class Freshness(Result):
@@ -82,9 +82,11 @@ class EnsureRepoIndexResult(Result):
 class BuildRepoIndexRequest(Request):
     model_config = examples({"path": "/home/you/code/apollo"})
 
-    path: str = Field(min_length=1, max_length=4_096)
+    path: str = Field(min_length=1, max_length=4_096, description="The folder: absolute, or from where you work.")
     rev: Rev = "HEAD"
-    excludes: list[Annotated[str, Field(min_length=1, max_length=500)]] = Field(default=[], max_length=100)
+    excludes: list[Annotated[str, Field(min_length=1, max_length=500)]] = Field(
+        default=[], max_length=100, description="What is left out, as lines of a .gitignore."
+    )
 
 
 class BuildRepoIndexResult(Result):
@@ -105,7 +107,7 @@ class SearchRepoRequest(Request):
     index_id: IndexId
     query: str = Field(min_length=1, max_length=10_000, description="A question, a name, or the words of a change.")
     k: int = Field(default=20, ge=1, le=100, description="How many results at most.")
-    features: Features = Field(default_factory=Features)
+    features: Features = Field(default_factory=Features, description="Which witnesses are heard.")
     context_lines: int = Field(default=5, ge=0, le=20, description="How many lines around each result are shown.")
 
 
@@ -149,6 +151,8 @@ class SearchRepoResult(Result):
 
 
 class CancelRequest(Request):
+    model_config = examples({"index_id": "idx_abc"})
+
     index_id: IndexId
 
 
