@@ -30,15 +30,40 @@ $(VENV)/installed-dev: $(VENV)/installed requirements/dev.txt requirements/minil
 serve: setup ## Start the server on 127.0.0.1:4000 with the store in ~/.recollect.
 	@exec $(BIN)/recollect serve
 
+CHECKS := check-format check-lint check-imports check-types check-reference
+# Beside each other, each one's output in one piece when it has ended; all of them run, also when one fails.
+TOGETHER := $(MAKE) --no-print-directory --jobs --keep-going --output-sync=target
+
+.PHONY: $(CHECKS) suite
+$(CHECKS) suite: $(VENV)/installed-dev
+
 check: $(VENV)/installed-dev ## Format, lint, types, imports, generated pages; no tests.
+	@$(TOGETHER) $(CHECKS)
+	@echo "All checks are met."
+
+test: $(VENV)/installed-dev ## Every check and the whole suite.
+	@$(TOGETHER) suite $(CHECKS)
+	@echo "All checks are met and all tests pass."
+
+check-format:
 	@$(BIN)/ruff format --check .
+
+check-lint:
 	@$(BIN)/ruff check .
-	@$(BIN)/lint-imports
-	@$(BIN)/pyright
+
+check-imports:
+	@$(BIN)/lint-imports --no-logo
+
+check-types:
+	@nice $(BIN)/pyright
+
+check-reference:
 	@$(BIN)/recollect reference --check docs/reference
 
-test: check ## Every check, then the whole suite.
-	@$(BIN)/pytest -n 2 --dist loadgroup
+# A worker takes whole files, so that what a file sets up is set up once; in the order that tests/conftest.py makes.
+# `+` shows its output at once. Without bytecode, each of its hundreds of processes would compile the program anew.
+suite:
+	+@env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 format: $(VENV)/installed-dev ## Put the code into its form.
 	@$(BIN)/ruff format .

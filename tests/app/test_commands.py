@@ -4,7 +4,6 @@ import json
 import subprocess
 from pathlib import Path
 
-import anyio
 import pytest
 
 from recollect import __version__
@@ -12,8 +11,7 @@ from recollect.app.lifespan import running
 from recollect.app.settings import Settings
 from recollect.tools import ALL
 from tests.surfaces.callers import PROGRAM, environment
-
-pytestmark = pytest.mark.xdist_group("commands")
+from tests.surfaces.commands import run_command
 
 
 def run(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -28,6 +26,13 @@ def run(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+async def call(home: Path, *words: str) -> bytes:
+    """What a tool's command prints."""
+    done = await run_command([*words], b"", environment(home), home)
+    assert done.returncode == 0
+    return done.stdout
+
+
 def test_125_the_version_is_told(tmp_path: Path) -> None:
     assert run(tmp_path, "--version").stdout == f"recollect, version {__version__}\n"
 
@@ -38,8 +43,8 @@ def test_125_help_lists_every_command_and_every_tool(tmp_path: Path) -> None:
         assert word in told
 
 
-def test_125_a_store_is_checked_copied_and_shrunk(tmp_path: Path) -> None:
-    run(tmp_path, "memory", "remember", "The boiler is in the cellar.")
+async def test_125_a_store_is_checked_copied_and_shrunk(tmp_path: Path) -> None:
+    await call(tmp_path, "memory", "remember", "The boiler is in the cellar.")
     whole = run(tmp_path, "store", "check", "--json")
     assert json.loads(whole.stdout)["problems"] == []
     copy = tmp_path / "copy" / "recollect.db"
@@ -51,12 +56,12 @@ def test_125_a_store_is_checked_copied_and_shrunk(tmp_path: Path) -> None:
     assert again.returncode != 0
     assert "error:" in again.stderr
     assert run(tmp_path, "store", "vacuum").returncode == 0
-    found = run(copy.parent, "memory", "recall", "where is the boiler?", "--json")
-    assert json.loads(found.stdout)["memories"][0]["content"] == "The boiler is in the cellar."
+    found = await call(copy.parent, "memory", "recall", "where is the boiler?", "--json")
+    assert json.loads(found)["memories"][0]["content"] == "The boiler is in the cellar."
 
 
-def test_125_damage_is_found_and_told(tmp_path: Path) -> None:
-    run(tmp_path, "memory", "remember", "Something worth keeping.")
+async def test_125_damage_is_found_and_told(tmp_path: Path) -> None:
+    await call(tmp_path, "memory", "remember", "Something worth keeping.")
     (tmp_path / "recollect.db").write_bytes(b"not a database, by a long way" * 500)
     for suffix in ("-wal", "-shm"):
         (tmp_path / f"recollect.db{suffix}").unlink(missing_ok=True)
@@ -80,19 +85,10 @@ def test_126_a_wrong_setting_is_refused_with_its_name(tmp_path: Path) -> None:
     assert "did you mean port" in refused.stderr
 
 
-def test_041_what_is_used_most_is_listed_first_by_the_next_process(tmp_path: Path) -> None:
+async def test_041_what_is_used_most_is_listed_first_by_the_next_process(tmp_path: Path) -> None:
     for _ in range(2):
-        run(tmp_path, "projects", "list-projects")
-
-    async def listed() -> list[str]:
-        async with running(Settings(home=tmp_path)) as application:
-            return [tool.name for tool in await application.listing.tools()]
-
-    names = anyio.run(listed)
+        await call(tmp_path, "projects", "list-projects")
+    async with running(Settings(home=tmp_path)) as application:
+        names = [tool.name for tool in await application.listing.tools()]
     assert names[0] == "list_projects"
     assert names[1:] == [tool.name for tool in ALL if tool.core and tool.name != "list_projects"]
-
-
-def test_125_the_doctor_tells_programs_too(tmp_path: Path) -> None:
-    steps = json.loads(run(tmp_path, "doctor", "--json").stdout)["steps"]
-    assert [step["step"] for step in steps][:4] == ["start", "health", "remember", "recall"]

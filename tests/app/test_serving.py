@@ -1,6 +1,7 @@
 """The server's door: loopback without a key, a key for everybody else."""
 
 import subprocess
+from collections.abc import Generator
 from pathlib import Path
 
 import httpx2
@@ -13,7 +14,12 @@ from tests.surfaces.callers import PROGRAM, environment, server
 
 KEY = "correct-horse-battery-staple"
 
-pytestmark = pytest.mark.xdist_group("serving")
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
+    """A server without a key."""
+    with server(tmp_path_factory.mktemp("home")) as url:
+        yield url
 
 
 def settings(**chosen: object) -> Settings:
@@ -63,23 +69,22 @@ def test_013_with_a_key_every_protocol_asks_for_it(tmp_path: Path) -> None:
         assert answer.json()["memories"] == []
 
 
-def test_a_page_that_rebinds_its_name_is_refused(tmp_path: Path) -> None:
-    with server(tmp_path) as url, httpx2.Client(base_url=url, timeout=30, trust_env=False) as http:
+def test_a_page_that_rebinds_its_name_is_refused(url: str) -> None:
+    with httpx2.Client(base_url=url, timeout=30, trust_env=False) as http:
         for path in ("/v1/tools/recall", "/mcp"):
             for headers in ({"Host": "evil.example"}, {"Origin": "http://evil.example"}):
                 assert http.post(path, json={}, headers=headers).status_code == 403
 
 
-def test_a_taken_port_is_told_with_what_to_do(tmp_path: Path) -> None:
-    with server(tmp_path) as url:
-        done = subprocess.run(
-            [*PROGRAM, "serve", "--port", url.rsplit(":", 1)[1]],
-            env=environment(tmp_path),
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
+def test_a_taken_port_is_told_with_what_to_do(url: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [*PROGRAM, "serve", "--port", url.rsplit(":", 1)[1]],
+        env=environment(tmp_path),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert done.returncode == 10
     assert "hint: another program uses the port" in done.stderr
 

@@ -83,7 +83,7 @@ def test_a_large_function_is_cut_behind_blank_lines_and_stays_its_own():
 
 
 def test_a_bracket_that_closes_is_no_part_of_its_own():
-    body = b"  void %b() {\n" + b"    counter = counter + 1;\n" * 50 + b"  }\n"
+    body = b"  void %b() {\n" + b"    counter = counter + 1;\n" * 55 + b"  }\n"
     source = b"class Large {\n" + body % b"a" + body % b"b" + b"}\n"
 
     chunks = read(source, Language.JAVA)

@@ -20,6 +20,7 @@ def era(request: pytest.FixtureRequest) -> str:
 
 def inspect(node: Node, home: Path, era: str, *arguments: str) -> Any:
     options = ["--cli", "--protocol-era", era, "--format", "json", "-e", f"RECOLLECT_HOME={home}"]
+    options += ["--connect-timeout", "60000"]
     ran = node([INSPECTOR, *options, *SERVER, *arguments], home)
     assert ran.returncode == 0, ran.stderr
     return json.loads(ran.stdout)["result"]

@@ -4,45 +4,72 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from recollect import __version__
-from tests.surfaces.callers import environment, server
+from tests.surfaces.callers import PROGRAM, environment
 
 PROJECT = Path(__file__).parents[2]
 README = (PROJECT / "README.md").read_text("utf-8")
-
-pytestmark = pytest.mark.xdist_group("readme")
 
 
 def examples() -> list[str]:
     return re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
 
 
-def test_every_example_of_the_readme_runs(tmp_path: Path) -> None:
-    home, work = tmp_path / "home", tmp_path / "work"
-    home.mkdir()
-    work.mkdir()
-    with server(home) as url:
-        outputs: list[str] = []
-        for example in examples():
-            script = (
-                example.replace("localhost:4000", url.removeprefix("http://"))
-                .replace(".venv/bin/recollect", f"{sys.executable} -m recollect.app")
-                .replace("~/recollect-backup.db", str(work / "backup.db"))
-            )
-            done = subprocess.run(
-                ["bash", "-euo", "pipefail", "-c", script],
-                env={**environment(home), "HOME": str(work)},
-                cwd=work,
-                capture_output=True,
-                text=True,
-                timeout=120,
-            )
-            assert (example, done.returncode, done.stderr) == (example, 0, "")
-            outputs.append(done.stdout)
+@dataclass(frozen=True)
+class Served:
+    """A running server: where its store is, and the lines that it printed at its start."""
+
+    home: Path
+    printed: Sequence[str]
+
+    @property
+    def address(self) -> str:
+        return re.findall(r"http://(127\.0\.0\.1:\d+)", self.printed[0])[0]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Generator[Served]:
+    home = tmp_path_factory.mktemp("home")
+    process = subprocess.Popen(
+        [*PROGRAM, "serve", "--port", "0"], env=environment(home), cwd=home, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout
+        printed: list[str] = []
+        for line in process.stdout:
+            printed.append(line.rstrip("\n"))
+            if line.startswith("Press Ctrl-C"):
+                break
+        yield Served(home, printed)
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
+
+
+def test_every_example_of_the_readme_runs(served: Served, tmp_path: Path) -> None:
+    outputs: list[str] = []
+    for example in examples():
+        script = (
+            example.replace("localhost:4000", served.address)
+            .replace(".venv/bin/recollect", f"{sys.executable} -m recollect.app")
+            .replace("~/recollect-backup.db", str(tmp_path / "backup.db"))
+        )
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", script],
+            env={**environment(served.home), "HOME": str(tmp_path)},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert (example, done.returncode, done.stderr) == (example, 0, "")
+        outputs.append(done.stdout)
     remembered, recalled, changed, looked_after = outputs
     assert '"outcome":"stored"' in remembered
     assert "We chose PostgreSQL because the team knows it." in recalled
@@ -51,28 +78,13 @@ def test_every_example_of_the_readme_runs(tmp_path: Path) -> None:
     assert (steps[0], steps[-1]) == ("start", "check the store")
     assert "Everything works." in looked_after
     assert "The store is whole." in looked_after
-    assert (work / "backup.db").stat().st_size > 0
+    assert (tmp_path / "backup.db").stat().st_size > 0
 
 
-def test_what_the_server_prints_is_what_the_readme_says(tmp_path: Path) -> None:
+def test_what_the_server_prints_is_what_the_readme_says(served: Served) -> None:
     block = next(text for text in re.findall(r"```\n(.*?)```", README, re.DOTALL) if "listens on" in text)
     shown = [line for line in block.splitlines() if not line.startswith("Installing")]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "recollect.app", "serve", "--port", "0"],
-        env=environment(tmp_path),
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout
-    printed: list[str] = []
-    for line in process.stdout:
-        printed.append(line.rstrip("\n"))
-        if line.startswith("Press Ctrl-C"):
-            break
-    process.terminate()
-    process.communicate(timeout=30)
-    told = "\n".join(printed).replace(str(tmp_path), "/home/you/.recollect")
+    told = "\n".join(served.printed).replace(str(served.home), "/home/you/.recollect")
     assert re.sub(r":\d{4,5}\b", ":4000", told) == "\n".join(shown)
     assert f"Recollect {__version__} listens" in block
 

@@ -16,7 +16,26 @@ from typing import NamedTuple
 import anyio.to_thread
 
 _PROCESSES = get_context("forkserver")
-_PROCESSES.set_forkserver_preload(["recollect.app.commands", "recollect.app.application", "tests.surfaces.commands"])
+# All that remembering and recalling load: `recollect` itself loads most of it when it is first needed.
+_PROCESSES.set_forkserver_preload(
+    [
+        "recollect.app.application",
+        "recollect.app.commands",
+        "recollect.app.lifespan",
+        "recollect.app.logs",
+        "recollect.gateway.cli.calls",
+        "recollect.gateway.cli.commands",
+        "recollect.inference.caching",
+        "recollect.inference.providers",
+        "recollect.retrieval.ranking",
+        "recollect.retrieval.selection",
+        "recollect.storage.sqlite.memory_index",
+        "recollect.storage.sqlite.store",
+        "anyio._backends._asyncio",
+        "Stemmer",
+        "tests.surfaces.commands",
+    ]
+)
 
 
 class Done(NamedTuple):

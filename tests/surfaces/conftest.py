@@ -16,17 +16,7 @@ from tests.surfaces.callers import (
     through_rest,
 )
 
-# Doors of one group share a worker, so that each worker starts few servers.
-GROUPS = {
-    "python": "inside",
-    "mcp-stdio": "inside",
-    "mcp-stdio-handshake": "inside",
-    "mcp-http": "outside",
-    "mcp-http-handshake": "outside",
-    "rest": "outside",
-    "cli": "commands",
-}
-SURFACES = [pytest.param(name, marks=pytest.mark.xdist_group(group), id=name) for name, group in GROUPS.items()]
+SURFACES = ("python", "mcp-stdio", "mcp-stdio-handshake", "mcp-http", "mcp-http-handshake", "rest", "cli")
 
 
 @pytest.fixture(scope="session")

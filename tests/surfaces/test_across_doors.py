@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx2
-import pytest
 
 from tests.surfaces.callers import (
     PROGRAM,
@@ -22,8 +21,6 @@ from tests.surfaces.callers import (
     through_python,
     through_rest,
 )
-
-pytestmark = pytest.mark.xdist_group("across")
 
 
 async def test_055_what_one_process_remembers_all_others_recall_at_once(tmp_path: Path) -> None:

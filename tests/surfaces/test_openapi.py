@@ -2,13 +2,10 @@
 
 from pathlib import Path
 
-import pytest
-
 from tests.gateway.rest.conformance import check_conformance
 from tests.surfaces.callers import server
 
 
-@pytest.mark.xdist_group("openapi")
 async def test_011_the_document_of_the_real_server_is_the_truth(tmp_path: Path) -> None:
     key = "a-key-for-schemathesis"
     with server(tmp_path, RECOLLECT_API_KEY=key, RECOLLECT_LOG_LEVEL="error") as url:

@@ -11,8 +11,6 @@ import pytest
 
 from tests.surfaces.callers import PROGRAM, environment, server
 
-pytestmark = pytest.mark.xdist_group("rough")
-
 FACT = "The lighthouse keeper is called Ines."
 
 

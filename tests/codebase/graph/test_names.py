@@ -94,12 +94,12 @@ def test_an_edge_tells_where_the_call_is_and_why_it_is_believed():
 
 
 def test_a_rare_name_is_guessed_and_a_common_one_is_not():
-    source = "package a\ntype Box struct{}\nfunc (b *Box) Unfold() {}\nfunc (b *Box) Get() {}\n"
-    facts = facts_of({"a.go": source + "func run(x any) { x.Unfold(); x.Get() }\n"})
+    source = "package a\ntype Box struct{}\nfunc (b *Box) Unfold() {}\nfunc (b *Box) Update() {}\n"
+    facts = facts_of({"a.go": source + "func run(x any) { x.Unfold(); x.Update() }\n"})
     edges = resolve(["a.go"], facts)["a.go"]
     calls = [edge for edge in edges.edges if edge.kind is UseKind.CALL]
     assert [(edge.evidence, edge.confidence) for edge in calls] == [(Evidence.UNIQUE, 0.4)]
-    assert [(each.use, each.external) for each in edges.unresolved] == [("x.Get", "")]
+    assert [(each.use, each.external) for each in edges.unresolved] == [("x.Update", "")]
 
 
 def test_a_call_of_a_library_is_listed_with_its_name():
@@ -121,3 +121,16 @@ def test_what_a_file_leads_to_does_not_depend_on_which_other_files_are_resolved(
     facts = facts_of(sources)
     whole = resolve(facts, facts)
     assert {path: resolve([path], facts)[path] for path in facts} == whole
+
+
+def test_two_types_of_one_name_are_told_apart_by_their_packages():
+    store = "package {}\ntype Store struct{{}}\nfunc (s *Store) Fetch() {{}}\n"
+    facts = facts_of(
+        {
+            "a.go": 'package a\nimport "example.com/app/two"\nfunc run(s *two.Store) { s.Fetch() }\n',
+            "one/s.go": store.format("one"),
+            "two/s.go": store.format("two"),
+        }
+    )
+    calls = [edge for edge in resolve(["a.go"], facts)["a.go"].edges if edge.kind is UseKind.CALL]
+    assert [(edge.path, edge.evidence) for edge in calls] == [("two/s.go", Evidence.RECEIVER)]

@@ -351,3 +351,19 @@ def test_classes_that_inherit_from_each_other_and_functions_that_return_themselv
     )
     assert calls(facts) == {"A.run -> A.run", "again -> again", "top -> again"}
     assert calls(facts, "other.py") == {"top -> main.py:A.run"}
+
+
+def test_a_container_that_is_merged_into_itself_many_times_is_looked_through_once():
+    source = (
+        "def ring(): ...\nvalues = {'a': ring}\n" + "values.update(values)\n" * 40 + "values['b']()\nvalues['a']()\n"
+    )
+    assert calls(facts_of(main=source)) == {"top -> ring"}
+
+
+def test_a_script_without_a_suffix_is_resolved_and_files_of_other_languages_are_left_out():
+    facts = facts_of(bells="def ring(): ...\n")
+    facts["bin/press"] = read_facts(b"from bells import ring\nring()\n", Language.PYTHON)
+    facts["notes.md"] = FileFacts(Language.MARKDOWN, 1)
+    found = resolve(facts, facts, callers=["notes.md", "gone.py"])
+    assert sorted(found) == ["bells.py", "bin/press"]
+    assert found["bin/press"].edges == [Edge(-1, "bells.py", 0, UseKind.CALL, 2, Evidence.IMPORTED, 1.0)]

@@ -66,6 +66,14 @@ def test_what_is_readable_of_a_broken_file_is_given_and_the_rest_is_listed():
     assert facts.problems[0].line in (2, 3)
 
 
+def test_a_definition_without_a_name_is_none_but_what_is_in_it_is_read():
+    facts = read_facts(b"class A {\n  void () { help(); }\n}\n", Language.JAVA)
+
+    assert [(symbol.name, symbol.container) for symbol in facts.symbols] == [("A", -1)]
+    assert [(use.path, use.container) for use in facts.uses] == [("help", 0)]
+    assert facts.problems == [Problem(2, "identifier is missing")]
+
+
 def test_line_ends_of_another_system_change_only_places():
     source = b"/** Says. */\nclass A {\n  // Adds.\n  int add(int a) {\n    return help(a);\n  }\n}\n"
 

@@ -9,27 +9,27 @@ def test_definitions_imports_and_documentation_of_go_are_told():
         package shop
 
         import (
-        	"fmt"
-        	m "math/rand"
-        	. "strings"
+            "fmt"
+            m "math/rand"
+            . "strings"
         )
         import _ "embed"
 
         const (
-        	// Limit is the most.
-        	Limit = 3
-        	other = iota
+            // Limit is the most.
+            Limit = 3
+            other = iota
         )
         var shared, Two = 1, 2
         // Server serves.
         type Server struct {
-        	// Name is shown.
-        	Name string
-        	*http.Client
+            // Name is shown.
+            Name string
+            *http.Client
         }
         type Handler interface {
-        	Handle(x Thing) error
-        	io.Reader
+            Handle(x Thing) error
+            io.Reader
         }
         type ID = string
         type List[T any] []T
@@ -84,15 +84,15 @@ def test_uses_of_go_have_their_path_and_variables_of_functions_are_none():
         """
         package p
         func f[T Number](a T, opts ...Option) (err error) {
-        	x := Foo{Field: bar}
-        	var z Kind = conv(x)
-        	for i, v := range items { fmt.Println(i, v, a.Name, z) }
-        	go func(b int) { work(b) }(3)
-        	x.inner.size = 4
-        	shared = 1
-        	switch t := x.(type) { case *MyErr: use(t) }
-        	if errors.Is(err, ErrGone) { panic(NewErr("x")) }
-        	return make().run(new(Thing))
+            x := Foo{Field: bar}
+            var z Kind = conv(x)
+            for i, v := range items { fmt.Println(i, v, a.Name, z) }
+            go func(b int) { work(b) }(3)
+            x.inner.size = 4
+            shared = 1
+            switch t := x.(type) { case *MyErr: use(t) }
+            if errors.Is(err, ErrGone) { panic(NewErr("x")) }
+            return make().run(new(Thing))
         }
         """,
         Language.GO,

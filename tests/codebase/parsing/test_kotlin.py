@@ -55,10 +55,12 @@ fun g(xs: List<Int>) { for (x in xs) { println(x) }
     Foo<Bar>(1)
     a!!.b()
     super.run() }
+
+fun <T> List<T>.second(): T = this[1]
 """.removeprefix("\n")
 
 CLASSES_OBJECTS_AND_FUNCTIONS_FACTS = """
-kotlin 50 Doc.
+kotlin 52 Doc.
 0 module com.acme.shop 3-3@3 31:52 in -1
     package com.acme.shop
 1 class Order 9-29@11 122:940 in -1 from Model, Runnable, Other by Entity("x")
@@ -136,6 +138,8 @@ kotlin 50 Doc.
     fun g(xs: List<Int>)
 37 function area 46-46@46 1448:1473 in 36
     override fun area()
+38 function second 52-52@52 1535:1572 in -1 of List
+    fun <T> List<T>.second(): T
 import List from java.util @5
 import Foo from com.acme as Bar @6
 import * from com.acme @7
@@ -197,10 +201,11 @@ read top @44:1399 in 36
 read pair @45:1422 in 36
 type Shape @46:1440 in 36
 write x.y @47:1482 in 36
-call Foo @48:1492 in 36
-type Bar @48:1496 in 36
+read Foo @48:1492 in 36
+read Bar @48:1496 in 36
 call a.b @49:1512 in 36
 call super.run @50:1526 in 36
+type List @52:1543 in 38
 problem 34 identifier is missing
 problem 38 this cannot be read
 """.strip("\n")

@@ -18,7 +18,10 @@ READ_HERE = [
 
 
 def test_all_that_a_file_says_is_in_its_facts():
-    source = b'"""Greets."""\n\nfrom .names import find as lookup\n\n\n# Says it.\ndef greet(name):\n    return lookup(name)\n'
+    source = (
+        b'"""Greets."""\n\nfrom .names import find as lookup\n\n\n'
+        b"# Says it.\ndef greet(name):\n    return lookup(name)\n"
+    )
     facts = read_facts(source, Language.PYTHON)
     assert replace(facts, flow=b"") == FileFacts(
         language=Language.PYTHON,

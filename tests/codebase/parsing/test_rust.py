@@ -108,7 +108,7 @@ def test_uses_of_rust_have_their_path_and_variables_of_functions_are_none():
             let Point { x, y: z } = p;
             vec![bar(q), baz.qux(), name, crate::deep::make!(x)];
             if let Some(v) = opt { Point::<u8>::new(v, z).go().await?; }
-            match s { Err(Lost::Here) => p.x = MAX, Shape::Rect { w } if w > q => (), _ => return Err(Lost::Gone.into()) }
+            match s { Err(Lost::Here) => p.x = MAX, Shape::Rect { w } if w > q => 1, _ => Err(Lost::Gone.into()) }
             crate::util::help::<Kind>(x);
             let t = Foo { a: q, ..other };
             COUNT += 1;

@@ -51,7 +51,7 @@ async def check_conformance(target: ASGIApp | str, *, key: str | None = None, ex
             *(sys.executable, "-m", "schemathesis.cli"),
             *("run", f"{target}/openapi.json", "--no-color", "--checks", ",".join(CHECKS)),
             *("--phases", "examples,coverage,fuzzing", "--max-examples", str(examples)),
-            *("--generation-database", "none", "--seed", "1", "--request-timeout", "10"),
+            *("--generation-database", "none", "--seed", "1", "--request-timeout", "60"),
             # JSON Schema cannot say that text holds no NUL, but no tool accepts one; a test of its own proves that.
             *("--generation-allow-x00", "false"),
             *(("--header", f"Authorization: Bearer {key}") if key else ()),

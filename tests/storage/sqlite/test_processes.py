@@ -3,15 +3,25 @@
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from selectors import EVENT_READ, DefaultSelector
+from tempfile import TemporaryDirectory
+
+import pytest
 
 from recollect.storage.sqlite.store import SqliteStore
 from tests.contracts.samples import NOBODY_IN_PARTICULAR, query, search, vector, write
 from tests.storage.sqlite.conftest import Child, Start
 
 BOUND = 30.0
+
+
+@pytest.fixture
+def home() -> Generator[Path]:
+    """On a disk, as people's stores are; other tests may have theirs in memory."""
+    with TemporaryDirectory() as folder:
+        yield Path(folder) / "home"
 
 
 def lines_of(children: list[Child]) -> Iterator[tuple[int, str]]:

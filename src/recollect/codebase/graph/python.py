@@ -182,7 +182,10 @@ class Program:
     def file(self, path: str) -> _File:
         known = self._files.get(path)
         if known is None:
-            known = self._files[path] = _File(len(self._by_index), path, self._parts[path], self._facts[path])
+            parts = self._parts.get(
+                path, tuple(path.split("/"))
+            )  # a script may have no suffix, and then no module name
+            known = self._files[path] = _File(len(self._by_index), path, parts, self._facts[path])
             self._by_index.append(known)
         return known
 
@@ -1114,7 +1117,8 @@ def resolve(paths: Iterable[str], facts: Facts, *, callers: Iterable[str] = ()) 
     collecting = gc.isenabled()
     gc.disable()
     try:
-        calls = program.calls([*wanted, *sorted(set(callers) - set(wanted))])
+        others = {path for path in callers if path in facts and facts[path].language is Language.PYTHON}
+        calls = program.calls([*wanted, *sorted(others - set(wanted))])
         projection = _Projection(program, facts)
         return {path: projection.edges(path, calls[path]) for path in wanted}
     finally:

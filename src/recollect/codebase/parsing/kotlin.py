@@ -89,12 +89,18 @@ class _Kotlin(Dialect):
 
     def _function(self, found: Findings, node: "Node") -> None:
         name = node.child_by_field_name("name")
-        if name is None or not name.is_missing:
+        receiver = next((child for child in node.named_children if child.type == "user_type"), None)
+        if name is None or receiver is None or receiver.start_byte > name.start_byte:
             self.define(found, node)
             return
-        # The grammar takes the name of `fun String.shout()` for a part of the type.
-        receiver = next((child for child in node.named_children if child.type == "user_type"), None)
-        if receiver is None or not receiver.named_children:
+        if not name.is_missing:
+            body = self.body_of(node)
+            kind = self.kind_of(found, node, SymbolKind.FUNCTION, body)
+            owner = dotted(found, receiver)[0]
+            self.declare(found, node, found.text_of(name), name.start_byte, kind, body, name, owner=owner)
+            return
+        # At times the grammar takes the name of `fun String.shout()` for a part of the type.
+        if not receiver.named_children:
             found.visit(node.children)
             return
         last = receiver.named_children[-1]

@@ -68,6 +68,10 @@ class Links:
         """Who uses a definition."""
         return self._to.get((int(self._corpus.symbols.files[symbol]), symbol), [])
 
+    def to_file(self, file: int) -> list[Link]:
+        """Who uses a file itself, and nothing that it defines."""
+        return self._to.get((file, -1), [])
+
     def all(self) -> Iterable[Link]:
         for links in self._from.values():
             yield from links

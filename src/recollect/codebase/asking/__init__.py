@@ -1,0 +1,1 @@
+"""Questions about code answered from its index, by rules and the graph; every claim has its evidence."""
