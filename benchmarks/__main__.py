@@ -16,7 +16,15 @@ def main() -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from benchmarks import locomo, retrieval_speed, transfer, two_processes
+    from benchmarks import (
+        call_graph,
+        call_graph_javascript,
+        code_search,
+        locomo,
+        retrieval_speed,
+        transfer,
+        two_processes,
+    )
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     which = parser.add_subparsers(dest="benchmark", required=True)
@@ -25,11 +33,24 @@ def _parser() -> argparse.ArgumentParser:
     retrieval_speed.add_options(which.add_parser("speed", help="cost at 10k to 1M memories, beside other stores"))
     two_processes.add_options(which.add_parser("two-processes", help="what one process keeps, another finds at once"))
     transfer.add_options(which.add_parser("transfer", help="a million memories out into a file and in again"))
+    code_search.add_options(which.add_parser("code", help="which files answer questions about code"))
+    call_graph.add_options(which.add_parser("callgraph", help="who calls whom in small Python programs (PyCG)"))
+    call_graph_javascript.add_options(which.add_parser("callgraph-js", help="the same for JavaScript (SWARM-CG)"))
     return parser
 
 
 def _measured(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
-    from benchmarks import calls, locomo, retrieval_speed, startup, transfer, two_processes
+    from benchmarks import (
+        call_graph,
+        call_graph_javascript,
+        calls,
+        code_search,
+        locomo,
+        retrieval_speed,
+        startup,
+        transfer,
+        two_processes,
+    )
 
     match options.benchmark:
         case "locomo":
@@ -40,6 +61,12 @@ def _measured(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
             return two_processes.measure(options)
         case "transfer":
             return transfer.measure(options)
+        case "code":
+            return code_search.measure(options)
+        case "callgraph":
+            return call_graph.measure(options)
+        case "callgraph-js":
+            return call_graph_javascript.measure(options)
         case _:
             return [*startup.measure(), *calls.measure()], []
 

@@ -1,6 +1,7 @@
 """All memories of a store out into a file and into another store: CPU, memory, and whether all of them arrived."""
 
 import argparse
+import fcntl
 import json
 import os
 import re
@@ -8,8 +9,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from dataclasses import dataclass
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +25,8 @@ from benchmarks.retrieval_speed import QUESTIONS, SPARE, add_work_option
 
 ROWS = 1_000_000
 FILE = "all.jsonl"
+# Whoever waits for longer to write is told that the store is busy.
+BUSY_SECONDS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +37,15 @@ class Stage:
     cpu: float
     megabytes: float
     """The most memory that it ever had."""
+    waited: float
+    """The longest, in seconds, that somebody else had to wait before they could write."""
+
+
+@dataclass(slots=True)
+class Waits:
+    """How long somebody waited each time they wanted to write."""
+
+    seconds: list[float] = field(default_factory=lambda: [0.0])
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -46,6 +61,7 @@ def measure(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
         old, new = Path(scratch) / "old", Path(scratch) / "new"
         shutil.copytree(contest.store(OURS, options.rows), old)
         out = _command(old, "export_database", {"path": FILE})
+        new.mkdir()
         shutil.move(old / "backups", new / "backups")
         shutil.rmtree(old)
         merged = _command(new, "import_database", {"file": FILE})
@@ -68,13 +84,14 @@ def measure(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
         Row("out, MB at most", out.megabytes, at_most=300),
         Row("into an empty store, MB at most", merged.megabytes, at_most=300),
         Row("in the place of all others, MB at most", replaced.megabytes, at_most=300),
+        Row("others waited to write while all was replaced, s at most", replaced.waited, at_most=BUSY_SECONDS),
     ], notes
 
 
 def _command(home: Path, tool: str, arguments: dict[str, Any]) -> Stage:
     """Call a tool as a person would, and wait until its job has ended."""
     command = [sys.executable, "-m", "recollect.app", "transfer", tool, "--json", json.dumps(arguments)]
-    with tempfile.TemporaryFile("w+") as answer:
+    with tempfile.TemporaryFile("w+") as answer, _others_write(home) as waits:
         process = subprocess.Popen(
             command, stdout=answer, stderr=subprocess.DEVNULL, env=environment(str(home)), cwd=home
         )
@@ -88,7 +105,30 @@ def _command(home: Path, tool: str, arguments: dict[str, Any]) -> Stage:
         said = answer.read()
     if process.returncode:
         raise RuntimeError(f"{tool} failed: {said}")
-    return Stage(json.loads(said)["result"], used.ru_utime + used.ru_stime, megabytes)
+    return Stage(json.loads(said)["result"], used.ru_utime + used.ru_stime, megabytes, max(waits.seconds))
+
+
+@contextmanager
+def _others_write(home: Path) -> Generator[Waits]:
+    """Want the lock of those who write again and again, as another process would."""
+    waits, over = Waits(), threading.Event()
+    lock = os.open(home / "recollect.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+    def want() -> None:
+        while not over.wait(0.1):
+            since = time.monotonic()
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            waits.seconds.append(time.monotonic() - since)
+            fcntl.flock(lock, fcntl.LOCK_UN)
+
+    other = threading.Thread(target=want)
+    other.start()
+    try:
+        yield waits
+    finally:
+        over.set()
+        other.join()
+        os.close(lock)
 
 
 def _most_megabytes(process: int) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from recollect.domain.errors import Cancelled
+from recollect.domain.errors import Cancelled, Conflict, QuotaExceeded
 from recollect.domain.memories import Derived, Kind, Memory
 from recollect.domain.scopes import Scope, Visibility
 from recollect.domain.transfers import Moved
@@ -139,7 +139,7 @@ async def test_101_what_is_staged_is_seen_by_nobody_until_it_takes_the_place_of_
     assert await store.transfer.stage("job", 1, [pair("a new tea", key="drink", uses=2)]) == Arrived(read=1)
     replaced = replace(old.memory, content="an old tea as it was")
     made = write("an old tea as it was").derived
-    assert await store.transfer.stage("job", 2, [(Moved(replaced), made)]) == Arrived(read=2)
+    assert await store.transfer.stage("job", 2, [(Moved(replaced), made)]) == Arrived(read=2, skipped=1)
     for seen in (store, other):
         assert await contents(seen) == ["an old tea", "an old summary"]
         assert await found(seen, "tea") == ["an old tea"]
@@ -188,16 +188,93 @@ async def test_101_what_was_staged_in_vain_leaves_nothing_behind(store: Store) -
 
 
 async def test_101_an_import_clears_away_what_those_before_it_left(store: Store) -> None:
+    await store.transfer.begin("one that is gone", "checksum")
+    await store.transfer.stage("one that is gone", 1, [pair("of one that is gone")])
     job = await store.jobs.add("import_database", {}, owner="me")
-    for name in (job.id, "one that is gone"):
-        await store.transfer.begin(name, "checksum")
-        await store.transfer.stage(name, 1, [pair(f"of {name}")])
-    await store.transfer.end("one that is gone")
+    await store.transfer.begin(job.id, "checksum")
+    await store.transfer.stage(job.id, 1, [pair("of the job")])
     assert await store.transfer.begin(job.id, "checksum") == Arrived(read=1)
     await store.transfer.begin("the next", "checksum")
     assert await store.transfer.begin("one that is gone", "checksum") == Arrived()
     await store.transfer.exchange(job.id, ())
-    assert await contents(store) == [f"of {job.id}"]
+    assert await contents(store) == ["of the job"]
+
+
+async def test_101_only_one_import_at_a_time_takes_the_place_of_all(store: Store, other: Store) -> None:
+    job = await store.jobs.add("import_database", {}, owner="me")
+    await store.transfer.begin(job.id, "checksum")
+    await store.transfer.stage(job.id, 1, [pair("of the first")])
+    await other.transfer.begin("second", "checksum")
+    for attempt in (other.transfer.stage("second", 1, [pair("theirs")]), other.transfer.exchange("second", ALL)):
+        with pytest.raises(Conflict) as refused:
+            await attempt
+        assert refused.value.details == {"job_id": job.id}
+    await other.transfer.end("second")
+    await store.transfer.exchange(job.id, ALL)
+    await other.transfer.stage("second", 1, [pair("of the second")])
+    await other.transfer.exchange("second", ALL)
+    assert await contents(store) == ["of the second"]
+    assert await whole(store)
+
+
+async def test_101_what_waits_gives_way_to_what_stays(store: Store) -> None:
+    key, same_id, used = (
+        write("a summary under a key", kind=Kind.SUMMARY, key="k"),
+        write("a summary", kind=Kind.SUMMARY),
+        write("a summary that was an answer", kind=Kind.SUMMARY, vector=vector(0, 1)),
+    )
+    await store.memories.put([write("old"), key, same_id, used])
+    await store.memories.note_uses({used.memory.id: 3}, NOW)
+    await store.transfer.begin("job", "checksum")
+    under_key, fresh = pair("of the same key", key="k"), pair("fresh")
+    batch = [
+        under_key,
+        pair("what that was before", id="old_1", superseded_by=under_key[0].memory.id),
+        pair("of the same id", id=same_id.memory.id),
+        fresh,
+        pair("what it was before", id="old_2", superseded_by=fresh[0].memory.id),
+    ]
+    await store.transfer.stage("job", 5, batch)
+    arrived = await store.transfer.exchange("job", ALL - {Kind.SUMMARY})
+    assert arrived == Arrived(read=5, imported=2, skipped=3, erased=1, finished=True)
+    stays = [one.memory.content for one in (key, same_id, used)]
+    assert await contents(store) == [*stays, "fresh", "what it was before"]
+    assert (await moved_out(store))[2][2] == Moved(used.memory, 3, NOW)
+    assert await found(store, "answer") == [used.memory.content]
+    assert await found(store, "same") == []
+    assert (await store.memories.counts()).vectors == {MODEL: 3}
+    assert await whole(store)
+
+
+async def test_101_others_write_on_while_memories_wait(store: Store, other: Store) -> None:
+    await store.transfer.begin("job", "checksum")
+    for number in range(3):
+        await store.transfer.stage("job", number + 1, [pair(f"new {number}")])
+        await other.memories.put([write(f"summary {number}", kind=Kind.SUMMARY), write(f"of a moment {number}")])
+    assert len(await contents(other)) == 6
+    arrived = await store.transfer.exchange("job", ALL - {Kind.SUMMARY})
+    assert arrived == Arrived(read=3, imported=3, erased=3, finished=True)
+    expected = ["new 0", "summary 0", "new 1", "summary 1", "new 2", "summary 2"]
+    assert await contents(other) == expected
+    await other.memories.put([write("later")])
+    assert await contents(store) == [*expected, "later"]
+    assert await found(other, "later") == ["later"]
+    assert await whole(store)
+
+
+async def test_101_nobody_gets_more_than_they_may_keep_by_an_exchange(store: Store) -> None:
+    ada, grace = {"client": "ada"}, {"client": "grace"}
+    await store.memories.put([write(f"of grace {number}", kind=Kind.SUMMARY, provenance=grace) for number in range(3)])
+    await store.memories.put([write("of ada", provenance=ada)])
+    await store.transfer.begin("job", "checksum")
+    await store.transfer.stage("job", 2, [pair("one", provenance=ada), pair("two", provenance=ada)])
+    before = await contents(store)
+    with pytest.raises(QuotaExceeded) as refused:
+        await store.transfer.exchange("job", ALL - {Kind.SUMMARY}, most=1)
+    assert refused.value.details == {"client": "ada", "most": 1}
+    assert await contents(store) == before
+    await store.transfer.exchange("job", ALL - {Kind.SUMMARY}, most=2)
+    assert await store.transfer.kept_by(["ada", "grace", "nobody"]) == {"ada": 2, "grace": 3, "nobody": 0}
 
 
 async def test_101_nothing_visible_is_asked_of_whoever_may_not_see_it(store: Store) -> None:

@@ -19,7 +19,7 @@ from recollect.domain.progress import SilentReporter
 from recollect.domain.rules import AgeLimit, ForgettingRules
 from recollect.domain.scopes import Scope, Visibility
 from recollect.memory import forgetting as module
-from recollect.memory.forgetting import Forgetter, ForgettingReport, Reason, Vitality
+from recollect.memory.forgetting import Census, Forgetter, ForgettingReport, Reason, Vitality
 from recollect.retrieval.decay import Band, days_until_faded, strength
 from recollect.storage.forgetting import ForgettingRecord
 from recollect.storage.sqlite.store import SqliteStore
@@ -90,6 +90,40 @@ async def test_049_a_rehearsal_tells_exactly_what_the_real_run_does(
     assert len(await kept(store)) == 100
     again = await work.forget(SilentReporter(), dry_run=False)
     assert (again.considered, again.forgotten) == (100, 0)
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {},
+        {"threshold": 0.0},
+        {"threshold": 0.5},
+        {"threshold": 0.8},
+        {"decay_rate": 0.02, "age_limits": CLEANUP},
+        {"most": 100},
+        {"most": 20, "age_limits": CLEANUP},
+        {"most": 1000},
+    ],
+)
+async def test_048_a_census_counts_what_a_rehearsal_finds_one_by_one(store: SqliteStore, rules: dict[str, Any]) -> None:
+    chance = random.Random(48)
+    writes = [
+        aged(
+            f"note {n}",
+            chance.uniform(-1, 60),
+            importance=chance.choice([0.0, 0.5, 0.95, 1.0, chance.random()]),
+            protected=chance.random() < 0.2,
+            key=f"key {n % 150}",
+        )
+        for n in range(300)
+    ]
+    await store.memories.put(writes)
+    uses = {one.memory.id: chance.randrange(1, 20) for one in writes if chance.random() < 0.3}
+    await store.memories.note_uses(uses, NOW - timedelta(days=2))
+    work = forgetter(store, **rules)
+    rehearsed = await work.forget(SilentReporter(), dry_run=True)
+    assert rehearsed.considered == 150, "what they were before is not counted"
+    assert await work.census() == Census(150, {band: rehearsed.bands[band] for band in Band}, rehearsed.forgotten)
 
 
 async def test_049_what_is_protected_or_matters_most_never_goes(store: SqliteStore) -> None:
@@ -210,6 +244,7 @@ async def test_049_nobody_protects_or_examines_what_they_cannot_see(store: Sqlit
 
 
 async def test_049_an_empty_store_has_nothing_to_forget(store: SqliteStore) -> None:
+    assert await forgetter(store).census() == Census(0, dict.fromkeys(Band, 0), 0)
     report = await forgetter(store, most=10).forget(SilentReporter(), dry_run=False)
     assert report == ForgettingReport(False, NOW)
 

@@ -11,36 +11,55 @@ import anyio
 from recollect.app.lifespan import running
 from recollect.app.settings import JobSettings, Settings
 from recollect.memory.transfer import importing
-from recollect.storage.sqlite import transfer
+from recollect.storage.sqlite.connections import Connection
 from recollect.storage.sqlite.transfer import SqliteTransfer
 from recollect.toolkit.context import CallContext
 
+# The statements that the process does not live to execute: the first of them after the one that is given before it.
+STATEMENTS = {
+    "in the middle of the exchange": ("", "ALTER TABLE coming_memory_vector"),
+    "just before the exchange is durable": ("ALTER TABLE coming_memory ", "COMMIT"),
+    "just after the exchange": ("ALTER TABLE coming_memory ", "BEGIN IMMEDIATE"),
+    "while the old is cleared away": ("", "DROP TABLE gone_memory_use"),
+    "while indexes get their names": ("DROP INDEX coming_", "CREATE"),
+}
 
-def die(*_: Any) -> None:
+
+def die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def die_at(before: str, last: str) -> None:
+    execute, waiting_for = Connection.execute, [before, last]
+
+    def executed(self: Connection, sql: str, values: Any = None) -> Any:
+        if sql.startswith(waiting_for[0]):
+            waiting_for.pop(0)
+            if not waiting_for:
+                die()
+        return execute(self, sql, values)
+
+    if not before:
+        waiting_for.pop(0)
+    Connection.execute = executed
 
 
 def arrange(where: str) -> None:
     """See to it that the process dies there."""
-    exchange, stage = SqliteTransfer.exchange, SqliteTransfer.stage
+    if where in STATEMENTS:
+        die_at(*STATEMENTS[where])
+        return
+    stage = SqliteTransfer.stage
 
     async def staged(self: SqliteTransfer, import_id: str, read: int, batch: Any) -> Any:
         arrived = await stage(self, import_id, read, batch)
-        return arrived if arrived.read < 4 else die()
-
-    async def exchanged(self: SqliteTransfer, import_id: str, kinds: Any) -> Any:
-        await exchange(self, import_id, kinds)
-        die()
+        if arrived.read >= 4:
+            die()
+        return arrived
 
     match where:
         case "while it is staged":
             SqliteTransfer.stage = staged
-        case "in the middle of the exchange":
-            transfer._keep = die  # pyright: ignore[reportAttributeAccessIssue, reportPrivateUsage]
-        case "just before the exchange is durable":
-            transfer._clear_stage = die  # pyright: ignore[reportPrivateUsage]
-        case "after the exchange":
-            SqliteTransfer.exchange = exchanged
         case _:
             raise LookupError(where)
 

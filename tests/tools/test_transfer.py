@@ -26,6 +26,7 @@ from recollect.toolkit.context import CallContext
 from tests.contracts.test_transfer import contents, whole
 from tests.memory.transfer.files import lines, moved, own_file
 from tests.memory.transfer.test_neo import SUMMARY, TURN
+from tests.storage.sqlite.schemas import new_schema, schema_of
 
 PATIENCE_SECONDS = 30
 
@@ -143,7 +144,9 @@ WHERE = {
     "while it is staged": ["old"],
     "in the middle of the exchange": ["old"],
     "just before the exchange is durable": ["old"],
-    "after the exchange": ["0", "1", "2", "3", "4"],
+    "just after the exchange": ["0", "1", "2", "3", "4"],
+    "while the old is cleared away": ["0", "1", "2", "3", "4"],
+    "while indexes get their names": ["0", "1", "2", "3", "4"],
 }
 
 
@@ -170,6 +173,7 @@ async def test_101_replacing_that_is_killed_leaves_the_old_or_the_new_and_goes_o
     assert await contents(store) == ["0", "1", "2", "3", "4"]
     assert await whole(store)
     await store.close()
+    assert schema_of(tmp_path) == await new_schema(tmp_path / "new")
 
 
 async def test_101_the_next_process_takes_over_an_import_that_was_killed(tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 
+from recollect.domain.errors import QuotaExceeded
+
 
 class SecretsPolicy(StrEnum):
     """What becomes of a secret that somebody wants remembered."""
@@ -21,6 +23,16 @@ class Allowance:
     client: str
     """As the provenance of its memories has it; empty for those of nobody in particular, who share one allowance."""
     most: int
+
+    def refuse_beyond(self, memories: int) -> None:
+        """Raise `QuotaExceeded` when so many are more than the client may keep."""
+        if memories > self.most:
+            raise QuotaExceeded(
+                f"these would be {memories} memories of this client, and it may keep {self.most}",
+                hint="forget what is not needed any more, or let the operator raise "
+                "RECOLLECT_QUOTA_MEMORIES_PER_CLIENT",
+                details={"client": self.client, "most": self.most},
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,17 @@ from recollect.domain.progress import Reporter
 from recollect.domain.rules import ForgettingRules
 from recollect.domain.scopes import Visibility
 from recollect.memory.service import unknown_memory
-from recollect.retrieval.decay import UNFORGETTABLE, Band, band_of, days_until_faded, strength
-from recollect.storage.forgetting import ForgettingRecord, ForgettingStore
+from recollect.retrieval.decay import (
+    AT_RISK_BELOW,
+    STRONG_ABOVE,
+    UNFORGETTABLE,
+    USE_WEIGHT,
+    Band,
+    band_of,
+    days_until_faded,
+    strength,
+)
+from recollect.storage.forgetting import Fading, ForgettingRecord, ForgettingStore
 from recollect.storage.memories import MemoryStore
 
 BATCH = 1000
@@ -58,6 +67,15 @@ class Departure:
     memory_id: str
     reason: Reason
     strength: float
+
+
+@dataclass(frozen=True, slots=True)
+class Census:
+    """How all memories are, and how many of them would go now."""
+
+    memories: int
+    bands: Mapping[Band, int]
+    would_go: int
 
 
 @dataclass(slots=True)
@@ -164,6 +182,24 @@ class Forgetter:
             predicted_days=days,
             days_left=None if days is None else max(days - age, 0.0),
         )
+
+    async def census(self) -> Census:
+        """The same numbers that a rehearsal comes to, without looking at the memories one by one."""
+        rules = self.rules
+        fading = Fading(
+            decay_rate=rules.decay_rate,
+            use_weight=USE_WEIGHT,
+            threshold=rules.threshold,
+            at_risk_below=AT_RISK_BELOW,
+            strong_above=STRONG_ABOVE,
+            unforgettable=UNFORGETTABLE,
+            age_limits=rules.age_limits,
+        )
+        found = await self._forgetting.vitals(fading, self._clock())
+        bands = {Band.FORGET: found.faded, Band.AT_RISK: found.at_risk, Band.STRONG: found.strong}
+        bands[Band.HEALTHY] = found.memories - sum(bands.values())
+        too_many = max(found.memories - found.leaving - rules.most, 0) if rules.most else 0
+        return Census(found.memories, bands, found.leaving + min(too_many, found.may_go - found.leaving))
 
     async def record(self) -> ForgettingRecord:
         """What was forgotten so far."""

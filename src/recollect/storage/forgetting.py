@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from recollect.domain.memories import Ageing
+from recollect.domain.rules import AgeLimit
 from recollect.domain.scopes import Visibility
 
 
@@ -17,6 +18,36 @@ class ForgettingRecord:
     """When what had faded was last let go."""
     last_forgotten: int
     total_forgotten: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fading:
+    """How it is told how strong memories are, and which of them go."""
+
+    decay_rate: float
+    use_weight: float
+    threshold: float
+    """What is weaker goes."""
+    at_risk_below: float
+    strong_above: float
+    unforgettable: float
+    """What matters so much stays."""
+    age_limits: Sequence[AgeLimit]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vitals:
+    """How all memories are; what they were before is not counted."""
+
+    memories: int
+    faded: int
+    """Weaker than the threshold, whether they may go or not."""
+    at_risk: int
+    strong: int
+    may_go: int
+    """Neither protected nor unforgettable."""
+    leaving: int
+    """Those of them that have faded, or are older than their importance allows."""
 
 
 class ForgettingStore(Protocol):
@@ -37,6 +68,10 @@ class ForgettingStore(Protocol):
 
         For maintenance only. A memory that was changed is as old as its change.
         """
+        ...
+
+    async def vitals(self, fading: Fading, now: datetime) -> Vitals:
+        """How all memories of every scope are at this moment."""
         ...
 
     async def ageing_of(self, visibility: Visibility, memory_id: str) -> Ageing | None:

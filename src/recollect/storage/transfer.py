@@ -56,6 +56,10 @@ class TransferStore(Protocol):
         """Those of these ids that memories have already."""
         ...
 
+    async def kept_by(self, clients: Collection[str]) -> Mapping[str, int]:
+        """How many memories come from each of these clients."""
+        ...
+
     async def keep(
         self, import_id: str, read: int, batch: Sequence[tuple[Moved, Derived]], *, skipped: int = 0
     ) -> Arrived:
@@ -67,13 +71,17 @@ class TransferStore(Protocol):
         ...
 
     async def stage(self, import_id: str, read: int, batch: Sequence[tuple[Moved, Derived]]) -> Arrived:
-        """Put these where nobody sees them yet."""
+        """Put these where nobody sees them yet; those whose id or key others of them have are skipped.
+
+        `Conflict` while another import, whose job has not ended, does the same.
+        """
         ...
 
-    async def exchange(self, import_id: str, kinds: Collection[Kind]) -> Arrived:
-        """In one step for all processes, let what was staged take the place of all memories of these kinds.
+    async def exchange(self, import_id: str, kinds: Collection[Kind], *, most: int = 0) -> Arrived:
+        """In one short step for all processes, let what was staged take the place of all memories of these kinds.
 
-        Memories of other kinds stay; what has the id or key of one of these is skipped.
+        Memories of other kinds stay; what has the id or key of one of these is skipped. `QuotaExceeded`, with nothing
+        changed, when a client would keep more than `most` memories, and more than before; 0 is no limit.
         """
         ...
 

@@ -5,7 +5,6 @@ from typing import Annotated
 
 from pydantic import Field
 
-from recollect.domain.progress import SilentReporter
 from recollect.domain.scopes import Visibility
 from recollect.jobs.service import JobRun
 from recollect.memory.forgetting import Forgetter, Reason, band_counts
@@ -162,13 +161,13 @@ async def memory_health(
             predicted_days=found.predicted_days,
             days_left=found.days_left,
         )
-    report = await forgetter.forget(SilentReporter(), dry_run=True)
+    census = await forgetter.census()
     record = await forgetter.record()
     every = forgetter.rules.every
     return MemoryHealthResult(
-        memories=report.considered,
-        bands=band_counts(report.bands),
-        would_go=report.forgotten,
+        memories=census.memories,
+        bands=band_counts(census.bands),
+        would_go=census.would_go,
         enabled=every is not None,
         threshold=forgetter.rules.threshold,
         interval_ms=None if every is None else round(every.total_seconds() * 1000),

@@ -120,6 +120,8 @@ async def import_database(
         import_id=run.job_id,
         project_id=project.id if project else None,
         only_there=request.project is not None,
+        client=context.client,
+        goes_on=run.resumed,
     )
     return ImportDatabaseResult(
         imported=done.arrived.imported,

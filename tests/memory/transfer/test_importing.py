@@ -1,13 +1,23 @@
 """An import changes nothing unless its file is whole, and then keeps everything once."""
 
+import gc
 import json
+import tracemalloc
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from recollect.domain.errors import Cancelled, Conflict, InvalidRequest, Unavailable
+from recollect.domain.errors import (
+    Cancelled,
+    Conflict,
+    InvalidRequest,
+    QuotaExceeded,
+    RateLimited,
+    Unavailable,
+)
 from recollect.domain.identifiers import new_id
 from recollect.domain.memories import Kind
 from recollect.domain.progress import Reporter, SilentReporter
@@ -18,12 +28,14 @@ from recollect.domain.transfers import Moved
 from recollect.inference.choices import EmbeddingChoice
 from recollect.inference.static_model import StaticEmbedder
 from recollect.memory.models import ModelsInUse
+from recollect.memory.quota import Quota
 from recollect.memory.service import MemoryService
 from recollect.memory.transfer import importing
 from recollect.memory.transfer.folders import TransferFolders
 from recollect.memory.transfer.importing import Imported, Importer
 from recollect.storage.sqlite.store import SqliteStore
 from recollect.storage.transfer import Arrived
+from tests.contracts.samples import write
 from tests.contracts.test_transfer import contents, moved_out, whole
 from tests.memory.transfer.files import NOW, lines, moved, own_file, signed
 from tests.memory.transfer.test_claude_code import LOG
@@ -46,7 +58,7 @@ class House:
         self.memories = MemoryService(store.memories, self.models)
         backups.mkdir()
 
-    def importer(self, secrets: SecretsPolicy = SecretsPolicy.MASK) -> Importer:
+    def importer(self, secrets: SecretsPolicy = SecretsPolicy.MASK, quota: Quota | None = None) -> Importer:
         folders = TransferFolders(self.backups)
         return Importer(
             self.store.transfer,
@@ -55,6 +67,7 @@ class House:
             self.store.projects,
             folders,
             secrets=secrets,
+            quota=quota,
             clock=lambda: NOW,
         )
 
@@ -67,11 +80,13 @@ class House:
         reporter: Reporter = _SILENT,
         project_id: str | None = None,
         only_there: bool = False,
+        quota: Quota | None = None,
+        client: str | None = None,
     ) -> Imported:
         name = new_id("file")
         (self.backups / name).write_bytes(data)
-        return await self.importer(secrets).bring_in(
-            name, mode, reporter, import_id=name, project_id=project_id, only_there=only_there
+        return await self.importer(secrets, quota).bring_in(
+            name, mode, reporter, import_id=name, project_id=project_id, only_there=only_there, client=client
         )
 
     async def memories_kept(self) -> Sequence[Moved]:
@@ -308,6 +323,129 @@ async def test_101_progress_tells_how_much_of_the_file_is_read(house: House, mon
     await house.bring(own_file([moved(f"{number}") for number in range(3)]), reporter=notebook)
     told = [(one.done, one.total, one.message) for one in notebook.noted if "records" in one.message]
     assert told == [(2, 3, "read 2 of 3 records"), (3, 3, "read 3 of 3 records")]
+
+
+# -- how much may come -----------------------------------------------------------------------------
+
+
+def of(client: str, count: int, name: str = "memory", **fields: Any) -> list[Moved]:
+    return [moved(f"{name} {number}", provenance={"client": client}, **fields) for number in range(count)]
+
+
+async def kept_by(house: House, *clients: str) -> list[int]:
+    return [*(await house.store.transfer.kept_by(clients)).values()]
+
+
+@pytest.mark.parametrize("mode", ["merge", "replace"])
+async def test_065_a_file_with_more_than_somebody_may_keep_changes_nothing(
+    house: House, mode: importing.Mode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importing, "BATCH", 2)
+    quota = Quota(memories_per_client=4)
+    await house.bring(own_file(of("ada", 3)), quota=quota)
+    before = await house.memories_kept()
+    count = 2 if mode == "merge" else 5
+    with pytest.raises(QuotaExceeded) as refused:
+        await house.bring(own_file([*of("grace", 4), *of("ada", count, "more")]), mode, quota=quota)
+    assert refused.value.details == {"client": "ada", "most": 4}
+    assert await house.memories_kept() == before
+
+
+async def test_065_what_is_there_already_and_what_it_was_before_do_not_count_again(house: House) -> None:
+    quota = Quota(memories_per_client=4)
+    mine = of("ada", 3)
+    successor = mine[0].memory.id
+    before = [moved("before", id=f"old_{n}", superseded_by=successor, provenance={"client": "ada"}) for n in range(2)]
+    data = own_file([*mine, *before])
+    await house.bring(data, quota=quota)
+    done = await house.bring(own_file([*mine, *of("ada", 1, "one more")]), quota=quota)
+    assert (done.arrived.imported, done.arrived.skipped) == (1, 3)
+    assert await kept_by(house, "ada") == [4]
+    done = await house.bring(data, "replace", quota=quota)
+    assert (done.arrived.imported, await kept_by(house, "ada")) == (5, [3])
+
+
+async def test_065_an_import_that_fits_is_not_refused_half_way(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importing, "BATCH", 2)
+    quota = Quota(memories_per_client=6)
+
+    class Hasty:
+        """Keeps more for the same client once the import has begun."""
+
+        async def report(self, done: float, total: float | None = None, message: str = "") -> None:
+            if message.startswith("read 2 "):
+                await house.store.memories.put([write("meanwhile", provenance={"client": "ada"})])
+
+    done = await house.bring(own_file(of("ada", 6)), quota=quota, reporter=Hasty())
+    assert (done.arrived.imported, await kept_by(house, "ada")) == (6, [7])
+
+
+async def test_065_an_import_that_goes_on_is_not_refused_either(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importing, "BATCH", 2)
+    (house.backups / "f").write_bytes(own_file([*of("ada", 4), moved("of a list", provenance={"client": ["ada"]})]))
+    importer = house.importer(quota=Quota(memories_per_client=4))
+    with pytest.raises(Cancelled):
+        await importer.bring_in("f", "merge", _StopsAfter(2), import_id="job")
+    await house.store.memories.put([write("meanwhile", provenance={"client": "ada"})])
+    done = await importer.bring_in("f", "merge", SilentReporter(), import_id="job", goes_on=True)
+    assert (done.arrived.imported, await kept_by(house, "ada")) == (5, [5])
+
+
+async def test_065_what_another_program_wrote_comes_from_the_client_that_imports_it(house: House) -> None:
+    quota = Quota(memories_per_client=5)
+    for data in (LOG, LOG):  # whose project is still to be made the first time, and known the second
+        await house.bring(data, quota=quota, client="ada")
+        assert await kept_by(house, "ada", "") == [3, 0]
+    with pytest.raises(QuotaExceeded):
+        await house.bring(GRAPH, quota=quota, client="ada")
+    await house.bring(GRAPH, quota=quota, client="grace")
+    assert await kept_by(house, "ada", "grace") == [3, len(await contents(house.store)) - 3]
+
+
+async def test_065_a_file_is_one_write_and_one_that_goes_on_is_none(house: House) -> None:
+    quota = Quota(writes_per_minute=1, now=lambda: 0.0)
+    await house.bring(own_file(of("ada", 3)), quota=quota, client="ada")
+    with pytest.raises(RateLimited):
+        await house.bring(own_file(of("ada", 1)), quota=quota, client="ada")
+    await house.bring(own_file(of("ada", 1)), quota=quota, client="grace")
+    (house.backups / "f").write_bytes(own_file(of("ada", 2)))
+    importer = house.importer(quota=quota)
+    await importer.bring_in("f", "merge", SilentReporter(), import_id="f", client="ada", goes_on=True)
+    assert await kept_by(house, "ada") == [6]
+
+
+# -- how much it takes -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["merge", "replace"])
+async def test_101_the_memory_that_an_import_takes_does_not_grow_with_its_file(
+    house: House, monkeypatch: pytest.MonkeyPatch, mode: importing.Mode
+) -> None:
+    monkeypatch.setattr(importing, "BATCH", 50)
+    monkeypatch.setattr(importing, "STEP", 50)
+
+    async def taken(count: int) -> int:
+        """The most bytes that importing so many memories of the same few words takes."""
+        data = own_file(moved("the same few words", metadata={"filler": "x" * 500}) for _ in range(count))
+        (house.backups / f"{count}").write_bytes(data)
+        del data
+        tracemalloc.start()
+        try:
+            await house.importer().bring_in(f"{count}", mode, _Tidy(), import_id=f"{count}")
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    await taken(150)
+    few, many = await taken(200), await taken(1200)
+    assert many < few + 200_000, "what is in the file takes more than 1,200,000"
+
+
+class _Tidy:
+    """Has what is unused let go of at each step, so that it does not matter when Python does."""
+
+    async def report(self, done: float, total: float | None = None, message: str = "") -> None:
+        gc.collect()
 
 
 class _StopsAfter:

@@ -2,7 +2,9 @@
 
 import asyncio
 import fcntl
+import gc
 import threading
+import weakref
 from pathlib import Path
 
 import anyio
@@ -240,3 +242,23 @@ async def test_an_erasure_that_fails_changes_nothing(store: SqliteStore, home: P
     await store.ping()
     await store.memories.put([write("kept")])
     assert (await store.memories.counts()).memories == 1
+
+
+async def test_what_was_written_is_let_go_of_at_once(home: Path, store: SqliteStore) -> None:
+    """Not when Python next looks for circles, which is after many writes: imports write much at a time."""
+
+    class Load:
+        pass
+
+    writer = Writer(lambda: Connection(home / "recollect.db", 1.0), home / "recollect.lock", 1.0)
+    load = Load()
+    alive = weakref.ref(load)
+    gc.disable()
+    try:
+        await writer.write(lambda connection, load=load: None)
+        del load
+        await writer.write(lambda connection: None)
+        assert alive() is None
+    finally:
+        gc.enable()
+        await writer.close()

@@ -74,7 +74,7 @@ def test_a_write_beyond_the_allowance_is_undone(tmp_path: Path) -> None:
     add(["one"])
     with pytest.raises(QuotaExceeded) as refused:
         add(["two", "three"])
-    assert refused.value.details == {"most": 2}
+    assert refused.value.details == {"client": "ada", "most": 2}
     assert connection.execute("SELECT id FROM memory") == [("one",)]
     add(["two"])
     assert kept_by(connection, "ada") == 2

@@ -1,6 +1,7 @@
 """Bringing memories in from a file, ours or another program's."""
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,12 +12,14 @@ import anyio.to_thread
 from recollect.domain.clock import Clock, system_clock
 from recollect.domain.errors import Conflict, InvalidRequest
 from recollect.domain.identifiers import settled_id
-from recollect.domain.memories import Derived, Kind
+from recollect.domain.memories import Derived, Kind, Memory
 from recollect.domain.progress import Reporter
 from recollect.domain.rules import SecretsPolicy
 from recollect.domain.scopes import Scope
 from recollect.domain.transfers import Moved
+from recollect.memory.forgetting import VERSIONS
 from recollect.memory.models import ModelsInUse
+from recollect.memory.quota import Quota
 from recollect.memory.secrets import guard, guard_data
 from recollect.memory.service import MemoryService
 from recollect.memory.transfer.arrivals import Arrival, Format, Place
@@ -78,6 +81,7 @@ class Importer:
         folders: TransferFolders,
         *,
         secrets: SecretsPolicy,
+        quota: Quota | None = None,
         clock: Clock = system_clock,
     ) -> None:
         self._store = store
@@ -86,6 +90,7 @@ class Importer:
         self._projects = projects
         self._folders = folders
         self._secrets = secrets
+        self._quota = quota or Quota()
         self._clock = clock
 
     async def bring_in(
@@ -97,12 +102,17 @@ class Importer:
         import_id: str,
         project_id: str | None = None,
         only_there: bool = False,
+        client: str | None = None,
+        goes_on: bool = False,
     ) -> Imported:
         """Import a file under an id by which the same import can go on after a crash.
 
         What another program wrote goes to the project that the file says it is of, unless it is to go `only_there`: to
-        the given project. Without either it is global.
+        the given project. Without either it is global. It comes from the client that imports it; our own files say
+        whom a memory comes from. However much there is in it, a file counts as one write.
         """
+        if not goes_on:
+            self._quota.admit(client)
         file, path = self._folders.open(given)
         with file:
             make = await anyio.to_thread.run_sync(recognise, file, path.name)
@@ -113,7 +123,7 @@ class Importer:
             if make is None or reading is None or not survey.records:
                 return Imported(path=path, format=reading.name if reading else None, left_out=survey.left_out)
             models = await self._models.now()
-            destination = _Destination(self._projects, project_id, only_there=only_there)
+            destination = _Destination(self._projects, project_id, client, only_there=only_there)
             arrived = await self._carry(file, path.name, make, survey, mode, import_id, destination, reporter)
             return Imported(
                 path=path,
@@ -138,6 +148,39 @@ class Importer:
 
         return await watched(lambda: anyio.to_thread.run_sync(look), tally, reporter)
 
+    async def _refuse_beyond_quota(
+        self,
+        file: BinaryIO,
+        name: str,
+        make: MakeFormat,
+        survey: _Survey,
+        mode: Mode,
+        destination: "_Destination",
+        reporter: Reporter,
+    ) -> None:
+        """Raise `QuotaExceeded` if somebody would keep more than they may, before anything is changed."""
+        if self._quota.allowance(None) is None:
+            return
+        coming: Counter[str] = Counter()
+        counted = 0
+        batches = _batches((arrival for arrival, _ in self._guarded(make(self._clock()), SourceFile(file, name))), 0)
+        while batch := await anyio.to_thread.run_sync(lambda: next(batches, None)):
+            memories = [await destination.foresee(arrival) for arrival in batch]
+            ids = [memory.id for memory in memories if memory.id]
+            known = await self._store.known(ids) if mode == "merge" else ()
+            coming.update(
+                str(memory.provenance.get("client") or "")
+                for memory in memories
+                if memory.id not in known and not memory.id.startswith(VERSIONS)
+            )
+            counted += len(batch)
+            await reporter.report(counted, survey.records, "counting what is new")
+        if mode == "merge":  # of what is replaced, nobody keeps anything
+            coming.update(await self._store.kept_by(coming.keys()))
+        for client, memories in coming.items():
+            if (allowance := self._quota.allowance(client)) is not None:
+                allowance.refuse_beyond(memories)
+
     async def _carry(
         self,
         file: BinaryIO,
@@ -152,6 +195,8 @@ class Importer:
         arrived = await self._store.begin(import_id, f"{mode} {survey.checksum}")
         if arrived.finished:
             return arrived
+        if not arrived.read:  # what fits is not refused half way, whatever others wrote meanwhile
+            await self._refuse_beyond_quota(file, name, make, survey, mode, destination, reporter)
         source = SourceFile(file, name)
         arrivals = (arrival for arrival, _ in self._guarded(make(self._clock()), source))
         batches = _batches(arrivals, arrived.read)
@@ -169,7 +214,9 @@ class Importer:
             if source.checksum != survey.checksum:
                 raise Conflict(f"{name} was changed while it was imported", hint="import it again, and leave it alone")
             if mode == "replace":
-                arrived = await self._store.exchange(import_id, survey.holds)
+                allowance = self._quota.allowance(None)
+                most = 0 if allowance is None else allowance.most
+                arrived = await self._store.exchange(import_id, survey.holds, most=most)
         except Exception:  # not when the program ends: then the next one goes on where this one was
             await self._store.end(import_id)
             raise
@@ -180,19 +227,22 @@ class Importer:
         for arrival in reading.arrivals(source):
             memory = arrival.moved.memory
             try:
-                kept = replace(
-                    memory,
-                    content=guard(memory.content, self._secrets).text,
-                    metadata=guard_data(memory.metadata, self._secrets),
-                    details=guard_data(memory.details, self._secrets),
-                    provenance=guard_data(memory.provenance, self._secrets),
-                )
+                content = guard(memory.content, self._secrets).text
+                metadata = guard_data(memory.metadata, self._secrets)
+                details = guard_data(memory.details, self._secrets)
+                provenance = guard_data(memory.provenance, self._secrets)
             except InvalidRequest:
                 reading.left_out["memory with a secret, which may not be kept here"] += 1
                 continue
-            if kept == memory:
+            if (content, metadata, details, provenance) == (
+                memory.content,
+                memory.metadata,
+                memory.details,
+                memory.provenance,
+            ):
                 yield arrival, False
             else:
+                kept = replace(memory, content=content, metadata=metadata, details=details, provenance=provenance)
                 yield replace(arrival, moved=replace(arrival.moved, memory=kept)), True
 
     async def _derived(self, moved: Sequence[Moved]) -> Sequence[tuple[Moved, Derived]]:
@@ -203,11 +253,23 @@ class Importer:
 class _Destination:
     """Which project each memory goes to, and under which id."""
 
-    def __init__(self, projects: ProjectStore, project_id: str | None, *, only_there: bool) -> None:
+    def __init__(self, projects: ProjectStore, project_id: str | None, client: str | None, *, only_there: bool) -> None:
         self._projects = projects
         self._project_id = project_id
+        self._client = client
         self._only_there = only_there
         self._known: dict[Place, str] = {}
+        self._missing: set[Place] = set()
+
+    async def foresee(self, arrival: Arrival) -> Memory:
+        """The memory that this will be; without an id when its project is still to be made, and so nothing is there."""
+        place = None if arrival.origin is None or self._only_there else arrival.place
+        if place is not None and place not in self._known:
+            if place not in self._missing and await self._projects.at(place.path) is None:
+                self._missing.add(place)
+            if place in self._missing:
+                return self._by_client(arrival.moved.memory)
+        return (await self.settle(arrival)).memory if arrival.origin is not None else arrival.moved.memory
 
     async def settle(self, arrival: Arrival) -> Moved:
         moved, memory = arrival.moved, arrival.moved.memory
@@ -222,7 +284,12 @@ class _Destination:
         # The same in the same project whenever it is imported, so that it is kept once.
         memory_id = settled_id("mem", max(happened, 0), f"{project_id or ''}\n{arrival.origin}")
         scope = Scope.PROJECT if project_id else Scope.GLOBAL
+        memory = self._by_client(memory)
         return replace(moved, memory=replace(memory, id=memory_id, scope=scope, project_id=project_id))
+
+    def _by_client(self, memory: Memory) -> Memory:
+        """What another program wrote comes from the client that imports it."""
+        return replace(memory, provenance={**memory.provenance, "client": self._client}) if self._client else memory
 
     async def _project_at(self, place: Place) -> str:
         if place not in self._known:

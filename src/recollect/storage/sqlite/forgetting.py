@@ -5,13 +5,15 @@ from datetime import datetime, timedelta
 
 from recollect.domain.memories import Ageing
 from recollect.domain.scopes import Visibility
-from recollect.storage.forgetting import ForgettingRecord
+from recollect.storage.forgetting import Fading, ForgettingRecord, Vitals
 from recollect.storage.sqlite.connections import Connection
 from recollect.storage.sqlite.lanes import Readers, Writer
 from recollect.storage.sqlite.named_queries import load_queries
-from recollect.storage.sqlite.rows import ageing_from, microseconds, optional_moment
+from recollect.storage.sqlite.rows import ageing_from, json_text, microseconds, optional_moment
 
 _SQL = load_queries("forgetting")
+
+_MICROSECOND = timedelta(microseconds=1)
 
 
 class SqliteForgetting:
@@ -22,7 +24,7 @@ class SqliteForgetting:
         self._readers = readers
 
     async def claim(self, every: timedelta, now: datetime) -> bool:
-        values = {"now": microseconds(now), "every": every // timedelta(microseconds=1)}
+        values = {"now": microseconds(now), "every": every // _MICROSECOND}
         return await self._writer.write(lambda connection: bool(connection.value(_SQL["claim"], values)))
 
     async def note(self, forgotten: int, now: datetime) -> None:
@@ -40,6 +42,21 @@ class SqliteForgetting:
         values = {"after": after, "limit": limit}
         rows = await self._readers.read(lambda connection: connection.execute(_SQL["ageing"], values))
         return [(place, ageing_from(row)) for place, *row in rows]
+
+    async def vitals(self, fading: Fading, now: datetime) -> Vitals:
+        values = {
+            "decay_rate": fading.decay_rate,
+            "use_weight": fading.use_weight,
+            "threshold": fading.threshold,
+            "at_risk_below": fading.at_risk_below,
+            "strong_above": fading.strong_above,
+            "unforgettable": fading.unforgettable,
+            "age_limits": json_text([(limit.importance, limit.age // _MICROSECOND) for limit in fading.age_limits]),
+            "now": microseconds(now),
+        }
+        [row] = await self._readers.read(lambda connection: connection.execute(_SQL["vitals"], values))
+        memories, faded, at_risk, strong, may_go, leaving = row
+        return Vitals(memories=memories, faded=faded, at_risk=at_risk, strong=strong, may_go=may_go, leaving=leaving)
 
     async def ageing_of(self, visibility: Visibility, memory_id: str) -> Ageing | None:
         values = {"id": memory_id, "project_id": visibility.project_id, "session_id": visibility.session_id}

@@ -43,8 +43,11 @@ class Request(Generic[T]):
         """Do the work unless it was withdrawn. Its caller may have gone: the work is done all the same."""
         if not self._turn.acquire(blocking=False):
             return
+        # Whoever waits for the outcome refers to this in a circle, which is found late: what was written goes now.
+        work = self._work
+        del self._work
         try:
-            result = self._work(connection)
+            result = work(connection)
         except BaseException as error:  # whatever it is, it is the caller's to see and must not end the lane
             self._tell(self._fail, translated(error))
         else:

@@ -1,6 +1,5 @@
 """How many memories come from each client, and the end of what one may keep."""
 
-from recollect.domain.errors import QuotaExceeded
 from recollect.domain.rules import Allowance
 from recollect.storage.sqlite.connections import Connection
 from recollect.storage.sqlite.named_queries import load_queries
@@ -18,10 +17,10 @@ def refuse_beyond(connection: Connection, allowance: Allowance) -> None:
 
     Asked after the writes and in their transaction, so that no other process comes between.
     """
-    kept = kept_by(connection, allowance.client)
-    if kept > allowance.most:
-        raise QuotaExceeded(
-            f"these would be {kept} memories of this client, and it may keep {allowance.most}",
-            hint="forget what is not needed any more, or let the operator raise RECOLLECT_QUOTA_MEMORIES_PER_CLIENT",
-            details={"most": allowance.most},
-        )
+    allowance.refuse_beyond(kept_by(connection, allowance.client))
+
+
+def refuse_growth_beyond(connection: Connection, most: int) -> None:
+    """The same for memories that are to take the place of others, whose clients may not keep more of them either."""
+    for client, memories in connection.execute(_SQL["growth_beyond"], {"most": most}):
+        Allowance(client, most).refuse_beyond(memories)

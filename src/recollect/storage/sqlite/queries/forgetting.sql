@@ -31,3 +31,32 @@ LIMIT :limit
 SELECT {ageing_columns}
 FROM memory LEFT JOIN memory_use ON memory_use.seq = memory.seq
 WHERE memory.id = :id AND {memories.visible}
+
+-- vitals --
+-- How all memories are. The limit keeps the strength, which is the same as in `decay.py`, from being told once for every
+-- question about it.
+WITH age_limit (importance, age) AS MATERIALIZED (
+    SELECT value ->> 0, value ->> 1 FROM json_each(:age_limits)
+),
+vital AS (
+    SELECT
+        memory.importance
+            * exp(-:decay_rate * max((:now - coalesce(memory_use.used_at, memory.updated_at)) / 86400000000.0, 0.0))
+            * coalesce(1 + :use_weight * ln(1 + memory_use.uses), 1) AS strength,
+        NOT memory.protected AND memory.importance < :unforgettable AS may_go,
+        :age_limits <> '[]' AND EXISTS (
+            SELECT 1 FROM age_limit
+            WHERE memory.importance < age_limit.importance AND :now - memory.updated_at > age_limit.age
+        ) AS is_old
+    FROM memory LEFT JOIN memory_use ON memory_use.seq = memory.seq
+    WHERE memory.id NOT GLOB 'old_*'
+    LIMIT -1
+)
+SELECT
+    count(*),
+    count(*) FILTER (WHERE strength < :threshold),
+    count(*) FILTER (WHERE strength < :at_risk_below AND strength >= :threshold),
+    count(*) FILTER (WHERE strength > :strong_above AND strength >= :threshold),
+    count(*) FILTER (WHERE may_go),
+    count(*) FILTER (WHERE may_go AND (strength < :threshold OR is_old))
+FROM vital
