@@ -1,5 +1,6 @@
 """Asking an index: where code is, what it says, and who uses what. Indexes are loaded when they are first asked."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from recollect.codebase.search.naming import Names
     from recollect.codebase.search.ranking import Ranker, Toggles
 
+# A question that is nothing but a name.
+_NAME = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[A-Za-z_$][\w$]*)*(?:\(\))?")
 # So many indexes are kept in memory; the one that nobody asked for the longest goes first.
 MOST_LOADED = 4
 # The greatest sum of all signals that real questions reach.
@@ -118,26 +121,29 @@ class CodeService:
     async def search(
         self, index_id: str, query: str, *, limit: int, toggles: "Toggles", context_lines: int
     ) -> list[CodeHit]:
-        """The parts of files that answer best, one of each file, best first."""
+        """The parts of files that answer best, best first: definitions of what is named, then one of each file."""
         loaded = await self.load(index_id)
         found = await anyio.to_thread.run_sync(lambda: loaded.ranker.rank(query, limit, toggles))
-        hits: list[CodeHit] = []
-        for one in found:
-            file = loaded.corpus.files[one.file]
-            chunk = loaded.corpus.chunks
-            span = Span(*chunk.spans[one.chunk].tolist()) if one.chunk >= 0 else Span(0, 0, 1, 1)
-            symbol = int(chunk.symbols[one.chunk]) if one.chunk >= 0 else -1
-            extract = await self.extract(loaded, file, span, context_lines)
-            hits.append(
-                CodeHit(
-                    file=file,
-                    score=round(min(1.0, one.score / FULL), 4),
-                    scores=_shares(one.signals),
-                    extract=extract,
-                    symbol=loaded.names.qualified(symbol) if symbol >= 0 else "",
-                )
-            )
-        return hits
+        parts = [(one.file, one.chunk, min(1.0, one.score / FULL), one.signals) for one in found]
+        if toggles.symbol and _NAME.fullmatch(query.strip()):
+            named = _definitions(loaded, query, limit, {file: signals for file, _, _, signals in parts})
+            defining = {file for file, *_ in named}
+            parts = [*named, *(part for part in parts if part[0] not in defining)]
+        return [await self._hit(loaded, *part, context_lines) for part in parts[:limit]]
+
+    async def _hit(
+        self, loaded: Loaded, file: int, chunk: int, score: float, signals: Mapping[str, float], context_lines: int
+    ) -> CodeHit:
+        chunks, indexed = loaded.corpus.chunks, loaded.corpus.files[file]
+        span = Span(*chunks.spans[chunk].tolist()) if chunk >= 0 else Span(0, 0, 1, 1)
+        symbol = int(chunks.symbols[chunk]) if chunk >= 0 else -1
+        return CodeHit(
+            file=indexed,
+            score=round(score, 4),
+            scores=_shares(signals),
+            extract=await self.extract(loaded, indexed, span, context_lines),
+            symbol=loaded.names.qualified(symbol) if symbol >= 0 else "",
+        )
 
     async def freshen(self, root: str, options: IndexOptions, few: int) -> int:
         """Bring an index up to date if no more than a few files changed; else how many did."""
@@ -217,6 +223,23 @@ class CodeService:
             return Loaded(record, corpus, Ranker(corpus, history), Names(corpus))
 
         return await anyio.to_thread.run_sync(bring_up)
+
+
+def _definitions(
+    loaded: Loaded, name: str, limit: int, signals: Mapping[int, Mapping[str, float]]
+) -> list[tuple[int, int, float, Mapping[str, float]]]:
+    """The parts in which what is called like this is defined, likeliest first."""
+    import numpy as np
+
+    chunks, symbols = loaded.corpus.chunks, loaded.corpus.symbols
+    parts: dict[int, tuple[int, int, float, Mapping[str, float]]] = {}
+    for row in loaded.names.find(name)[:limit]:
+        file, line = int(symbols.files[row]), int(symbols.lines[row])
+        own = np.flatnonzero(chunks.files == file)
+        inside = own[(chunks.spans[own, 2] <= line) & (line <= chunks.spans[own, 3])]
+        if len(inside):
+            parts.setdefault(int(inside[0]), (file, int(inside[0]), 1.0, {**signals.get(file, {}), "defines": 1.0}))
+    return list(parts.values())
 
 
 def _all_unpacked(packed: Mapping[Content, bytes]) -> "dict[Content, Digest]":
