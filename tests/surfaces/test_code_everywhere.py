@@ -133,3 +133,16 @@ async def test_110_114_116_a_search_cites_what_it_found(call: Caller, repository
 
 async def test_118_an_index_that_nobody_builds_cannot_be_cancelled(call: Caller) -> None:
     assert await call("cancel", index_id="idx_none") == {"ok": False, "message": "Pipeline not found"}
+
+
+async def test_106_107_modules_are_told_with_what_they_export_and_need(call: Caller, repository: Path) -> None:
+    await call("index", action="project", path=str(repository))
+    await call("set_project", path=str(repository))
+    found = await call("summarize_codebase")
+    modules = {one["path"]: (one["purpose"], one["exports"], one["depends_on"]) for one in found["modules"]}
+    assert modules["shop/auth.py"] == (
+        "Who may come in",
+        ["UserNotFoundError", "Session", "validate_password"],
+        ["shop/store"],
+    )
+    assert (found["method"], found["problem"]) == ("structural", None)

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import logging
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
+from recollect.codebase.bundling.journal import Journal
 from recollect.codebase.discovery.limits import Limits
 from recollect.domain.clock import Clock, system_clock
 from recollect.domain.code import FileEdges, FileFacts, Snapshot, SourceFile
@@ -71,20 +72,23 @@ class Indexer:
         await _report(reporter, "acquire", 0, f"looking at {root}")
         snapshot = await self.snapshot(root, rev, options)
         index_id = index_id_of(snapshot.root, rev, options)
-        async with self._alone(index_id, reporter):
+        async with self.alone(index_id, reporter):
             before = await self.store.index(index_id)
             known = {file.path: file for file in await self.store.files(index_id)} if before else {}
             changed, removed = differences(snapshot, known)
             if before is not None and not changed and not removed and before.commit == snapshot.commit:
                 return Built(before, snapshot)
             record = self._record(index_id, rev, options, snapshot, before)
-            await self._read(snapshot, [file for file in snapshot.files if file.path in changed], reporter)
-            edges, details = await self._edges(record, snapshot, changed, removed, reporter)
-            await _report(reporter, "write", 0, "writing")
-            files = [_indexed(file, record.generation) for file in snapshot.files if file.path in changed]
-            record = replace(record, details={**record.details, **details})
-            await self.store.write(record, changed=files, removed=removed, edges=edges)
-            await _report(reporter, "write", 1, "written")
+            with Journal(self.folder / index_id, record, reporter, self.clock) as journal:
+                journal.begin(snapshot)
+                await self._read(snapshot, [file for file in snapshot.files if file.path in changed], journal)
+                edges, details = await self._edges(record, snapshot, changed, removed, journal)
+                await _report(journal, "write", 0, "writing")
+                files = [_indexed(file, record.generation) for file in snapshot.files if file.path in changed]
+                record = replace(record, details={**record.details, **details})
+                await self.store.write(record, changed=files, removed=removed, edges=edges)
+                await _report(journal, "write", 1, "written")
+                journal.complete(record)
             return Built(record, snapshot, sorted(changed), removed)
 
     async def snapshot(self, root: str, rev: str, options: IndexOptions) -> Snapshot:
@@ -100,7 +104,7 @@ class Indexer:
         return replace(found, files=[file for file in found.files if file.language in options.languages])
 
     @asynccontextmanager
-    async def _alone(self, index_id: str, reporter: Reporter) -> AsyncGenerator[None]:
+    async def alone(self, index_id: str, reporter: Reporter) -> AsyncGenerator[None]:
         """While this is held, no other process builds the same index."""
         import fcntl
 
@@ -145,7 +149,7 @@ class Indexer:
         from recollect.codebase.packing import packed_edges
 
         await _report(reporter, "graph", 0, "loading what the files say")
-        facts = await self.facts(snapshot)
+        facts = await self.facts(_indexed(file, record.generation) for file in snapshot.files)
         await _report(reporter, "graph", 0.3, "finding what each use means")
         found: Mapping[str, FileEdges] = await anyio.to_thread.run_sync(
             lambda: resolve([*facts], facts), abandon_on_cancel=True
@@ -153,20 +157,16 @@ class Indexer:
         await _report(reporter, "graph", 1, "found what each use means")
         return {path: packed_edges(edges) for path, edges in found.items()}, _counted(facts, found)
 
-    async def facts(self, snapshot: Snapshot) -> dict[str, FileFacts]:
-        """What each file says."""
+    async def facts(self, files: Iterable[IndexedFile]) -> dict[str, FileFacts]:
+        """What each of these files says."""
         from recollect.codebase.digest import VERSION, unpacked_facts
 
-        contents = list(dict.fromkeys(Content(file.blob, file.language) for file in snapshot.files))
+        wanted = {file.path: file.content for file in files}
         known: dict[Content, FileFacts] = {}
-        for part in _parts(contents, 500):
+        for part in _parts(list(dict.fromkeys(wanted.values())), 500):
             packed = await self.store.digests(VERSION, part)
             known |= {content: unpacked_facts(digest) for content, digest in packed.items()}
-        return {
-            file.path: known[content]
-            for file in snapshot.files
-            if (content := Content(file.blob, file.language)) in known
-        }
+        return {path: known[content] for path, content in wanted.items() if content in known}
 
     def _record(
         self, index_id: str, rev: str, options: IndexOptions, snapshot: Snapshot, before: IndexRecord | None

@@ -10,7 +10,7 @@ import anyio
 import anyio.to_thread
 
 from recollect.codebase.indexing import Indexer, IndexOptions, differences, index_id_of, unknown_index
-from recollect.domain.code import FileFacts, Snapshot, SourceFile, Span
+from recollect.domain.code import FileFacts, FileTrait, Snapshot, SourceFile, Span
 from recollect.domain.errors import NotFound
 from recollect.domain.progress import SilentReporter
 from recollect.domain.secrets import masked
@@ -18,6 +18,7 @@ from recollect.storage.code import CodeStore, Content, IndexedFile, IndexRecord
 
 if TYPE_CHECKING:
     from recollect.codebase.digest import Digest
+    from recollect.codebase.graph.module_map import ModuleMap
     from recollect.codebase.search.corpus import Corpus
     from recollect.codebase.search.links import Links
     from recollect.codebase.search.naming import Names
@@ -193,6 +194,27 @@ class CodeService:
                 raise NotFound(f"{path} is being indexed anew", hint="ask again in a moment")
             loaded.facts[path] = unpacked_facts(packed[content])
         return loaded.facts[path]
+
+    async def modules(self, loaded: Loaded) -> "ModuleMap":
+        """The modules of the repository, without tests and the like."""
+        from pathlib import PurePath
+
+        from recollect.codebase.graph.module_map import module_map
+        from recollect.codebase.packing import unpacked_edges
+
+        corpus = loaded.corpus
+        facts = await self.indexer.facts([corpus.files[row] for row in corpus.row_of.values()])
+        packed = await self.store.edges(loaded.record.id)
+        beside = FileTrait.TEST | FileTrait.EXAMPLE | FileTrait.VENDORED | FileTrait.GENERATED | FileTrait.MINIFIED
+
+        def left_out(path: str) -> bool:
+            return bool(corpus.files[corpus.row_of[path]].traits & beside)
+
+        def drawn() -> "ModuleMap":
+            edges = {path: unpacked_edges(own) for path, own in packed.items()}
+            return module_map(PurePath(loaded.record.root).name, facts, edges, left_out=left_out)
+
+        return await anyio.to_thread.run_sync(drawn)
 
     async def _brought_up(self, record: IndexRecord, known: Loaded | None) -> Loaded:
         from recollect.codebase.digest import VERSION

@@ -9,6 +9,7 @@ from recollect.tools.facts import extract_facts, search_vibes, store_fact
 from recollect.tools.forgetting import forget_faded, memory_health, protect_memory, unprotect_memory
 from recollect.tools.jobs import cancel_job, get_job, list_jobs
 from recollect.tools.memory import correct, forget, memory_history, recall, remember, remember_many
+from recollect.tools.modules import summarize_codebase
 from recollect.tools.projects import get_project, list_projects, set_project
 from recollect.tools.repositories import build_repo_index, cancel, ensure_repo_index, search_repo
 from recollect.tools.server import compact_index, health_check, rebuild_derived
@@ -63,6 +64,7 @@ ALL = (
     semantic_code_search,
     find_callers,
     find_callees,
+    summarize_codebase,
     set_project,
     get_project,
     list_projects,
@@ -102,3 +104,5 @@ ALL = (
     working_stats,
     consolidate,
 )
+
+RESOURCES = ()

@@ -203,7 +203,7 @@ async def get_symbols(
     request: GetSymbolsRequest, code: CodeService, projects: ProjectService, context: CallContext
 ) -> GetSymbolsResult:
     """List what a file defines: classes, functions, fields and more, with their lines and signatures."""
-    loaded, freshness = await _project_index(request.project, code, projects, context)
+    loaded, freshness = await project_index(request.project, code, projects, context)
     path = _within(request.file_path, loaded.record.root)
     facts = await code.facts(loaded, path)
     wanted = [
@@ -242,7 +242,7 @@ async def semantic_code_search(
     from recollect.codebase.search.phrasing import asked_calls
     from recollect.codebase.search.ranking import Toggles
 
-    loaded, freshness = await _project_index(request.project, code, projects, context)
+    loaded, freshness = await project_index(request.project, code, projects, context)
     if (asked := asked_calls(request.query)) is not None and loaded.names.find(asked.name):
         found = await _calls(asked.name, code, loaded, incoming=asked.incoming)
         return SemanticCodeSearchResult(
@@ -295,7 +295,7 @@ async def find_callees(
 async def _answered(
     request: CallsRequest, code: CodeService, projects: ProjectService, context: CallContext, *, incoming: bool
 ) -> CallsResult:
-    loaded, freshness = await _project_index(request.project, code, projects, context)
+    loaded, freshness = await project_index(request.project, code, projects, context)
     rows = loaded.names.find(request.function_name)
     if not rows:
         near = loaded.names.similar(request.function_name)
@@ -373,7 +373,7 @@ async def _root(path: str | None, code: CodeService, projects: ProjectService, c
     raise InvalidRequest("it is not known which code is meant", hint="give a path, or choose a project by set_project")
 
 
-async def _project_index(
+async def project_index(
     project: str | None, code: CodeService, projects: ProjectService, context: CallContext
 ) -> tuple[Loaded, Freshness]:
     """The index of the project's folder. One that is a little behind is brought up to date first."""

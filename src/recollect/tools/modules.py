@@ -1,0 +1,90 @@
+"""The modules of the project one works in: what each is for, what it exports, and what it depends on."""
+
+from pydantic import Field
+
+from recollect.codebase.service import CodeService
+from recollect.domain.progress import Reporter
+from recollect.inference.completion import LanguageModel
+from recollect.memory.projects import ProjectService
+from recollect.toolkit.context import CallContext
+from recollect.toolkit.declaration import Request, Result, examples, tool
+from recollect.toolkit.jobview import ErrorView
+from recollect.tools.code import ProjectOption, project_index
+from recollect.tools.repositories import Freshness
+
+
+class SummarizeCodebaseRequest(Request):
+    model_config = examples({}, {"limit": 20})
+
+    project: ProjectOption
+    limit: int = Field(default=100, ge=1, le=1_000, description="How many modules at most.")
+    offset: int = Field(default=0, ge=0, description="How many modules are passed over.")
+
+
+class ModuleView(Result):
+    id: str
+    name: str
+    path: str
+    purpose: str = Field(description="What it is for: its own first words, or what its name and exports tell.")
+    exports: list[str] = Field(description="At most 20.")
+    depends_on: list[str] = Field(description="Other modules of the project, the most used first.")
+    symbol_count: int
+    line_count: int
+
+
+class SummarizeCodebaseResult(Result):
+    message: str
+    name: str
+    project_type: str
+    method: str = Field(description="structural: by rules; llm: a language model wrote the purposes.")
+    problem: ErrorView | None = Field(description="Why the language model was not heard, if it should have been.")
+    modules: list[ModuleView]
+    total: int
+    entry_points: list[str]
+    external_dependencies: list[str] = Field(description="Libraries, the most used first.")
+    freshness: Freshness
+
+
+@tool("code", read_only=True)
+async def summarize_codebase(
+    request: SummarizeCodebaseRequest,
+    code: CodeService,
+    model: LanguageModel,
+    projects: ProjectService,
+    context: CallContext,
+    reporter: Reporter,
+) -> SummarizeCodebaseResult:
+    """Tell what the modules of the project are for, what they export, and how they depend on each other.
+
+    Begin here in a repository that you do not know. With a language model it writes the purposes; else they are made of
+    the modules' own words.
+    """
+    from recollect.codebase.describing import described
+
+    loaded, freshness = await project_index(request.project, code, projects, context)
+    found = await described(await code.modules(loaded), model.completer, reporter)
+    shown = found.modules.modules[request.offset : request.offset + request.limit]
+    return SummarizeCodebaseResult(
+        message=f"Summarized {len(shown)} of {len(found.modules.modules)} modules",
+        name=found.modules.name,
+        project_type=found.modules.project_type,
+        method=found.method,
+        problem=ErrorView.of(found.problem) if found.problem else None,
+        modules=[
+            ModuleView(
+                id=module.id,
+                name=module.name,
+                path=module.path,
+                purpose=module.purpose,
+                exports=list(module.exports),
+                depends_on=list(module.depends_on),
+                symbol_count=module.symbol_count,
+                line_count=module.line_count,
+            )
+            for module in shown
+        ],
+        total=len(found.modules.modules),
+        entry_points=list(found.modules.entry_points)[:50],
+        external_dependencies=list(found.modules.external_deps),
+        freshness=freshness,
+    )
