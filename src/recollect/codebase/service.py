@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[A-Za-z_$][\w$]*)*(?:\(\))?")
 # So many indexes are kept in memory; the one that nobody asked for the longest goes first.
 MOST_LOADED = 4
+# In larger repositories it takes seconds to find out what a change means for all others: nobody waits for that.
+SOON_READ = 1_000
 # The greatest sum of all signals that real questions reach.
 FULL = 4.0
 
@@ -147,12 +149,12 @@ class CodeService:
         )
 
     async def freshen(self, root: str, options: IndexOptions, few: int) -> int:
-        """Bring an index up to date if no more than a few files changed; else how many did."""
+        """Bring a small index up to date if no more than a few files changed; else how many did."""
         index_id = index_id_of(root, "HEAD", options)
         snapshot = await self.indexer.snapshot(root, "HEAD", options)
         changed, removed = differences(snapshot, {file.path: file for file in await self.store.files(index_id)})
         behind = len(changed) + len(removed)
-        if 0 < behind <= few:
+        if 0 < behind <= few and len(snapshot.files) <= SOON_READ:
             await self.indexer.build(root, "HEAD", options, SilentReporter())
             return 0
         return behind
