@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import anyio
 import anyio.to_thread
 
-from recollect.codebase.indexing import Indexer, IndexOptions, differences, index_id_of, unknown_index
+from recollect.codebase.indexing import Indexer, IndexOptions, index_id_of, unknown_index
 from recollect.domain.code import FileFacts, FileTrait, Snapshot, SourceFile, Span
 from recollect.domain.errors import NotFound
 from recollect.domain.progress import SilentReporter
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from recollect.codebase.digest import Digest
     from recollect.codebase.graph.module_map import ModuleMap
     from recollect.codebase.search.corpus import Corpus
+    from recollect.codebase.search.corpus_file import KeptCorpus
     from recollect.codebase.search.links import Links
     from recollect.codebase.search.naming import Names
     from recollect.codebase.search.ranking import Ranker, Toggles
@@ -30,6 +31,12 @@ _NAME = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[A-Za-z_$][\w$]*)*(?:\(\))
 MOST_LOADED = 4
 # In larger repositories it takes seconds to find out what a change means for all others: nobody waits for that.
 SOON_READ = 1_000
+# So many digests are taken out at a time.
+AT_ONCE = 500
+# When more files than this changed, what is in memory is kept in a file for other processes.
+MANY_CHANGES = 200
+# Of a definition, at least so much is shown if it is as long.
+SHOWN_BYTES = 600
 # The greatest sum of all signals that real questions reach.
 FULL = 4.0
 
@@ -127,32 +134,28 @@ class CodeService:
         """The parts of files that answer best, best first: definitions of what is named, then one of each file."""
         loaded = await self.load(index_id)
         found = await anyio.to_thread.run_sync(lambda: loaded.ranker.rank(query, limit, toggles))
-        parts = [(one.file, one.chunk, min(1.0, one.score / FULL), one.signals) for one in found]
+        parts = [_part(loaded, one.file, one.chunk, one.score / FULL, one.signals) for one in found]
         if toggles.symbol and _NAME.fullmatch(query.strip()):
-            named = _definitions(loaded, query, limit, {file: signals for file, _, _, signals in parts})
-            defining = {file for file, *_ in named}
-            parts = [*named, *(part for part in parts if part[0] not in defining)]
-        return [await self._hit(loaded, *part, context_lines) for part in parts[:limit]]
+            named = _definitions(loaded, query, limit, {part.file: part.signals for part in parts})
+            defining = {part.file for part in named}
+            parts = [*named, *(part for part in parts if part.file not in defining)]
+        return [await self._hit(loaded, part, context_lines) for part in parts[:limit]]
 
-    async def _hit(
-        self, loaded: Loaded, file: int, chunk: int, score: float, signals: Mapping[str, float], context_lines: int
-    ) -> CodeHit:
-        chunks, indexed = loaded.corpus.chunks, loaded.corpus.files[file]
-        span = Span(*chunks.spans[chunk].tolist()) if chunk >= 0 else Span(0, 0, 1, 1)
-        symbol = int(chunks.symbols[chunk]) if chunk >= 0 else -1
+    async def _hit(self, loaded: Loaded, part: "_Part", context_lines: int) -> CodeHit:
+        file = loaded.corpus.files[part.file]
         return CodeHit(
-            file=indexed,
-            score=round(score, 4),
-            scores=_shares(signals),
-            extract=await self.extract(loaded, indexed, span, context_lines),
-            symbol=loaded.names.qualified(symbol) if symbol >= 0 else "",
+            file=file,
+            score=round(min(1.0, part.score), 4),
+            scores=_shares(part.signals),
+            extract=await self.extract(loaded, file, part.span, context_lines),
+            symbol=loaded.names.qualified(part.symbol) if part.symbol >= 0 else "",
         )
 
     async def freshen(self, root: str, options: IndexOptions, few: int) -> int:
         """Bring a small index up to date if no more than a few files changed; else how many did."""
         index_id = index_id_of(root, "HEAD", options)
         snapshot = await self.indexer.snapshot(root, "HEAD", options)
-        changed, removed = differences(snapshot, {file.path: file for file in await self.store.files(index_id)})
+        changed, removed = await self.indexer.behind(snapshot, await self.store.index(index_id))
         behind = len(changed) + len(removed)
         if 0 < behind <= few and len(snapshot.files) <= SOON_READ:
             await self.indexer.build(root, "HEAD", options, SilentReporter())
@@ -219,51 +222,107 @@ class CodeService:
         return await anyio.to_thread.run_sync(drawn)
 
     async def _brought_up(self, record: IndexRecord, known: Loaded | None) -> Loaded:
+        """The newest state: what is in memory or in a file, and what changed since."""
         from recollect.codebase.digest import VERSION
-        from recollect.codebase.discovery.history import commit_subjects
-        from recollect.codebase.search.corpus import Corpus
-        from recollect.codebase.search.history import History
-        from recollect.codebase.search.naming import Names
-        from recollect.codebase.search.ranking import Ranker
+        from recollect.codebase.search.corpus_file import KeptCorpus, read_corpus, write_corpus
 
-        after = known.record.generation if known else 0
-        corpus = known.corpus if known else Corpus()
-        changed = await self.store.files(record.id, after_generation=after)
+        folder = self.indexer.folder / record.id
+        if known is not None:
+            base = KeptCorpus(known.record.generation, known.record.commit, known.corpus, known.ranker.history)
+        else:
+            base = await anyio.to_thread.run_sync(read_corpus, folder)
+            if base is not None and base.generation > record.generation:
+                base = None  # of an index that was deleted since
+        changed = await self.store.files(record.id, after_generation=base.generation if base else 0)
+        if base is not None and _is_worn(base.corpus, len(changed)):
+            base, changed = None, await self.store.files(record.id)
         paths = {*await self.store.paths(record.id)}
         contents = list(dict.fromkeys(file.content for file in changed))
         digests: dict[Content, Digest] = {}
-        for start in range(0, len(contents), 500):
-            packed = await self.store.digests(VERSION, contents[start : start + 500])
+        for start in range(0, len(contents), AT_ONCE):
+            packed = await self.store.digests(VERSION, contents[start : start + AT_ONCE])
             digests |= await anyio.to_thread.run_sync(_all_unpacked, packed)
+        if missing := [file.path for file in changed if file.content not in digests]:
+            raise NotFound(f"{missing[0]} is not read yet", hint="build_repo_index brings the index up to date")
 
         def bring_up() -> Loaded:
-            removed = [path for path in corpus.row_of if path not in paths]
-            corpus.put([(file, digests[file.content]) for file in changed if file.content in digests], removed)
-            if known is not None and known.record.commit == record.commit:
-                history = known.ranker.history
-            else:
-                is_git = record.details.get("is_git", True) and record.commit is not None
-                history = History(commit_subjects(record.root, record.commit or "HEAD") if is_git else ())
-            return Loaded(record, corpus, Ranker(corpus, history), Names(corpus))
+            kept = _with_changes(record, base, [(file, digests[file.content]) for file in changed], paths)
+            if base is None or len(changed) > MANY_CHANGES:
+                write_corpus(folder, kept)
+            return _loaded(record, kept)
 
         return await anyio.to_thread.run_sync(bring_up)
 
 
-def _definitions(
-    loaded: Loaded, name: str, limit: int, signals: Mapping[int, Mapping[str, float]]
-) -> list[tuple[int, int, float, Mapping[str, float]]]:
-    """The parts in which what is called like this is defined, likeliest first."""
+def _is_worn(corpus: "Corpus", changed: int) -> bool:
+    """Whether so many rows are dead, or will be, that it is better to begin anew."""
+    return len(corpus.files) + changed > 1.25 * len(corpus.row_of) + MANY_CHANGES
+
+
+def _with_changes(
+    record: IndexRecord,
+    base: "KeptCorpus | None",
+    changed: Sequence[tuple[IndexedFile, "Digest"]],
+    paths: set[str],
+) -> "KeptCorpus":
+    from recollect.codebase.discovery.history import commit_subjects
+    from recollect.codebase.search.corpus import Corpus
+    from recollect.codebase.search.corpus_file import KeptCorpus
+    from recollect.codebase.search.history import History
+
+    # Others may be searching what is there now.
+    corpus = base.corpus.copied() if base else Corpus()
+    corpus.put(changed, [path for path in corpus.row_of if path not in paths])
+    if base is not None and base.commit == record.commit:
+        history = base.history
+    else:
+        has_history = record.details.get("is_git", True) and record.commit is not None
+        history = History(commit_subjects(record.root, record.commit or "HEAD") if has_history else ())
+    return KeptCorpus(record.generation, record.commit, corpus, history)
+
+
+def _loaded(record: IndexRecord, kept: "KeptCorpus") -> Loaded:
+    from recollect.codebase.search.naming import Names
+    from recollect.codebase.search.ranking import Ranker
+
+    return Loaded(record, kept.corpus, Ranker(kept.corpus, kept.history), Names(kept.corpus))
+
+
+class _Part(NamedTuple):
+    """A part of a file that is to be shown."""
+
+    file: int
+    span: Span
+    symbol: int
+    """The row of the definition that it is about; -1 when it is about none."""
+    score: float
+    signals: Mapping[str, float]
+
+
+def _part(loaded: Loaded, file: int, chunk: int, score: float, signals: Mapping[str, float]) -> _Part:
+    chunks = loaded.corpus.chunks
+    if chunk < 0:
+        return _Part(file, Span(0, 0, 1, 1), -1, score, signals)
+    return _Part(file, Span(*chunks.spans[chunk].tolist()), int(chunks.symbols[chunk]), score, signals)
+
+
+def _definitions(loaded: Loaded, name: str, limit: int, signals: Mapping[int, Mapping[str, float]]) -> list[_Part]:
+    """Where what is called like this is defined, likeliest first; of a long definition the beginning."""
     import numpy as np
 
     chunks, symbols = loaded.corpus.chunks, loaded.corpus.symbols
-    parts: dict[int, tuple[int, int, float, Mapping[str, float]]] = {}
+    parts: list[_Part] = []
     for row in loaded.names.find(name)[:limit]:
         file, line = int(symbols.files[row]), int(symbols.lines[row])
         own = np.flatnonzero(chunks.files == file)
         inside = own[(chunks.spans[own, 2] <= line) & (line <= chunks.spans[own, 3])]
+        start, end, first, last = map(int, symbols.spans[row])
         if len(inside):
-            parts.setdefault(int(inside[0]), (file, int(inside[0]), 1.0, {**signals.get(file, {}), "defines": 1.0}))
-    return list(parts.values())
+            after = chunks.spans[own[own >= inside[0]]]
+            enough = after[min(int(np.searchsorted(after[:, 1], start + SHOWN_BYTES)), len(after) - 1)]
+            end, last = min(end, int(enough[1])), min(last, int(enough[3]))
+        parts.append(_Part(file, Span(start, end, first, last), row, 1.0, {**signals.get(file, {}), "defines": 1.0}))
+    return parts
 
 
 def _all_unpacked(packed: Mapping[Content, bytes]) -> "dict[Content, Digest]":

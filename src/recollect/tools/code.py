@@ -184,8 +184,8 @@ async def index(
         root = await _root(request.path, code, projects, context)
     built = await code.indexer.build(root, "HEAD", IndexOptions(), reporter)
     details = built.record.details
+    loaded = await code.load(built.record.id)  # so that nobody waits for it when they ask
     if request.action == "file" and request.path is not None:
-        loaded = await code.load(built.record.id)
         facts = await code.facts(loaded, _within(request.path, root))
         message = f"Indexed {request.path}: {len(facts.symbols)} symbols"
     else:

@@ -6,20 +6,21 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from recollect.codebase.asking.questions import Intent
 from recollect.codebase.indexing import IndexOptions, index_id_of, unknown_index
 from recollect.codebase.service import CodeHit, CodeService
-from recollect.domain.code import Snapshot
+from recollect.domain.code import Snapshot, Span
 from recollect.domain.errors import Forbidden, InvalidRequest
 from recollect.domain.jobs import Job, JobState
 from recollect.jobs.service import JobRun, JobService
-from recollect.storage.code import IndexRecord
+from recollect.storage.code import IndexedFile, IndexRecord
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, examples, tool
 
 BUILD = "build_repo_index"
 # Jobs that are looked through for one that builds the same index.
 MOST_JOBS = 200
-_UNDER_WAY = (JobState.QUEUED, JobState.RUNNING, JobState.CANCELLING)
+UNDER_WAY = (JobState.QUEUED, JobState.RUNNING, JobState.CANCELLING)
 
 IndexId = Annotated[
     str, Field(pattern=r"^[A-Za-z0-9_-]{1,100}$", description="Of the index; ensure_repo_index tells it.")
@@ -150,6 +151,61 @@ class SearchRepoResult(Result):
     freshness: Freshness
 
 
+TokenBudget = Annotated[
+    int,
+    Field(
+        ge=200,
+        le=200_000,
+        description="About how many tokens of a language model the answer may take; what does not fit is left out.",
+    ),
+]
+Truncated = Annotated[bool, Field(description="Whether there is more than is told here.")]
+
+
+class AskIndexRequest(Request):
+    model_config = examples(
+        {"index_id": "idx_abc", "question": "What functions call the validatePassword method?"},
+        {"index_id": "idx_abc", "question": "Where is UserNotFoundError thrown?", "token_budget": 1000},
+    )
+
+    index_id: IndexId
+    question: str = Field(
+        min_length=1,
+        max_length=10_000,
+        description="What a thing is, where it is defined or used, who calls, imports, raises, catches or sets it, how "
+        "it works, how one thing reaches or relates to another; names as they are written in the code.",
+    )
+    context_lines: int = Field(default=5, ge=0, le=20, description="How many lines around each evidence are shown.")
+    token_budget: TokenBudget = 4_000
+
+
+class ReasoningStepView(Result):
+    step: int
+    intent: Intent
+    query: str
+    results_count: int
+
+
+class EvidenceView(Result):
+    path: str
+    span: list[int] = Field(description="The first byte, and the one behind the last.")
+    lines: list[int] = Field(description="The first line and the last, counted from 1.")
+    symbol: str = Field(description="The definition that it is of; empty when it is of none, or of several.")
+    relevance: float
+    content: Shown
+    citation: Citation
+
+
+class AskIndexResult(Result):
+    question: str
+    answer: str = Field(description="What the evidence says; [1] is the first of it. Guesses are said to be guesses.")
+    reasoning_steps: list[ReasoningStepView] = Field(description="What was looked up, in order.")
+    evidence: list[EvidenceView] = Field(description="The most relevant first.")
+    query_time_ms: float
+    truncated: Truncated
+    freshness: Freshness
+
+
 class CancelRequest(Request):
     model_config = examples({"index_id": "idx_abc"})
 
@@ -195,6 +251,7 @@ async def build_repo_index(
     """Bring the index of a repository up to date, and wait for it. What ensure_repo_index begins is this job."""
     root = resolved_root(request.path, context, code)
     built = await code.indexer.build(root, request.rev, IndexOptions(excludes=tuple(request.excludes)), run)
+    await code.load(built.record.id)  # so that nobody waits for it when they ask
     details = built.record.details
     return BuildRepoIndexResult(
         index_id=built.record.id,
@@ -231,6 +288,45 @@ async def search_repo(request: SearchRepoRequest, code: CodeService) -> SearchRe
     )
 
 
+@tool("code", read_only=True)
+async def ask_index(request: AskIndexRequest, code: CodeService) -> AskIndexResult:
+    """Answer a question about an indexed repository from its symbols and who uses what, with evidence for every claim.
+
+    No language model is asked. A name that does not exist is said not to exist, with the nearest ones; a question that
+    names nothing is answered by what fits its words.
+    """
+    from recollect.codebase.asking.answering import answered
+
+    began = time.perf_counter()
+    loaded = await code.load(request.index_id)
+    answer = await answered(
+        request.question, code, loaded, context_lines=request.context_lines, token_budget=request.token_budget
+    )
+    return AskIndexResult(
+        question=request.question,
+        answer=answer.text,
+        reasoning_steps=[
+            ReasoningStepView(step=number, intent=step.intent, query=step.query, results_count=step.results_count)
+            for number, step in enumerate(answer.steps, start=1)
+        ],
+        evidence=[
+            EvidenceView(
+                path=printable_path(one.file.path),
+                span=[one.extract.span.start, one.extract.span.end],
+                lines=[one.extract.span.first_line, one.extract.span.last_line],
+                symbol=one.symbol,
+                relevance=one.relevance,
+                content=Shown(pre=one.extract.before, text=one.extract.text, post=one.extract.after),
+                citation=_citation(one.file, one.extract.span, loaded.record),
+            )
+            for one in answer.evidence
+        ],
+        query_time_ms=round((time.perf_counter() - began) * 1000, 2),
+        truncated=answer.truncated,
+        freshness=freshness_of(loaded.record, None),
+    )
+
+
 @tool("code", idempotent=True, core=False)
 async def cancel(request: CancelRequest, code: CodeService, jobs: JobService) -> CancelResult:
     """Stop the job that brings an index up to date. The index stays as it was before."""
@@ -264,7 +360,7 @@ def resolved_root(path: str, context: CallContext, code: CodeService) -> str:
 
 async def job_of(index_id: str, jobs: JobService) -> Job | None:
     """The job that is building this index, in whichever process."""
-    for job in await jobs.list(_UNDER_WAY, BUILD, MOST_JOBS):
+    for job in await jobs.list(UNDER_WAY, BUILD, MOST_JOBS):
         if job.payload.get("index_id") == index_id:
             return job
     return None
@@ -278,10 +374,7 @@ async def known_index(index_id: str, code: CodeService) -> IndexRecord:
 
 async def changed_since(record: IndexRecord, snapshot: Snapshot, code: CodeService) -> int:
     """How many files are not as they were when the index was made."""
-    from recollect.codebase.indexing import differences
-
-    known = {file.path: file for file in await code.store.files(record.id)}
-    changed, removed = differences(snapshot, known)
+    changed, removed = await code.indexer.behind(snapshot, record)
     return len(changed) + len(removed) or int(record.commit != snapshot.commit)
 
 
@@ -296,22 +389,25 @@ def freshness_of(record: IndexRecord, changed: int | None) -> Freshness:
 
 def found_code(hit: CodeHit, record: IndexRecord) -> FoundCode:
     span = hit.extract.span
-    shown_path = printable_path(hit.file.path)
     return FoundCode(
-        path=shown_path,
+        path=printable_path(hit.file.path),
         span=[span.start, span.end],
         lines=[span.first_line, span.last_line],
         symbol=hit.symbol,
         score=hit.score,
         scores=Scores(**{name: hit.scores[name] for name in ("vector", "symbol", "graph", "text")}),
         content=Shown(pre=hit.extract.before, text=hit.extract.text, post=hit.extract.after),
-        citation=Citation(
-            repo_root=record.root,
-            rev=record.commit or record.rev,
-            path=shown_path,
-            span=[span.start, span.end],
-            content_sha=hit.file.content.blob,
-        ),
+        citation=_citation(hit.file, span, record),
+    )
+
+
+def _citation(file: IndexedFile, span: Span, record: IndexRecord) -> Citation:
+    return Citation(
+        repo_root=record.root,
+        rev=record.commit or record.rev,
+        path=printable_path(file.path),
+        span=[span.start, span.end],
+        content_sha=file.content.blob,
     )
 
 

@@ -4,18 +4,20 @@ Rows are only added. A file that changed gets a new row, and its old one is dead
 a while: import it where it is needed.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.codebase.digest import Digest, vectors_of
 from recollect.codebase.search.places import Places, name_words
-from recollect.codebase.search.word_index import WordIndex
+from recollect.codebase.search.word_index import WordIndex, as_bytes, from_bytes
 from recollect.codebase.words import words_of
-from recollect.domain.code import SymbolKind
-from recollect.storage.code import IndexedFile
+from recollect.domain.code import FileTrait, Language, SymbolKind
+from recollect.storage.code import Content, IndexedFile
 from recollect.storage.derived.rotation import Rotation
 from recollect.storage.derived.token_segments import token
 from recollect.storage.derived.vector_codes import Codes, dots_by, encode
@@ -99,6 +101,56 @@ class Corpus:
         self.places.add(paths)
         self.abouts.add(vectors_of([_about(file.path, digest) for file, digest in added]))
 
+    def copied(self) -> "Corpus":
+        """Another one that can be changed while this one is searched; what does not change is shared."""
+        made = copy(self)
+        made.files, made.row_of, made.names = list(self.files), dict(self.row_of), list(self.names)
+        made.alive = self.alive.copy()
+        made.words, made.paths, made.definitions = self.words.copied(), self.paths.copied(), self.definitions.copied()
+        made.places = self.places.copied()
+        made.vectors, made.abouts = copy(self.vectors), copy(self.abouts)
+        return made
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All of it, to be kept."""
+        parts = {
+            "words": self.words.arrays(),
+            "paths": self.paths.arrays(),
+            "definitions": self.definitions.arrays(),
+            "places": self.places.arrays(),
+            "vectors": self.vectors.codes._asdict(),
+            "abouts": self.abouts.codes._asdict(),
+            "symbols": self.symbols._asdict(),
+            "chunks": self.chunks._asdict(),
+        }
+        kept = {f"{part}.{name}": array for part, own in parts.items() for name, array in own.items()}
+        return kept | {
+            "files": as_bytes([_kept_file(file) for file in self.files]),
+            "names": as_bytes(self.names),
+            "alive": self.alive,
+            "lines": self.lines,
+            "first_symbols": self.first_symbols,
+        }
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """What was kept, without copying it."""
+
+        def own(part: str) -> dict[str, NDArray[Any]]:
+            return {name.partition(".")[2]: array for name, array in arrays.items() if name.startswith(f"{part}.")}
+
+        made = cls()
+        made.files = [_file_from(kept) for kept in from_bytes(arrays["files"])]
+        made.names = from_bytes(arrays["names"])
+        made.alive = arrays["alive"].copy()
+        made.row_of = {made.files[row].path: row for row in np.flatnonzero(made.alive).tolist()}
+        made.lines, made.first_symbols = arrays["lines"], arrays["first_symbols"]
+        made.words, made.paths = WordIndex.of(own("words")), WordIndex.of(own("paths"))
+        made.definitions, made.places = WordIndex.of(own("definitions")), Places.of(own("places"))
+        made.vectors.codes, made.abouts.codes = Codes(**own("vectors")), Codes(**own("abouts"))
+        made.symbols, made.chunks = SymbolRows(**own("symbols")), ChunkRows(**own("chunks"))
+        return made
+
     def definitions_of(self, word: str) -> NDArray[np.int64]:
         """The living definitions whose whole name is this word, as `name_words` has it."""
         rows = self.definitions.having(token(word)).rows
@@ -176,6 +228,18 @@ class _Vectors:
         return encode(np.ascontiguousarray(vectors, dtype="<f2").tobytes(), self._rotation, self._dimensions)
 
 
+def _kept_file(file: IndexedFile) -> list[Any]:
+    content = file.content
+    path = os.fsencode(file.path).decode("latin-1")  # names of files are bytes, which JSON has no place for
+    return [path, content.blob, content.language, file.size, int(file.traits), file.dirty, file.generation]
+
+
+def _file_from(kept: Sequence[Any]) -> IndexedFile:
+    path, blob, language, size, traits, dirty, generation = kept
+    content = Content(blob, Language(language))
+    return IndexedFile(os.fsdecode(path.encode("latin-1")), content, size, FileTrait(traits), dirty, generation)
+
+
 def _no_symbols() -> SymbolRows:
     none = np.empty(0, dtype=np.int32)
     return SymbolRows(none, np.empty(0, dtype=np.uint8), none, np.empty((0, 4), dtype=np.int32), none)
@@ -200,4 +264,5 @@ def _counted(words: Sequence[Sequence[str]]) -> tuple[NDArray[np.int64], NDArray
 
 def _about(path: str, digest: Digest) -> str:
     names = [symbol.name for symbol in digest.facts.symbols[:TELLING_NAMES]]
-    return "\n".join([path, digest.facts.doc[:1000], " ".join(names)])
+    text = "\n".join([path, digest.facts.doc[:1000], " ".join(names)])
+    return text.encode("utf-8", "replace").decode()  # a path may hold what is no text

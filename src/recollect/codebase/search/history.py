@@ -3,13 +3,16 @@
 This module imports numpy, which takes a while: import it where it is needed.
 """
 
+import os
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.codebase.search.bm25 import rarity, saturated
-from recollect.codebase.search.word_index import WordIndex
+from recollect.codebase.search.word_index import WordIndex, as_bytes, from_bytes
 from recollect.codebase.words import words_of
 from recollect.storage.derived.token_segments import token
 
@@ -27,6 +30,30 @@ class History:
         starts = np.concatenate([[0], np.cumsum([len(own) for own in words])]).astype(np.int64)
         tokens = np.array([token(word) for own in words for word in own], dtype=np.uint64)
         self._words.add(starts, tokens, np.ones(len(tokens), dtype=np.uint8))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All of it, to be kept."""
+        known = list(dict.fromkeys(path for paths in self._paths for path in paths))
+        place_of = {path: place for place, path in enumerate(known)}
+        # Names of files are bytes, which JSON has no place for.
+        names = [os.fsencode(path).decode("latin-1") for path in known]
+        return {
+            **self._words.arrays(),
+            "names": as_bytes(names),
+            "touched": np.array([place_of[path] for paths in self._paths for path in paths], dtype=np.int64),
+            "first_touched": np.cumsum([0, *map(len, self._paths)], dtype=np.int64),
+        }
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """What was kept."""
+        made = cls()
+        names: list[str] = [os.fsdecode(name.encode("latin-1")) for name in from_bytes(arrays["names"])]
+        touched: list[int] = arrays["touched"].tolist()
+        firsts: list[int] = arrays["first_touched"].tolist()
+        made._paths = [tuple([names[place] for place in touched[start:end]]) for start, end in pairwise(firsts)]
+        made._words = WordIndex.of(arrays)
+        return made
 
     def files(self, words: Sequence[tuple[str, float]], row_of: Mapping[str, int], rows: int) -> NDArray[np.float32]:
         """What the commits that fit these words say for each file."""

@@ -5,13 +5,15 @@ This module imports numpy, which takes a while: import it where it is needed.
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from copy import copy
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.codebase.search.word_index import as_bytes, from_bytes
 from recollect.codebase.words import words_of
 
 # Files that are named after what they are and not after what they are about: their folder tells that.
@@ -54,27 +56,39 @@ class _Lists:
         self._values += values
         self._starts.append(len(self._values))
 
+    def arrays(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The numbers, and where each list begins among them; one entry more than there are lists."""
+        if self._made is None or len(self._made[1]) != len(self._starts):
+            self._made = np.array(self._values, dtype=np.int64), np.array(self._starts, dtype=np.int64)
+        return self._made
+
+    def copied(self) -> "_Lists":
+        made = copy(self)
+        made._values, made._starts = list(self._values), list(self._starts)
+        return made
+
+    @classmethod
+    def of(cls, values: NDArray[np.int64], starts: NDArray[np.int64]) -> Self:
+        made = cls()
+        made._values, made._starts = values.tolist(), starts.tolist()
+        made._made = values, starts
+        return made
+
     def best_of_each(self, worth: NDArray[np.float32]) -> NDArray[np.float32]:
         """Of each list the best of what its numbers are worth; 0 for an empty one. The last axis is that of numbers."""
         return self._reduced(np.maximum, worth)
 
     def mean_of_each(self, worth: NDArray[np.float32]) -> NDArray[np.float32]:
-        lengths = np.maximum(np.diff(self._arrays[1]), 1)
+        lengths = np.maximum(np.diff(self.arrays()[1]), 1)
         return self._reduced(np.add, worth) / lengths.astype(np.float32)
 
     def _reduced(self, how: np.ufunc, worth: NDArray[np.float32]) -> NDArray[np.float32]:
-        values, starts = self._arrays
+        values, starts = self.arrays()
         found = np.zeros((*worth.shape[:-1], len(starts) - 1), dtype=np.float32)
         filled = np.flatnonzero(np.diff(starts))
         if len(filled):
             found[..., filled] = how.reduceat(worth[..., values], starts[filled], axis=-1)
         return found
-
-    @property
-    def _arrays(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        if self._made is None or len(self._made[1]) != len(self._starts):
-            self._made = np.array(self._values, dtype=np.int64), np.array(self._starts, dtype=np.int64)
-        return self._made
 
     _made: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
 
@@ -96,6 +110,33 @@ class Places:
                 stem = folders[-1]
             self._names.add(self._numbers(stem))
             self._folders.add([number for folder in folders for number in self._numbers(folder)])
+
+    def copied(self) -> "Places":
+        """Another one to which files can be added while this one is asked."""
+        made = copy(self)
+        made._number_of, made._sorted = dict(self._number_of), list(self._sorted)
+        made._names, made._folders = self._names.copied(), self._folders.copied()
+        return made
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All of it, to be kept."""
+        names, folders = self._names.arrays(), self._folders.arrays()
+        return {
+            "vocabulary": as_bytes(list(self._number_of)),
+            "names": names[0],
+            "name_starts": names[1],
+            "folders": folders[0],
+            "folder_starts": folders[1],
+        }
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """What was kept."""
+        made = cls()
+        made._number_of = {word: number for number, word in enumerate(from_bytes(arrays["vocabulary"]))}
+        made._names = _Lists.of(arrays["names"], arrays["name_starts"])
+        made._folders = _Lists.of(arrays["folders"], arrays["folder_starts"])
+        return made
 
     def fit(self, words: Sequence[str], worth: Sequence[float]) -> Fit:
         """How well the places of all files fit these words, which are worth so much."""

@@ -1,7 +1,7 @@
 """Which files answer a question about code, and which part of each: a sum of signals that make sense anywhere.
 
-The weights start from measured notes; see docs/decisions/0015-code-by-content.md. This module imports numpy, which takes a
-while: import it where it is needed.
+The weights start from measured notes; see docs/decisions/0015-code-by-content.md. This module imports numpy, which
+takes a while: import it where it is needed.
 """
 
 import re
@@ -44,6 +44,8 @@ WHOLE_FILE_B: Final = 0.3
 NEXT_CHUNKS: Final = (1.0, 0.5, 0.25)
 # Less similar than this share of the most similar says nothing.
 LEAST_SIMILAR: Final = 0.4
+# And any two texts are as similar as this.
+LEAST_COSINE: Final = 0.2
 # What a definition is worth for whoever looks for its name.
 _WORTH: Final = {
     SymbolKind.CLASS: 1.0,
@@ -316,4 +318,5 @@ def _share(values: Column) -> Column:
 
 def _standing_out(cosines: Column) -> Column:
     """Compared with the most similar, without what is hardly similar."""
+    cosines = np.where(cosines >= LEAST_COSINE, cosines, np.float32(0))
     return np.maximum((_share(cosines) - np.float32(LEAST_SIMILAR)) / np.float32(1 - LEAST_SIMILAR), 0)

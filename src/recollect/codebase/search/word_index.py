@@ -4,10 +4,12 @@ This module imports numpy, which takes a while: import it where it is needed.
 """
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic_core import from_json, to_json
 
 Words = NDArray[np.uint64]
 Rows = NDArray[np.int64]
@@ -68,6 +70,12 @@ class WordIndex:
             return Occurrences(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32))
         return Occurrences(np.concatenate([one.rows for one in found]), np.concatenate([one.counts for one in found]))
 
+    def copied(self) -> "WordIndex":
+        """Another one to which rows can be added while this one is asked."""
+        made = copy(self)
+        made._parts = list(self._parts)
+        return made
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All of it, to be kept."""
         part = _joined(self._parts)
@@ -80,6 +88,15 @@ class WordIndex:
         made._parts = [_Part(arrays["words"], arrays["starts"], arrays["rows"], arrays["counts"])]
         made.lengths = arrays["lengths"]
         return made
+
+
+def as_bytes(data: Any) -> NDArray[np.uint8]:
+    """Any data as JSON, to be kept beside arrays."""
+    return np.frombuffer(to_json(data), dtype=np.uint8)
+
+
+def from_bytes(array: NDArray[np.uint8]) -> Any:
+    return from_json(array.tobytes())
 
 
 def _by_word(words: Words, rows: NDArray[np.uint32], counts: NDArray[np.uint8]) -> _Part:
