@@ -242,11 +242,11 @@ class CodeService:
         for start in range(0, len(contents), AT_ONCE):
             packed = await self.store.digests(VERSION, contents[start : start + AT_ONCE])
             digests |= await anyio.to_thread.run_sync(_all_unpacked, packed)
-        if missing := [file.path for file in changed if file.content not in digests]:
-            raise NotFound(f"{missing[0]} is not read yet", hint="build_repo_index brings the index up to date")
 
         def bring_up() -> Loaded:
-            kept = _with_changes(record, base, [(file, digests[file.content]) for file in changed], paths)
+            # What turned out to be no text when it was read has no digest.
+            readable = [(file, digests[file.content]) for file in changed if file.content in digests]
+            kept = _with_changes(record, base, readable, paths)
             if base is None or len(changed) > MANY_CHANGES:
                 write_corpus(folder, kept)
             return _loaded(record, kept)
