@@ -223,6 +223,14 @@ async def test_042_the_beginning_of_any_result_is_that_of_the_whole(
     assert sum(len(whole) > 500 for whole in wholes) > 200
 
 
+async def test_042_of_what_is_soon_gone_only_that_it_was_called_is_kept(calls: CallHistory, kept: Kept) -> None:
+    calls.note("ada", "say", {"text": "in mind"}, Said(text=f"in mind {new_id('mem')}"), 1, fleeting=True)
+    calls.note("ada", "say", {"text": "in mind"}, "too_large: no", 1, brings=False, fleeting=True)
+    await flush(calls, kept)
+    assert kept.told == [("say", {}, "", True), ("say", {}, "too_large: no", False)]
+    assert kept.calls[0].memory_ids == frozenset()
+
+
 @pytest.mark.parametrize("strange", ["\x00", "\ud800", float("nan"), float("inf")])
 async def test_042_arguments_that_no_store_can_keep_are_left_out(
     calls: CallHistory, kept: Kept, strange: object

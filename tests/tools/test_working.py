@@ -157,3 +157,22 @@ async def test_046_what_cannot_be_had_in_mind_is_refused(call: Call, unfit: dict
     with pytest.raises(InvalidRequest):
         await call("working_put", **unfit)
     assert (await call("working_recent"))["items"] == []
+
+
+async def test_042_what_was_in_mind_is_not_in_the_history_of_calls(call: Call) -> None:
+    item = (await call("working_put", content="a fleeting thought"))["item"]
+    for tool in ("working_get", "working_mark", "working_delete"):
+        more = {"consolidation_candidate": False} if tool == "working_mark" else {}
+        await call(tool, id=item["id"], **more)
+    await call("working_search", query="thought")
+    await call("working_recent")
+    history = await call("session_history", action="get_history")
+    assert "thought" not in str(history)
+    assert [one["tool"] for one in reversed(history["history"])] == [
+        "working_put",
+        "working_get",
+        "working_mark",
+        "working_delete",
+        "working_search",
+        "working_recent",
+    ]

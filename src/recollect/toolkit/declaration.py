@@ -68,6 +68,8 @@ class Tool:
     runs_as_job: bool = False
     core: bool = True
     """Whether it is listed when nobody asks for more; every tool can always be called."""
+    fleeting: bool = False
+    """Whether what it is given and answers is soon gone: then the history of calls has only that it was called."""
 
     @cached_property
     def answer(self) -> type[BaseModel]:
@@ -98,6 +100,7 @@ def tool(
     idempotent: bool = False,
     runs_as_job: bool = False,
     core: bool = True,
+    fleeting: bool = False,
     title: str | None = None,
 ) -> Callable[[ToolFunction], Tool]:
     """Declare a tool. The function's first parameter is its request; the others are services, found by type."""
@@ -130,6 +133,7 @@ def tool(
             idempotent=idempotent or read_only,
             runs_as_job=runs_as_job,
             core=core,
+            fleeting=fleeting,
         )
 
     return declare

@@ -85,7 +85,13 @@ class Dispatcher:
             if self._history is not None and tool is not None and context.client is not None:
                 ended_with = problem if answer is None else answer
                 self._history.note(
-                    context.client, tool.name, arguments, ended_with, milliseconds, brings=not tool.read_only
+                    context.client,
+                    tool.name,
+                    arguments,
+                    ended_with,
+                    milliseconds,
+                    brings=not tool.read_only,
+                    fleeting=tool.fleeting,
                 )
 
     async def start_alone(self, name: str, context: CallContext, *, quiet_seconds: float) -> Job | None:

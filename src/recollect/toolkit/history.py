@@ -41,6 +41,7 @@ class _Noted(NamedTuple):
     milliseconds: float
     ended_at: datetime
     brings: bool
+    fleeting: bool
 
 
 class CallHistory:
@@ -66,15 +67,17 @@ class CallHistory:
         milliseconds: float,
         *,
         brings: bool = True,
+        fleeting: bool = False,
     ) -> None:
         """Remember a call that has just ended, with its answer or with what went wrong.
 
-        `brings` is whether its arguments may hold what became memories; those of a question hold none.
+        `brings` is whether its arguments may hold what became memories; those of a question hold none. Of what is
+        `fleeting` only that it was called is kept: its contents will be gone when they are gone everywhere else.
         """
         if len(self._noted) >= MOST_WAITING:
             self._given_up += 1
             return
-        self._noted.append(_Noted(client, tool, arguments, outcome, milliseconds, self._clock(), brings))
+        self._noted.append(_Noted(client, tool, arguments, outcome, milliseconds, self._clock(), brings, fleeting))
         self._some.set()
         if len(self._noted) >= KEEP_AT_ONCE:
             self._many.set()
@@ -128,9 +131,11 @@ def _written(noted: _Noted) -> ClientCall:
 
 def _shown(noted: _Noted) -> tuple[dict[str, Any], str, frozenset[str]]:
     """The arguments and the beginning of the result without secrets, and the memories that the result tells of."""
-    arguments = _arguments(noted.arguments)
+    arguments = {} if noted.fleeting else _arguments(noted.arguments)
     if isinstance(noted.outcome, str):
         return arguments, _unicode(redacted(noted.outcome))[:RESULT_CHARACTERS], frozenset()
+    if noted.fleeting:
+        return arguments, "", frozenset()
     if noted.brings:
         told = noted.outcome.model_dump(mode="json", by_alias=True)
         beginning = _beginning(told)

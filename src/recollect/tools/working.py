@@ -192,7 +192,7 @@ class ConsolidateResult(Result):
     dry_run: bool
 
 
-@tool("working")
+@tool("working", fleeting=True)
 async def working_put(
     request: PutRequest, working: WorkingMemory, projects: ProjectService, context: CallContext
 ) -> PutResult:
@@ -219,7 +219,7 @@ async def working_put(
     )
 
 
-@tool("working", read_only=True, core=False)
+@tool("working", read_only=True, core=False, fleeting=True)
 async def working_get(
     request: ItemRequest, working: WorkingMemory, projects: ProjectService, context: CallContext
 ) -> ItemResult:
@@ -227,7 +227,7 @@ async def working_get(
     return ItemResult(item=_view(await working.get(await _desk(request, projects, context), request.id)))
 
 
-@tool("working", read_only=True)
+@tool("working", read_only=True, fleeting=True)
 async def working_recent(
     request: RecentRequest, working: WorkingMemory, projects: ProjectService, context: CallContext
 ) -> RecentResult:
@@ -236,7 +236,7 @@ async def working_recent(
     return RecentResult(items=[_view(item) for item in items])
 
 
-@tool("working", read_only=True)
+@tool("working", read_only=True, fleeting=True)
 async def working_search(
     request: SearchRequest, working: WorkingMemory, projects: ProjectService, context: CallContext
 ) -> SearchResult:
@@ -245,7 +245,7 @@ async def working_search(
     return SearchResult(items=[_found(match) for match in found])
 
 
-@tool("working", idempotent=True, core=False)
+@tool("working", idempotent=True, core=False, fleeting=True)
 async def working_mark(
     request: MarkRequest, working: WorkingMemory, projects: ProjectService, context: CallContext
 ) -> ItemResult:
@@ -254,7 +254,7 @@ async def working_mark(
     return ItemResult(item=_view(await working.mark(desk, request.id, candidate=request.consolidation_candidate)))
 
 
-@tool("working", destructive=True, core=False)
+@tool("working", destructive=True, core=False, fleeting=True)
 async def working_delete(
     request: ItemRequest, working: WorkingMemory, projects: ProjectService, context: CallContext
 ) -> ItemResult:
