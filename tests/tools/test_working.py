@@ -165,7 +165,7 @@ async def test_042_what_was_in_mind_is_not_in_the_history_of_calls(call: Call) -
         more = {"consolidation_candidate": False} if tool == "working_mark" else {}
         await call(tool, id=item["id"], **more)
     await call("working_search", query="thought")
-    await call("working_recent")
+    await call("call_tool", name="working_put", arguments={"content": "another thought"})
     history = await call("session_history", action="get_history")
     assert "thought" not in str(history)
     assert [one["tool"] for one in reversed(history["history"])] == [
@@ -174,5 +174,6 @@ async def test_042_what_was_in_mind_is_not_in_the_history_of_calls(call: Call) -
         "working_mark",
         "working_delete",
         "working_search",
-        "working_recent",
+        "working_put",
+        "call_tool",
     ]

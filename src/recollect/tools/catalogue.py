@@ -92,7 +92,7 @@ async def describe_tool(request: DescribeToolRequest, dispatcher: Dispatcher) ->
     )
 
 
-@tool("tools", destructive=True)
+@tool("tools", destructive=True, fleeting=True)  # what it calls is in the history by itself
 async def call_tool(request: CallToolRequest, dispatcher: Dispatcher, context: CallContext) -> CallToolResult:
     """Call any tool by name, also one that is not listed; its arguments are checked as in a direct call."""
     if request.name == call_tool.name:
