@@ -174,6 +174,6 @@ async def test_042_what_was_in_mind_is_not_in_the_history_of_calls(call: Call) -
         "working_mark",
         "working_delete",
         "working_search",
-        "working_put",
         "call_tool",
+        "working_put",
     ]
