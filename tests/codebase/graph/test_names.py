@@ -134,3 +134,10 @@ def test_two_types_of_one_name_are_told_apart_by_their_packages():
     )
     calls = [edge for edge in resolve(["a.go"], facts)["a.go"].edges if edge.kind is UseKind.CALL]
     assert [(edge.path, edge.evidence) for edge in calls] == [("two/s.go", Evidence.RECEIVER)]
+
+
+def test_a_type_that_is_based_on_a_part_of_itself_leads_nowhere() -> None:
+    facts = facts_of(
+        {"a.rs": "trait Error: Error::Base {}\nfn go(error: &dyn Error) { error.run(); Error::Base::make(); }\n"}
+    )
+    assert {edge.kind for edge in resolve(["a.rs"], facts)["a.rs"].edges} <= {UseKind.TYPE, UseKind.INHERIT}

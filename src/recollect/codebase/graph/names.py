@@ -352,7 +352,7 @@ class _File:
                 if name in _SAME:
                     return meaning._replace(kind="instance")
                 return meaning._replace(many=False) if name in _ELEMENT else None
-            places, inherited = self._member_places(meaning, name)
+            places, inherited = self._member_places(meaning, name, depth)
             if places:
                 only_types = all(self._all.symbol(place).kind in TYPES for place in places)
                 evidence = Evidence.INHERITED if inherited else Evidence.RECEIVER
@@ -383,7 +383,7 @@ class _File:
             return True
         return any(self._all.group(place.path) == self._all.group(known.path) for known in meaning.places)
 
-    def _member_places(self, meaning: Meaning, name: str) -> tuple[Sequence[Place], bool]:
+    def _member_places(self, meaning: Meaning, name: str, depth: int = 0) -> tuple[Sequence[Place], bool]:
         """Members of a type, else of what it inherits from, and whether it was so."""
         seen: set[str] = set()
         waiting: list[tuple[Meaning, int]] = [(meaning, 0)]
@@ -399,7 +399,7 @@ class _File:
                 if not self._is_near(Place(path, 0), now):
                     continue
                 text = type_name(base.partition("(")[0])
-                found = self._at(path)._type_named(text, 1) if text else None
+                found = self._at(path)._type_named(text, depth + 1) if text else None
                 if found is not None and found.kind == "type":
                     waiting.append((found, level + 1))
         return (), False
@@ -672,7 +672,7 @@ class _File:
             return found
         owner = Meaning("type", (), Evidence.IMPORTED, package.rpartition(".")[2])
         if each.name and owner.name in self._all.types:  # `import static com.foo.Bar.baz`
-            members, _ = self._member_places(owner._replace(places=self._all.types[owner.name]), name)
+            members, _ = self._member_places(owner._replace(places=self._all.types[owner.name]), name, depth)
             if members:
                 return Meaning("symbols", members, Evidence.IMPORTED)
         return Meaning("library", (), Evidence.IMPORTED, each.module)
