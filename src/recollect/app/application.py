@@ -50,9 +50,10 @@ from recollect.toolkit.history import CallHistory
 from recollect.toolkit.listing import Listing
 from recollect.toolkit.offering import Offering
 from recollect.toolkit.registry import Registry, Toolset
+from recollect.toolkit.resources import Resources
 from recollect.toolkit.services import Services
 from recollect.toolkit.usage import UsageCounter
-from recollect.tools import ALL
+from recollect.tools import ALL, RESOURCES
 
 logger = logging.getLogger("recollect.app")
 
@@ -102,10 +103,11 @@ class Application:
         history = self._history if settings.sessions.history else None
         self.dispatcher = Dispatcher(self.registry, self.services, self._usage, history)
         self.listing = Listing(self.registry, Toolset(settings.tools), self._uses)
+        self.resources = Resources(RESOURCES, self.services)
 
     @property
     def offering(self) -> Offering:
-        return Offering(self.dispatcher, self.listing)
+        return Offering(self.dispatcher, self.listing, self.resources)
 
     async def close(self) -> None:
         """Keep the counts and close what was opened."""
@@ -288,12 +290,14 @@ class Application:
     async def _code_service(self) -> CodeService:
         from recollect.codebase.discovery.limits import Limits
         from recollect.codebase.indexing import Indexer
+        from recollect.codebase.workers import Workers
         from recollect.storage.sqlite.code import SqliteCode
 
         chosen, home = self.settings.code, self.settings.home
         self._code = await SqliteCode.open(home)
         limits = Limits(max_file_bytes=chosen.max_file_bytes, max_files=chosen.max_files, seconds=chosen.seconds)
-        indexer = Indexer(self._code, home / "code", limits, chosen.workers, self._clock)
+        workers = Workers(chosen.workers, file_seconds=chosen.file_seconds, memory_bytes=chosen.worker_bytes)
+        indexer = Indexer(self._code, home / "code", limits, workers, self._clock)
         return CodeService(self._code, indexer, chosen.roots)
 
     async def _corrections(self) -> Corrections:

@@ -68,6 +68,7 @@ def _behind_edge(application: Application, tools: "ToolServer") -> "ASGIApp":
         application.listing,
         application.services,
         version=__version__,
+        resources=application.resources,
         requires_key=settings.api_key is not None,
         mimo_ask=ask_mimo.name,
         lifespan=lifespan,

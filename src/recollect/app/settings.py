@@ -272,6 +272,17 @@ class CodeSettings(BaseModel):
         "read, by default. Name some before others may reach the server.",
     )
     workers: int = Field(default=2, ge=1, le=64, description="How many processes read files at the same time.")
+    file_seconds: float = Field(
+        default=10.0,
+        gt=0,
+        le=3_600,
+        description="How long one file may keep a processor busy; one that needs longer is read as text.",
+    )
+    worker_bytes: int = Field(
+        default=2_000_000_000,
+        ge=200_000_000,
+        description="How much memory a process that reads files may take; a file that needs more is read as text.",
+    )
     max_file_bytes: int = Field(
         default=1_000_000, ge=1_000, le=100_000_000, description="Larger files are not read; the index says which."
     )

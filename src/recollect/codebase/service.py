@@ -1,6 +1,7 @@
 """Asking an index: where code is, what it says, and who uses what. Indexes are loaded when they are first asked."""
 
 import re
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,9 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import anyio
 import anyio.to_thread
 
+from recollect.codebase.hiding import hidden
 from recollect.codebase.indexing import Indexer, IndexOptions, index_id_of, unknown_index
 from recollect.domain.code import FileFacts, FileTrait, Snapshot, SourceFile, Span
-from recollect.domain.errors import NotFound
+from recollect.domain.errors import Conflict, NotFound
 from recollect.domain.progress import SilentReporter
 from recollect.domain.secrets import masked
 from recollect.storage.code import CodeStore, Content, IndexedFile, IndexRecord
@@ -62,6 +64,8 @@ class CodeHit:
     extract: Extract
     symbol: str
     """The definition that it is about; empty when it is about none."""
+    stale: bool = False
+    """Whether the file has changed since, so that what was there cannot be shown any more."""
 
 
 @dataclass
@@ -143,12 +147,18 @@ class CodeService:
 
     async def _hit(self, loaded: Loaded, part: "_Part", context_lines: int) -> CodeHit:
         file = loaded.corpus.files[part.file]
+        extract, stale = Extract(part.span, "", "", ""), False
+        try:
+            extract = await self.extract(loaded, file, part.span, context_lines)
+        except Conflict:  # it changed since: where it was is told, and nothing else passed off as it
+            stale = True
         return CodeHit(
             file=file,
             score=round(min(1.0, part.score), 4),
             scores=_shares(part.signals),
-            extract=await self.extract(loaded, file, part.span, context_lines),
+            extract=extract,
             symbol=loaded.names.qualified(part.symbol) if part.symbol >= 0 else "",
+            stale=stale,
         )
 
     async def freshen(self, root: str, options: IndexOptions, few: int) -> int:
@@ -171,6 +181,7 @@ class CodeService:
             if not await anyio.Path(record.root).is_dir():
                 removed += await self.store.delete(record.id)
                 self._loaded.pop(record.id, None)
+                await anyio.to_thread.run_sync(shutil.rmtree, self.indexer.folder / record.id, True)
         await self.store.sweep(VERSION)
         return removed
 
@@ -340,6 +351,8 @@ def unknown_file(path: str, loaded: Loaded) -> NotFound:
 
 
 def _extract(content: bytes, span: Span, context_lines: int) -> Extract:
+    if b"PRIVATE KEY" in content:  # of which a part does not show what it is
+        content = hidden(content)
     lines = content.split(b"\n")
     first, last = max(0, span.first_line - 1), min(len(lines), span.last_line)
     before = lines[max(0, first - context_lines) : first]

@@ -1,11 +1,18 @@
-"""What a gateway projects: the tools that it shows, and the way to call any of them."""
+"""What a gateway projects: the tools that it shows, the way to call any of them, and the resources to read."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from recollect.toolkit.dispatcher import Dispatcher
     from recollect.toolkit.listing import Listing
+    from recollect.toolkit.resources import Resources
+
+
+def _no_resources() -> "Resources":
+    from recollect.toolkit.resources import Resources
+
+    return Resources()
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,3 +21,4 @@ class Offering:
 
     dispatcher: "Dispatcher"
     listing: "Listing"
+    resources: "Resources" = field(default_factory=_no_resources)

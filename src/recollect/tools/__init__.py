@@ -1,8 +1,10 @@
 """The catalogue: every tool, declared once; a module per family."""
 
 from recollect.tools.asking import ask_mimo, explain_routing
+from recollect.tools.bundles import get_repo_bundle, open_repo_bundle
 from recollect.tools.catalogue import call_tool, describe_tool, search_tools
 from recollect.tools.code import find_callees, find_callers, get_symbols, index, semantic_code_search
+from recollect.tools.code_graph import impact, repo_map, trace
 from recollect.tools.database import healthcheck, start_database, stop_database
 from recollect.tools.embeddings import configure_embeddings, embed_memories, test_embeddings
 from recollect.tools.facts import extract_facts, search_vibes, store_fact
@@ -11,7 +13,8 @@ from recollect.tools.jobs import cancel_job, get_job, list_jobs
 from recollect.tools.memory import correct, forget, memory_history, recall, remember, remember_many
 from recollect.tools.modules import summarize_codebase
 from recollect.tools.projects import get_project, list_projects, set_project
-from recollect.tools.repositories import build_repo_index, cancel, ensure_repo_index, search_repo
+from recollect.tools.repo_resources import index_bundle, index_log, index_manifest, index_status, repo_status
+from recollect.tools.repositories import ask_index, build_repo_index, cancel, ensure_repo_index, search_repo
 from recollect.tools.server import compact_index, health_check, rebuild_derived
 from recollect.tools.sessions import end_session, export_session, get_session_recap, session_history, session_start
 from recollect.tools.summaries import (
@@ -58,12 +61,18 @@ ALL = (
     ensure_repo_index,
     build_repo_index,
     search_repo,
+    ask_index,
     cancel,
+    get_repo_bundle,
+    open_repo_bundle,
     index,
     get_symbols,
     semantic_code_search,
     find_callers,
     find_callees,
+    impact,
+    trace,
+    repo_map,
     summarize_codebase,
     set_project,
     get_project,
@@ -105,4 +114,4 @@ ALL = (
     consolidate,
 )
 
-RESOURCES = ()
+RESOURCES = (repo_status, index_status, index_manifest, index_log, index_bundle)

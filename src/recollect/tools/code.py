@@ -124,6 +124,7 @@ class CodeResult(Result):
     symbol: str
     score: float
     content: Shown
+    stale: bool = Field(description="Whether the file changed since it was indexed: then its content is not shown.")
     citation: Citation
 
 
@@ -267,6 +268,7 @@ async def semantic_code_search(
                 symbol=one.symbol,
                 score=one.score,
                 content=one.content,
+                stale=one.stale,
                 citation=one.citation,
             )
             for one in shown[: request.limit]

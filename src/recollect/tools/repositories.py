@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from recollect.codebase.asking.questions import Intent
+from recollect.codebase.asking.intents import Intent
 from recollect.codebase.indexing import IndexOptions, index_id_of, unknown_index
 from recollect.codebase.service import CodeHit, CodeService
 from recollect.domain.code import Snapshot, Span
@@ -141,6 +141,7 @@ class FoundCode(Result):
     score: float
     scores: Scores
     content: Shown
+    stale: bool = Field(description="Whether the file changed since it was indexed: then its content is not shown.")
     citation: Citation
 
 
@@ -361,9 +362,19 @@ def resolved_root(path: str, context: CallContext, code: CodeService) -> str:
 async def job_of(index_id: str, jobs: JobService) -> Job | None:
     """The job that is building this index, in whichever process."""
     for job in await jobs.list(UNDER_WAY, BUILD, MOST_JOBS):
-        if job.payload.get("index_id") == index_id:
+        if _index_of(job) == index_id:
             return job
     return None
+
+
+def _index_of(job: Job) -> str | None:
+    """The index that a job builds, also when it was begun by a call of its own tool."""
+    if "index_id" in job.payload:
+        return job.payload["index_id"]
+    given = job.payload["arguments"]
+    options = IndexOptions(excludes=tuple(given.get("excludes", ())))
+    path = Path(job.payload["context"].get("working_directory") or "/") / Path(given["path"]).expanduser()
+    return index_id_of(str(path.resolve()), given.get("rev", "HEAD"), options)
 
 
 async def known_index(index_id: str, code: CodeService) -> IndexRecord:
@@ -397,6 +408,7 @@ def found_code(hit: CodeHit, record: IndexRecord) -> FoundCode:
         score=hit.score,
         scores=Scores(**{name: hit.scores[name] for name in ("vector", "symbol", "graph", "text")}),
         content=Shown(pre=hit.extract.before, text=hit.extract.text, post=hit.extract.after),
+        stale=hit.stale,
         citation=_citation(hit.file, span, record),
     )
 

@@ -62,7 +62,10 @@ async def test_the_server_tells_who_it_is_and_what_it_can(client: Client, door: 
     assert client.instructions == INSTRUCTIONS
     assert client.server_info
     assert (client.server_info.name, client.server_info.version) == ("recollect", "1.2.3")
-    assert client.server_capabilities.model_dump(by_alias=True, exclude_none=True) == {"tools": {"listChanged": True}}
+    assert client.server_capabilities.model_dump(by_alias=True, exclude_none=True) == {
+        "tools": {"listChanged": True},
+        "resources": {"subscribe": True, "listChanged": door.endswith("modern")},
+    }
 
 
 async def test_a_result_is_data_with_the_same_as_text_beside_it(client: Client) -> None:

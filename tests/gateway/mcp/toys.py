@@ -14,7 +14,7 @@ from pydantic import Field
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from recollect.domain.errors import ErrorCode, ErrorRecord, error_from_record
+from recollect.domain.errors import ErrorCode, ErrorRecord, NotFound, error_from_record
 from recollect.domain.jobs import JobState
 from recollect.domain.progress import Reporter, SilentReporter
 from recollect.gateway.mcp.http import serve_http
@@ -28,6 +28,7 @@ from recollect.toolkit.dispatcher import Dispatcher
 from recollect.toolkit.listing import Listing
 from recollect.toolkit.offering import Offering
 from recollect.toolkit.registry import Registry, Toolset
+from recollect.toolkit.resources import Resource, Resources, resource
 from recollect.toolkit.services import Services
 from recollect.toolkit.usage import UsageCounter
 
@@ -44,6 +45,13 @@ class Stopped:
 
     def __init__(self) -> None:
         self.event = anyio.Event()
+
+
+class Shelf:
+    """Holds toys by name, with how often each was played with."""
+
+    def __init__(self) -> None:
+        self.plays = {"ball": 0, "kite": 0}
 
 
 class EchoRequest(Request):
@@ -201,6 +209,49 @@ async def hidden(request: NoRequest) -> EchoResult:
     return EchoResult(text="found")
 
 
+class PlayRequest(Request):
+    toy: str = Field(description="With which one.")
+
+
+@tool("attic", core=False)
+async def play(request: PlayRequest, shelf: Shelf) -> CountResult:
+    """Play with a toy, or with a new one."""
+    shelf.plays[request.toy] = shelf.plays.get(request.toy, 0) + 1
+    return CountResult(counted=shelf.plays[request.toy])
+
+
+async def each_toy(shelf: Shelf) -> Sequence[dict[str, str]]:
+    return [{"toy": name} for name in shelf.plays]
+
+
+async def plays_of(toy: str, shelf: Shelf) -> str:
+    if toy not in shelf.plays:
+        raise NotFound(f"there is no {toy}", hint="there are a ball and a kite")
+    return str(shelf.plays[toy])
+
+
+@resource("toy://shelf", mime_type="text/plain", title="The shelf")
+async def whole_shelf(shelf: Shelf, context: CallContext) -> str:
+    """All toys, and who asks."""
+    return f"{', '.join(shelf.plays)} for {context.surface}"
+
+
+@resource("toy://{toy}/plays", "play://{toy}", mime_type="text/plain", title="Plays", each=each_toy, mark=plays_of)
+async def plays(toy: str, shelf: Shelf) -> str:
+    """How often a toy was played with."""
+    return await plays_of(toy, shelf)
+
+
+@resource("toy://{toy}/picture", mime_type="image/png", title="Picture")
+async def picture(toy: str) -> bytes:
+    """What a toy looks like."""
+    if toy == "broken":
+        raise ZeroDivisionError("a secret of the server")
+    return toy.encode() + b"\xff\x00"
+
+
+SHELF: Sequence[Resource] = (whole_shelf, plays, picture)
+
 TOYS: Sequence[Tool] = (
     echo,
     fail,
@@ -216,6 +267,7 @@ TOYS: Sequence[Tool] = (
     name_strange_file,
     shout,
     hidden,
+    play,
 )
 
 
@@ -225,6 +277,7 @@ async def toy_server(home: Path, *, surface: str, client: str | None = None) -> 
     registry = Registry(TOYS)
     services = Services()
     services.provide_ready(Stopped, Stopped())
+    services.provide_ready(Shelf, Shelf())
     store = await SqliteStore.open(home)
 
     async def running_jobs() -> JobService:
@@ -236,7 +289,7 @@ async def toy_server(home: Path, *, surface: str, client: str | None = None) -> 
     services.provide(JobService, running_jobs)
     services.provide(ToolServer, this_server)
     dispatcher = Dispatcher(registry, services, UsageCounter())
-    offering = Offering(dispatcher, Listing(registry, Toolset("core")))
+    offering = Offering(dispatcher, Listing(registry, Toolset("core")), Resources(SHELF, services))
     server = build_server(
         lambda: offering,
         version="1.2.3",
@@ -245,6 +298,7 @@ async def toy_server(home: Path, *, surface: str, client: str | None = None) -> 
         surface=surface,
         client=client,
         working_directory="/toys",
+        watch_seconds=0.02,
     )
     async with anyio.create_task_group() as tasks:
         jobs = JobService(store.jobs, dispatcher.job_handlers(), tasks, lease_seconds=30)

@@ -88,7 +88,15 @@ def test_nothing_is_defined_inline_and_every_reference_leads_somewhere(document:
 def test_operation_ids_are_unique_and_families_come_first(document: dict[str, Any]):
     ids = [operation["operationId"] for path in document["paths"].values() for operation in path.values()]
     assert len(ids) == len(set(ids))
-    assert [tag["name"] for tag in document["tags"]] == ["talk", "trouble", "work", "tools", "jobs", "server"]
+    assert [tag["name"] for tag in document["tags"]] == [
+        "talk",
+        "trouble",
+        "work",
+        "tools",
+        "jobs",
+        "resources",
+        "server",
+    ]
 
 
 def test_every_route_of_its_own_is_documented(document: dict[str, Any]):
@@ -96,6 +104,7 @@ def test_every_route_of_its_own_is_documented(document: dict[str, Any]):
         "/v1/tools",
         "/v1/jobs/{job_id}",
         "/v1/jobs/{job_id}/events",
+        "/v1/resources",
         "/health",
     ]
     events = document["paths"]["/v1/jobs/{job_id}/events"]["get"]["responses"]

@@ -1,26 +1,9 @@
 """What a question about code asks for, told by how it is put. Names keep their upper and lower case."""
 
 import re
-from enum import StrEnum
 from typing import NamedTuple
 
-
-class Intent(StrEnum):
-    """What is asked for."""
-
-    SYMBOL = "symbol"
-    """What something is, and where it is defined."""
-    FILE = "file"
-    IMPORT = "import"
-    CALLGRAPH = "callgraph"
-    USAGE = "usage"
-    FLOW = "flow"
-    RAISE = "raise"
-    CATCH = "catch"
-    CONFIGURATION = "configuration"
-    RELATIONSHIP = "relationship"
-    SEARCH = "search"
-    """None of these: what fits the words."""
+from recollect.codebase.asking.intents import Intent
 
 
 class Subject(NamedTuple):
@@ -62,6 +45,10 @@ _KINDS = (
     r"functions?|methods?|class(?:es)?|constructors?|exceptions?|errors?|variables?|constants?|settings?|options?|modules?|"
     r"files?|packages?|librar(?:y|ies)|types?|interfaces?|structs?|traits?|enums?|macros?|fields?|propert(?:y|ies)|"
     r"symbols?|components?|decorators?|keys?|flags?|env(?:ironment)?\s+var(?:iable)?s?|config(?:uration)?\s+\w+"
+)
+# What is called one of these has a name.
+_NAMED_KIND = re.compile(
+    r"(?:function|method|class|constructor|exception|variable|constant|interface|struct|enum|macro)", re.IGNORECASE
 )
 _KIND_BEFORE = re.compile(rf"^(?:{_KINDS})\s+(?=\S)", re.IGNORECASE)
 _KIND_AFTER = re.compile(rf"(?<=\S)\s+(?:{_KINDS})$", re.IGNORECASE)
@@ -259,7 +246,8 @@ def subject_of(text: str) -> Subject:
         shorter = pattern.sub("", bare)
         bare = _ARTICLE.sub("", shorter) if shorter else bare
     if " " not in bare and _is_name(_bare(bare)):
-        return Subject(text, _bare(bare), certain=_CODE.search(bare) is not None)
+        has_kind = any(map(_NAMED_KIND.fullmatch, text.split())) and bare != text
+        return Subject(text, _bare(bare), certain=has_kind or _CODE.search(bare) is not None)
     certain = names_in(bare)
     if len(certain) == 1:
         return Subject(text, certain[0], certain=True)

@@ -5,7 +5,7 @@ This module imports numpy, which takes a while: import it where it is needed.
 
 import heapq
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -128,13 +128,14 @@ class Walker:
         return [link for link in found if places[link.source_file, link.source, link.line] is link]
 
     def called(self, node: Node) -> list[Link]:
-        """What a node calls; a type calls what its constructor does."""
+        """What a node calls. Making something is told as the call of its constructor where there is one."""
         found = self.used(node, CALLING)
-        if node.symbol >= 0 and self.kind(node.symbol) in _TYPES:
-            for row in self.within(node.symbol):
-                if self.kind(row) is SymbolKind.CONSTRUCTOR:
-                    found += self.used(self.node(row), CALLING)
-        return found
+        made = {
+            int(self._corpus.symbols.containers[link.target])
+            for link in found
+            if link.target >= 0 and self.kind(link.target) is SymbolKind.CONSTRUCTOR
+        }
+        return [link for link in found if link.target < 0 or link.target not in made]
 
     # -- walks ---------------------------------------------------------------------------------------
 
@@ -208,28 +209,30 @@ class Walker:
             )
         return found
 
-    def shortest(self, starts: Sequence[Node], goals: Sequence[Node], hops: int) -> Way | None:
-        """The shortest way over uses in whichever direction; among those of one length the surest of the first met."""
+    def shortest(self, starts: Sequence[Node], goals: Sequence[Node], hops: int, limit: int) -> list[Way]:
+        """The shortest ways over uses in whichever direction, to different ends; the surest of the first met."""
         ends = {*goals}
         self._begin()
         before: dict[Node, tuple[Node, Link] | None] = dict.fromkeys(starts)
         queue = deque((node, 0) for node in before)
-        while queue and self._may_go_on():
+        found: list[Way] = []
+        while queue and len(found) < limit and self._may_go_on():
             node, length = queue.popleft()
+            if found and length > len(found[0].links):
+                break
             if node in ends and length:
-                return _way_back(node, before)
-            if length == hops:
-                continue
-            for link, other in self._around(node):
-                if other not in before:
-                    before[other] = node, link
-                    queue.append((other, length + 1))
-        return None
+                found.append(_way_back(node, before))
+            elif length < hops:
+                for link, other in self._around(node):
+                    if other not in before:
+                        before[other] = node, link
+                        queue.append((other, length + 1))
+        return found
 
-    def _around(self, node: Node) -> Iterator[tuple[Link, Node]]:
+    def _around(self, node: Node) -> list[tuple[Link, Node]]:
         ahead = [(link, Node(link.target_file, link.target)) for link in self.used(node)]
         behind = [(link, Node(link.source_file, link.source)) for link in self.users(node)]
-        yield from sorted([*ahead, *behind], key=lambda one: (-one[0].confidence, self.is_beside(one[1])))
+        return sorted([*ahead, *behind], key=lambda one: (-one[0].confidence, self.is_beside(one[1])))
 
     def _distances(self, goals: Sequence[Node], hops: int) -> dict[Node, int]:
         """How many calls each node is away from the nearest goal, at most so many."""
@@ -240,19 +243,12 @@ class Walker:
             node = queue.popleft()
             if found[node] == hops:
                 continue
-            for user in self._calling(node):
+            for link in self.users(node, CALLING):
+                user = Node(link.source_file, link.source)
                 if user not in found:
                     found[user] = found[node] + 1
                     queue.append(user)
         return found
-
-    def _calling(self, node: Node) -> Iterator[Node]:
-        for link in self.users(node, CALLING):
-            yield Node(link.source_file, link.source)
-        if node.symbol >= 0 and self.kind(node.symbol) is SymbolKind.CONSTRUCTOR:
-            outer = int(self._corpus.symbols.containers[node.symbol])
-            for link in self.users(self.node(outer), CALLING) if outer >= 0 else ():
-                yield Node(link.source_file, link.source)
 
     def _next(self, way: Way, links: Sequence[Link]) -> list[tuple[Link, Node]]:
         """Each node that these lead to and that the way has not, once."""

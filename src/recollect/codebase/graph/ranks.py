@@ -10,7 +10,7 @@ MOST_ROUNDS = 60
 CLOSE_ENOUGH = 1e-9
 """Summed over all: the order does not change any more long before."""
 
-_WEIGHTS: Mapping[UseKind, float] = {
+WEIGHTS: Mapping[UseKind, float] = {
     UseKind.CALL: 1.0,
     UseKind.NEW: 1.0,
     UseKind.INHERIT: 1.0,
@@ -33,14 +33,14 @@ def file_ranks(edges: Mapping[str, FileEdges]) -> Mapping[str, float]:
         used: dict[str, float] = {}
         for edge in own.edges:
             if edge.path != path:
-                used[edge.path] = used.get(edge.path, 0.0) + _WEIGHTS[edge.kind] * edge.confidence
+                used[edge.path] = used.get(edge.path, 0.0) + WEIGHTS[edge.kind] * edge.confidence
         for target in own.imports:
             used.setdefault(target, 0.0)
         for target, weight in used.items():
             if target in place:
                 # An import counts as one use; the hundredth use of a file tells less than its first.
                 weights[source, place[target]] = log1p(1.0 + weight)
-    ranks = _ranked(len(paths), ((source, target, weight) for (source, target), weight in sorted(weights.items())))
+    ranks = ranked(len(paths), ((source, target, weight) for (source, target), weight in sorted(weights.items())))
     return dict(zip(paths, ranks, strict=True))
 
 
@@ -59,14 +59,14 @@ def symbol_ranks(facts: Facts, edges: Mapping[str, FileEdges]) -> Mapping[str, S
             for edge in edges[path].edges:
                 target = first.get(edge.path)
                 if target is not None and (edge.path, edge.target) != (path, edge.source):
-                    yield first[path] + 1 + edge.source, target + 1 + edge.target, _WEIGHTS[edge.kind] * edge.confidence
+                    yield first[path] + 1 + edge.source, target + 1 + edge.target, WEIGHTS[edge.kind] * edge.confidence
 
-    ranks = _ranked(count, weighted())
+    ranks = ranked(count, weighted())
     return {path: ranks[start + 1 : start + 1 + len(facts[path].symbols)] for path, start in first.items()}
 
 
-def _ranked(count: int, edges: Iterable[tuple[int, int, float]]) -> Sequence[float]:
-    """Power iteration; what has no edges gives to all alike."""
+def ranked(count: int, edges: Iterable[tuple[int, int, float]]) -> Sequence[float]:
+    """The rank of each of so many nodes, by power iteration; what has no edges gives to all alike."""
     import numpy as np
 
     if not count:

@@ -16,6 +16,7 @@ from recollect.codebase.digest import vectors_of
 from recollect.codebase.search.bm25 import rarity, saturated
 from recollect.codebase.search.corpus import KINDS, Corpus
 from recollect.codebase.search.history import History
+from recollect.codebase.search.word_index import Occurrences
 from recollect.codebase.words import query_words, words_of
 from recollect.domain.code import FileTrait, SymbolKind
 from recollect.storage.derived.token_segments import token
@@ -189,7 +190,8 @@ class Ranker:
         whole, path = np.zeros(files, dtype=np.float32), np.zeros(files, dtype=np.float32)
         is_plain, total = {word for word, _ in plain}, 0.0
         for word, weight in words:
-            had, on_path = corpus.words.having(token(word)), corpus.paths.having(token(word))
+            had = _living(corpus.words.having(token(word)), self._alive)
+            on_path = _living(corpus.paths.having(token(word)), corpus.alive)
             counts = np.zeros(len(chunk_files), dtype=np.float32)
             counts[had.rows] = had.counts
             in_file = np.bincount(chunk_files[had.rows], had.counts, minlength=files).astype(np.float32)
@@ -248,7 +250,8 @@ class Ranker:
     # -- names ---------------------------------------------------------------------------------------
 
     def _path_rarity(self, word: str) -> float:
-        return rarity(self._living_chunks, min(len(self._corpus.words.having(token(word)).rows), self._living_chunks))
+        had = _living(self._corpus.words.having(token(word)), self._alive)
+        return rarity(self._living_chunks, min(len(had.rows), self._living_chunks))
 
     def _defines(self, words: Sequence[str]) -> Column:
         """How much each file defines what is called by one of these words as a whole."""
@@ -293,6 +296,12 @@ class Ranker:
             if version not in words:
                 factors[rows] *= np.float32(SUPERSEDED)
         return factors
+
+
+def _living(found: Occurrences, alive: NDArray[np.bool_]) -> Occurrences:
+    """Those in files as they are now: what they were before counts for nothing."""
+    kept = alive[found.rows]
+    return found if kept.all() else Occurrences(found.rows[kept], found.counts[kept])
 
 
 def _superseded(paths: Sequence[str], alive: NDArray[np.bool_]) -> dict[str, NDArray[np.int64]]:

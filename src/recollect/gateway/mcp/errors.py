@@ -7,11 +7,15 @@ from typing import Any, Final, Literal
 
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, ErrorData, TextContent
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from recollect.domain.errors import ErrorCode, RecollectError
 from recollect.gateway.mcp.text import transportable
 
 TOOL_FAILURE: Final = "tool failure"
+
+# As the handshake era has it; the modern one counts it among the invalid parameters.
+RESOURCE_NOT_FOUND: Final = -32002
 
 # A model sees tool failures and can correct itself; JSON-RPC errors are for calls that never reached a tool.
 ANSWERS: Final[Mapping[ErrorCode, int | Literal["tool failure"]]] = {
@@ -49,6 +53,19 @@ def protocol_error(error: RecollectError) -> MCPError:
     """The failure as a JSON-RPC error, for requests whose results have no room for one."""
     code = ANSWERS[error.code]
     return MCPError.from_error_data(error_data(error, INTERNAL_ERROR if code == TOOL_FAILURE else code))
+
+
+def resource_failure(error: RecollectError, uri: str, protocol_version: str) -> MCPError:
+    """Why a resource could not be had: each era has its own code for one that is not there."""
+    match error.code:
+        case ErrorCode.NOT_FOUND:
+            code = INVALID_PARAMS if protocol_version in MODERN_PROTOCOL_VERSIONS else RESOURCE_NOT_FOUND
+        case ErrorCode.INVALID_REQUEST:
+            code = INVALID_PARAMS
+        case _:
+            code = INTERNAL_ERROR
+    told = error_data(error, code)
+    return MCPError.from_error_data(told.model_copy(update={"data": {**told.data, "uri": transportable(uri)}}))
 
 
 def error_data(error: RecollectError, code: int) -> ErrorData:

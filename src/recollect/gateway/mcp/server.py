@@ -1,24 +1,21 @@
-"""The MCP server: lists and calls the tools of the registry, for clients of both eras."""
+"""The MCP server: lists and calls the tools of the registry and reads resources, for clients of both eras."""
 
-import base64
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 from mcp.server.caching import CacheHint
 from mcp.server.connection import Connection
-from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.server.session import ServerSession
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
-from mcp.shared.exceptions import MCPError
 from mcp_types import (
-    INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
     ListToolsResult,
@@ -34,6 +31,8 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from recollect.domain.errors import InvalidRequest, RecollectError
 from recollect.gateway.mcp.errors import call_failure, protocol_error
+from recollect.gateway.mcp.paging import page_of
+from recollect.gateway.mcp.resources import ANNOUNCE_SECONDS, RequestContext, ResourceDoor
 from recollect.gateway.mcp.text import transportable
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.offering import Offering
@@ -41,14 +40,11 @@ from recollect.toolkit.offering import Offering
 if TYPE_CHECKING:
     from recollect.toolkit.declaration import Tool
 
-PAGE_SIZE: Final = 50
 # The list is fixed while a process lives; five minutes bound how long a client sees that of the process before.
 LIST_HINT: Final = CacheHint(ttl_ms=5 * 60 * 1000, scope="private")
-# A client that does not read its notifications must not hold up the others.
-ANNOUNCE_SECONDS: Final = 5.0
+# How often it is looked whether a resource changed that clients wait for.
+WATCH_SECONDS: Final = 1.0
 CLIENT_HEADER: Final = "recollect-client"
-
-RequestContext = ServerRequestContext[dict[str, Any], Any]
 
 
 def build_server(
@@ -60,10 +56,11 @@ def build_server(
     surface: str,
     client: str | None = None,
     working_directory: str | None = None,
+    watch_seconds: float = WATCH_SECONDS,
 ) -> "ToolServer":
-    """A server over these tools. It asks for the offering only when a client asks for a tool."""
+    """A server over these tools and resources. It asks for the offering only when a client asks for one of them."""
     door = _Door(offering, patience, surface, client, working_directory)
-    return ToolServer(door, version=version, instructions=instructions)
+    return ToolServer(door, version=version, instructions=instructions, watch_seconds=watch_seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,23 +78,24 @@ class _Door:
             tools = await self.offering().listing.tools()
         except RecollectError as error:
             raise protocol_error(error) from error
-        start = _position_after(params.cursor, tools) if params and params.cursor is not None else 0
-        page = tools[start : start + PAGE_SIZE]
-        more = start + PAGE_SIZE < len(tools)
-        return ListToolsResult(tools=[_listed(tool) for tool in page], next_cursor=_cursor(page[-1]) if more else None)
+        page, cursor = page_of(tools, lambda tool: tool.name, params)
+        return ListToolsResult(tools=[_listed(tool) for tool in page], next_cursor=cursor)
 
     async def call_tool(self, ctx: RequestContext, params: CallToolRequestParams) -> CallToolResult:
         try:
-            context = CallContext(
-                surface=self.surface,
-                client=self._client(ctx),
-                working_directory=self.working_directory,
-                patience=self.patience,
-                reporter=_ProgressNotifier(ctx.session),
-            )
+            context = self.context(ctx)
             return _answer(await self.offering().dispatcher.call(params.name, params.arguments or {}, context))
         except RecollectError as error:
             return call_failure(error)
+
+    def context(self, ctx: RequestContext) -> CallContext:
+        return CallContext(
+            surface=self.surface,
+            client=self._client(ctx),
+            working_directory=self.working_directory,
+            patience=self.patience,
+            reporter=_ProgressNotifier(ctx.session),
+        )
 
     def input_schema(self, name: str) -> Mapping[str, Any] | None:
         registry = self.offering().dispatcher.registry
@@ -110,23 +108,40 @@ class _Door:
 
 
 class ToolServer(Server[dict[str, Any]]):
-    """The SDK's server, able to tell every client that the list of tools changed, each in the way of its era."""
+    """The SDK's server, able to tell every client what changed, each in the way of its era."""
 
-    def __init__(self, door: _Door, *, version: str, instructions: str) -> None:
+    def __init__(self, door: _Door, *, version: str, instructions: str, watch_seconds: float) -> None:
         self.changes = InMemorySubscriptionBus()
         self._listening = ListenHandler(self.changes)
         self._handshaken: set[Connection] = set()
+        resources = ResourceDoor(door.offering, door.context, self.changes, self._listening, watch_seconds)
+
+        @asynccontextmanager
+        async def lifespan(_: Server[dict[str, Any]]) -> AsyncGenerator[dict[str, Any]]:
+            async with resources.watching() as watch:
+                yield {"watch": watch}
+
         super().__init__(
             "recollect",
             title="Recollect",
             version=version,
             instructions=instructions,
-            cache_hints={"tools/list": LIST_HINT, "server/discover": LIST_HINT},
+            lifespan=lifespan,
+            cache_hints={
+                "tools/list": LIST_HINT,
+                "resources/templates/list": LIST_HINT,
+                "server/discover": LIST_HINT,
+            },
             # Without it every HTTP call of the modern era would run a whole tools/list.
             get_tool_input_schema=door.input_schema,
             on_list_tools=door.list_tools,
             on_call_tool=door.call_tool,
-            on_subscriptions_listen=self._listening,
+            on_list_resources=resources.list,
+            on_list_resource_templates=resources.list_templates,
+            on_read_resource=resources.read,
+            on_subscribe_resource=resources.subscribe,
+            on_unsubscribe_resource=resources.unsubscribe,
+            on_subscriptions_listen=resources.listen,
         )
         self.add_notification_handler("notifications/initialized", NotificationParams, self._remember_connection)
 
@@ -203,18 +218,6 @@ def _listed(tool: "Tool") -> ListedTool:
             open_world_hint=False,
         ),
     )
-
-
-def _cursor(tool: "Tool") -> str:
-    return base64.urlsafe_b64encode(tool.name.encode()).decode()
-
-
-def _position_after(cursor: str, tools: "Sequence[Tool]") -> int:
-    try:
-        name = base64.b64decode(cursor, altchars=b"-_", validate=True).decode()
-        return [tool.name for tool in tools].index(name) + 1
-    except ValueError:
-        raise MCPError(INVALID_PARAMS, "this cursor is not one of ours; list from the beginning") from None
 
 
 def _answer(result: BaseModel) -> CallToolResult:

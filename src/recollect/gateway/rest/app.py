@@ -1,4 +1,4 @@
-"""The REST application: routes over the dispatcher, the list of tools, and the jobs."""
+"""The REST application: routes over the dispatcher, the list of tools, the resources, and the jobs."""
 
 from functools import cache
 from typing import Annotated, Any
@@ -22,12 +22,14 @@ from recollect.gateway.rest.events import JobEvents
 from recollect.gateway.rest.mimo import ASK_PATH, MimoAsk, MimoFailure
 from recollect.gateway.rest.openapi import AnyJob, ToolDescription, failures, with_tools
 from recollect.gateway.rest.page import docs
+from recollect.gateway.rest.resources import ResourceList, add_resources
 from recollect.jobs.service import JobService
 from recollect.toolkit.border import printable, refuse_unstorable
 from recollect.toolkit.dispatcher import Dispatcher
 from recollect.toolkit.jobview import job_view
 from recollect.toolkit.listing import Listing
 from recollect.toolkit.registry import Toolset
+from recollect.toolkit.resources import Resources
 from recollect.toolkit.services import Services
 
 JobId = Annotated[str, PathParameter(description="The id that the call which started it returned.")]
@@ -52,6 +54,7 @@ def build_app(
     services: Services,
     *,
     version: str,
+    resources: Resources | None = None,
     requires_key: bool = False,
     mimo_ask: str | None = None,
     lifespan: Lifespan[FastAPI] | None = None,
@@ -77,6 +80,7 @@ def build_app(
     app.add_route("/docs", docs, include_in_schema=False)
     _add_catalogue(app, dispatcher, listing)
     _add_jobs(app, services)
+    add_resources(app, resources or Resources())
 
     @app.get(
         "/health",
@@ -94,7 +98,7 @@ def build_app(
 
     @cache
     def openapi() -> dict[str, Any]:
-        own_models = (ErrorBody, AnyJob, ToolDescription, ToolList, Liveness, MimoFailure)
+        own_models = (ErrorBody, AnyJob, ToolDescription, ToolList, ResourceList, Liveness, MimoFailure)
         return with_tools(own_document(), dispatcher.registry, own_models, requires_key=requires_key, mimo_ask=mimo_ask)
 
     app.openapi = openapi

@@ -1,0 +1,31 @@
+"""Long lists in pages: a cursor names the last entry that was told."""
+
+import base64
+from collections.abc import Callable, Sequence
+from typing import Final, TypeVar
+
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, PaginatedRequestParams
+
+T = TypeVar("T")
+
+PAGE_SIZE: Final = 50
+
+
+def page_of(
+    entries: Sequence[T], name: Callable[[T], str], params: PaginatedRequestParams | None
+) -> tuple[Sequence[T], str | None]:
+    """The entries behind the cursor, and the cursor behind them when there are more."""
+    start = 0
+    if params is not None and params.cursor is not None:
+        start = _position_after(params.cursor, [name(entry) for entry in entries])
+    page = entries[start : start + PAGE_SIZE]
+    more = start + PAGE_SIZE < len(entries)
+    return page, base64.urlsafe_b64encode(name(page[-1]).encode()).decode() if more else None
+
+
+def _position_after(cursor: str, names: Sequence[str]) -> int:
+    try:
+        return names.index(base64.b64decode(cursor, altchars=b"-_", validate=True).decode()) + 1
+    except ValueError:
+        raise MCPError(INVALID_PARAMS, "this cursor is not one of ours; list from the beginning") from None

@@ -1,0 +1,158 @@
+"""What can be read of indexes: how far each is, what it is of, what happened, and all of it in one file."""
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from recollect import __version__
+from recollect.codebase.bundling.status import status_of
+from recollect.codebase.indexing import unknown_index
+from recollect.codebase.service import CodeService
+from recollect.domain.errors import Conflict
+from recollect.domain.jobs import Job, JobState
+from recollect.domain.progress import Reporter
+from recollect.jobs.service import JobService
+from recollect.storage.code import IndexRecord
+from recollect.toolkit.resources import resource
+from recollect.tools.repositories import BUILD, MOST_JOBS, UNDER_WAY
+
+_BEGAN = time.monotonic()
+JSON = "application/json"
+
+
+async def each_index(code: CodeService, jobs: JobService) -> Sequence[Mapping[str, str]]:
+    """Those that there are, and those that are being built for the first time."""
+    known = [record.id for record in await code.store.indexes()]
+    return [{"index_id": index_id} for index_id in dict.fromkeys([*known, *await _active(code, jobs)])]
+
+
+async def index_mark(index_id: str, code: CodeService, jobs: JobService) -> str:
+    """Differs with every state of the index, and with every step of the job that builds it."""
+    record, job = await _looked_up(index_id, code, jobs)
+    state = record.generation if record else 0
+    return f"{state} {job.id} {job.state} {job.progress}" if job else f"{state}"
+
+
+async def pipelines_mark(code: CodeService, jobs: JobService) -> str:
+    return " ".join(await _active(code, jobs))
+
+
+@resource("repo://status", mime_type=JSON, title="Status of the server's indexing", mark=pipelines_mark)
+async def repo_status(code: CodeService, jobs: JobService) -> str:
+    """Which indexes are being built now, and by which server."""
+    active = await _active(code, jobs)
+    return _json(
+        {
+            "server_info": {
+                "name": "recollect",
+                "version": __version__,
+                "uptime": round(time.monotonic() - _BEGAN, 1),
+            },
+            "active_pipelines": active,
+            "pipeline_count": len(active),
+            "storage_dir": str(code.indexer.folder),
+        }
+    )
+
+
+@resource("mimir://indexes/{index_id}/status.json", mime_type=JSON, title="Status", each=each_index, mark=index_mark)
+async def index_status(index_id: str, code: CodeService, jobs: JobService) -> str:
+    """Whether an index is queued, running, completed, failed or cancelled, and how far it is."""
+    record, job = await _looked_up(index_id, code, jobs)
+    return _json(status_of(index_id, record, job, code.indexer.clock()))
+
+
+@resource(
+    "mimir://indexes/{index_id}/manifest.json",
+    "repo://manifest/{index_id}",
+    mime_type=JSON,
+    title="Manifest",
+    each=each_index,
+    mark=index_mark,
+)
+async def index_manifest(index_id: str, code: CodeService, jobs: JobService) -> str:
+    """What an index is of and what it holds: repository, revision, counts, versions."""
+    from recollect.codebase.bundling.writing import manifest
+
+    await _must_be_whole(index_id, code, jobs)
+    return _json(await manifest(code, index_id))
+
+
+@resource(
+    "mimir://indexes/{index_id}/log.md",
+    "repo://logs/{index_id}",
+    mime_type="text/markdown",
+    title="Log",
+    each=each_index,
+    mark=index_mark,
+)
+async def index_log(index_id: str, code: CodeService, jobs: JobService) -> str:
+    """What happened while an index was built, a section for each stage."""
+    from recollect.codebase.bundling.writing import log
+
+    await _looked_up(index_id, code, jobs)
+    return await log(code, index_id)
+
+
+@resource(
+    "mimir://indexes/{index_id}/bundle.tar.zst",
+    "repo://bundle/{index_id}",
+    mime_type="application/zstd",
+    title="Bundle",
+    each=each_index,
+    mark=index_mark,
+)
+async def index_bundle(index_id: str, code: CodeService, jobs: JobService, reporter: Reporter) -> Path:
+    """All that is known of an index in one file; it is written when it is first read."""
+    from recollect.codebase.bundling.writing import bundle
+
+    await _must_be_whole(index_id, code, jobs)
+    return await bundle(code, index_id, reporter)
+
+
+async def _looked_up(index_id: str, code: CodeService, jobs: JobService) -> tuple[IndexRecord | None, Job | None]:
+    """What is kept of the index, and the newest job that built it; `NotFound` when there is neither."""
+    record = await code.store.index(index_id)
+    newest = next((job for job in await jobs.list([], BUILD, MOST_JOBS) if _is_of(job, index_id, record)), None)
+    if record is None and (newest is None or newest.state is JobState.COMPLETED):  # there is none, or no more
+        raise unknown_index(index_id)
+    return record, newest
+
+
+async def _must_be_whole(index_id: str, code: CodeService, jobs: JobService) -> None:
+    record, _ = await _looked_up(index_id, code, jobs)
+    if record is None:
+        raise Conflict(
+            f"the index {index_id} is not whole yet", hint=f"mimir://indexes/{index_id}/status.json tells how far it is"
+        )
+
+
+async def _active(code: CodeService, jobs: JobService) -> list[str]:
+    """The indexes that are being built, in whichever process."""
+    ids: list[str] = []
+    records: Sequence[IndexRecord] | None = None
+    for job in await jobs.list(UNDER_WAY, BUILD, MOST_JOBS):
+        if "index_id" in job.payload:
+            ids.append(job.payload["index_id"])
+        else:
+            records = records or await code.store.indexes()
+            ids += [record.id for record in records if _is_of(job, record.id, record)]
+    return list(dict.fromkeys(ids))
+
+
+def _is_of(job: Job, index_id: str, record: IndexRecord | None) -> bool:
+    """Whether the job builds this index: by what it says, by what came of it, or by what it was asked."""
+    if told := job.payload.get("index_id") or (job.result or {}).get("index_id"):
+        return told == index_id
+    asked = job.payload.get("arguments", {})
+    return (
+        record is not None
+        and asked.get("path") == record.root
+        and asked.get("rev", "HEAD") == record.rev
+        and list(asked.get("excludes", [])) == list(record.options.get("excludes", []))
+    )
+
+
+def _json(value: Mapping[str, object]) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2)

@@ -1,0 +1,83 @@
+"""Asking an index whose files go on changing."""
+
+import shutil
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+
+from recollect.codebase.indexing import Indexer, IndexOptions
+from recollect.codebase.search.ranking import Toggles
+from recollect.codebase.service import CodeService
+from recollect.domain.errors import NotFound
+from recollect.domain.progress import SilentReporter
+from recollect.storage.sqlite.code import SqliteCode
+
+CART = "class Cart:\n    def total(self) -> int:\n        return sum(self.prices)\n"
+
+
+@pytest.fixture
+async def code(tmp_path: Path) -> AsyncGenerator[CodeService]:
+    store = await SqliteCode.open(tmp_path / "home")
+    yield CodeService(store, Indexer(store, tmp_path / "home" / "code"))
+    await store.close()
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    (folder / "cart.py").write_text(CART, "utf-8")
+    (folder / "user.py").write_text("def load_user() -> None:\n    pass\n", "utf-8")
+    return folder
+
+
+async def built(code: CodeService, root: Path) -> str:
+    return (await code.indexer.build(str(root), "HEAD", IndexOptions(), SilentReporter())).record.id
+
+
+async def found(code: CodeService, index_id: str, query: str) -> list[tuple[str, str, bool]]:
+    hits = await code.search(index_id, query, limit=2, toggles=Toggles(), context_lines=0)
+    return [(hit.file.path, hit.extract.text, hit.stale) for hit in hits]
+
+
+async def test_116_a_file_that_changed_is_found_where_it_was_but_not_shown(code: CodeService, root: Path) -> None:
+    index_id = await built(code, root)
+    assert (await found(code, index_id, "Cart"))[0] == ("cart.py", CART.rstrip("\n"), False)
+    (root / "cart.py").write_text("class Basket:\n    pass\n", "utf-8")
+    assert (await found(code, index_id, "Cart"))[0] == ("cart.py", "", True)
+    assert await built(code, root) == index_id
+    assert (await found(code, index_id, "Basket"))[0][0] == "cart.py"
+    loaded = await code.load(index_id)
+    assert loaded.names.find("Cart") == []
+
+
+async def test_110_another_process_finds_what_was_indexed_and_what_changed_since(
+    code: CodeService, root: Path, tmp_path: Path
+) -> None:
+    index_id = await built(code, root)
+    await code.load(index_id)
+    (root / "new.py").write_text("def checkout() -> None:\n    pass\n", "utf-8")
+    (root / "user.py").unlink()
+    await built(code, root)
+    store = await SqliteCode.open(tmp_path / "home")
+    other = CodeService(store, Indexer(store, tmp_path / "home" / "code"))
+    loaded = await other.load(index_id)
+    assert sorted(loaded.corpus.row_of) == ["cart.py", "new.py"]
+    assert (await found(other, index_id, "checkout"))[0][0] == "new.py"
+    assert await found(other, index_id, "load_user") == await found(code, index_id, "load_user")
+    await store.close()
+
+
+async def test_104_a_small_index_is_brought_up_to_date_and_one_that_is_gone_is_removed(
+    code: CodeService, root: Path
+) -> None:
+    index_id = await built(code, root)
+    (root / "cart.py").write_text(CART.replace("Cart", "Basket"), "utf-8")
+    assert await code.freshen(str(root), IndexOptions(), few=0) == 1
+    assert await code.freshen(str(root), IndexOptions(), few=1) == 0
+    assert (await code.load(index_id)).names.find("Basket") != []
+    shutil.rmtree(root)
+    assert await code.clean_up() == 1
+    with pytest.raises(NotFound):
+        await code.load(index_id)
