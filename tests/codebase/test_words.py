@@ -13,6 +13,7 @@ from recollect.codebase.words import query_words, words_of
         ("parsing(parsers)", ["pars", "parser"]),
         ("x = [404]", ["x", "404"]),
         ("größe_max 日本語", ["große", "max", "日本", "本語"]),
+        ("naïve—name «größe»", ["naiv", "name", "große"]),
         ("", []),
         ("{};#", []),
         ("QUJD" * 40, []),

@@ -4,8 +4,9 @@ This module imports numpy, which takes a while: import it where it is needed.
 """
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -14,16 +15,19 @@ from numpy.typing import NDArray
 from pydantic_core import from_json, to_json
 
 from recollect.codebase.chunking import Chunk, chunks_of
-from recollect.codebase.parsing.reading import read_facts
-from recollect.codebase.words import words_of
+from recollect.codebase.garbage import uncollected
+from recollect.codebase.hiding import hidden
+from recollect.codebase.parsing.reading import lines_of, read_facts
+from recollect.codebase.words import identifiers_of, words_of
 from recollect.domain.code import FileFacts, Import, Language, Problem, Span, Symbol, SymbolKind, Use, UseKind
-from recollect.domain.secrets import masked
 from recollect.storage.derived.token_segments import MOST_COUNTED, token
 
 # Raised when the same content would come to something else than before.
-VERSION = 1
+VERSION = 3
 # What a name that is defined in a chunk counts there, beside where it stands.
 WORTH_OF_NAMES = 5
+# A repository of random names must not fill the memory.
+_MOST_KNOWN = 200_000
 
 
 class Searchable(NamedTuple):
@@ -54,10 +58,10 @@ class Digest:
         """As bytes, to be kept."""
         import zlib
 
-        facts = zlib.compress(_facts_as_json(self.facts), 1)
+        texts = [zlib.compress(_facts_as_json(self.facts), 1), zlib.compress(self.facts.flow, 1)]
         arrays = [np.ascontiguousarray(array) for array in self.searchable]
-        head = to_json([len(facts), [[array.dtype.str, array.shape] for array in arrays]])
-        return b"".join([len(head).to_bytes(4, "little"), head, facts, *(array.tobytes() for array in arrays)])
+        head = to_json([[*map(len, texts)], [[array.dtype.str, array.shape] for array in arrays]])
+        return b"".join([len(head).to_bytes(4, "little"), head, *texts, *(array.tobytes() for array in arrays)])
 
 
 def unpacked(content: bytes) -> Digest:
@@ -68,13 +72,16 @@ def unpacked(content: bytes) -> Digest:
 def unpacked_facts(content: bytes) -> FileFacts:
     import zlib
 
-    start, length, _ = _layout(content)
-    return _facts_from(from_json(zlib.decompress(content[start : start + length])))
+    start, (of_facts, of_flow), _ = _layout(content)
+    middle = start + of_facts
+    return _facts_from(
+        from_json(zlib.decompress(content[start:middle])), zlib.decompress(content[middle : middle + of_flow])
+    )
 
 
 def unpacked_searchable(content: bytes) -> Searchable:
-    start, length, described = _layout(content)
-    offset = start + length
+    start, lengths, described = _layout(content)
+    offset = start + sum(lengths)
     arrays: list[NDArray[Any]] = []
     for dtype, shape in described:
         count = int(np.prod(shape))
@@ -83,27 +90,38 @@ def unpacked_searchable(content: bytes) -> Searchable:
     return Searchable(*arrays)
 
 
-def _layout(content: bytes) -> tuple[int, int, list[tuple[str, list[int]]]]:
+def _layout(content: bytes) -> tuple[int, list[int], list[tuple[str, list[int]]]]:
+    """Where the first text begins, how long the texts are, and what the arrays are."""
     length = int.from_bytes(content[:4], "little")
-    of_facts, described = from_json(content[4 : 4 + length])
-    return 4 + length, of_facts, described
+    lengths, described = from_json(content[4 : 4 + length])
+    return 4 + length, lengths, described
 
 
 def digest(content: bytes, language: Language) -> Digest:
     """What this content comes to. It depends on nothing else."""
-    facts = _without_secrets(read_facts(content, language))
+    with uncollected():
+        content = hidden(content)
+        return _digest(content, read_facts(content, language))
+
+
+def digest_as_text(content: bytes, language: Language, problem: str) -> Digest:
+    """What can be searched in it, and nothing of its syntax, which could not be read."""
+    return _digest(hidden(content), _unread(content, language, problem))
+
+
+def digest_of_nothing(content: bytes, language: Language, problem: str) -> Digest:
+    """Nothing but that it could not be read."""
+    return Digest(_unread(content, language, problem), _searchable([], []))
+
+
+def _unread(content: bytes, language: Language, problem: str) -> FileFacts:
+    return FileFacts(language, lines_of(content), problems=[Problem(0, problem)])
+
+
+def _digest(content: bytes, facts: FileFacts) -> Digest:
     chunks = chunks_of(content, facts)
-    texts = [masked(content[chunk.span.start : chunk.span.end].decode("utf-8", "replace")) for chunk in chunks]
+    texts = [content[chunk.span.start : chunk.span.end].decode("utf-8", "replace") for chunk in chunks]
     return Digest(facts, _searchable(chunks, texts))
-
-
-def _without_secrets(facts: FileFacts) -> FileFacts:
-    symbols = [
-        symbol._replace(signature=signature, doc=doc)
-        for symbol in facts.symbols
-        for signature, doc in [(masked(symbol.signature), masked(symbol.doc))]
-    ]
-    return replace(facts, symbols=symbols, doc=masked(facts.doc))
 
 
 def _searchable(chunks: Sequence[Chunk], texts: Sequence[str]) -> Searchable:
@@ -120,12 +138,30 @@ def _searchable(chunks: Sequence[Chunk], texts: Sequence[str]) -> Searchable:
     )
 
 
-def _counted(text: str, names: Sequence[str]) -> Counter[int]:
-    counted = Counter(map(token, words_of(text)))
+def _counted(text: str, names: Sequence[str]) -> dict[int, int]:
+    """How often the tokens of each word occur in a text, by when they first do."""
+    counted: dict[int, int] = {}
+    known, so_far = _tokens, counted.get
+    for identifier, count in Counter(identifiers_of(text)).items():
+        for number in known[identifier]:
+            counted[number] = so_far(number, 0) + count
     for name in names:
         for word in words_of(name):
-            counted[token(word)] += WORTH_OF_NAMES
+            counted[token(word)] = so_far(token(word), 0) + WORTH_OF_NAMES
     return counted
+
+
+class _Tokens(dict[str, tuple[int, ...]]):
+    """The tokens of the words of each identifier, found when it is first seen."""
+
+    def __missing__(self, identifier: str) -> tuple[int, ...]:
+        if len(self) >= _MOST_KNOWN:
+            self.clear()
+        tokens = self[identifier] = tuple(map(token, words_of(identifier)))
+        return tokens
+
+
+_tokens = _Tokens()
 
 
 def vectors_of(texts: Sequence[str]) -> NDArray[np.float16]:
@@ -146,41 +182,47 @@ def _table() -> Any:
 
 
 # -- facts as JSON ---------------------------------------------------------------------------------
+# Of symbols and uses, which are many, the first parts of all come first, then the second parts, and so on.
 
 
 def _facts_as_json(facts: FileFacts) -> bytes:
-    values = {field.name: getattr(facts, field.name) for field in fields(facts)}
-    return to_json(values | {"flow": facts.flow.decode("latin-1")}, inf_nan_mode="constants")
-
-
-def _facts_from(data: dict[str, Any]) -> FileFacts:
-    kinds = {kind.value: kind for kind in SymbolKind}
-    uses = {kind.value: kind for kind in UseKind}
-    return FileFacts(
-        language=Language(data["language"]),
-        lines=data["lines"],
-        doc=data["doc"],
-        symbols=[_symbol_from(kinds[kind], name, *rest) for name, kind, *rest in data["symbols"]],
-        imports=[Import(*one) for one in data["imports"]],
-        uses=[Use(uses[one[0]], *one[1:]) for one in data["uses"]],
-        exports=[(name, own) for name, own in data["exports"]],
-        problems=[Problem(*one) for one in data["problems"]],
-        flow=data["flow"].encode("latin-1"),
+    names, kinds, spans, *others = _columns(facts.symbols, Symbol)
+    symbols = [names, _values(kinds), _columns(spans, Span), *others]
+    used, *of_uses = _columns(facts.uses, Use)
+    uses = [_values(used), *of_uses]
+    return to_json(
+        [facts.language.value, facts.lines, facts.doc, symbols, facts.imports, uses, facts.exports, facts.problems]
     )
 
 
-def _symbol_from(
-    kind: SymbolKind,
-    name: str,
-    span: list[int],
-    line: int,
-    container: int,
-    signature: str,
-    doc: str,
-    exported: bool,
-    bases: list[str],
-    decorators: list[str],
-    owner: str,
-) -> Symbol:
-    around = tuple(bases), tuple(decorators), owner
-    return Symbol(name, kind, Span(*span), line, container, signature, doc, exported, *around)
+def _columns(rows: Sequence[tuple[Any, ...]], kind: type[Symbol | Span | Use]) -> list[Sequence[Any]]:
+    return [*zip(*rows, strict=True)] or [()] * len(kind._fields)
+
+
+def _values(members: Iterable[StrEnum]) -> list[str]:
+    return [member._value_ for member in members]
+
+
+def _facts_from(data: list[Any], flow: bytes) -> FileFacts:
+    language, lines, doc, (names, kinds, spans, *others), imports, uses, exports, problems = data
+    line, container, signature, of_symbols, exported, bases, decorators, owner = others
+    make = tuple[Any, ...].__new__
+    symbols = zip(
+        names, map(_SYMBOL_KINDS.__getitem__, kinds), [make(Span, span) for span in zip(*spans, strict=True)], line,
+        container, signature, of_symbols, exported, map(tuple, bases), map(tuple, decorators), owner, strict=True,
+    )  # fmt: skip
+    return FileFacts(
+        language=Language(language),
+        lines=lines,
+        doc=doc,
+        symbols=[make(Symbol, symbol) for symbol in symbols],
+        imports=[Import(*one) for one in imports],
+        uses=[make(Use, use) for use in zip(map(_USE_KINDS.__getitem__, uses[0]), *uses[1:], strict=True)],
+        exports=[(name, own) for name, own in exports],
+        problems=[Problem(*one) for one in problems],
+        flow=flow,
+    )
+
+
+_SYMBOL_KINDS = {kind.value: kind for kind in SymbolKind}
+_USE_KINDS = {kind.value: kind for kind in UseKind}

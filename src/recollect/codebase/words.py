@@ -7,6 +7,8 @@ from itertools import chain
 from recollect.retrieval.terms import STOP_WORDS, every_term
 
 _IDENTIFIER = re.compile(r"\w+")
+# Leaves of plain text the identifiers and spaces, which is several times as fast as looking for them.
+_ONLY_IDENTIFIERS = "".join(chr(sign) if chr(sign).isalnum() or sign == ord("_") else " " for sign in range(128))
 _UNDERSCORES = re.compile(r"_+")
 # "isn't" as a whole; of "it's" and "parser's" only the ending.
 _CONTRACTION = re.compile(r"\b[a-z]+n['\u2019]t\b|['\u2019](?:d|ll|m|re|s|ve)\b", re.IGNORECASE)
@@ -41,7 +43,12 @@ def words_of(text: str) -> list[str]:
 
     `RootModel` and `root_model` both are `root`, `model` and `=rootmodel`.
     """
-    return list(chain.from_iterable(map(_known.__getitem__, _IDENTIFIER.findall(text))))
+    return list(chain.from_iterable(map(_known.__getitem__, identifiers_of(text))))
+
+
+def identifiers_of(text: str) -> list[str]:
+    """The identifiers of code, in order."""
+    return text.translate(_ONLY_IDENTIFIERS).split() if text.isascii() else _IDENTIFIER.findall(text)
 
 
 def query_words(query: str) -> list[tuple[str, float]]:
@@ -87,8 +94,8 @@ def _words_in(identifier: str) -> tuple[str, ...]:
     if not name.isascii():
         return every_term(name.replace("_", " "))
     # Of an identifier of several parts the terms are the whole and then the parts.
-    _, *parts = every_term(name) or ("",)
-    return (*parts, "=" + "".join(parts)) if parts else every_term(name)
+    terms = every_term(name)
+    return (*terms[1:], "=" + "".join(terms[1:])) if len(terms) > 1 else terms
 
 
 @cache

@@ -1,72 +1,231 @@
-"""Reading many files at once, in processes of their own: parsing keeps a processor busy."""
+"""Reading many files at once, in processes of their own: parsing keeps a processor busy, and garbage can end it."""
 
-import multiprocessing
-import os
-from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import weakref
+from collections import deque
+from collections.abc import AsyncGenerator, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
+from types import TracebackType
+from typing import IO, Self, cast
 
-import anyio
 import anyio.to_thread
 
-from recollect.domain.code import Language
+from recollect.codebase.digesting import LENGTH_BYTES, Asked, Way, packed_digest
+from recollect.domain.errors import Cancelled, Unavailable
 from recollect.storage.code import Content
 
-# So much is read by a worker at a time: few enough that all stop within a second, enough to be worth sending.
+# So much is read by a worker at a time: little enough that progress is seen, enough to be worth sending.
 BATCH_BYTES = 256 * 1024
 BATCH_FILES = 40
-# Fewer files than these are read sooner here than a worker starts.
+# So few and small files are read sooner here than a worker starts. No parser takes longer than a moment for one of
+# them, whatever is in it; for garbage of 20,000 bytes one takes seconds, and this process would stand still.
 FEW_FILES = 24
-FEW_BYTES = 400_000
+FEW_BYTES = 4_000
+# How often whoever waits for digests is asked whether to go on.
+LOOK_SECONDS = 0.2
+# Without -P the folder that this process works in, which may be a stranger's repository, would be searched for modules.
+PROGRAM = ("-P", "-c", "from recollect.codebase.digesting import serve; serve()")
+TOO_LONG = "took too long"
 
 Unread = tuple[Content, bytes]
 Read = tuple[Content, bytes]
 """A content and its digest, packed."""
 
 
-def digest_batch(batch: Sequence[tuple[str, bytes]]) -> list[bytes]:
-    """What the contents come to, packed; done in a worker."""
-    from recollect.codebase.digest import digest
-
-    return [digest(content, Language(language)).packed() for language, content in batch]
+class _Died(Exception):
+    """The worker ended before it answered."""
 
 
-async def digested(contents: Iterable[Unread], *, workers: int) -> AsyncIterator[list[Read]]:
-    """The digests of all these, a batch at a time, in no particular order."""
-    batches = _batches(contents)
-    first = next(batches, None)
-    if first is None:
-        return
-    second = next(batches, None)
-    if second is None and len(first) <= FEW_FILES and sum(len(content) for _, content in first) <= FEW_BYTES:
-        yield _paired(first, await anyio.to_thread.run_sync(digest_batch, _sent(first)))
-        return
-    with _pool(workers) as pool:
-        running: dict[Future[list[bytes]], list[Unread]] = {}
-        waiting = iter([first, *([second] if second else [])])
-        while True:
-            while len(running) < workers + 2 and (batch := next(waiting, None) or next(batches, None)):
-                running[pool.submit(digest_batch, _sent(batch))] = batch
-            if not running:
+class _Worker:
+    """A process that makes digests."""
+
+    def __init__(self, file_seconds: float, memory_bytes: int) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, *PROGRAM, str(file_seconds), str(memory_bytes)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        self._questions = cast(IO[bytes], self.process.stdin)
+        self._answers = cast(IO[bytes], self.process.stdout)
+
+    def answers(self, batch: Sequence[Asked]) -> Iterator[bytes]:
+        """The digest of each, as soon as it is made."""
+        try:
+            pickle.dump(list(batch), self._questions)
+            self._questions.flush()
+        except BrokenPipeError:
+            raise _Died from None
+        for _ in batch:
+            head = self._answers.read(LENGTH_BYTES)
+            length = int.from_bytes(head, "little")
+            digest = self._answers.read(length)
+            if len(head) < LENGTH_BYTES or len(digest) < length:
+                raise _Died
+            yield digest
+
+    def end(self) -> str:
+        """Let there be no such process; what it died of, if it had died."""
+        self.process.kill()
+        code = self.process.wait()
+        self._answers.close()
+        with suppress(BrokenPipeError):  # it was not sent all
+            self._questions.close()
+        if code == -signal.SIGPROF:
+            return TOO_LONG
+        return f"ended its reader ({signal.Signals(-code).name if code < 0 else code})"
+
+
+class Workers:
+    """Makes digests. What ends a worker is told as a problem of the file that it was at, and hurts no other file."""
+
+    def __init__(self, count: int = 2, *, file_seconds: float = 10.0, memory_bytes: int = 2_000_000_000) -> None:
+        """`file_seconds` is how long one file may keep a processor busy."""
+        self.count = count
+        self._file_seconds = file_seconds
+        self._memory_bytes = memory_bytes
+        self._lock = threading.Lock()
+        self._idle: list[_Worker] = []
+        """They stay for a while, so that a file that has just changed is read at once."""
+        weakref.finalize(self, _end_all, self._idle)
+
+    async def digested(self, contents: Iterable[Unread]) -> AsyncGenerator[list[Read]]:
+        """The digests of all these, a batch at a time, in no particular order; an empty batch when one takes a while.
+
+        Close it if it is not read to its end: then its workers are gone.
+        """
+        batches = _batches(contents)
+        batch = await anyio.to_thread.run_sync(next, batches, None)
+        if batch is None:
+            return
+        if len(batch) <= FEW_FILES and all(len(data) <= FEW_BYTES for _, data in batch):
+            for content, data in batch:
+                yield [(content, await anyio.to_thread.run_sync(packed_digest, Asked(data, content.language)))]
+            return
+        with _Reading(self) as reading:
+            running: set[Future[list[Read]]] = set()
+            while batch or running:
+                while batch and len(running) < self.count + 2:
+                    running.add(reading.submit(batch))
+                    batch = await anyio.to_thread.run_sync(next, batches, None)
+                done, running = await anyio.to_thread.run_sync(wait, running, LOOK_SECONDS, FIRST_COMPLETED)
+                for future in done:
+                    yield future.result()
+                if not done:
+                    yield []
+
+    def take(self) -> _Worker:
+        """A worker that nobody else has."""
+        with self._lock:
+            while self._idle:
+                worker = self._idle.pop()
+                if worker.process.poll() is None:
+                    return worker
+                worker.end()
+        try:
+            return _Worker(self._file_seconds, self._memory_bytes)
+        except OSError as error:
+            raise Unavailable(
+                f"no process can be started that reads files ({error.strerror})", hint="end some others"
+            ) from error
+
+    def give_back(self, worker: _Worker) -> None:
+        """It can be taken again."""
+        with self._lock:
+            if len(self._idle) < self.count:
+                self._idle.append(worker)
                 return
-            done, _ = await anyio.to_thread.run_sync(lambda: wait(running, 0.5, FIRST_COMPLETED))
-            for future in done:
-                yield _paired(running.pop(future), future.result())
+        worker.end()
+
+    def end_idle(self) -> None:
+        """End those that nobody has."""
+        with self._lock:
+            _end_all(self._idle)
 
 
-@contextmanager
-def _pool(workers: int) -> Generator[ProcessPoolExecutor]:
-    # A process that has threads must not be forked.
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=_begin)
-    try:
-        yield pool
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+class _Reading:
+    """One run over many contents; when it is left by an error, or is cancelled, no worker of it is left."""
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+        self._threads = ThreadPoolExecutor(workers.count, "recollect-reading")
+        self._lock = threading.Lock()
+        self._busy: set[_Worker] = set()
+        self._stopped = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None:
+            with self._lock:
+                self._stopped = True
+                for worker in self._busy:
+                    worker.process.kill()
+            self._workers.end_idle()
+        self._threads.shutdown(cancel_futures=True)
+
+    def submit(self, batch: Sequence[Unread]) -> Future[list[Read]]:
+        """Read these in a worker as soon as one is free."""
+        return self._threads.submit(self._read, batch)
+
+    def _read(self, batch: Sequence[Unread]) -> list[Read]:
+        waiting = deque((content, Asked(data, content.language)) for content, data in batch)
+        read: list[Read] = []
+        suspect: Content | None = None
+        while waiting:
+            with self._worker() as worker:
+                try:
+                    for digest in worker.answers([asked for _, asked in waiting]):
+                        read.append((waiting.popleft()[0], digest))
+                except _Died:
+                    content, asked = waiting[0]
+                    reason = worker.end()
+                    # Of time it is known whose fault it is. Else a worker may have died of something outside of it,
+                    # so that the same is tried a second time.
+                    if reason == TOO_LONG or content == suspect:
+                        waiting[0] = content, _more_careful(asked, reason)
+                    suspect = content
+        return read
+
+    @contextmanager
+    def _worker(self) -> Generator[_Worker]:
+        worker = self._workers.take()
+        try:
+            with self._lock:
+                if self._stopped:
+                    raise Cancelled("reading files was stopped")
+                self._busy.add(worker)
+            yield worker
+        except BaseException:
+            worker.end()
+            raise
+        finally:
+            with self._lock:
+                self._busy.discard(worker)
+        if worker.process.returncode is None:
+            self._workers.give_back(worker)
 
 
-def _begin() -> None:
-    """Let others go first: nobody waits for an index as they wait for an answer."""
-    os.nice(5)
+def _more_careful(asked: Asked, reason: str) -> Asked:
+    if asked.way is Way.NOTHING:
+        raise Unavailable(
+            f"the processes that read files do not work: each {reason}",
+            hint="RECOLLECT_CODE_WORKER_BYTES gives them more memory, RECOLLECT_CODE_FILE_SECONDS more time",
+        )
+    following = Way.TEXT if asked.way is Way.SYNTAX else Way.NOTHING
+    return asked._replace(way=following, problem=asked.problem or reason)
+
+
+def _end_all(workers: list[_Worker]) -> None:
+    while workers:
+        workers.pop().end()
 
 
 def _batches(contents: Iterable[Unread]) -> Iterator[list[Unread]]:
@@ -80,11 +239,3 @@ def _batches(contents: Iterable[Unread]) -> Iterator[list[Unread]]:
             batch, size = [], 0
     if batch:
         yield batch
-
-
-def _sent(batch: Sequence[Unread]) -> list[tuple[str, bytes]]:
-    return [(content.language.value, data) for content, data in batch]
-
-
-def _paired(batch: Sequence[Unread], packed: Sequence[bytes]) -> list[Read]:
-    return [(content, digest) for (content, _), digest in zip(batch, packed, strict=True)]

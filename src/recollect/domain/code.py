@@ -162,6 +162,7 @@ class Problem(NamedTuple):
     """Something in a file that could not be read."""
 
     line: int
+    """0 when it is the file as a whole."""
     message: str
 
 

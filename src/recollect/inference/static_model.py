@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from importlib.resources import as_file, files
 from itertools import chain
@@ -26,7 +26,7 @@ _FEW_TEXTS = 4
 _FOLDER = files("recollect.inference") / "static_v1"
 # So many texts are pooled at once: their rows stay in the processor's cache.
 _BATCH = 64
-_MOST_PIECES = 100_000
+_MOST_KNOWN = 100_000
 _LONGEST_PIECE = 100
 _UNKNOWN = "[UNK]"
 # Before a part of a word that is not its beginning.
@@ -34,6 +34,9 @@ _INSIDE = "##"
 # Text in which each piece stands for itself, and the pieces: the parts of camelCase words, and single signs.
 _PLAIN = re.compile(r"[\t\n\r\x20-\x7e]*")
 _PIECE = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]*[a-z0-9]+|[A-Z]+|[^A-Za-z0-9\s]")
+# No piece reaches from a word into what is between words.
+_BETWEEN = re.compile(r"(\W+)", re.ASCII)
+_SPACES = re.compile(r"[ \t\r\n]+")
 
 
 class StaticEmbedder:
@@ -59,6 +62,20 @@ class StaticEmbedder:
         """Nothing to let go of."""
 
 
+class _Known(dict[str, list[int]]):
+    """The tokens of parts of texts, found when each is first seen."""
+
+    def __init__(self, find: Callable[[str], list[int]]) -> None:
+        super().__init__()
+        self._find = find
+
+    def __missing__(self, part: str) -> list[int]:
+        if len(self) >= _MOST_KNOWN:
+            self.clear()
+        found = self[part] = self._find(part)
+        return found
+
+
 class Table:
     """The loaded model: one int8 row and one scale a token, memory-mapped so that only used rows take space."""
 
@@ -79,7 +96,8 @@ class Table:
         if self._rows.shape != (len(words), DIMENSIONS) or len(self._scales) != len(words):
             raise Unavailable("the bundled embedding model does not fit together", hint="reinstall recollect")
         self._vocabulary = {word: number for number, word in enumerate(words)}
-        self._ids_of_pieces: dict[str, list[int]] = {}
+        self._ids_of_pieces = _Known(self._ids_of_piece)
+        self._ids_of_parts = _Known(self._ids_of_part)
 
     @cached_property
     def tokenizer(self) -> "Tokenizer":
@@ -102,21 +120,18 @@ class Table:
     def ids(self, text: str) -> list[int]:
         """What the model's tokenizer makes of a text.
 
-        It cuts plain text into pieces and then looks at each by itself, so what became of a piece before can be used
-        again.
+        It cuts text into pieces and then looks at each by itself, so what became of a word before, or of the signs
+        between two words, can be used again.
         """
-        if not _PLAIN.fullmatch(text) or "[" in text:  # in brackets there may be words for its own use
+        if "[" in text:  # in brackets there may be words for its own use
             return self.tokenizer.encode(text, add_special_tokens=False).ids
-        known = self._ids_of_pieces
-        ids: list[int] = []
-        for piece in _PIECE.findall(text):
-            found = known.get(piece)
-            if found is None:
-                if len(known) >= _MOST_PIECES:
-                    known.clear()
-                found = known[piece] = self._ids_of_piece(piece.lower())
-            ids += found
-        return ids
+        parts = _BETWEEN.split(text) if _PLAIN.fullmatch(text) else _SPACES.split(text)
+        return list(chain.from_iterable(map(self._ids_of_parts.__getitem__, parts)))
+
+    def _ids_of_part(self, part: str) -> list[int]:
+        if not _PLAIN.fullmatch(part):
+            return self.tokenizer.encode(part, add_special_tokens=False).ids
+        return [found for piece in _PIECE.findall(part) for found in self._ids_of_pieces[piece.lower()]]
 
     def _ids_of_piece(self, piece: str) -> list[int]:
         """The longest parts of a piece that the vocabulary has; a piece that cannot be made of parts is unknown."""

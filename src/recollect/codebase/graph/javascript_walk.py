@@ -1,6 +1,7 @@
 """Walks through JavaScript as if it were run, each way of a choice once, and notes what each call reaches."""
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple, cast
 
 from pydantic_core import from_json
@@ -20,6 +21,8 @@ from recollect.domain.code import Evidence
 
 DEEPEST_CALL = 6
 """Calls within calls within calls that are walked into; each takes a part of Python's own stack."""
+MOST_ANCESTORS = 60
+"""Of a class; a chain of more was made by nobody who works with it."""
 DEEPEST_MODULE = 8
 STEPS_FOR_A_NODE = 6
 """A file is walked through a few times at most, whatever calls whatever."""
@@ -245,19 +248,20 @@ class Walk:
     def _walk_rest(self, state: FileState) -> None:
         """Functions that were made and never called: by whom and with what is not known."""
         classes_done = 0
-        tried: set[int] = set()
+        functions_done = 0
         state.steps += STEPS_FOR_A_NODE // 2 * len(state.nodes)
         while True:
             while classes_done < len(state.waiting_classes):
                 self._instance(state.waiting_classes[classes_done])
                 classes_done += 1
-            waiting = [number for number in state.created if number not in state.walked and number not in tried]
+            # The newest are last, and the others were looked at before.
+            waiting = [*islice(reversed(state.created), len(state.created) - functions_done)]
+            functions_done = len(state.created)
             if not waiting:
                 return
-            for number in waiting:
+            for number in reversed(waiting):
                 if number in state.walked:
                     continue
-                tried.add(number)
                 func = state.created[number]
                 self._depth += 1
                 self._apply(func, [], self._own_this(func), unknown=True)
@@ -1035,10 +1039,13 @@ class Walk:
                 result.append(thing)
         return result
 
-    def _construct_into(self, made: Class, thing: Thing, arguments: list[Values], *, unknown: bool = False) -> None:
+    def _construct_into(
+        self, made: Class, thing: Thing, arguments: list[Values], *, unknown: bool = False, height: int = 0
+    ) -> None:
         """What making an instance does to it: its fields, then its constructor, or its base's."""
-        if made.constructor is None and isinstance(made.base, Class) and len(self._stack) < DEEPEST_CALL:
-            self._construct_into(made.base, thing, arguments, unknown=unknown)
+        can_go_on = len(self._stack) < DEEPEST_CALL and height < MOST_ANCESTORS
+        if made.constructor is None and isinstance(made.base, Class) and can_go_on:
+            self._construct_into(made.base, thing, arguments, unknown=unknown, height=height + 1)
         elif made.constructor is None and isinstance(made.base, Func):
             self._apply(made.base, arguments, [thing])
         if made.fields:

@@ -1,7 +1,6 @@
 """Which definitions the calls and names of Python files mean: values are followed through what files do with them."""
 
 import builtins
-import gc
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple
 
 from pydantic_core import from_json, to_json
 
+from recollect.codebase.garbage import uncollected
 from recollect.codebase.graph import python_flow as flow
 from recollect.domain.code import (
     Edge,
@@ -28,6 +28,8 @@ MOST_VALUES = 16
 _DEEPEST = 90
 _MOST_CALLERS = 40
 _MOST_VERSIONS = 60
+# A class that inherits from more was made by nobody who works with it.
+_MOST_ANCESTORS = 60
 _MOST_ROUNDS = 4
 _FEW_WAITING = 2000
 """More places than this are looked at once, for time."""
@@ -47,9 +49,13 @@ _CONTAINER, _PARAMETER, _SUPER, _PROPERTY, _SETTER, _OF_CLASS, _STATIC, _GENERAT
 _OF_PARAMETER: tuple[Any, ...] = ("Q",)
 """Something taken of a parameter, of which nothing is known before it is known what is passed."""
 
+# Several times as fast as calling a named tuple's class, which is done for each use of a repository.
+_made: Any = tuple[Any, ...].__new__
+
 Value = tuple[Any, ...]
 Values = tuple[Value, ...]
 
+_OF_IMPORTS = {flow.MODULE, flow.IMPORTED}
 _LASTING = {_BOUND, _FUNCTION, _EXTERNAL}
 _CALLING_BUILTINS = {"map", "filter"}
 _CLASS_METHODS = {"__new__", "__init_subclass__", "__class_getitem__"}
@@ -97,8 +103,8 @@ class _File:
     """A file's flow, and what was found out about its nodes."""
 
     __slots__ = (
-        "calls", "exports", "facts", "found", "index", "late", "live", "nodes", "package", "parts", "path", "returned",
-        "scopes", "stars", "stores", "storing",
+        "calls", "classes", "exports", "facts", "found", "index", "late", "live", "nodes", "package", "parts", "path",
+        "returned", "scopes", "stars", "stored", "stores", "storing",
     )  # fmt: skip
 
     def __init__(self, index: int, path: str, parts: tuple[str, ...], facts: FileFacts) -> None:
@@ -119,6 +125,11 @@ class _File:
         self.live: dict[int, Values] = {}
         self.returned: dict[int, Values] = {}
         self.storing: dict[tuple[Value, str], list[int]] | None = None
+        self.stored: set[str] = {name for _, name, _ in self.stores}
+        """The names of attributes that are set on objects."""
+        classes = [(scope[3], place) for place, scope in enumerate(self.scopes) if scope[0] == "c"]
+        self.classes: dict[int, int] = dict(reversed(classes))
+        """The first class on each line."""
 
 
 class Program:
@@ -142,10 +153,12 @@ class Program:
         self._exact = {parts: path for path, parts in self._parts.items() if not path.endswith(".pyi")}
         self._modules: dict[tuple[tuple[str, ...], str], str | None] = {}
         self._lines: dict[tuple[int, int], tuple[Value, ...]] = {}
+        self._height = 0
         self._inheriting: dict[Value, list[Value]] = defaultdict(list)
         self._callers: dict[tuple[int, int], dict[tuple[int, int], Value | None]] = defaultdict(dict)
         self._members: dict[tuple[Value, str], Values] = {}
         self._arriving: dict[Value, Values] = {}
+        self._constructors: dict[tuple[Value, str], Values] = {}
         self._evaluating_live = False
         self._depth = 0
         self._readers: dict[str, Callable[[_File, list[Any], int], Values]] = {
@@ -425,7 +438,7 @@ class Program:
                 found += self.values(file, node)
             for node in scope[7].get(name, ()):
                 found += self.values(file, node)
-            if file.stores:
+            if file.stores and (file.storing is None or name in file.stored):
                 found += self._stored(file, owner, name)
                 found += self._stored(file, (_INSTANCE, *owner[1:]), name)
             if found:
@@ -487,8 +500,11 @@ class Program:
         self._evaluating_live = live
         for base in bases:
             self._inheriting[base].append(owner)
-        lines = [list(self.lineage(base)) if base[0] == _CLASS else [base] for base in bases]
-        found = self._lines[key] = (owner, *_merged([*lines, bases]))
+        self._height += 1
+        is_low = self._height < _MOST_ANCESTORS
+        lines = [list(self.lineage(base)) if base[0] == _CLASS and is_low else [base] for base in bases]
+        self._height -= 1
+        found = self._lines[key] = (owner, *_merged([*lines, bases]))[:_MOST_ANCESTORS]
         return found
 
     # Containers
@@ -876,52 +892,52 @@ class Program:
 
     def calls(self, paths: Sequence[str]) -> dict[str, list[Call]]:
         """What the calls in some files mean; parameters are followed to what the same files pass."""
-        done: dict[tuple[int, int], Call] = {}
-        waiting: list[tuple[_File, int]] = []
+        done: dict[str, list[Call]] = {}
+        waiting: list[tuple[_File, int, list[Call]]] = []
         for path in paths:
             file = self.file(path)
-            for place in range(len(file.calls)):
-                call = self._resolved(file, place)
-                done[file.index, place] = call
-                if self._depends(file, place):
-                    waiting.append((file, place))
+            found = done[path] = []
+            for place, call in enumerate(file.calls):
+                found.append(self._resolved(file, place))
+                # What depends on a parameter may mean more once it is known what is passed.
+                for value in self.values(file, call[0]):
+                    if value[0] == _PARAMETER or value[0] == "Q":
+                        waiting.append((file, place, found))
+                        break
         self._evaluating_live = True
         for _ in range(_MOST_ROUNDS if len(waiting) <= _FEW_WAITING else 1):
             for file in self._by_index:
                 file.live = {}
             self._arriving = {}
+            self._constructors = {}
             before = sum(map(len, self._callers.values()))
-            for file, place in waiting:
-                done[file.index, place] = self._resolved(file, place)
+            for file, place, found in waiting:
+                found[place] = self._resolved(file, place)
             if sum(map(len, self._callers.values())) == before:
                 break
         self._evaluating_live = False
-        return {
-            path: [done[self.file(path).index, place] for place in range(len(self.file(path).calls))] for path in paths
-        }
-
-    def _depends(self, file: _File, place: int) -> bool:
-        """Whether a call may mean more once it is known what is passed for parameters."""
-        function = file.calls[place][0]
-        return any(value[0] in (_PARAMETER, "Q") for value in self.values(file, function))
+        return done
 
     def _resolved(self, file: _File, place: int) -> Call:
         function, args, _, line, start, scope, how = file.calls[place]
-        targets: dict[Value, Target] = {}
-        external: dict[str, None] = {}
         values = self.values(file, function)
         node = file.nodes[function]
+        mapped = how == flow.CALLED and node[0] == flow.GLOBAL and node[1] in _CALLING_BUILTINS
+        if not values and not mapped:
+            return _made(Call, (scope, line, start, how, (), ()))
+        targets: dict[Value, Target] = {}
+        external: dict[str, None] = {}
         for value in values:
             if value[0] == _EXTERNAL and how == flow.CALLED:
                 external[value[1]] = None
             else:
                 self._target(file, place, value, node, how, targets, external)
-        if node[0] == flow.GLOBAL and node[1] in _CALLING_BUILTINS and how == flow.CALLED:
+        if mapped:
             for arg in args:
                 for value in self.values(file, arg):
                     if value[0] in (_FUNCTION, _BOUND):
                         self._target(file, place, value, node, how, targets, external)
-        return Call(scope, line, start, how, tuple(targets.values()), tuple(external))
+        return _made(Call, (scope, line, start, how, tuple(targets.values()), tuple(external)))
 
     def _target(
         self,
@@ -962,13 +978,13 @@ class Program:
             receiver: Value | None = value[3] if kind == _BOUND else None
             self._callers[value[1], value[2]][file.index, place] = receiver
             if key not in targets:
-                targets[key] = Target(key, UseKind.CALL, *self._evidence(file, node, value))
+                targets[key] = _made(Target, (key, UseKind.CALL, *self._evidence(file, node, value)))
         elif kind == _CLASS:
             key = (_CLASS, value[1], value[2])
             if key in targets:
                 return
             evidence = self._evidence(file, node, value)
-            targets[key] = Target(key, UseKind.NEW, *evidence)
+            targets[key] = _made(Target, (key, UseKind.NEW, *evidence))
             if how == flow.DECORATING and self._home(value).scopes[value[2]][1].endswith("property"):
                 return
             instance: Value = (_INSTANCE, value[1], value[2])
@@ -976,7 +992,7 @@ class Program:
                 for method in self._constructor(instance, name):
                     made = (_FUNCTION, method[1], method[2])
                     self._callers[method[1], method[2]][file.index, place] = instance
-                    targets.setdefault(made, Target(made, UseKind.CALL, *evidence))
+                    targets.setdefault(made, _made(Target, (made, UseKind.CALL, *evidence)))
             if len(targets) == 1:
                 for base in self.lineage(key):
                     if base[0] == _EXTERNAL and not base[1].startswith("<builtin>"):
@@ -990,7 +1006,13 @@ class Program:
             external[value[1]] = None
 
     def _constructor(self, instance: Value, name: str) -> Values:
-        return tuple(value for value in self.attribute(instance, name) if value[0] in (_BOUND, _FUNCTION))
+        """What makes an instance; called when nothing is just being found out, so that the answer is the last word."""
+        known = self._constructors.get((instance, name))
+        if known is None:
+            methods = self.attribute(instance, name)
+            known = tuple([value for value in methods if value[0] in (_BOUND, _FUNCTION)])
+            self._constructors[instance, name] = known
+        return known
 
     def _evidence(self, file: _File, node: list[Any], value: Value) -> tuple[Evidence, float]:
         op = node[0]
@@ -1020,7 +1042,7 @@ class Program:
         first, *rest = written.split(".")
         values: Values
         if first in ("self", "cls") and class_line:
-            scope = next((at for at, one in enumerate(file.scopes) if one[0] == "c" and one[3] == class_line), None)
+            scope = file.classes.get(class_line)
             values = ((_INSTANCE, file.index, scope),) if scope is not None else ()
         elif not first.isidentifier():
             values = ()
@@ -1037,11 +1059,11 @@ class Program:
         """The files of the repository that a file imports, ascending."""
         file = self.file(path)
         found: set[str] = set()
-        for node in file.nodes:
+        for node in [node for node in file.nodes if node[0] in _OF_IMPORTS]:
             if node[0] == flow.MODULE:
                 target, _ = self._named_module(file, node[1], node[2])
                 found.add(target or "")
-            elif node[0] == flow.IMPORTED:
+            else:
                 _, module, level, name = node
                 inner, _ = self._named_module(file, f"{module}.{name}" if module else name, level)
                 target, _ = self._named_module(file, module, level)
@@ -1113,17 +1135,11 @@ def resolve(paths: Iterable[str], facts: Facts, *, callers: Iterable[str] = ()) 
     """
     wanted = sorted(path for path in set(paths) if facts[path].language is Language.PYTHON)
     program = Program(facts)
-    # The many small values made here are never garbage before the end, and looking for it takes a third of the time.
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
+    with uncollected():
         others = {path for path in callers if path in facts and facts[path].language is Language.PYTHON}
         calls = program.calls([*wanted, *sorted(others - set(wanted))])
         projection = _Projection(program, facts)
         return {path: projection.edges(path, calls[path]) for path in wanted}
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def signature(facts: FileFacts) -> bytes:
@@ -1155,31 +1171,32 @@ class _Projection:
         own = self._symbols_of(path)
         edges: dict[tuple[int, str, int, int, int], Edge] = {}
         unresolved: dict[tuple[int, str, int, int, str], Unresolved] = {}
-        uses = {use.start: use for use in facts.uses if use.kind in (UseKind.CALL, UseKind.NEW)}
-        for call in calls:
-            source = own.get(call.scope, -1)
-            use = uses.get(call.start)
-            targets = [target for target in call.targets if call.how != flow.RAISED or target[1] is UseKind.CALL]
+        uses = {use.start: use for use in facts.uses if use.kind is UseKind.CALL or use.kind is UseKind.NEW}
+        for scope, line, start, how, targets, external in calls:
+            source = own.get(scope, -1)
+            if how == flow.RAISED:
+                targets = [target for target in targets if target[1] is UseKind.CALL]
             share = 1.0 if len(targets) < 3 else 0.8
             for value, kind, evidence, confidence in targets:
                 where = self._program.path_of(value)
                 target = self._own_symbol(where, value[2])
                 if target is None:  # a lambda without a name: nothing that could be pointed to
                     continue
-                _add(edges, Edge(source, where, target, kind, call.line, evidence, round(confidence * share, 3)))
-            if targets or call.how not in (flow.CALLED, flow.DECORATING):
+                _add(edges, (source, where, target, kind, line, evidence, round(confidence * share, 3)))
+            if targets or how not in (flow.CALLED, flow.DECORATING):
                 continue
-            if call.external:
-                for name in call.external:
+            use = uses.get(start)
+            if external:
+                for name in external:
                     library = "" if name.startswith("<") else name.partition(".")[0]
                     written = use.path if use is not None else name.replace("<builtin>.", "")
-                    _list(unresolved, Unresolved(source, written, UseKind.CALL, call.line, library or "builtins"))
-            elif use is not None and call.how == flow.CALLED:
+                    _list(unresolved, (source, written, UseKind.CALL, line, library or "builtins"))
+            elif use is not None and how == flow.CALLED:
                 guessed = self._guesses(use.path, path)
                 for where, target, evidence, confidence in guessed:
-                    _add(edges, Edge(source, where, target, UseKind.CALL, call.line, evidence, confidence))
+                    _add(edges, (source, where, target, UseKind.CALL, line, evidence, confidence))
                 if not guessed:
-                    _list(unresolved, Unresolved(source, use.path, UseKind.CALL, call.line))
+                    _list(unresolved, (source, use.path, UseKind.CALL, line, ""))
         self._other_uses(path, facts, edges, unresolved)
         return FileEdges(
             edges=sorted(edges.values(), key=lambda edge: (edge.line, edge.source, edge.path, edge.target, edge.kind)),
@@ -1233,16 +1250,18 @@ class _Projection:
         named: dict[tuple[str, int], Values] = {}
         for use in facts.uses:
             kind = use.kind
-            if kind in (UseKind.CALL, UseKind.NEW, UseKind.WRITE):
+            if kind is UseKind.CALL or kind is UseKind.NEW or kind is UseKind.WRITE:
                 continue
-            key = (use.path, use.container if use.path.startswith(("self.", "cls.")) else -1)
+            of_object = use.path.startswith(("self", "cls"))
+            key = (use.path, use.container if of_object else -1)
             values = named.get(key)
             if values is None:
-                values = named[key] = self._program.named(path, use.path, self._class_around(facts, use.container))
+                class_line = self._class_around(facts, use.container) if of_object else 0
+                values = named[key] = self._program.named(path, use.path, class_line)
             for value in values:
                 if value[0] == _EXTERNAL and kind in (UseKind.INHERIT, UseKind.RAISE, UseKind.CATCH, UseKind.DECORATE):
                     library = "builtins" if value[1].startswith("<") else value[1].partition(".")[0]
-                    _list(unresolved, Unresolved(use.container, use.path, kind, use.line, library))
+                    _list(unresolved, (use.container, use.path, kind, use.line, library))
                 elif value[0] in (_FUNCTION, _CLASS, _BOUND, _PROPERTY):
                     where = self._program.path_of(value)
                     target = self._symbols_of(where).get(value[2], -1)
@@ -1251,7 +1270,7 @@ class _Projection:
                     evidence = Evidence.LOCAL if where == path else Evidence.IMPORTED
                     if value[0] in (_BOUND, _PROPERTY):
                         evidence = Evidence.RECEIVER
-                    _add(edges, Edge(use.container, where, target, kind, use.line, evidence, 0.95))
+                    _add(edges, (use.container, where, target, kind, use.line, evidence, 0.95))
 
     def _class_around(self, facts: FileFacts, container: int) -> int:
         """The line of the name of the class that a symbol is in; 0 when it is in none."""
@@ -1263,12 +1282,18 @@ class _Projection:
         return 0
 
 
-def _add(edges: dict[tuple[int, str, int, int, int], Edge], edge: Edge) -> None:
-    key = (edge.source, edge.path, edge.target, id(edge.kind), edge.line)  # the hash of an enum's member is slow
+def _add(
+    edges: dict[tuple[int, str, int, int, int], Edge], parts: tuple[int, str, int, UseKind, int, Evidence, float]
+) -> None:
+    source, path, target, kind, line, _, confidence = parts
+    key = (source, path, target, id(kind), line)  # the hash of an enum's member is slow
     known = edges.get(key)
-    if known is None or known.confidence < edge.confidence:
-        edges[key] = edge
+    if known is None or known.confidence < confidence:
+        edges[key] = _made(Edge, parts)
 
 
-def _list(unresolved: dict[tuple[int, str, int, int, str], Unresolved], one: Unresolved) -> None:
-    unresolved[one.source, one.use, id(one.kind), one.line, one.external] = one
+def _list(
+    unresolved: dict[tuple[int, str, int, int, str], Unresolved], parts: tuple[int, str, UseKind, int, str]
+) -> None:
+    source, use, kind, line, external = parts
+    unresolved[source, use, id(kind), line, external] = _made(Unresolved, parts)

@@ -3,6 +3,7 @@
 import ast
 import re
 import warnings
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_json
@@ -117,7 +118,7 @@ class _Reading:
     """One walk through a file's syntax: bodies in their order, function bodies after what they are in."""
 
     def __init__(self, content: bytes) -> None:
-        self._starts = [0, *(match.end() for match in re.finditer(rb"\r\n|\n|\r", content))]
+        self._starts = [0, *accumulate(map(len, content.splitlines(keepends=True)))]
         self._mark = 3 if content.startswith(b"\xef\xbb\xbf") else 0
         self._nodes: list[list[Any]] = [["?"]]
         self._interned: dict[tuple[Any, ...], int] = {}

@@ -7,7 +7,7 @@ from recollect.domain.code import FileFacts, Language
 
 def read_facts(content: bytes, language: Language) -> FileFacts:
     """Read a file's definitions, imports and uses; of broken syntax what can be had, and where it is broken."""
-    lines = content.count(b"\n") + (not content.endswith(b"\n") and content != b"")
+    lines = lines_of(content)
     reader = reader_of(language)
     if reader is None:
         return FileFacts(language, lines)
@@ -30,3 +30,8 @@ def read_facts(content: bytes, language: Language) -> FileFacts:
         problems=problems_of(tree, found),
         flow=flow(content, tree) if flow is not None else b"",
     )
+
+
+def lines_of(content: bytes) -> int:
+    """How many lines it has."""
+    return content.count(b"\n") + (not content.endswith(b"\n") and content != b"")

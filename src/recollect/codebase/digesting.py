@@ -1,0 +1,88 @@
+"""What a worker does: it makes digests of contents, and ends when one of them costs more than it may."""
+
+import os
+import pickle
+import resource
+import select
+import signal
+import sys
+from enum import StrEnum
+from importlib import import_module
+from typing import NamedTuple
+
+from recollect.domain.code import Language
+
+# A worker that nobody asks for anything this long ends.
+IDLE_SECONDS = 60.0
+LENGTH_BYTES = 8
+
+
+class Way(StrEnum):
+    """How a content is read; each can be hurt by less than the one before."""
+
+    SYNTAX = "syntax"
+    TEXT = "text"
+    NOTHING = "nothing"
+
+
+class Asked(NamedTuple):
+    """A content to be digested."""
+
+    content: bytes
+    language: Language
+    way: Way = Way.SYNTAX
+    problem: str = ""
+    """Why it is not read by its syntax."""
+
+
+def packed_digest(asked: Asked) -> bytes:
+    """What the content comes to; as plain text, with the problem, where its syntax cannot be read."""
+    from recollect.codebase.digest import digest, digest_as_text, digest_of_nothing
+
+    content, language, way, problem = asked
+    try:
+        if way is Way.SYNTAX:
+            return digest(content, language).packed()
+        if way is Way.TEXT:
+            return digest_as_text(content, language, problem).packed()
+    except Exception as error:  # one file that shows a bug must not keep all others from being indexed
+        following = Way.TEXT if way is Way.SYNTAX else Way.NOTHING
+        return packed_digest(Asked(content, language, following, problem or f"failed ({type(error).__name__})"))
+    return digest_of_nothing(content, language, problem).packed()
+
+
+def serve() -> None:
+    """Answer on standard output what is asked on standard input, until nobody asks any more.
+
+    The system ends this process in the middle of a file that keeps it busy for too long, whatever it is doing then.
+    """
+    file_seconds, memory_bytes = float(sys.argv[1]), int(sys.argv[2])
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints is no answer
+    questions = sys.stdin.buffer
+    # Nobody waits for an index as they wait for an answer.
+    os.nice(5)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    _limit(resource.RLIMIT_CORE, 0)
+    _limit(resource.RLIMIT_DATA, memory_bytes)
+
+    import_module("recollect.codebase.digest")  # what that takes is no file's fault
+    while select.select([questions], [], [], IDLE_SECONDS)[0]:
+        try:
+            batch: list[Asked] = pickle.load(questions)  # noqa: S301 - from the process that started this one
+            for asked in batch:
+                # Counted in time of the processor: what others do on the machine is no file's fault either.
+                signal.setitimer(signal.ITIMER_PROF, file_seconds)
+                digest = packed_digest(asked)
+                signal.setitimer(signal.ITIMER_PROF, 0)
+                answers.write(len(digest).to_bytes(LENGTH_BYTES, "little") + digest)
+                answers.flush()
+        except (EOFError, BrokenPipeError):
+            # Nobody is there any more. What was not sent is not to be tried again when the interpreter ends.
+            os._exit(0)
+
+
+def _limit(what: int, most: int) -> None:
+    _, hard = resource.getrlimit(what)
+    resource.setrlimit(what, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
