@@ -2,7 +2,6 @@
 
 import re
 import shlex
-import subprocess
 from pathlib import Path
 
 from tests.surfaces.callers import environment
@@ -27,7 +26,6 @@ async def test_every_command_of_the_page_about_code_works(tmp_path: Path) -> Non
     root = tmp_path / "apollo"
     (root / "src").mkdir(parents=True)
     (root / "src" / "auth.py").write_text(AUTH, "utf-8")
-    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
     block = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)[0]
     entering, *commands = block.splitlines()
     assert (entering, len(commands)) == ("cd ~/code/apollo", 4)

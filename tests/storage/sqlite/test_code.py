@@ -5,12 +5,12 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import apsw
 import pytest
 
 from recollect.domain.code import FileTrait, Language
 from recollect.storage.code import Content, IndexedFile, IndexRecord
 from recollect.storage.sqlite.code import DATABASE, SqliteCode
+from recollect.storage.sqlite.connections import Connection
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 ONE, TWO = Content("b1", Language.PYTHON), Content("b2", Language.GO)
@@ -92,7 +92,7 @@ async def test_what_another_version_made_is_made_anew(tmp_path: Path) -> None:
     store = await SqliteCode.open(tmp_path)
     await store.keep(1, [(ONE, b"one")])
     await store.close()
-    connection = apsw.Connection(str(tmp_path / DATABASE))
+    connection = Connection(tmp_path / DATABASE, 1.0)
     connection.pragma("user_version", 99)
     connection.close()
     store = await SqliteCode.open(tmp_path)

@@ -1,1 +1,1 @@
-"""How the code of a repository hangs together: who calls, imports and inherits what. Works on facts and reads no files."""
+"""How the code of a repository hangs together: who calls, imports and inherits what, from facts and without files."""
