@@ -16,6 +16,7 @@ from recollect.domain.code import FileFacts, Language, SymbolKind, UseKind
 
 _LANGUAGES = {
     "go": Language.GO,
+    "py": Language.PYTHON,
     "rs": Language.RUST,
     "ts": Language.TYPESCRIPT,
     "tsx": Language.TSX,

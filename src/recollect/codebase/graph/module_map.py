@@ -236,11 +236,11 @@ def _purpose(name: str, files: Mapping[str, FileFacts], exports: Sequence[str]) 
         for pattern, purpose in _PURPOSES:
             if re.fullmatch(pattern, word):
                 return purpose
-    for path in faces[:1]:
-        for symbol in files[path].symbols:
-            said = _first_sentence(symbol.doc) if symbol.exported and symbol.container < 0 else ""
-            if said:
-                return said
+    # What most of it is about speaks for all of it, by its name, so that nobody takes it for the module's own words.
+    tops = [symbol for path in faces[:1] for symbol in files[path].symbols if symbol.exported and symbol.container < 0]
+    for symbol in sorted(tops, key=lambda symbol: symbol.span.start - symbol.span.end)[:1]:
+        if said := _first_sentence(symbol.doc):
+            return f"{symbol.name}: {said}"
     return f"Defines {', '.join(exports[:4])}" if exports else ""
 
 
