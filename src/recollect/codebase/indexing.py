@@ -15,6 +15,7 @@ import anyio.to_thread
 
 from recollect.codebase.bundling.journal import Journal
 from recollect.codebase.discovery.limits import Limits
+from recollect.codebase.path_text import path_text
 from recollect.codebase.workers import Workers
 from recollect.domain.clock import Clock, system_clock
 from recollect.domain.code import FileEdges, FileFacts, Skipped, Snapshot, SourceFile
@@ -248,9 +249,7 @@ class Indexer:
 
 def index_id_of(root: str, rev: str, options: IndexOptions) -> str:
     """The id of the index of a folder at a revision: the same in every process, whatever is in the folder."""
-    import os
-
-    told = json.dumps([os.fsencode(root).decode("latin-1"), rev, options.as_data()], sort_keys=True)
+    told = json.dumps([path_text(root), rev, options.as_data()], sort_keys=True)
     number = int.from_bytes(hashlib.sha256(told.encode()).digest()[:16])
     letters = ""
     for _ in range(26):

@@ -1,10 +1,10 @@
 """What the uses in a file lead to, as bytes that are kept."""
 
-import os
 import zlib
 
 from pydantic_core import from_json, to_json
 
+from recollect.codebase.path_text import path_from, path_text
 from recollect.domain.code import Edge, Evidence, FileEdges, Unresolved, UseKind
 
 _KINDS = {kind.value: kind for kind in UseKind}
@@ -18,8 +18,7 @@ def packed_edges(found: FileEdges) -> bytes:
         (edge.source, place_of[edge.path], edge.target, edge.kind, edge.line, edge.evidence, round(edge.confidence, 3))
         for edge in found.edges
     ]
-    # Names of files are bytes, which JSON has no place for: each stands as the character of its number.
-    names = [os.fsencode(path).decode("latin-1") for path in paths]
+    names = [path_text(path) for path in paths]
     data = [names, [place_of[path] for path in found.imports], edges, found.unresolved]
     return zlib.compress(to_json(data), 1)
 
@@ -28,7 +27,7 @@ def unpacked_edges(content: bytes) -> FileEdges:
     if not content:
         return FileEdges()
     names, imports, edges, unresolved = from_json(zlib.decompress(content))
-    paths: list[str] = [os.fsdecode(name.encode("latin-1")) for name in names]
+    paths: list[str] = [path_from(name) for name in names]
     return FileEdges(
         [
             Edge(source, paths[place], target, _KINDS[kind], line, _EVIDENCE[evidence], confidence)

@@ -4,7 +4,6 @@ Rows are only added. A file that changed gets a new row, and its old one is dead
 a while: import it where it is needed.
 """
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from typing import Any, NamedTuple, Self
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.codebase.digest import Digest, vectors_of
+from recollect.codebase.path_text import path_from, path_text
 from recollect.codebase.search.places import Places, name_words
 from recollect.codebase.search.word_index import WordIndex, as_bytes, from_bytes
 from recollect.codebase.words import words_of
@@ -230,14 +230,21 @@ class _Vectors:
 
 def _kept_file(file: IndexedFile) -> list[Any]:
     content = file.content
-    path = os.fsencode(file.path).decode("latin-1")  # names of files are bytes, which JSON has no place for
-    return [path, content.blob, content.language, file.size, int(file.traits), file.dirty, file.generation]
+    return [
+        path_text(file.path),
+        content.blob,
+        content.language,
+        file.size,
+        int(file.traits),
+        file.dirty,
+        file.generation,
+    ]
 
 
 def _file_from(kept: Sequence[Any]) -> IndexedFile:
     path, blob, language, size, traits, dirty, generation = kept
     content = Content(blob, Language(language))
-    return IndexedFile(os.fsdecode(path.encode("latin-1")), content, size, FileTrait(traits), dirty, generation)
+    return IndexedFile(path_from(path), content, size, FileTrait(traits), dirty, generation)
 
 
 def _no_symbols() -> SymbolRows:

@@ -3,7 +3,6 @@
 This module imports numpy, which takes a while: import it where it is needed.
 """
 
-import os
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Self
@@ -11,10 +10,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.codebase.search.bm25 import rarity, saturated
+from recollect.codebase.path_text import path_from, path_text
+from recollect.codebase.search.rarity import rarity
 from recollect.codebase.search.word_index import WordIndex, as_bytes, from_bytes
 from recollect.codebase.words import words_of
-from recollect.storage.derived.token_segments import token
+from recollect.storage.derived.token_segments import saturated, token
 
 # So many of the commits that fit best tell of files.
 BEST_COMMITS = 60
@@ -35,11 +35,9 @@ class History:
         """All of it, to be kept."""
         known = list(dict.fromkeys(path for paths in self._paths for path in paths))
         place_of = {path: place for place, path in enumerate(known)}
-        # Names of files are bytes, which JSON has no place for.
-        names = [os.fsencode(path).decode("latin-1") for path in known]
         return {
             **self._words.arrays(),
-            "names": as_bytes(names),
+            "names": as_bytes([path_text(path) for path in known]),
             "touched": np.array([place_of[path] for paths in self._paths for path in paths], dtype=np.int64),
             "first_touched": np.cumsum([0, *map(len, self._paths)], dtype=np.int64),
         }
@@ -48,7 +46,7 @@ class History:
     def of(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
         """What was kept."""
         made = cls()
-        names: list[str] = [os.fsdecode(name.encode("latin-1")) for name in from_bytes(arrays["names"])]
+        names: list[str] = [path_from(name) for name in from_bytes(arrays["names"])]
         touched: list[int] = arrays["touched"].tolist()
         firsts: list[int] = arrays["first_touched"].tolist()
         made._paths = [tuple([names[place] for place in touched[start:end]]) for start, end in pairwise(firsts)]

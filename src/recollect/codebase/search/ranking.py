@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.codebase.digest import vectors_of
-from recollect.codebase.search.bm25 import rarity, saturated
 from recollect.codebase.search.corpus import KINDS, Corpus
 from recollect.codebase.search.history import History
+from recollect.codebase.search.rarity import rarity
 from recollect.codebase.search.word_index import Occurrences
 from recollect.codebase.words import query_words, words_of
 from recollect.domain.code import FileTrait, SymbolKind
-from recollect.storage.derived.token_segments import token
+from recollect.storage.derived.token_segments import saturated, token
 
 Column = NDArray[np.float32]
 

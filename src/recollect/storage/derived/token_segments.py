@@ -218,9 +218,14 @@ def rarity(texts: int, having: Sequence[int]) -> NDArray[np.float32]:
     return np.log1p((texts + TEXTS_NOBODY_WROTE - counts + 0.5) / (counts + 0.5)).astype(np.float32)
 
 
-def saturated(counts: NDArray[np.float32], lengths: NDArray[np.float32], average: float) -> NDArray[np.float32]:
-    """BM25's share of one word: more often is better, but ever less so, and less in a long passage."""
-    norm = np.float32(K1) * (np.float32(1 - B) + np.float32(B / (average or 1.0)) * lengths)
+def saturated(
+    counts: NDArray[np.float32], lengths: NDArray[np.float32], average: float, b: float = B
+) -> NDArray[np.float32]:
+    """BM25's share of one word: more often is better, but ever less so, and less in a long passage.
+
+    `b` is how much the length counts.
+    """
+    norm = np.float32(K1) * (np.float32(1 - b) + np.float32(b / (average or 1.0)) * lengths)
     return np.asarray(counts * np.float32(K1 + 1) / (counts + norm), dtype=np.float32)
 
 
