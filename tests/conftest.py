@@ -16,6 +16,10 @@ ENOUGH_BYTES = 2 * 1024**3
 # Before numpy is loaded: threads that multiply together wait by spinning, and there is a worker on each core already.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+TESTS = Path(__file__).parent
+# From the outside in: the nearer to the whole program, the more processes a test starts and the longer it takes.
+OUTERMOST = ("surfaces", "docs", "conformance", "app", "gateway", "scenarios", "tools", "memory", "storage")
+
 # How long an example takes says something about the machine only.
 settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("suite")
@@ -28,7 +32,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes longest begins first, so that no worker is alone with it at the end."""
-    items.sort(key=lambda item: "surfaces" not in item.path.parts)
+    items.sort(key=_place)
+
+
+def _place(item: pytest.Item) -> int:
+    room = item.path.relative_to(TESTS).parts[0]
+    return OUTERMOST.index(room) if room in OUTERMOST else len(OUTERMOST)
 
 
 def pytest_collection_finish() -> None:

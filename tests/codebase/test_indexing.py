@@ -63,7 +63,7 @@ def kept(monkeypatch: pytest.MonkeyPatch) -> list[Content]:
     keep = SqliteCode.keep
 
     async def keeping(self: SqliteCode, version: int, batch: Any) -> None:
-        contents.extend(content for content, _ in batch)
+        contents.extend(content for content, *_ in batch)
         await keep(self, version, batch)
 
     monkeypatch.setattr(SqliteCode, "keep", keeping)

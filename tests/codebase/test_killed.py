@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from multiprocessing import get_context
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,8 @@ import pytest
 from recollect.storage.sqlite.connections import Connection
 from tests.codebase.discovery.repository import ENVIRONMENT, new_repository, write
 from tests.codebase.indexes import BOUND, Whole, opened, whole, worker_pids
+from tests.processes import FORKED
 
-# Children are forked off a process that has loaded the program.
-PROCESSES = get_context("forkserver")
-PROCESSES.set_forkserver_preload(["tests.codebase.test_killed", "recollect.codebase.graph.python", "numpy"])
 QUESTIONS = ["who adds numbers", "f3", "Thing"]
 COMMAND = ["-m", "recollect.app", "code", "index", "--action", "project", "--path"]
 
@@ -49,7 +47,7 @@ async def index_of(home: Path, root: Path) -> Whole:
 
 def killed_after(seconds: float, home: Path, root: Path) -> int | None:
     """How the process ended."""
-    process = PROCESSES.Process(target=index, args=(home, root))
+    process = FORKED.Process(target=index, args=(home, root))
     process.start()
     process.join(seconds)
     process.kill()
@@ -82,14 +80,16 @@ async def test_after_a_kill_at_any_moment_the_next_run_makes_what_a_clean_one_ma
 
 def index_until(statement: str, home: Path, root: Path) -> None:
     """Index, and die instead of executing this."""
-    execute = Connection.execute
 
-    def executed(self: Connection, sql: str, values: Any = None) -> Any:
-        if sql.startswith(statement):
-            os.kill(os.getpid(), signal.SIGKILL)
-        return execute(self, sql, values)
+    def dying(execute: Callable[..., Any]) -> Callable[..., Any]:
+        def executed(self: Connection, sql: str, values: Any = None) -> Any:
+            if sql.startswith(statement):
+                os.kill(os.getpid(), signal.SIGKILL)
+            return execute(self, sql, values)
 
-    Connection.execute = executed
+        return executed
+
+    Connection.execute, Connection.value = dying(Connection.execute), dying(Connection.value)
     index(home, root)
 
 
@@ -97,7 +97,7 @@ async def test_a_kill_in_the_middle_of_writing_leaves_nothing_half_written(tmp_p
     root = new_repository(tmp_path / "repository", sources(5, 1))
     clean = await index_of(tmp_path / "clean", root)
     for statement in ("INSERT INTO code_digest", "INSERT INTO code_file", "UPDATE code_file SET edges"):
-        process = PROCESSES.Process(target=index_until, args=(statement, tmp_path / statement, root))
+        process = FORKED.Process(target=index_until, args=(statement, tmp_path / statement, root))
         process.start()
         process.join(BOUND)
         assert process.exitcode == -signal.SIGKILL

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from recollect.codebase import service
 from recollect.codebase.indexing import Indexer, IndexOptions
 from recollect.codebase.search.ranking import Toggles
 from recollect.codebase.service import CodeService
@@ -39,6 +40,22 @@ async def built(code: CodeService, root: Path) -> str:
 async def found(code: CodeService, index_id: str, query: str) -> list[tuple[str, str, bool]]:
     hits = await code.search(index_id, query, limit=2, toggles=Toggles(), context_lines=0)
     return [(hit.file.path, hit.extract.text, hit.stale) for hit in hits]
+
+
+async def test_an_index_that_is_loaded_in_parts_answers_alike(
+    code: CodeService, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(20):
+        (root / f"m{number}.py").write_text(
+            f"def load_cart_{number}():\n    return load_cart_{number + 1}()\n", "utf-8"
+        )
+    index_id = await built(code, root)
+    expected = await code.search(index_id, "load cart", limit=30, toggles=Toggles(), context_lines=0)
+    shutil.rmtree(code.indexer.folder / index_id)  # what other processes would load
+    monkeypatch.setattr(service, "AT_ONCE", 2)
+    other = CodeService(code.store, code.indexer)
+    assert await other.search(index_id, "load cart", limit=30, toggles=Toggles(), context_lines=0) == expected
+    assert len(expected) >= 20
 
 
 async def test_116_a_file_that_changed_is_found_where_it_was_but_not_shown(code: CodeService, root: Path) -> None:

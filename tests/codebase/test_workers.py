@@ -71,6 +71,21 @@ async def test_nothing_to_read_and_a_few_small_files_need_no_worker(monkeypatch:
     ]
 
 
+async def test_after_much_was_read_one_worker_that_has_read_nothing_is_left(monkeypatch: pytest.MonkeyPatch):
+    workers, before = Workers(2), worker_pids()
+    await all_digested(workers, unread(LARGE))
+    reader = worker_pids() - before
+    await all_digested(workers, unread(LARGE + b"#"))
+    assert (len(reader), worker_pids() - before) == (1, reader)
+    monkeypatch.setattr(module, "MANY_BYTES", len(LARGE))
+    await all_digested(workers, unread(LARGE + b"##"))
+    monkeypatch.delattr(subprocess, "Popen")  # nobody has to start another
+    left = workers.take()
+    left.end()
+    assert left.process.pid not in reader
+    assert worker_pids() - before == set()
+
+
 async def test_a_file_that_takes_too_long_is_read_as_text_and_says_so_and_its_neighbours_are_read():
     endless = unread(ENDLESS, language=Language.TSX)
     files = [*unread(b"def before(): pass\n"), *endless, *unread(b"def after(): pass\n")]
@@ -102,7 +117,7 @@ async def test_text_that_cannot_be_read_either_is_known_by_its_problem(monkeypat
     monkeypatch.setattr(module, "PROGRAM", worker_that("setattr(made, 'chunks_of', None) or 1/0"))
     [(_, read)] = await all_digested(Workers(1), unread(LARGE))
     assert unpacked_facts(read) == unparsed(Language.PYTHON, 1000, "failed (ZeroDivisionError)")
-    assert [len(array) for array in unpacked_searchable(read)] == [0, 0, 1, 0, 0, 0]
+    assert [len(array) for array in unpacked_searchable(read)] == [0, 0, 1, 0, 0, 0, 0]
 
 
 async def test_a_worker_that_somebody_else_kills_costs_no_file_its_syntax(

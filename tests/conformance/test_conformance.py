@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.conftest import HERE, MODULES, Node
+from tests.conformance.conftest import Node
+from tests.conformance.packages import HERE, MODULES
 
 SUITE = MODULES / "@modelcontextprotocol/conformance"
 EXPECTED = HERE / "expected_failures.yaml"

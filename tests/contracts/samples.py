@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from recollect.domain.identifiers import new_id
+from recollect.domain.links import CodeLink, CodeState, LinkOrigin
 from recollect.domain.memories import REACH, CandidatePool, CandidateQuery, Derived, Memory, MemoryFilter, MemoryWrite
 from recollect.domain.scopes import Scope, Visibility
 from recollect.storage.store import Store
@@ -34,6 +35,15 @@ class ManualClock:
 def vector(*values: float) -> bytes:
     """A vector of as many dimensions as there are values."""
     return struct.pack(f"<{len(values)}e", *values)
+
+
+def link(name: str, *, text: str = "", origin: LinkOrigin = LinkOrigin.NAMED, root: str = "/apollo") -> CodeLink:
+    """A link to `path::symbol`; to what could not be looked up, when it has no text."""
+    path, _, symbol = name.partition("::")
+    code = CodeState(
+        path=path, symbol=symbol, blob="b" * 40, digest="d" * 64, commit="c" * 40, first_line=3, last_line=9, text=text
+    )
+    return CodeLink(root=root, name=name, origin=origin, code=code if text else None, linked_at=NOW)
 
 
 def write(

@@ -1,6 +1,7 @@
 """What every backend keeps of jobs, and how their leases work."""
 
 from dataclasses import replace
+from typing import Any
 
 import anyio
 
@@ -8,7 +9,7 @@ from recollect.domain.errors import ErrorCode, ErrorRecord
 from recollect.domain.jobs import Job, JobState
 from recollect.domain.progress import Progress
 from recollect.storage.store import Store
-from tests.contracts.samples import NOW, ManualClock
+from tests.contracts.samples import NOBODY_IN_PARTICULAR, NOW, ManualClock, write
 
 HALF_WAY = Progress(1, 2, "half of it")
 DONE = Progress(2, 2, "all of it")
@@ -216,3 +217,54 @@ async def test_a_job_alone_is_not_had_again_before_it_was_quiet_for_a_while(stor
     await store.jobs.finish(job.id, "me", JobState.FAILED, progress=DONE)
     assert await store.jobs.add_alone("upkeep", {}, owner="you", quiet_seconds=101) is None
     assert await store.jobs.add_alone("upkeep", {}, owner="you", quiet_seconds=60) is not None
+
+
+async def test_a_job_tells_no_more_of_a_memory_that_is_forgotten(store: Store) -> None:
+    first, second = write("hedgehog"), write("tortoise")
+    await store.memories.put([first, second])
+    asked = {"arguments": {"sessionId": "about hedgehogs"}}
+    both = await store.jobs.add("summarize_sessions", asked, owner="me")
+    other = await store.jobs.add("summarize_sessions", {}, owner="me")
+    result = {"titles": ["hedgehog", "tortoise"]}
+    await store.jobs.finish(
+        both.id,
+        "me",
+        JobState.COMPLETED,
+        progress=DONE,
+        result=result,
+        memory_ids={first.memory.id, second.memory.id},
+    )
+    await store.jobs.finish(
+        other.id,
+        "me",
+        JobState.COMPLETED,
+        progress=DONE,
+        result={"titles": ["tortoise"]},
+        memory_ids=[second.memory.id],
+    )
+    kept = await store.jobs.get(both.id), await store.jobs.get(other.id)
+    assert [job and job.result for job in kept] == [result, {"titles": ["tortoise"]}]
+    await store.memories.delete(NOBODY_IN_PARTICULAR, [first.memory.id])
+    assert kept[0] is not None
+    erased = replace(kept[0], payload={}, result=None, progress=replace(DONE, message="what it told of was forgotten"))
+    assert await store.jobs.get(both.id) == erased
+    assert await store.jobs.get(other.id) == kept[1]
+
+
+async def test_a_job_that_ends_after_what_it_tells_of_was_forgotten_keeps_nothing_of_it(store: Store) -> None:
+    gone = write("hedgehog")
+    await store.memories.put([gone])
+    job = await store.jobs.add("summarize_sessions", {"about": "hedgehogs"}, owner="me")
+    await store.memories.delete(NOBODY_IN_PARTICULAR, [gone.memory.id])
+    ended: dict[str, Any] = {"progress": DONE, "result": {"title": "hedgehog"}, "memory_ids": [gone.memory.id]}
+    assert not await store.jobs.finish(job.id, "somebody else", JobState.COMPLETED, **ended)
+    assert await store.jobs.finish(job.id, "me", JobState.COMPLETED, **ended)
+    found = await store.jobs.get(job.id)
+    assert found == replace(
+        job,
+        payload={},
+        state=JobState.COMPLETED,
+        progress=replace(DONE, message="what it told of was forgotten"),
+        owner=None,
+        ended_at=NOW,
+    )

@@ -13,7 +13,7 @@ from recollect.domain.scopes import Scope, Visibility
 from recollect.domain.transfers import Moved
 from recollect.storage.store import Store
 from recollect.storage.transfer import Arrived, Outgoing
-from tests.contracts.samples import EVERYTHING, MODEL, NOW, query, search, vector, write
+from tests.contracts.samples import EVERYTHING, MODEL, NOW, link, query, search, vector, write
 
 ALL = frozenset(Kind)
 EVERYBODY = Visibility()
@@ -48,7 +48,14 @@ async def test_101_everything_moves_out_in_the_order_kept_with_its_uses_and_proj
     project = await store.projects.ensure("/here", None)
     await store.projects.ensure("/nothing/is/here", None)
     writes = [
-        write("in a project", scope=Scope.PROJECT, project_id=project.id, key="k", tags=("a", "b")),
+        write(
+            "in a project",
+            scope=Scope.PROJECT,
+            project_id=project.id,
+            key="k",
+            tags=("a", "b"),
+            links=(link("a.py::run", text="def run"), link("b.py")),
+        ),
         write("in a session", scope=Scope.SESSION, session_id="s", kind=Kind.TURN, details={"prompt": "in"}),
         write("a summary", kind=Kind.SUMMARY, metadata={"deep": [1, {"er": None}]}, occurred_at=NOW - timedelta(1)),
     ]

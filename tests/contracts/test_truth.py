@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from recollect.domain.scopes import Scope, Visibility
 from recollect.storage.store import Store
 from tests.contracts.samples import MODEL, NOBODY_IN_PARTICULAR, NOW, query, search, vector, write
 
-DAY = timedelta(days=1)
+DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 ME = NOBODY_IN_PARTICULAR
 
 
@@ -73,6 +74,38 @@ async def test_forgetting_a_memory_erases_what_it_was_before(store: Store) -> No
     await store.memories.delete(ME, ["mem_1"])
     assert (await store.memories.counts()).memories == 0
     assert (await store.check()).problems == []
+
+
+async def test_what_gave_way_to_a_memory_is_true_again_when_that_is_forgotten(store: Store) -> None:
+    for day, editor in enumerate(("Vim", "Emacs", "Zed")):
+        moment = NOW + day * DAY
+        ended = NOW + 12 * HOUR if editor == "Vim" else None
+        about: dict[str, Any] = {"subject": "editor", "recorded_at": moment, "updated_at": moment}
+        await store.memories.put([write(f"Ada uses {editor}", id=f"mem_{day}", valid_until=ended, **about)])
+    assert [(one.valid_until, one.superseded_by) for one in await store.memories.history(ME, "mem_0")] == [
+        (NOW + 12 * HOUR, "mem_1"),
+        (NOW + 2 * DAY, "mem_2"),
+        (None, None),
+    ]
+    await store.memories.delete(ME, ["mem_2"])
+    assert await found(store, "Ada", now=NOW + 3 * DAY) == ["Ada uses Emacs"]
+    assert [(one.valid_until, one.superseded_by) for one in await store.memories.history(ME, "mem_1")] == [
+        (NOW + 12 * HOUR, "mem_1"),
+        (None, None),
+    ]
+    late = write("Ada uses Zed", id="mem_3", subject="editor", recorded_at=NOW + 4 * DAY, updated_at=NOW + 4 * DAY)
+    await store.memories.put([late])
+    await store.memories.delete(ME, ["mem_1"])
+    (first,) = [one for one in await store.memories.history(ME, "mem_3") if one.id == "mem_0"]
+    assert (first.valid_until, first.superseded_by) == (NOW + 12 * HOUR, "mem_3")
+
+
+async def test_what_gave_way_to_a_memory_that_faded_away_stays_history(store: Store) -> None:
+    later = NOW + DAY
+    await store.memories.put([write("Ada uses Vim", id="mem_1", subject="editor")])
+    await store.memories.put([write("Ada uses Zed", id="mem_2", subject="editor", recorded_at=later, updated_at=later)])
+    await store.memories.erase(["mem_2"])
+    assert await found(store, "Ada", now=later + DAY) == []
 
 
 async def test_a_later_memory_about_a_subject_takes_the_place_of_the_earlier_one(store: Store, other: Store) -> None:
@@ -243,3 +276,14 @@ async def test_the_whole_record_comes_back(store: Store) -> None:
     )
     await store.memories.put([kept])
     assert await store.memories.get(ME, kept.memory.id) == kept.memory
+
+
+async def test_what_was_true_only_until_a_moment_is_not_true_longer_because_something_else_is(store: Store) -> None:
+    later = NOW + 10 * DAY
+    for key, subject in (("home", None), (None, "home")):
+        named: dict[str, Any] = {"key": key, "subject": subject, "vector": vector(1, 0)}
+        ended = write(f"lived in Rome {key}", valid_until=NOW + DAY, **named)
+        await store.memories.put([ended])
+        await store.memories.put([write(f"lives in Oslo {key}", recorded_at=later, updated_at=later, **named)])
+    assert await found(store, "lived", filter=at(NOW + HOUR), now=later) == ["lived in Rome None", "lived in Rome home"]
+    assert await found(store, "lived", filter=at(NOW + 5 * DAY), now=later) == []

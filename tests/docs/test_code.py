@@ -3,7 +3,13 @@
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
+import anyio
+
+from recollect.app.lifespan import running
+from recollect.app.settings import Settings
+from recollect.toolkit.context import CallContext
 from tests.surfaces.callers import environment
 from tests.surfaces.commands import run_command
 
@@ -20,6 +26,53 @@ def sign(password: str) -> str:
 def enter(session: Session) -> bool:
     return session.login("open sesame")
 """
+
+
+async def test_the_commands_that_watch_a_folder_work(tmp_path: Path) -> None:
+    (tmp_path / "apollo").mkdir()
+    commands = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)[1].splitlines()[1:]
+    said: list[str] = []
+    for command in commands:
+        done = await run_command(
+            shlex.split(command, comments=True)[1:], b"", environment(tmp_path / "home"), tmp_path / "apollo"
+        )
+        assert (command, done.returncode) == (command, 0)
+        said.append(done.stdout.decode())
+    assert ["is watched from now on" in said[0], "1 watched" in said[1], "no longer watched" in said[2]] == [True] * 3
+
+
+async def test_the_examples_of_finding_by_form_work(tmp_path: Path) -> None:
+    root = tmp_path / "apollo"
+    (root / "src").mkdir(parents=True)
+    text = "def login_handler(client):\n    # TODO(ada): retry\n    return client.get('/', timeout=3)\n"
+    (root / "src" / "web.py").write_text(text, "utf-8")
+    for words in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "Begin")):
+        identity = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
+        await anyio.run_process(["git", *identity, *words], cwd=root)
+    (root / "src" / "web.py").write_text(text.replace("(client)", "(client, path)"), "utf-8")
+    commands = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)[2].splitlines()
+    async with running(Settings(home=tmp_path / "home")) as application:
+
+        async def call(tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+            context = CallContext(surface="python", working_directory=str(root))
+            return (await application.dispatcher.call(tool, arguments, context)).model_dump(mode="json")
+
+        await call("index", {"action": "project", "path": str(root)})
+        said: list[dict[str, Any]] = []
+        # Each would start a process of its own; that commands are what tools are is proved elsewhere.
+        for command in commands:
+            _, _, tool, *options = shlex.split(command, comments=True)
+            arguments: dict[str, Any] = {}
+            for option, value in zip(options, [*options[1:], "--"], strict=False):
+                if option.startswith("--"):
+                    name = option[2:]
+                    arguments[name] = True if value.startswith("--") else [value] if name == "include" else value
+            said.append(await call(tool.replace("-", "_"), arguments))
+    handlers, counts, calls, change = said
+    assert handlers["files"][0]["matches"][0]["symbol"] == "login_handler"
+    assert [(file["path"], file["count"]) for file in counts["files"]] == [("src/web.py", 1)]
+    assert calls["files"][0]["matches"][0]["captures"] == {"CLIENT": ["client"], "ARGS": ["'/'"], "T": ["3"]}
+    assert [(one["symbol"], one["change"]) for one in change["changes"]] == [("login_handler", "signature")]
 
 
 async def test_every_command_of_the_page_about_code_works(tmp_path: Path) -> None:

@@ -244,16 +244,23 @@ async def test_057_two_that_read_the_same_turns_at_once_keep_their_facts_once(
     done: list[Extraction] = []
     remember_once = house.memories.remember_once
 
-    async def after_another(*arguments: Any) -> Written:
+    async def after_another(*arguments: Any, **options: Any) -> Written:
         """Write when somebody else has done so first, who found the same turns unread and the same facts unknown."""
         monkeypatch.undo()
         done.append(await house.extractor.extract(session, {**FROM, "job": "job_2"}, go_on))
-        return await remember_once(*arguments)
+        return await remember_once(*arguments, **options)
 
     monkeypatch.setattr(house.memories, "remember_once", after_another)
     done.append(await house.extractor.extract(session, {**FROM, "job": "job_1"}, go_on))
     assert [len(each.stored) for each in done] == [2, 0]
     assert await house.contents() == ["I prefer tabs over spaces.", "My name is Ada."]
+
+
+async def test_057_what_an_agent_asks_its_helper_is_nobodys_own_word(house: House) -> None:
+    await house.turn("I prefer tabs over spaces.", speaker="agent")
+    await house.turn("I prefer cats over dogs.", speaker="Ada")
+    await house.extract()
+    assert await house.contents() == ["I prefer cats over dogs."]
 
 
 async def test_057_many_turns_are_read_step_by_step_and_can_be_stopped(

@@ -1,13 +1,15 @@
 """Which project a caller works in."""
 
+import fcntl
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
+import anyio
 import pytest
 
 from recollect.domain.errors import Conflict, InvalidRequest, NotFound
 from recollect.memory.projects import ProjectService
-from recollect.storage.sqlite.store import SqliteStore
+from recollect.storage.sqlite.store import LOCK, SqliteStore
 
 
 @pytest.fixture
@@ -101,3 +103,13 @@ async def test_the_client_of_this_process_keeps_what_it_chose(store: SqliteStore
     await projects.set(str(tmp_path / "other"), None, "somebody else", None)
     assert await projects.active("mine") == chosen
     assert await store.projects.active("mine") == chosen
+
+
+async def test_the_servers_project_is_found_while_somebody_else_writes(store: SqliteStore, tmp_path: Path) -> None:
+    """It is made by the first call; later ones only read, and so wait for nobody."""
+    served = ProjectService(store.projects, default_path=tmp_path)
+    made = await served.active("alice")
+    with (tmp_path / "home" / LOCK).open("r+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with anyio.fail_after(5):
+            assert await served.active("alice") == made

@@ -198,10 +198,10 @@ async def test_059_an_embedder_that_hangs_is_not_waited_for(
         return []
 
     monkeypatch.setattr(embedder, "embed", hang)
-    monkeypatch.setattr(service, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(service, "LOCAL_PATIENCE_SECONDS", 0.05)
     found = await memory.recall("parser", EVERYBODY, ANYTHING, Wish(limit=1, threshold=0))
     assert [hit.memory.content for hit in found.hits] == ["The parser is written by hand."]
-    assert found.degraded == "searched by words only: static-v1 did not answer in 0.05 s"
+    assert found.degraded == "searched by words only: static-v1 did not answer within 0.05 s"
 
 
 async def test_what_is_remembered_without_an_embedder_is_kept_and_gets_its_meaning_by_a_rebuild(

@@ -256,10 +256,10 @@ async def test_what_cannot_be_kept_is_reported_and_the_others_go_on(
         await login_session(house, session)
     remember = house.memories.remember
 
-    async def fail_for_one(drafts: Sequence[Draft], project_id: str | None) -> Any:
+    async def fail_for_one(drafts: Sequence[Draft], project_id: str | None, **options: Any) -> Any:
         if drafts[0].key == "summary:s1":
             raise InvalidRequest("it holds a secret", hint="mask it")
-        return await remember(drafts, project_id)
+        return await remember(drafts, project_id, **options)
 
     monkeypatch.setattr(house.memories, "remember", fail_for_one)
     made = await house.plain.summarise_all(HERE, FROM, QUIET)

@@ -9,33 +9,12 @@ import os
 import sys
 import tempfile
 from collections.abc import Mapping
-from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
 import anyio.to_thread
 
-_PROCESSES = get_context("forkserver")
-# All that remembering and recalling load: `recollect` itself loads most of it when it is first needed.
-_PROCESSES.set_forkserver_preload(
-    [
-        "recollect.app.application",
-        "recollect.app.commands",
-        "recollect.app.lifespan",
-        "recollect.app.logs",
-        "recollect.gateway.cli.calls",
-        "recollect.gateway.cli.commands",
-        "recollect.inference.caching",
-        "recollect.inference.providers",
-        "recollect.retrieval.ranking",
-        "recollect.retrieval.selection",
-        "recollect.storage.sqlite.memory_index",
-        "recollect.storage.sqlite.store",
-        "anyio._backends._asyncio",
-        "Stemmer",
-        "tests.surfaces.commands",
-    ]
-)
+from tests.processes import FORKED
 
 
 class Done(NamedTuple):
@@ -52,7 +31,7 @@ async def run_command(arguments: list[str], given: bytes, environment: Mapping[s
 def _run(arguments: list[str], given: bytes, environment: dict[str, str], folder: Path) -> Done:
     with tempfile.TemporaryDirectory() as scratch:
         output = Path(scratch) / "stdout"
-        process = _PROCESSES.Process(target=_command, args=(arguments, given, environment, folder, output))
+        process = FORKED.Process(target=_command, args=(arguments, given, environment, folder, output))
         process.start()
         process.join(timeout=120)
         assert process.exitcode is not None, "the command did not end"

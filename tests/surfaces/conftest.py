@@ -1,6 +1,6 @@
 """The `call` fixture: a test that takes it runs through every door."""
 
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -18,6 +18,8 @@ from tests.surfaces.callers import (
 
 SURFACES = ("python", "mcp-stdio", "mcp-stdio-handshake", "mcp-http", "mcp-http-handshake", "rest", "cli")
 
+Door = Callable[[str], Awaitable[Caller]]
+
 
 @pytest.fixture(scope="session")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -32,41 +34,38 @@ def url(home: Path) -> Generator[str]:
 
 
 @pytest.fixture(scope="session")
-def doors() -> dict[str, Caller]:
-    """Opened doors by name; filled as tests ask for them."""
-    return {}
-
-
-@pytest.fixture(scope="session")
-async def open_doors(anyio_backend: str) -> AsyncGenerator[AsyncExitStack]:
+async def door(home: Path, url: str, anyio_backend: str) -> AsyncGenerator[Door]:
+    """A door by its name, opened when it is first asked for; all of them lead into one store."""
+    opened: dict[str, Caller] = {}
     async with AsyncExitStack() as stack:
-        yield stack
+
+        async def door(name: str) -> Caller:
+            if name not in opened:
+                match name:
+                    case "python":
+                        opening = through_python(home)
+                    case "mcp-stdio":
+                        opening = through_mcp_stdio(home, "auto")
+                    case "mcp-stdio-handshake":
+                        opening = through_mcp_stdio(home, "legacy")
+                    case "mcp-http":
+                        opening = through_mcp_http(url, "auto")
+                    case "mcp-http-handshake":
+                        opening = through_mcp_http(url, "legacy")
+                    case "rest":
+                        opening = through_rest(url)
+                    case _:
+                        opening = through_cli(home)
+                opened[name] = await stack.enter_async_context(opening)
+            return opened[name]
+
+        yield door
 
 
 @pytest.fixture(params=SURFACES)
-async def call(
-    request: pytest.FixtureRequest, home: Path, doors: dict[str, Caller], open_doors: AsyncExitStack
-) -> Caller:
-    """Calls tools through one of the doors; all of them lead into one store."""
-    name: str = request.param
-    if name not in doors:
-        match name:
-            case "python":
-                opening = through_python(home)
-            case "mcp-stdio":
-                opening = through_mcp_stdio(home, "auto")
-            case "mcp-stdio-handshake":
-                opening = through_mcp_stdio(home, "legacy")
-            case "mcp-http":
-                opening = through_mcp_http(request.getfixturevalue("url"), "auto")
-            case "mcp-http-handshake":
-                opening = through_mcp_http(request.getfixturevalue("url"), "legacy")
-            case "rest":
-                opening = through_rest(request.getfixturevalue("url"))
-            case _:
-                opening = through_cli(home)
-        doors[name] = await open_doors.enter_async_context(opening)
-    return doors[name]
+async def call(request: pytest.FixtureRequest, door: Door) -> Caller:
+    """Calls tools through one of the doors."""
+    return await door(request.param)
 
 
 @pytest.fixture

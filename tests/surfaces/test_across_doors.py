@@ -11,35 +11,19 @@ from pathlib import Path
 
 import httpx2
 
-from tests.surfaces.callers import (
-    PROGRAM,
-    environment,
-    server,
-    through_cli,
-    through_mcp_http,
-    through_mcp_stdio,
-    through_python,
-    through_rest,
-)
+from tests.surfaces.callers import PROGRAM, environment
+from tests.surfaces.conftest import SURFACES, Door
 
 
-async def test_055_what_one_process_remembers_all_others_recall_at_once(tmp_path: Path) -> None:
-    with server(tmp_path) as url:
-        async with (
-            through_python(tmp_path) as python,
-            through_mcp_stdio(tmp_path, "auto") as stdio,
-            through_mcp_http(url, "legacy") as http,
-            through_rest(url) as rest,
-            through_cli(tmp_path) as cli,
-        ):
-            doors = {"python": python, "stdio": stdio, "http": http, "rest": rest, "cli": cli}
-            for writer, write in doors.items():
-                fact = f"The {writer} door was painted green."
-                await write("remember", content=fact)
-                for reader, read in doors.items():
-                    answer = await read("recall", query=f"who painted the {writer} door?", limit=1)
-                    found = [memory["content"] for memory in answer["memories"]]
-                    assert (writer, reader, found) == (writer, reader, [fact])
+async def test_055_what_one_process_remembers_all_others_recall_at_once(door: Door, project: str) -> None:
+    doors = {name: await door(name) for name in SURFACES}
+    for writer, write in doors.items():
+        fact = f"The {writer} door was painted green."
+        await write("remember", content=fact, project=project)
+        for reader, read in doors.items():
+            answer = await read("recall", query=f"who painted the {writer} door?", limit=1, project=project)
+            found = [memory["content"] for memory in answer["memories"]]
+            assert (writer, reader, found) == (writer, reader, [fact])
 
 
 @contextmanager

@@ -135,6 +135,20 @@ async def test_118_an_index_that_nobody_builds_cannot_be_cancelled(call: Caller)
     assert await call("cancel", index_id="idx_none") == {"ok": False, "message": "Pipeline not found"}
 
 
+async def test_108_a_folder_is_watched_until_it_is_stopped(call: Caller, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("def one(): pass\n")
+    begun = await call("watch_repo", action="start", path=str(tmp_path))
+    (watch,) = begun["watches"]
+    assert (watch["root"], begun["message"]) == (str(tmp_path), f"{tmp_path} is watched from now on")
+    for listed in (await call("watch_repo", action="list"), await call("index", action="status")):
+        (found,) = [one for one in listed["watches"] if one["root"] == str(tmp_path)]
+        assert (found["job_id"], found["state"] in ("queued", "running")) == (watch["job_id"], True)
+    stopped = await call("watch_repo", action="stop", path=str(tmp_path))
+    assert [one["state"] for one in stopped["watches"]] == ["cancelled"]
+    listed = await call("watch_repo", action="list")
+    assert [one for one in listed["watches"] if one["root"] == str(tmp_path)] == []
+
+
 async def test_106_107_modules_are_told_with_what_they_export_and_need(call: Caller, repository: Path) -> None:
     await call("index", action="project", path=str(repository))
     await call("set_project", path=str(repository))

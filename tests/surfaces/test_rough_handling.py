@@ -49,9 +49,10 @@ class RawStdio:
         return [memory["content"] for memory in answer["result"]["structuredContent"]["memories"]]
 
 
-@pytest.fixture
-def stdio(tmp_path: Path) -> Generator[RawStdio]:
-    raw = RawStdio(tmp_path)
+@pytest.fixture(scope="module")
+def stdio(tmp_path_factory: pytest.TempPathFactory) -> Generator[RawStdio]:
+    """One process that lives through all of it."""
+    raw = RawStdio(tmp_path_factory.mktemp("stdio"))
     hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
     raw.ask("initialize", hello)
     raw.write(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
@@ -118,7 +119,8 @@ def test_001_requests_that_are_piped_in_are_answered_before_the_process_ends(tmp
     assert "remember" in [tool["name"] for tool in answers[2]["result"]["tools"]]
 
 
-def test_001_closing_standard_input_ends_the_process(stdio: RawStdio) -> None:
+def test_001_closing_standard_input_ends_the_process_after_all_that(stdio: RawStdio) -> None:
+    assert stdio.recall() == [FACT]
     assert stdio.process.stdin
     stdio.process.stdin.close()
     assert stdio.process.wait(timeout=30) == 0

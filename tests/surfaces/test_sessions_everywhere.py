@@ -73,3 +73,22 @@ async def test_094_a_session_begins_with_what_was_done_preferred_and_remembered(
         "recent_sessions": started["recent_sessions"],
         "text": started["recap"],
     }
+
+
+async def test_045_what_is_forgotten_is_in_no_history_and_in_no_job(call: Caller, project: str) -> None:
+    """Also where it was only quoted: as the title of a summary, in the note of a session, in an answer."""
+    await call("session_start", project_path=project, session_id="monday")
+    prompt, response = "Fix the zanzibarquux parser", "The zanzibarquux parser is fixed in src/parser.py."
+    turn = await call("add_memory", prompt=prompt, thought="", response=response, sessionId="monday")
+    job = await call("summarize_sessions", sessionId="monday")
+    assert "zanzibarquux" in job["result"]["sessions"][0]["title"]
+    started = await call("session_start", project_path=project, session_id="tuesday")
+    assert "zanzibarquux" in started["recap"]
+    assert "zanzibarquux" in str(await call("ask_mimo", query="What was fixed in the parser?"))
+    forgotten = await call("forget", id=turn["id"])
+    assert job["result"]["sessions"][0]["memoryId"] in forgotten["also"]
+    for session in ("monday", "tuesday"):
+        assert "zanzibarquux" not in str(await call("export_session", session_id=session))
+    after = await call("get_job", job_id=job["job_id"])
+    assert (after["state"], after["result"]) == ("completed", None)
+    assert after["progress"]["message"] == "what it told of was forgotten"

@@ -231,6 +231,21 @@ async def test_042_of_what_is_soon_gone_only_that_it_was_called_is_kept(calls: C
     assert kept.calls[0].memory_ids == frozenset()
 
 
+async def test_042_an_answer_that_quotes_memories_is_not_kept_but_of_which_it_told_is(
+    calls: CallHistory, kept: Kept
+) -> None:
+    named = new_id("mem")
+    answer = Said(text=f"{'a long text ' * 100} [{named}]")
+    calls.note("ada", "say", {"text": "tell me"}, answer, 1, brings=False, quotes=True)
+    calls.note("ada", "say", {"text": "tell me"}, "not_found: nothing", 1, brings=False, quotes=True)
+    await flush(calls, kept)
+    assert kept.told == [
+        ("say", {"text": "tell me"}, "", True),
+        ("say", {"text": "tell me"}, "not_found: nothing", False),
+    ]
+    assert [made.memory_ids for made in kept.calls] == [{named}, frozenset()]
+
+
 @pytest.mark.parametrize("strange", ["\x00", "\ud800", float("nan"), float("inf")])
 async def test_042_arguments_that_no_store_can_keep_are_left_out(
     calls: CallHistory, kept: Kept, strange: object

@@ -1,8 +1,7 @@
-"""A process that replaces all memories and is killed on the way: `python -m … HOME FILE WHERE`."""
+"""A process that replaces all memories and is killed on the way."""
 
 import os
 import signal
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -64,13 +63,14 @@ def arrange(where: str) -> None:
             raise LookupError(where)
 
 
+def replace_all_and_die(home: Path, file: str, where: str) -> None:
+    """What the process does."""
+    importing.BATCH = 2
+    arrange(where)
+    anyio.run(replace_all, home, file)
+
+
 async def replace_all(home: Path, file: str) -> None:
     async with running(Settings(home=home, jobs=JobSettings(lease_seconds=3))) as application:
         arguments = {"file": file, "mode": "replace"}
         await application.dispatcher.call("import_database", arguments, CallContext(surface="python"))
-
-
-if __name__ == "__main__":
-    importing.BATCH = 2
-    arrange(sys.argv[3])
-    anyio.run(replace_all, Path(sys.argv[1]), sys.argv[2])

@@ -6,13 +6,13 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
-from recollect.app import application
 from recollect.app.lifespan import running
 from recollect.app.settings import JobSettings, LlmSettings, Settings
+from recollect.memory import startup
 
 
 async def serve(home: Path, url: str) -> None:
-    application.FIRST_SECONDS = 0.0
+    startup.FIRST_SECONDS = 0.0
     settings = Settings(home=home, jobs=JobSettings(lease_seconds=3), llm=LlmSettings(base_url=url, model="mine"))
     async with running(settings) as server:
         await server.open()

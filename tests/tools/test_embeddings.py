@@ -1,6 +1,7 @@
 """The tools that choose, try and apply an embedding model, in whole applications."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, Generator
@@ -21,7 +22,7 @@ from recollect.domain.progress import SilentReporter
 from recollect.jobs.service import JobService
 from recollect.memory import embedding_change
 from recollect.toolkit.context import CallContext
-from tests.inference.service import DIMENSIONS, Answer, Service, running_service
+from tests.inference.service import DIMENSIONS, Answer, Service, Silence, running_service
 
 PATIENCE_SECONDS = 30
 KEY = "sk-correct-horse-battery"
@@ -263,6 +264,32 @@ async def test_059_a_dead_provider_is_told_of_and_words_still_answer(call: Calle
         "dropped": 0,
     }
     assert (await call.embedding())["memories_without_vector"] == 0
+
+
+async def test_059_a_provider_that_hangs_is_waited_for_once_and_then_left_alone(
+    tmp_path: Path, service: Service
+) -> None:
+    async with process(tmp_path, question_seconds=0.2) as call:
+        await call("configure_embeddings", **mine(service))
+        await call("remember", content="The parser is written by hand.")
+        asked = len(service.requests)
+        service.always = Silence()
+        first = await call("recall", query="who wrote the parser?")
+        assert first["degraded"] == "searched by words only: vllm/mine did not answer within 0.2 s"
+        assert len(service.requests) == asked + 1
+        again = [await call("recall", query=f"parser, for the {number}th time") for number in range(3)]
+        for answer in (first, *again):
+            assert [memory["content"] for memory in answer["memories"]] == ["The parser is written by hand."]
+        for answer in again:
+            assert re.fullmatch(
+                r"searched by words only: the embedding model is left alone for \d+ s after 1 failure; the last: "
+                r"vllm/mine did not answer within 0.2 s",
+                answer["degraded"],
+            )
+        assert len(service.requests) == asked + 1, "nobody waited"
+        service.always = None
+        await call("remember", content="The lexer is generated.")
+        assert (await call.embedding())["memories_without_vector"] == 0, "what is written is not concerned"
 
 
 async def test_067_a_choice_that_does_not_work_changes_nothing(call: Caller, service: Service) -> None:

@@ -125,7 +125,7 @@ async def test_042_what_is_forgotten_cannot_be_read_in_the_history(ada: Client, 
         "remember": True,
         "recall": True,
         "session_history": True,
-        "export_session": False,  # of which only the beginning was kept, about the session itself
+        "export_session": True,
         "forget": True,
     }
 
@@ -145,6 +145,36 @@ async def test_042_what_is_forgotten_is_in_no_file_for_the_sake_of_the_history(t
     files = [file for file in home.rglob("*") if file.is_file()]
     assert files
     assert [file.name for file in files if words in file.read_bytes()] == []
+
+
+async def test_042_what_a_call_only_quotes_is_not_in_the_history(tmp_path: Path) -> None:
+    """The note of a session has words of its summary, and an answer those of what is in mind, without their ids."""
+    home, project = tmp_path / "home", str(tmp_path)
+    async with opened(home) as application:
+        ada = Client(application)
+        said = {"prompt": "Fix the zanzibarquux parser.", "thought": "", "response": "I fixed it."}
+        turn = await ada("add_memory", **said, sessionId="monday")
+        await ada("summarize_sessions")
+        await ada("session_start", project_path=project, session_id="monday")
+        await ada("session_start", project_path=project, session_id="tuesday")
+        quoting = [
+            await ada("session_start", project_path=project, session_id="monday"),
+            await ada("end_session", session_id="monday"),
+            await ada("get_session_recap"),
+            await ada("session_history", action="list_sessions"),
+            await ada("session_history", action="get_history", session_id="monday"),
+        ]
+        assert all("zanzibarquux" in str(one) for one in quoting)
+        await ada("forget", id=turn["id"])
+        await ada("working_put", content="In mind is the betelgeusefnord.", consolidation_candidate=False)
+        asked = await ada("ask_mimo", query="What is in my mind right now, which betelgeuse thing?")
+        await ada("working_clear", what="session")
+        exported = await ada("export_session", session_id="monday")
+        told = {call["tool"]: call["result"] for call in exported["history"]}
+        assert told["session_start"] == told["end_session"] == ""
+    assert "betelgeusefnord" in str(asked["results"]["working"])
+    files = [file.read_bytes() for file in home.rglob("*") if file.is_file()]
+    assert [word for word in (b"zanzibarquux", b"betelgeusefnord") if any(word in one for one in files)] == []
 
 
 async def test_053_an_ended_session_is_closed_and_can_be_reopened(ada: Client, tmp_path: Path) -> None:

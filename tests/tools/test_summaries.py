@@ -12,7 +12,6 @@ from typing import Any
 import anyio
 import pytest
 
-from recollect.app import application
 from recollect.app.application import Application
 from recollect.app.lifespan import running
 from recollect.app.settings import JobSettings, LlmSettings, Settings, SummarySettings
@@ -20,7 +19,7 @@ from recollect.domain.clock import system_clock
 from recollect.domain.errors import NotFound
 from recollect.domain.progress import SilentReporter
 from recollect.jobs.service import WATCH_SECONDS, JobService
-from recollect.memory import extractive, summarising
+from recollect.memory import extractive, startup, summarising
 from recollect.memory.startup import UPKEEP_JOB, Startup, StartupSummaries, StartupWord
 from recollect.storage.store import Store
 from recollect.toolkit.context import CallContext
@@ -231,7 +230,7 @@ async def test_a_key_that_is_missing_is_told_and_summaries_are_made_without_the_
 
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(application, "FIRST_SECONDS", 0.0)
+    monkeypatch.setattr(startup, "FIRST_SECONDS", 0.0)
     monkeypatch.setattr(summarising, "SETTLED", timedelta(0))
 
 

@@ -1,8 +1,6 @@
 """Moving out and in through the tools, with other processes, cancelling and kills."""
 
 import signal
-import subprocess
-import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -26,7 +24,9 @@ from recollect.toolkit.context import CallContext
 from tests.contracts.test_transfer import contents, whole
 from tests.memory.transfer.files import lines, moved, own_file
 from tests.memory.transfer.test_neo import SUMMARY, TURN
+from tests.processes import FORKED
 from tests.storage.sqlite.schemas import new_schema, schema_of
+from tests.tools.importing_child import replace_all_and_die
 
 PATIENCE_SECONDS = 30
 
@@ -151,8 +151,10 @@ WHERE = {
 
 
 def killed_child(home: Path, file: str, where: str) -> None:
-    child = [sys.executable, "-m", "tests.tools.importing_child", str(home), file, where]
-    assert subprocess.run(child, timeout=PATIENCE_SECONDS, check=False).returncode == -signal.SIGKILL
+    child = FORKED.Process(target=replace_all_and_die, args=(home, file, where))
+    child.start()
+    child.join(PATIENCE_SECONDS)
+    assert child.exitcode == -signal.SIGKILL
 
 
 @pytest.mark.parametrize("where", WHERE)

@@ -135,7 +135,14 @@ async def test_047_consolidating_tells_what_was_moved_merged_and_kept_back(call:
         "content": "We deploy on Thursdays.",
         "items": [first["id"], second["id"]],
         "score": pytest.approx(0.4, abs=0.01),
+        "known": False,
     }
+    late = (await call("working_put", content="We deploy on thursdays!"))["item"]
+    again = await call("consolidate", force=True)
+    assert [(one["memory_id"], one["items"], one["known"]) for one in again["moved"]] == [
+        (moved["memory_id"], [late["id"]], True)
+    ]
+    assert again["merged"] == 1
     assert (done["merged"], done["kept_back"], done["dry_run"]) == (1, [], False)
     (memory,) = (await call("recall", query="When do we deploy?"))["memories"]
     assert memory["id"] == moved["memory_id"]

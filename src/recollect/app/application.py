@@ -3,44 +3,24 @@
 import logging
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
-from functools import partial
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 import anyio
 import anyio.abc
 
 from recollect.app.settings import Settings
-from recollect.codebase.service import CodeService
-from recollect.cortex.asking import Asker
-from recollect.cortex.briefing import Briefing
-from recollect.cortex.session_export import SessionExporter
 from recollect.domain.breakage import place_of
 from recollect.domain.clock import Clock, system_clock
 from recollect.domain.errors import RecollectError, Unavailable, error_from_record
 from recollect.domain.jobs import JobState
-from recollect.inference.completion import LanguageModel, UnusableCompleter
 from recollect.jobs.service import JobService
-from recollect.memory.compacting import Compactor
-from recollect.memory.consolidation import TEND_SECONDS, Consolidator
-from recollect.memory.corrections import Corrections
-from recollect.memory.embedding_change import EmbeddingChange
-from recollect.memory.erasing import Eraser
-from recollect.memory.extraction import FactExtractor
-from recollect.memory.forgetting import Forgetter
 from recollect.memory.models import ModelsInUse
 from recollect.memory.projects import ProjectService
 from recollect.memory.quota import Quota
-from recollect.memory.rebuilding import Rebuilder
-from recollect.memory.service import MemoryService
-from recollect.memory.sessions import SessionService
-from recollect.memory.startup import EVERY_SECONDS, FIRST_SECONDS, QUIET_SECONDS, UPKEEP_JOB, StartupSummaries
-from recollect.memory.summarising import Summariser
-from recollect.memory.transfer.exporting import Exporter
-from recollect.memory.transfer.folders import TransferFolders
-from recollect.memory.transfer.importing import Importer
-from recollect.memory.working import WorkingMemory
-from recollect.storage.code import CodeStore
+from recollect.memory.service import Draft, MemoryService
 from recollect.storage.store import Store
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Tool
@@ -50,10 +30,36 @@ from recollect.toolkit.history import CallHistory
 from recollect.toolkit.listing import Listing
 from recollect.toolkit.offering import Offering
 from recollect.toolkit.registry import Registry, Toolset
-from recollect.toolkit.resources import Resources
 from recollect.toolkit.services import Services
 from recollect.toolkit.usage import UsageCounter
-from recollect.tools import ALL, RESOURCES
+from recollect.tools import ALL
+
+if TYPE_CHECKING:
+    from recollect.codebase.service import CodeService
+    from recollect.cortex.asking import Asker
+    from recollect.cortex.briefing import Briefing
+    from recollect.cortex.session_export import SessionExporter
+    from recollect.domain.links import CodeLink
+    from recollect.grounding.linking import Linker
+    from recollect.grounding.service import Grounding
+    from recollect.inference.completion import LanguageModel
+    from recollect.memory.compacting import Compactor
+    from recollect.memory.consolidation import Consolidator
+    from recollect.memory.corrections import Corrections
+    from recollect.memory.embedding_change import EmbeddingChange
+    from recollect.memory.erasing import Eraser
+    from recollect.memory.extraction import FactExtractor
+    from recollect.memory.forgetting import Forgetter
+    from recollect.memory.rebuilding import Rebuilder
+    from recollect.memory.sessions import SessionService
+    from recollect.memory.startup import StartupSummaries
+    from recollect.memory.summarising import Summariser
+    from recollect.memory.transfer.exporting import Exporter
+    from recollect.memory.transfer.folders import TransferFolders
+    from recollect.memory.transfer.importing import Importer
+    from recollect.memory.working import WorkingMemory
+    from recollect.storage.code import CodeStore
+    from recollect.toolkit.resources import Resources
 
 logger = logging.getLogger("recollect.app")
 
@@ -65,6 +71,10 @@ COMPACT_SECONDS = 60.0
 FADE_AFTER_SECONDS, FADE_SECONDS = 60.0, 3600.0
 # How often it is looked whether it is time to let go of what has faded.
 FORGET_SECONDS = 60.0
+# What is kept of repositories; there is no such file until one is indexed.
+CODE_DATABASE = "code.db"
+# How often working memory is looked after.
+TEND_SECONDS = 30.0
 
 
 class Application:
@@ -103,11 +113,17 @@ class Application:
         history = self._history if settings.sessions.history else None
         self.dispatcher = Dispatcher(self.registry, self.services, self._usage, history)
         self.listing = Listing(self.registry, Toolset(settings.tools), self._uses)
-        self.resources = Resources(RESOURCES, self.services)
 
     @property
     def offering(self) -> Offering:
-        return Offering(self.dispatcher, self.listing, self.resources)
+        return Offering(self.dispatcher, self.listing, lambda: self.resources)
+
+    @cached_property
+    def resources(self) -> "Resources":
+        from recollect.toolkit.resources import Resources
+        from recollect.tools.repo_resources import RESOURCES
+
+        return Resources(RESOURCES, self.services)
 
     async def close(self) -> None:
         """Keep the counts and close what was opened."""
@@ -138,32 +154,34 @@ class Application:
     # -- how each service is made --------------------------------------------------------------------
 
     def _provide(self) -> None:
-        provide = self.services.provide
+        provide, provide_named = self.services.provide, self.services.provide_named
         provide(Dispatcher, self._dispatcher)
         provide(Store, self._open_store)
         provide(JobService, self._start_jobs)
         provide(MemoryService, self._memory)
-        provide(Corrections, self._corrections)
-        provide(Eraser, self._eraser)
+        provide_named("recollect.memory.corrections.Corrections", self._corrections)
+        provide_named("recollect.memory.erasing.Eraser", self._eraser)
         provide(ProjectService, self._projects)
-        provide(SessionService, self._sessions)
-        provide(Briefing, self._briefing)
-        provide(SessionExporter, self._session_exporter)
-        provide(Rebuilder, self._rebuilder)
-        provide(Compactor, self._compactor)
+        provide_named("recollect.memory.sessions.SessionService", self._sessions)
+        provide_named("recollect.cortex.briefing.Briefing", self._briefing)
+        provide_named("recollect.cortex.session_export.SessionExporter", self._session_exporter)
+        provide_named("recollect.memory.rebuilding.Rebuilder", self._rebuilder)
+        provide_named("recollect.memory.compacting.Compactor", self._compactor)
         provide(ModelsInUse, self._models_in_use)
-        provide(EmbeddingChange, self._embedding_change)
-        provide(Forgetter, self._forgetter)
-        provide(LanguageModel, self._make_language_model)
-        provide(FactExtractor, self._fact_extractor)
-        provide(Summariser, self._summariser)
-        provide(StartupSummaries, self._startup_summaries)
-        provide(Exporter, self._exporter)
-        provide(Importer, self._importer)
-        provide(Consolidator, self._consolidator)
-        provide(WorkingMemory, self._working)
-        provide(Asker, self._asker)
-        provide(CodeService, self._code_service)
+        provide_named("recollect.memory.embedding_change.EmbeddingChange", self._embedding_change)
+        provide_named("recollect.memory.forgetting.Forgetter", self._forgetter)
+        provide_named("recollect.inference.completion.LanguageModel", self._make_language_model)
+        provide_named("recollect.memory.extraction.FactExtractor", self._fact_extractor)
+        provide_named("recollect.memory.summarising.Summariser", self._summariser)
+        provide_named("recollect.memory.startup.StartupSummaries", self._startup_summaries)
+        provide_named("recollect.memory.transfer.exporting.Exporter", self._exporter)
+        provide_named("recollect.memory.transfer.importing.Importer", self._importer)
+        provide_named("recollect.memory.consolidation.Consolidator", self._consolidator)
+        provide_named("recollect.memory.working.WorkingMemory", self._working)
+        provide_named("recollect.cortex.asking.Asker", self._asker)
+        provide_named("recollect.codebase.service.CodeService", self._code_service)
+        provide_named("recollect.grounding.linking.Linker", self._linker)
+        provide_named("recollect.grounding.service.Grounding", self._grounding)
         self.services.provide_ready(
             Health,
             Health(
@@ -192,7 +210,9 @@ class Application:
         self._models = ModelsInUse(store.embeddings, chosen.choice(), make, rights=chosen.caller_rights())
         return self._models
 
-    async def _make_language_model(self) -> LanguageModel:
+    async def _make_language_model(self) -> "LanguageModel":
+        from recollect.inference.completion import LanguageModel, UnusableCompleter
+
         self._language_model = LanguageModel(None)
         if (choice := self.settings.llm.choice()) is not None:
             from recollect.inference.chat_completions import completer_for
@@ -203,7 +223,11 @@ class Application:
                 self._language_model = LanguageModel(UnusableCompleter(choice.model, problem))
         return self._language_model
 
-    async def _summariser(self) -> Summariser:
+    async def _summariser(self) -> "Summariser":
+        from recollect.inference.completion import LanguageModel
+        from recollect.memory.extraction import FactExtractor
+        from recollect.memory.summarising import Summariser
+
         store, memories = await self.services.get(Store), await self.services.get(MemoryService)
         completer = (await self.services.get(LanguageModel)).completer
         composer = None
@@ -214,7 +238,10 @@ class Application:
         facts = await self.services.get(FactExtractor)
         return Summariser(store.summaries, store.memories, memories, composer, facts=facts, clock=self._clock)
 
-    async def _fact_extractor(self) -> FactExtractor:
+    async def _fact_extractor(self) -> "FactExtractor":
+        from recollect.inference.completion import LanguageModel
+        from recollect.memory.extraction import FactExtractor
+
         store, memories = await self.services.get(Store), await self.services.get(MemoryService)
         completer = (await self.services.get(LanguageModel)).completer
         reader = None
@@ -224,7 +251,10 @@ class Application:
             reader = FactReader(completer)
         return FactExtractor(store.summaries, store.memories, memories, reader)
 
-    async def _startup_summaries(self) -> StartupSummaries:
+    async def _startup_summaries(self) -> "StartupSummaries":
+        from recollect.memory.startup import StartupSummaries
+        from recollect.memory.summarising import Summariser
+
         return StartupSummaries(
             await self.services.get(JobService),
             await self.services.get(Summariser),
@@ -241,7 +271,9 @@ class Application:
             case _:
                 return None
 
-    async def _embedding_change(self) -> EmbeddingChange:
+    async def _embedding_change(self) -> "EmbeddingChange":
+        from recollect.memory.embedding_change import EmbeddingChange
+
         store = await self.services.get(Store)
         return EmbeddingChange(store.embeddings, await self.services.get(ModelsInUse))
 
@@ -283,62 +315,125 @@ class Application:
             clock=self._clock,
             secrets=self.settings.secrets,
             quota=self._quota,
+            linker=self._links,
         )
         self._tasks.start_soon(self._memories.uses.keep)
         return self._memories
 
-    async def _code_service(self) -> CodeService:
+    async def _code_service(self) -> "CodeService":
         from recollect.codebase.discovery.limits import Limits
         from recollect.codebase.indexing import Indexer
+        from recollect.codebase.service import CodeService
+        from recollect.codebase.settling import Settling
         from recollect.codebase.workers import Workers
         from recollect.storage.sqlite.code import SqliteCode
 
         chosen, home = self.settings.code, self.settings.home
         self._code = await SqliteCode.open(home)
-        limits = Limits(max_file_bytes=chosen.max_file_bytes, max_files=chosen.max_files, seconds=chosen.seconds)
+        limits = Limits(
+            max_file_bytes=chosen.max_file_bytes,
+            max_files=chosen.max_files,
+            seconds=chosen.seconds,
+            stage_seconds=chosen.stage_seconds,
+        )
         workers = Workers(chosen.workers, file_seconds=chosen.file_seconds, memory_bytes=chosen.worker_bytes)
         indexer = Indexer(self._code, home / "code", limits, workers, self._clock)
+        self._tasks.start_soon(Settling(indexer).keep)
         return CodeService(self._code, indexer, chosen.roots)
 
-    async def _corrections(self) -> Corrections:
+    async def _linker(self) -> "Linker":
+        from recollect.grounding.code_now import CodeNow
+        from recollect.grounding.linking import Linker
+
+        async def code() -> "CodeService":
+            from recollect.codebase.service import CodeService
+
+            return await self.services.get(CodeService)
+
+        projects = (await self.services.get(Store)).projects
+        return Linker(CodeNow(code, self._has_code), projects, self._clock)
+
+    async def _grounding(self) -> "Grounding":
+        from recollect.grounding.service import Grounding
+
+        return Grounding((await self.services.get(Store)).links, self._get_linker)
+
+    async def _get_linker(self) -> "Linker":
+        from recollect.grounding.linking import Linker
+
+        return await self.services.get(Linker)
+
+    async def _links(self, drafts: Sequence[Draft], project_id: str | None) -> "Sequence[tuple[CodeLink, ...]]":
+        """What drafts are about in code; where no code is indexed or named, nothing is loaded to find that out."""
+        if not self._has_code() and not any(draft.about for draft in drafts):
+            return [()] * len(drafts)
+        return await (await self._get_linker()).links(drafts, project_id)
+
+    def _has_code(self) -> bool:
+        return (self.settings.home / CODE_DATABASE).exists()
+
+    async def _corrections(self) -> "Corrections":
+        from recollect.memory.corrections import Corrections
+
         return Corrections(await self.services.get(MemoryService))
 
-    async def _eraser(self) -> Eraser:
+    async def _eraser(self) -> "Eraser":
+        from recollect.memory.erasing import Eraser
+
         return Eraser(await self.services.get(MemoryService), (await self.services.get(Store)).memories)
 
     async def _projects(self) -> ProjectService:
         store = await self.services.get(Store)
         return ProjectService(store.projects, default_path=self.settings.project, own_client=self._own_client)
 
-    async def _sessions(self) -> SessionService:
+    async def _sessions(self) -> "SessionService":
+        from recollect.memory.sessions import SessionService
+
         return SessionService((await self.services.get(Store)).sessions, self._write_history)
 
-    async def _briefing(self) -> Briefing:
+    async def _briefing(self) -> "Briefing":
+        from recollect.cortex.briefing import Briefing
+        from recollect.memory.sessions import SessionService
+
         memories = (await self.services.get(Store)).memories
         return Briefing(await self.services.get(SessionService), memories, clock=self._clock)
 
-    async def _session_exporter(self) -> SessionExporter:
+    async def _session_exporter(self) -> "SessionExporter":
+        from recollect.cortex.session_export import SessionExporter
+        from recollect.memory.sessions import SessionService
+
         memories = (await self.services.get(Store)).memories
         return SessionExporter(await self.services.get(SessionService), memories, clock=self._clock)
 
-    async def _rebuilder(self) -> Rebuilder:
+    async def _rebuilder(self) -> "Rebuilder":
+        from recollect.memory.rebuilding import Rebuilder
+
         store = await self.services.get(Store)
         return Rebuilder(store.memories, await self.services.get(MemoryService))
 
-    async def _forgetter(self) -> Forgetter:
+    async def _forgetter(self) -> "Forgetter":
+        from recollect.memory.forgetting import Forgetter
+
         store = await self.services.get(Store)
         return Forgetter(store.memories, store.forgetting, self.settings.forgetting.rules(), clock=self._clock)
 
-    async def _compactor(self) -> Compactor:
+    async def _compactor(self) -> "Compactor":
+        from recollect.memory.compacting import Compactor
+
         return Compactor((await self.services.get(Store)).memories)
 
-    async def _consolidator(self) -> Consolidator:
+    async def _consolidator(self) -> "Consolidator":
+        from recollect.memory.consolidation import Consolidator
+
         store = await self.services.get(Store)
         threshold = self.settings.working.threshold
         memory = partial(self.services.get, MemoryService)
         return Consolidator(store.working, memory, threshold=threshold, clock=self._clock)
 
-    async def _working(self) -> WorkingMemory:
+    async def _working(self) -> "WorkingMemory":
+        from recollect.memory.consolidation import Consolidator
+        from recollect.memory.working import WorkingMemory
+
         chosen = self.settings.working
         store, consolidator = await self.services.get(Store), await self.services.get(Consolidator)
         return WorkingMemory(
@@ -350,17 +445,27 @@ class Application:
             clock=self._clock,
         )
 
-    async def _asker(self) -> Asker:
+    async def _asker(self) -> "Asker":
+        from recollect.cortex.asking import Asker
+        from recollect.inference.completion import LanguageModel
+        from recollect.memory.working import WorkingMemory
+
         memories, working = await self.services.get(MemoryService), await self.services.get(WorkingMemory)
         return Asker(memories, working, (await self.services.get(LanguageModel)).completer)
 
-    def _transfer_folders(self) -> TransferFolders:
+    def _transfer_folders(self) -> "TransferFolders":
+        from recollect.memory.transfer.folders import TransferFolders
+
         return TransferFolders(self.settings.home / "backups", self.settings.transfer.folders)
 
-    async def _exporter(self) -> Exporter:
+    async def _exporter(self) -> "Exporter":
+        from recollect.memory.transfer.exporting import Exporter
+
         return Exporter((await self.services.get(Store)).transfer, self._transfer_folders())
 
-    async def _importer(self) -> Importer:
+    async def _importer(self) -> "Importer":
+        from recollect.memory.transfer.importing import Importer
+
         store = await self.services.get(Store)
         memories, models = await self.services.get(MemoryService), await self.services.get(ModelsInUse)
         folders, secrets = self._transfer_folders(), self.settings.secrets
@@ -400,6 +505,8 @@ class Application:
 
     async def _leave_session(self) -> None:
         """The client that this process was started for is gone with it."""
+        from recollect.memory.sessions import SessionService
+
         if self._own_client is None:
             return
         try:
@@ -421,6 +528,8 @@ class Application:
         """Compact the index when it is due and nobody else is doing so."""
         while True:
             await anyio.sleep(COMPACT_SECONDS)
+            from recollect.memory.compacting import Compactor
+
             try:
                 if (await self.services.get(Compactor)).is_due() and not await self._compacts():
                     await self.dispatcher.call("compact_index", {}, CallContext(surface="python", patience=0))
@@ -431,6 +540,8 @@ class Application:
         """Let what agents have in mind become memories before it expires, and erase what has expired."""
         while True:
             await anyio.sleep(TEND_SECONDS)
+            from recollect.memory.consolidation import Consolidator
+
             try:
                 await (await self.services.get(Consolidator)).tend()
             except RecollectError as error:
@@ -440,6 +551,8 @@ class Application:
 
     async def _keep_summaries(self) -> None:
         """Bring all summaries up to date, unless another process does or just did."""
+        from recollect.memory.startup import EVERY_SECONDS, FIRST_SECONDS, QUIET_SECONDS, UPKEEP_JOB
+
         await anyio.sleep(FIRST_SECONDS)
         while True:
             try:
@@ -453,6 +566,8 @@ class Application:
         """Let go of what has faded, in one process of all, where the settings say so."""
         while self.settings.forgetting.enabled:
             await anyio.sleep(FORGET_SECONDS)
+            from recollect.memory.forgetting import Forgetter
+
             try:
                 if await (await self.services.get(Forgetter)).is_due():
                     context = CallContext(surface="python", patience=0)

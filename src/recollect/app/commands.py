@@ -33,10 +33,14 @@ class Recollect(RecollectGroup):
     @cached_property
     def _families(self) -> dict[str, click.Group]:
         from recollect.gateway.cli.commands import tool_commands
+        from recollect.gateway.cli.watching import watch_command
         from recollect.toolkit.registry import Registry
         from recollect.tools import ALL
 
-        return {group.name or "": group for group in tool_commands(Registry(ALL), opened_dispatcher)}
+        registry = Registry(ALL)
+        families = {group.name or "": group for group in tool_commands(registry, opened_dispatcher)}
+        families["code"].add_command(watch_command(registry, opened_dispatcher, "keep_repo_index"))
+        return families
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*super().list_commands(ctx), *self._families]

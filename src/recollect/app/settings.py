@@ -82,6 +82,13 @@ class EmbeddingSettings(BaseModel):
     max_characters: int = Field(
         default=_PACE.max_characters, ge=100, description="How much of a long text a service is asked to embed."
     )
+    question_seconds: float = Field(
+        default=_PACE.question_seconds,
+        gt=0,
+        le=60,
+        description="How long recall waits for a service in all. Then it searches by words only, says so, and leaves "
+        "the service alone for half a minute.",
+    )
     similarity_threshold: float | None = Field(
         default=None,
         ge=0,
@@ -289,6 +296,12 @@ class CodeSettings(BaseModel):
     max_files: int = Field(default=200_000, ge=1, description="A repository with more files is refused.")
     seconds: float = Field(
         default=120.0, gt=0, le=3_600, description="How long it may take to find out which files a repository has."
+    )
+    stage_seconds: float = Field(
+        default=1_800.0,
+        gt=0,
+        le=86_400,
+        description="How long reading the files of a repository may take, and how long finding who uses what in it.",
     )
 
 

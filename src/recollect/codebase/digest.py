@@ -3,11 +3,13 @@
 This module imports numpy, which takes a while: import it where it is needed.
 """
 
+import zlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,14 +18,15 @@ from pydantic_core import from_json, to_json
 
 from recollect.codebase.chunking import Chunk, chunks_of
 from recollect.codebase.garbage import uncollected
+from recollect.codebase.graph.definitions import CALLABLES, last_name
 from recollect.codebase.hiding import hidden
 from recollect.codebase.parsing.reading import lines_of, read_facts
-from recollect.codebase.words import identifiers_of, words_of
+from recollect.codebase.words import identifiers_of, name_words, words_of
 from recollect.domain.code import FileFacts, Import, Language, Problem, Span, Symbol, SymbolKind, Use, UseKind
 from recollect.storage.derived.token_segments import MOST_COUNTED, token
 
 # Raised when the same content would come to something else than before.
-VERSION = 3
+VERSION = 4
 # What a name that is defined in a chunk counts there, beside where it stands.
 WORTH_OF_NAMES = 5
 # A repository of random names must not fill the memory.
@@ -45,6 +48,8 @@ class Searchable(NamedTuple):
     """How often each occurs."""
     vectors: NDArray[np.float16]
     """The meaning of each; a row of zeros where there is none."""
+    defined: NDArray[np.uint64]
+    """Of each symbol, not chunk, the one word that its name is as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +61,10 @@ class Digest:
 
     def packed(self) -> bytes:
         """As bytes, to be kept."""
-        import zlib
-
-        texts = [zlib.compress(_facts_as_json(self.facts), 1), zlib.compress(self.facts.flow, 1)]
+        texts = [zlib.compress(text, 1) for text in (*_facts_as_json(self.facts), self.facts.flow)]
         arrays = [np.ascontiguousarray(array) for array in self.searchable]
-        head = to_json([[*map(len, texts)], [[array.dtype.str, array.shape] for array in arrays]])
+        described = [[array.dtype.str, array.shape] for array in arrays]
+        head = to_json([[*map(len, texts)], described, _called(self.facts)])
         return b"".join([len(head).to_bytes(4, "little"), head, *texts, *(array.tobytes() for array in arrays)])
 
 
@@ -70,18 +74,74 @@ def unpacked(content: bytes) -> Digest:
 
 
 def unpacked_facts(content: bytes) -> FileFacts:
-    import zlib
+    outline, uses, flow = (zlib.decompress(text) for text in _texts(content))
+    return _facts_from(from_json(outline), from_json(uses), flow)
 
-    start, (of_facts, of_flow), _ = _layout(content)
-    middle = start + of_facts
-    return _facts_from(
-        from_json(zlib.decompress(content[start:middle])), zlib.decompress(content[middle : middle + of_flow])
-    )
+
+def callables_in(content: bytes) -> Sequence[str]:
+    """The names of the functions and methods that a packed digest tells of, each once."""
+    return _head(content)[2]
+
+
+def facts_in(content: bytes) -> bytes:
+    """What a packed digest has of facts, and no more: enough for whoever only unpacks these."""
+    start, lengths = _head(content)[:2]
+    return content[: start + sum(lengths)]
+
+
+class LateFacts:
+    """A file's facts, of which each part is unpacked when it is asked for. It stands for `FileFacts`."""
+
+    def __init__(self, language: Language, content: Callable[[], bytes]) -> None:
+        self.language = language
+        self._content = content
+
+    @cached_property
+    def _parts(self) -> Sequence[bytes]:
+        return _texts(self._content())
+
+    @cached_property
+    def _outline(self) -> FileFacts:
+        return _facts_from(from_json(zlib.decompress(self._parts[0])), _NO_USES, b"")
+
+    # Of these a resolver needs each once, and there is much of them.
+
+    @property
+    def uses(self) -> Sequence[Use]:
+        return _uses_from(from_json(zlib.decompress(self._parts[1])))
+
+    @property
+    def flow(self) -> bytes:
+        return zlib.decompress(self._parts[2])
+
+    @property
+    def lines(self) -> int:
+        return self._outline.lines
+
+    @property
+    def doc(self) -> str:
+        return self._outline.doc
+
+    @property
+    def symbols(self) -> Sequence[Symbol]:
+        return self._outline.symbols
+
+    @property
+    def imports(self) -> Sequence[Import]:
+        return self._outline.imports
+
+    @property
+    def exports(self) -> Sequence[tuple[str, str]]:
+        return self._outline.exports
+
+    @property
+    def problems(self) -> Sequence[Problem]:
+        return self._outline.problems
 
 
 def unpacked_searchable(content: bytes) -> Searchable:
-    start, lengths, described = _layout(content)
-    offset = start + sum(lengths)
+    offset, lengths, _, described = _head(content)
+    offset += sum(lengths)
     arrays: list[NDArray[Any]] = []
     for dtype, shape in described:
         count = int(np.prod(shape))
@@ -90,11 +150,21 @@ def unpacked_searchable(content: bytes) -> Searchable:
     return Searchable(*arrays)
 
 
-def _layout(content: bytes) -> tuple[int, list[int], list[tuple[str, list[int]]]]:
-    """Where the first text begins, how long the texts are, and what the arrays are."""
+def _head(content: bytes) -> tuple[int, list[int], list[str], list[tuple[str, list[int]]]]:
+    """Where the first text begins, how long the texts are, the names of what can be called, and what the arrays are."""
     length = int.from_bytes(content[:4], "little")
-    lengths, described = from_json(content[4 : 4 + length])
-    return 4 + length, lengths, described
+    lengths, described, called = from_json(content[4 : 4 + length])
+    return 4 + length, lengths, called, described
+
+
+def _texts(content: bytes) -> Sequence[bytes]:
+    start, lengths = _head(content)[:2]
+    ends = [*accumulate(lengths, initial=start)]
+    return [content[begin:end] for begin, end in pairwise(ends)]
+
+
+def _called(facts: FileFacts) -> Sequence[str]:
+    return sorted({last_name(symbol.name) for symbol in facts.symbols if symbol.kind in CALLABLES})
 
 
 def digest(content: bytes, language: Language) -> Digest:
@@ -111,7 +181,7 @@ def digest_as_text(content: bytes, language: Language, problem: str) -> Digest:
 
 def digest_of_nothing(content: bytes, language: Language, problem: str) -> Digest:
     """Nothing but that it could not be read."""
-    return Digest(_unread(content, language, problem), _searchable([], []))
+    return Digest(_unread(content, language, problem), _searchable([], [], []))
 
 
 def _unread(content: bytes, language: Language, problem: str) -> FileFacts:
@@ -121,10 +191,10 @@ def _unread(content: bytes, language: Language, problem: str) -> FileFacts:
 def _digest(content: bytes, facts: FileFacts) -> Digest:
     chunks = chunks_of(content, facts)
     texts = [content[chunk.span.start : chunk.span.end].decode("utf-8", "replace") for chunk in chunks]
-    return Digest(facts, _searchable(chunks, texts))
+    return Digest(facts, _searchable(chunks, texts, facts.symbols))
 
 
-def _searchable(chunks: Sequence[Chunk], texts: Sequence[str]) -> Searchable:
+def _searchable(chunks: Sequence[Chunk], texts: Sequence[str], symbols: Sequence[Symbol]) -> Searchable:
     counted = [_counted(text, chunk.names) for text, chunk in zip(texts, chunks, strict=True)]
     starts = np.zeros(len(chunks) + 1, dtype=np.int32)
     np.cumsum([len(words) for words in counted], out=starts[1:])
@@ -135,6 +205,7 @@ def _searchable(chunks: Sequence[Chunk], texts: Sequence[str]) -> Searchable:
         np.array([word for words in counted for word in words], dtype=np.uint64),
         np.array([min(count, MOST_COUNTED) for words in counted for count in words.values()], dtype=np.uint8),
         vectors_of(texts),
+        np.array([token(name_words(symbol.name)[-1]) for symbol in symbols], dtype=np.uint64),
     )
 
 
@@ -185,14 +256,13 @@ def _table() -> Any:
 # Of symbols and uses, which are many, the first parts of all come first, then the second parts, and so on.
 
 
-def _facts_as_json(facts: FileFacts) -> bytes:
+def _facts_as_json(facts: FileFacts) -> tuple[bytes, bytes]:
+    """The outline, and the uses, which are as many again."""
     names, kinds, spans, *others = _columns(facts.symbols, Symbol)
     symbols = [names, _values(kinds), _columns(spans, Span), *others]
     used, *of_uses = _columns(facts.uses, Use)
-    uses = [_values(used), *of_uses]
-    return to_json(
-        [facts.language.value, facts.lines, facts.doc, symbols, facts.imports, uses, facts.exports, facts.problems]
-    )
+    outline = [facts.language.value, facts.lines, facts.doc, symbols, facts.imports, facts.exports, facts.problems]
+    return to_json(outline), to_json([_values(used), *of_uses])
 
 
 def _columns(rows: Sequence[tuple[Any, ...]], kind: type[Symbol | Span | Use]) -> list[Sequence[Any]]:
@@ -203,8 +273,8 @@ def _values(members: Iterable[StrEnum]) -> list[str]:
     return [member._value_ for member in members]
 
 
-def _facts_from(data: list[Any], flow: bytes) -> FileFacts:
-    language, lines, doc, (names, kinds, spans, *others), imports, uses, exports, problems = data
+def _facts_from(outline: list[Any], uses: list[Any], flow: bytes) -> FileFacts:
+    language, lines, doc, (names, kinds, spans, *others), imports, exports, problems = outline
     line, container, signature, of_symbols, exported, bases, decorators, owner = others
     make = tuple[Any, ...].__new__
     symbols = zip(
@@ -217,12 +287,18 @@ def _facts_from(data: list[Any], flow: bytes) -> FileFacts:
         doc=doc,
         symbols=[make(Symbol, symbol) for symbol in symbols],
         imports=[Import(*one) for one in imports],
-        uses=[make(Use, use) for use in zip(map(_USE_KINDS.__getitem__, uses[0]), *uses[1:], strict=True)],
+        uses=_uses_from(uses),
         exports=[(name, own) for name, own in exports],
         problems=[Problem(*one) for one in problems],
         flow=flow,
     )
 
 
+def _uses_from(columns: list[Any]) -> list[Use]:
+    make = tuple[Any, ...].__new__
+    return [make(Use, use) for use in zip(map(_USE_KINDS.__getitem__, columns[0]), *columns[1:], strict=True)]
+
+
+_NO_USES: list[Any] = [()] * len(Use._fields)
 _SYMBOL_KINDS = {kind.value: kind for kind in SymbolKind}
 _USE_KINDS = {kind.value: kind for kind in UseKind}

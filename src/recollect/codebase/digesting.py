@@ -64,8 +64,8 @@ def serve() -> None:
     os.nice(5)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
-    _limit(resource.RLIMIT_CORE, 0)
-    _limit(resource.RLIMIT_DATA, memory_bytes)
+    limit(resource.RLIMIT_CORE, 0)
+    limit(resource.RLIMIT_DATA, memory_bytes)
 
     import_module("recollect.codebase.digest")  # what that takes is no file's fault
     while select.select([questions], [], [], IDLE_SECONDS)[0]:
@@ -83,6 +83,7 @@ def serve() -> None:
             os._exit(0)
 
 
-def _limit(what: int, most: int) -> None:
+def limit(what: int, most: int) -> None:
+    """Let this process have no more of something than this."""
     _, hard = resource.getrlimit(what)
     resource.setrlimit(what, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))

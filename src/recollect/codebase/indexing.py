@@ -3,25 +3,27 @@
 import hashlib
 import json
 import logging
-import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import anyio
 import anyio.to_thread
 
 from recollect.codebase.bundling.journal import Journal
 from recollect.codebase.discovery.limits import Limits
-from recollect.codebase.path_text import path_text
+from recollect.codebase.heeding import LOOK_SECONDS, heeding, in_thread
+from recollect.codebase.linking import Linked, Linker, is_unsettled
+from recollect.codebase.path_text import path_text, printable
 from recollect.codebase.workers import Workers
 from recollect.domain.clock import Clock, system_clock
-from recollect.domain.code import FileEdges, FileFacts, Skipped, Snapshot, SourceFile
-from recollect.domain.errors import Cancelled, InvalidRequest, NotFound
-from recollect.domain.progress import Progress, Reporter
-from recollect.storage.code import CodeStore, Content, IndexedFile, IndexRecord
+from recollect.domain.code import FileFacts, Skipped, Snapshot, SourceFile
+from recollect.domain.errors import InvalidRequest, NotFound
+from recollect.domain.progress import Reporter
+from recollect.storage.code import CodeStore, Content, IndexedFile, IndexRecord, KeptDigest
 
 logger = logging.getLogger("recollect.codebase")
 
@@ -35,9 +37,6 @@ STAGES: Mapping[str, tuple[int, int]] = {
     "write": (92, 97),
     "bundle": (97, 100),
 }
-LOOK_SECONDS = 0.1
-# So many files of each sort that could not be read are named.
-MOST_TOLD = 200
 _LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
 
 
@@ -73,10 +72,14 @@ class Indexer:
     limits: Limits = field(default_factory=Limits)
     workers: Workers = field(default_factory=Workers)
     clock: Clock = system_clock
+    when_mended: Callable[[str], None] = lambda index_id: None
+    """Told the id of an index whose uses were not all resolved together when it was brought up to date."""
 
-    async def build(self, root: str, rev: str, options: IndexOptions, reporter: Reporter) -> Built:
-        """Bring the index of this folder at this revision up to date."""
-        snapshot = await self._acquired(root, rev, options, reporter)
+    async def build(
+        self, root: str, rev: str, options: IndexOptions, reporter: Reporter, *, seen: Snapshot | None = None
+    ) -> Built:
+        """Bring the index of this folder at this revision up to date; what was just seen is not looked for again."""
+        snapshot = seen or await self._acquired(root, rev, options, reporter)
         index_id = index_id_of(snapshot.root, rev, options)
         async with self.alone(index_id, reporter) as waited:
             if waited:  # what was seen before may be older than what the other process has indexed since
@@ -84,50 +87,70 @@ class Indexer:
             before = await self.store.index(index_id)
             unread = _binaries(snapshot, before)
             snapshot = _without(snapshot, unread)
-            changed, removed = await self.behind(snapshot, before)
+            changed, removed, known, anew = await self._behind(snapshot, before)
             if before is not None and _is_as(before, snapshot, changed, removed, _final(unread)):
                 return Built(before, snapshot)
             record = self._record(index_id, rev, options, snapshot, before)
             with Journal(self.folder / index_id, record, reporter, self.clock) as journal:
                 journal.begin(snapshot)
-                found = await self._read(snapshot, [file for file in snapshot.files if file.path in changed], journal)
+                new = [file for file in snapshot.files if file.path in changed]
+                found = await self._staged("read", journal, partial(self._read, snapshot, new))
                 if found:
                     unread |= found
                     snapshot = _without(snapshot, found)
-                    changed, removed = await self.behind(snapshot, before)
+                    changed, removed, known, anew = await self._behind(snapshot, before)
                     if before is not None and _is_as(before, snapshot, changed, removed, _final(unread)):
                         journal.complete(before)
                         return Built(before, snapshot)
                     record = self._record(index_id, rev, options, snapshot, before)
-                edges, details = await _heeding(
-                    journal, lambda heard: self._edges(record, snapshot, changed, removed, heard)
+                linked = await self._staged(
+                    "graph", journal, partial(self._linked, None if anew else before, snapshot, known)
                 )
                 await _report(journal, "write", 0, "writing")
                 files = [_indexed(file, record.generation) for file in snapshot.files if file.path in changed]
-                record = replace(record, details={**record.details, **details, "binaries": _final(unread)})
-                await self.store.write(record, changed=files, removed=removed, edges=edges)
+                record = replace(record, details={**record.details, **linked.details, "binaries": _final(unread)})
+                await self.store.write(record, changed=files, removed=removed, edges=linked.edges)
                 await _report(journal, "write", 1, "written")
                 journal.complete(record)
+            if is_unsettled(record):
+                self.when_mended(index_id)
             return Built(record, snapshot, sorted(changed), removed)
+
+    async def settle(self, index_id: str, reporter: Reporter) -> bool:
+        """Resolve all uses of an index together; False when that was done, or the index is gone."""
+        async with self.alone(index_id, reporter):
+            before = await self.store.index(index_id)
+            if before is None or not is_unsettled(before):
+                return False
+            contents = {file.path: file.content for file in await self.store.files(index_id)}
+
+            async def link(heard: Reporter) -> Linked:
+                await _report(heard, "graph", 0, "finding what each use means")
+                return await self._linker.all_linked(contents)
+
+            linked = await self._staged("graph", reporter, link)
+            known = await self.store.edges(index_id)
+            edges = {path: found for path, found in linked.edges.items() if found.edges != known.get(path)}
+            record = replace(before, generation=before.generation + 1, details={**before.details, **linked.details})
+            return await self.store.write(record, changed=[], removed=[], edges=edges)
+
+    @property
+    def _linker(self) -> Linker:
+        return Linker(self.store, self.workers.memory_bytes)
 
     async def snapshot(self, root: str, rev: str, options: IndexOptions) -> Snapshot:
         """What there is now."""
-        if root != (told := _printable(root)):
+        if root != (told := printable(root)):
             raise InvalidRequest(
                 f"the path {told} is not UTF-8", hint="give the folder, or those around it, other names"
             )
         from recollect.codebase.discovery.snapshot import take_snapshot
 
-        given_up = threading.Event()
-
-        def take() -> Snapshot:
+        def take(should_stop: Callable[[], bool]) -> Snapshot:
             excludes = options.excludes
-            return take_snapshot(root, rev=rev, limits=self.limits, excludes=excludes, should_stop=given_up.is_set)
+            return take_snapshot(root, rev=rev, limits=self.limits, excludes=excludes, should_stop=should_stop)
 
-        try:
-            found = await anyio.to_thread.run_sync(take, abandon_on_cancel=True)
-        finally:
-            given_up.set()
+        found = await in_thread(take)
         if not options.languages:
             return found
         return replace(found, files=[file for file in found.files if file.language in options.languages])
@@ -137,21 +160,22 @@ class Indexer:
             await _report(heard, "acquire", 0, f"looking at {root}")
             return await self.snapshot(root, rev, options)
 
-        return await _heeding(reporter, acquire)
+        return await heeding(reporter, acquire)
 
     async def behind(self, snapshot: Snapshot, record: IndexRecord | None) -> tuple[set[str], list[str]]:
         """The paths of files that the index does not have as they are, and of those that are gone."""
+        return (await self._behind(snapshot, record))[:2]
+
+    async def _behind(self, snapshot: Snapshot, record: IndexRecord | None) -> "_Behind":
         from recollect.codebase.digest import VERSION
 
         if record is None:
-            return differences(snapshot, {})
+            return _Behind(*differences(snapshot, {}), {}, to_read=False)
         snapshot = _without(snapshot, _binaries(snapshot, record))
-        changed, removed = differences(snapshot, {file.path: file for file in await self.store.files(record.id)})
-        # What a newer program would read otherwise, or was swept away while nothing needed it yet.
-        same = {Content(file.blob, file.language) for file in snapshot.files if file.path not in changed}
-        known = await self.store.known(VERSION, [*same])
-        lost = same - known
-        return changed | {file.path for file in snapshot.files if Content(file.blob, file.language) in lost}, removed
+        known = {file.path: file for file in await self.store.files(record.id)}
+        changed, removed = differences(snapshot, known)
+        unread = {*await self.store.unread(record.id, VERSION)}.difference(changed, removed)
+        return _Behind(changed | unread, removed, known, to_read=bool(unread))
 
     @asynccontextmanager
     async def alone(self, index_id: str, reporter: Reporter) -> AsyncGenerator[bool]:
@@ -171,9 +195,12 @@ class Indexer:
                     await anyio.sleep(LOOK_SECONDS)
             yield waited
 
+    async def _staged(self, stage: str, reporter: Reporter, work: Callable[[Reporter], Awaitable[T]]) -> T:
+        return await heeding(reporter, work, stage=stage, seconds=self.limits.stage_seconds)
+
     async def _read(self, snapshot: Snapshot, files: Sequence[SourceFile], reporter: Reporter) -> dict[Content, str]:
         """Digest the contents of these that nobody digested before; those that cannot be had, and why."""
-        from recollect.codebase.digest import VERSION
+        from recollect.codebase.digest import VERSION, callables_in
 
         wanted = {Content(file.blob, file.language): file for file in files}
         known = await self.store.known(VERSION, [*wanted])
@@ -183,31 +210,22 @@ class Indexer:
         reasons: dict[str, str] = {}
         async with aclosing(self.workers.digested(_contents(snapshot, [*missing.values()], reasons))) as batches:
             async for batch in batches:
-                await self.store.keep(VERSION, batch)
+                kept = [KeptDigest(content, digest, callables_in(digest)) for content, digest in batch]
+                await self.store.keep(VERSION, kept)
                 done += sum(missing[content].size for content, _ in batch)
                 await _report(reporter, "read", min(1.0, done / total), f"read {done // 1000} of {total // 1000} kB")
         return {content: reasons[file.path] for content, file in missing.items() if file.path in reasons}
 
-    async def _edges(
-        self,
-        record: IndexRecord,
-        snapshot: Snapshot,
-        changed: set[str],
-        removed: Sequence[str],
-        reporter: Reporter,
-    ) -> tuple[dict[str, bytes], dict[str, Any]]:
+    async def _linked(
+        self, before: IndexRecord | None, snapshot: Snapshot, known: Mapping[str, IndexedFile], reporter: Reporter
+    ) -> Linked:
         """What the uses in changed files, and in those that may mean something else now, lead to."""
-        from recollect.codebase.graph.resolving import resolve
-        from recollect.codebase.packing import packed_edges
-
-        await _report(reporter, "graph", 0, "loading what the files say")
-        facts = await self.facts(_indexed(file, record.generation) for file in snapshot.files)
-        await _report(reporter, "graph", 0.3, "finding what each use means")
-        found: Mapping[str, FileEdges] = await anyio.to_thread.run_sync(
-            lambda: resolve([*facts], facts), abandon_on_cancel=True
-        )
+        await _report(reporter, "graph", 0, "finding what each use means")
+        contents = {file.path: Content(file.blob, file.language) for file in snapshot.files}
+        before_that = {path: file.content for path, file in known.items()}
+        linked = await self._linker.linked(before, before_that, contents)
         await _report(reporter, "graph", 1, "found what each use means")
-        return {path: packed_edges(edges) for path, edges in found.items()}, _counted(facts, found)
+        return linked
 
     async def facts(self, files: Iterable[IndexedFile]) -> dict[str, FileFacts]:
         """What each of these files says."""
@@ -245,6 +263,17 @@ class Indexer:
                 "repositories": list(snapshot.repositories),
             },
         )
+
+
+class _Behind(NamedTuple):
+    """How the files differ from what an index has."""
+
+    changed: set[str]
+    removed: list[str]
+    known: Mapping[str, IndexedFile]
+    """What it has."""
+    to_read: bool
+    """Whether some of what it has must be read anew: an older program had read it."""
 
 
 def index_id_of(root: str, rev: str, options: IndexOptions) -> str:
@@ -330,29 +359,6 @@ def _indexed(file: SourceFile, generation: int) -> IndexedFile:
     return IndexedFile(file.path, Content(file.blob, file.language), file.size, file.traits, file.dirty, generation)
 
 
-def _counted(facts: Mapping[str, FileFacts], found: Mapping[str, FileEdges]) -> dict[str, Any]:
-    return {
-        "symbols": sum(len(own.symbols) for own in facts.values()),
-        "edges": sum(len(own.edges) for own in found.values()),
-        "unresolved": sum(len(own.unresolved) for own in found.values()),
-        "broken": sorted(_printable(path) for path, own in facts.items() if own.problems)[:MOST_TOLD],
-        # Those that were read as text only, and why.
-        "unparsed": dict(
-            sorted(
-                (_printable(path), problem.message)
-                for path, own in facts.items()
-                for problem in own.problems
-                if problem.line == 0
-            )[:MOST_TOLD]
-        ),
-    }
-
-
-def _printable(path: str) -> str:
-    """The path as text, whatever bytes it has."""
-    return path.encode("utf-8", "backslashreplace").decode()
-
-
 def _parts(contents: Sequence[Content], size: int) -> Iterator[Sequence[Content]]:
     for start in range(0, len(contents), size):
         yield contents[start : start + size]
@@ -361,45 +367,3 @@ def _parts(contents: Sequence[Content], size: int) -> Iterator[Sequence[Content]
 async def _report(reporter: Reporter, stage: str, share: float, message: str) -> None:
     start, end = STAGES[stage]
     await reporter.report(round(start + share * (end - start), 1), 100, f"{stage}: {message}")
-
-
-class _Heard:
-    """A reporter that can say again what was said last."""
-
-    def __init__(self, reporter: Reporter) -> None:
-        self._reporter = reporter
-        self._last = Progress()
-
-    async def report(self, done: float, total: float | None = None, message: str = "") -> None:
-        self._last = Progress(done, total, message)
-        await self.again()
-
-    async def again(self) -> None:
-        await self._reporter.report(self._last.done, self._last.total, self._last.message)
-
-
-async def _heeding(reporter: Reporter, work: Callable[[Reporter], Awaitable[T]]) -> T:
-    """What the work comes to; it is given up at once when it is asked to stop, also where it reports nothing."""
-    heard = _Heard(reporter)
-    outcome: list[T] = []
-    failures: list[Exception] = []
-
-    async def perform() -> None:
-        try:
-            outcome.append(await work(heard))
-        except Exception as error:  # it is raised below, and not as one of a group
-            failures.append(error)
-        tasks.cancel_scope.cancel()
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(perform)
-        while True:
-            await anyio.sleep(LOOK_SECONDS)
-            try:
-                await heard.again()
-            except Cancelled as error:
-                failures.append(error)
-                tasks.cancel_scope.cancel()
-    if failures:
-        raise failures[0]
-    return outcome[0]

@@ -6,6 +6,7 @@ from pydantic_core import from_json, to_json
 
 from recollect.codebase.path_text import path_from, path_text
 from recollect.domain.code import Edge, Evidence, FileEdges, Unresolved, UseKind
+from recollect.storage.code import KeptEdges
 
 _KINDS = {kind.value: kind for kind in UseKind}
 _EVIDENCE = {evidence.value: evidence for evidence in Evidence}
@@ -21,6 +22,10 @@ def packed_edges(found: FileEdges) -> bytes:
     names = [path_text(path) for path in paths]
     data = [names, [place_of[path] for path in found.imports], edges, found.unresolved]
     return zlib.compress(to_json(data), 1)
+
+
+def kept_edges(found: FileEdges) -> KeptEdges:
+    return KeptEdges(packed_edges(found), sorted({edge.path for edge in found.edges} | {*found.imports}))
 
 
 def unpacked_edges(content: bytes) -> FileEdges:

@@ -10,3 +10,8 @@ def path_text(path: str) -> str:
 def path_from(text: str) -> str:
     """The path that became this text."""
     return os.fsdecode(text.encode("latin-1"))
+
+
+def printable(path: str) -> str:
+    """The path as people read it, whatever bytes it has."""
+    return path.encode("utf-8", "backslashreplace").decode()

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 # A question that is nothing but a name.
 _NAME = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[A-Za-z_$][\w$]*)*(?:\(\))?")
 # So many indexes are kept in memory; the one that nobody asked for the longest goes first.
-MOST_LOADED = 4
-# In larger repositories it takes seconds to find out what a change means for all others: nobody waits for that.
-SOON_READ = 1_000
+MOST_LOADED = 8
+# In larger repositories looking at all files takes longer than anybody waits for an answer.
+SOON_READ = 10_000
 # So many digests are taken out at a time.
 AT_ONCE = 500
 # When more files than this changed, what is in memory is kept in a file for other processes.
@@ -104,6 +104,8 @@ class CodeService:
         self.indexer = indexer
         self._loaded: dict[str, Loaded] = {}
         self._loading = anyio.Lock()
+        self.clean: set[str] = set()
+        """The ids of contents that are known to hold no secret."""
 
     async def load(self, index_id: str) -> Loaded:
         """The newest whole state of an index."""
@@ -119,6 +121,11 @@ class CodeService:
             while len(self._loaded) > MOST_LOADED:
                 del self._loaded[next(iter(self._loaded))]
             return known
+
+    async def bring_up(self, index_id: str) -> None:
+        """Load what is new of an index that is in memory, so that nobody waits for it when they ask."""
+        if index_id in self._loaded:
+            await self.load(index_id)
 
     async def links(self, loaded: Loaded) -> "Links":
         """Who uses what."""
@@ -168,7 +175,7 @@ class CodeService:
         changed, removed = await self.indexer.behind(snapshot, await self.store.index(index_id))
         behind = len(changed) + len(removed)
         if 0 < behind <= few and len(snapshot.files) <= SOON_READ:
-            await self.indexer.build(root, "HEAD", options, SilentReporter())
+            await self.indexer.build(root, "HEAD", options, SilentReporter(), seen=snapshot)
             return 0
         return behind
 
@@ -248,16 +255,15 @@ class CodeService:
         if base is not None and _is_worn(base.corpus, len(changed)):
             base, changed = None, await self.store.files(record.id)
         paths = {*await self.store.paths(record.id)}
-        contents = list(dict.fromkeys(file.content for file in changed))
-        digests: dict[Content, Digest] = {}
-        for start in range(0, len(contents), AT_ONCE):
-            packed = await self.store.digests(VERSION, contents[start : start + AT_ONCE])
-            digests |= await anyio.to_thread.run_sync(_all_unpacked, packed)
+        corpus = await anyio.to_thread.run_sync(_without_removed, base, paths)
+        # A part at a time: what is in the digests of all files takes several times what comes of it.
+        for start in range(0, len(changed), AT_ONCE):
+            part = changed[start : start + AT_ONCE]
+            packed = await self.store.digests(VERSION, list(dict.fromkeys(file.content for file in part)))
+            await anyio.to_thread.run_sync(_put, corpus, part, packed)
 
         def bring_up() -> Loaded:
-            # What turned out to be no text when it was read has no digest.
-            readable = [(file, digests[file.content]) for file in changed if file.content in digests]
-            kept = _with_changes(record, base, readable, paths)
+            kept = _kept(record, base, corpus)
             if base is None or len(changed) > MANY_CHANGES:
                 write_corpus(folder, kept)
             return _loaded(record, kept)
@@ -270,20 +276,26 @@ def _is_worn(corpus: "Corpus", changed: int) -> bool:
     return len(corpus.files) + changed > 1.25 * len(corpus.row_of) + MANY_CHANGES
 
 
-def _with_changes(
-    record: IndexRecord,
-    base: "KeptCorpus | None",
-    changed: Sequence[tuple[IndexedFile, "Digest"]],
-    paths: set[str],
-) -> "KeptCorpus":
-    from recollect.codebase.discovery.history import commit_subjects
+def _without_removed(base: "KeptCorpus | None", paths: set[str]) -> "Corpus":
+    """What there is of the files that still are; others may be searching what is there now."""
     from recollect.codebase.search.corpus import Corpus
+
+    corpus = base.corpus.copied() if base else Corpus()
+    corpus.put((), [path for path in corpus.row_of if path not in paths])
+    return corpus
+
+
+def _put(corpus: "Corpus", files: Sequence[IndexedFile], packed: Mapping[Content, bytes]) -> None:
+    digests = _all_unpacked(packed)
+    # What turned out to be no text when it was read has no digest.
+    corpus.put((file, digests[file.content]) for file in files if file.content in digests)
+
+
+def _kept(record: IndexRecord, base: "KeptCorpus | None", corpus: "Corpus") -> "KeptCorpus":
+    from recollect.codebase.discovery.history import commit_subjects
     from recollect.codebase.search.corpus_file import KeptCorpus
     from recollect.codebase.search.history import History
 
-    # Others may be searching what is there now.
-    corpus = base.corpus.copied() if base else Corpus()
-    corpus.put(changed, [path for path in corpus.row_of if path not in paths])
     if base is not None and base.commit == record.commit:
         history = base.history
     else:
@@ -374,6 +386,6 @@ def _shares(signals: Mapping[str, float]) -> dict[str, float]:
     return {
         "vector": share("meaning", "about"),
         "symbol": share("defines", "defines_word", "name"),
-        "graph": share("history"),
+        "graph": share("history", "lively", "together"),
         "text": share("text", "whole", "covered"),
     }

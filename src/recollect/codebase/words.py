@@ -1,10 +1,10 @@
 """How code becomes the words that its index holds; questions about code are read alike."""
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain
 
-from recollect.retrieval.terms import STOP_WORDS, every_term
+from recollect.retrieval.terms import STOP_WORDS, every_term_once
 
 _IDENTIFIER = re.compile(r"\w+")
 # Leaves of plain text the identifiers and spaces, which is several times as fast as looking for them.
@@ -44,6 +44,12 @@ def words_of(text: str) -> list[str]:
     `RootModel` and `root_model` both are `root`, `model` and `=rootmodel`.
     """
     return list(chain.from_iterable(map(_known.__getitem__, identifiers_of(text))))
+
+
+@lru_cache(maxsize=65_536)
+def name_words(name: str) -> tuple[str, ...]:
+    """The words of a name; the last one is the whole of it: the joined parts with `=`, or its only word."""
+    return tuple(words_of(name)) or (name.lower(),)
 
 
 def identifiers_of(text: str) -> list[str]:
@@ -92,9 +98,9 @@ def _words_in(identifier: str) -> tuple[str, ...]:
         return ()
     name = _UNDERSCORES.sub("_", identifier).strip("_")
     if not name.isascii():
-        return every_term(name.replace("_", " "))
+        return every_term_once(name.replace("_", " "))
     # Of an identifier of several parts the terms are the whole and then the parts.
-    terms = every_term(name)
+    terms = every_term_once(name)
     return (*terms[1:], "=" + "".join(terms[1:])) if len(terms) > 1 else terms
 
 

@@ -26,6 +26,8 @@ BATCH_FILES = 40
 # them, whatever is in it; for garbage of 20,000 bytes one takes seconds, and this process would stand still.
 FEW_FILES = 24
 FEW_BYTES = 4_000
+# Who has read so much keeps the words of it, and memory that was needed for a moment.
+MANY_BYTES = 4_000_000
 # How often whoever waits for digests is asked whether to go on.
 LOOK_SECONDS = 0.2
 # Without -P the folder that this process works in, which may be a stranger's repository, would be searched for modules.
@@ -87,7 +89,7 @@ class Workers:
         """`file_seconds` is how long one file may keep a processor busy."""
         self.count = count
         self._file_seconds = file_seconds
-        self._memory_bytes = memory_bytes
+        self.memory_bytes = memory_bytes
         self._lock = threading.Lock()
         self._idle: list[_Worker] = []
         """They stay for a while, so that a file that has just changed is read at once."""
@@ -106,10 +108,12 @@ class Workers:
             for content, data in batch:
                 yield [(content, await anyio.to_thread.run_sync(packed_digest, Asked(data, content.language)))]
             return
+        size = 0
         with _Reading(self) as reading:
             running: set[Future[list[Read]]] = set()
             while batch or running:
                 while batch and len(running) < self.count + 2:
+                    size += sum(len(data) for _, data in batch)
                     running.add(reading.submit(batch))
                     batch = await anyio.to_thread.run_sync(next, batches, None)
                 done, running = await anyio.to_thread.run_sync(wait, running, LOOK_SECONDS, FIRST_COMPLETED)
@@ -117,6 +121,8 @@ class Workers:
                     yield future.result()
                 if not done:
                     yield []
+        if size > MANY_BYTES:
+            await anyio.to_thread.run_sync(self.renew)
 
     def take(self) -> _Worker:
         """A worker that nobody else has."""
@@ -126,8 +132,16 @@ class Workers:
                 if worker.process.poll() is None:
                     return worker
                 worker.end()
+        return self._started()
+
+    def renew(self) -> None:
+        """One that has read nothing yet, and takes a third of the memory, in the place of those that nobody has."""
+        self.end_idle()
+        self.give_back(self._started())
+
+    def _started(self) -> _Worker:
         try:
-            return _Worker(self._file_seconds, self._memory_bytes)
+            return _Worker(self._file_seconds, self.memory_bytes)
         except OSError as error:
             raise Unavailable(
                 f"no process can be started that reads files ({error.strerror})", hint="end some others"

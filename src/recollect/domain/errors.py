@@ -76,6 +76,10 @@ class Conflict(RecollectError):
     code = ErrorCode.CONFLICT
 
 
+class SourceGone(Conflict):
+    """Something that this is made of was forgotten while it was made; nothing was changed."""
+
+
 class Unauthenticated(RecollectError):
     """A key is needed, and the given one is missing or wrong."""
 

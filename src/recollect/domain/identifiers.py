@@ -1,6 +1,6 @@
 """Ids that sort by time, cannot collide, and tell what they name."""
 
-import secrets
+import os
 import time
 from functools import lru_cache
 from hashlib import sha256
@@ -16,7 +16,7 @@ _RANDOM_BITS, _RANDOM_PAIRS = 80, 8
 def new_id(prefix: str) -> str:
     """A fresh id such as `mem_01jd…`: 48 bits of milliseconds, then 80 random bits."""
     moment = _letters_of_moment(time.time_ns() // 1_000_000 % (1 << _TIME_BITS))
-    return f"{prefix}_{moment}{_letters(secrets.randbits(_RANDOM_BITS), _RANDOM_PAIRS)}"
+    return f"{prefix}_{moment}{_letters(int.from_bytes(os.urandom(_RANDOM_BITS // 8)), _RANDOM_PAIRS)}"
 
 
 def settled_id(prefix: str, milliseconds: int, text: str) -> str:

@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from recollect.domain.links import CodeLink, LinkOrigin, joined
 from recollect.domain.scopes import Scope, Visibility
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ class Memory:
     """Whether it never fades away."""
     conflicts: tuple[str, ...] = ()
     """The ids of others about its subject that may be true instead, as nobody can tell; found when it is read."""
+    links: tuple[CodeLink, ...] = ()
+    """What it is about in code; read where somebody asks for that."""
 
     @property
     def true_since(self) -> datetime:
@@ -103,15 +106,25 @@ class MemoryWrite:
     """The id of the memory that this write changes, whatever its key."""
     passages_of: Callable[[Memory], tuple[tuple[str, ...], ...]] | None = None
     """Finds the terms of a revised memory, which has labels that this write does not name."""
+    made_of: tuple[str, ...] = ()
+    """The ids of memories and items of working memory whose words are in it: without one of them it is not kept."""
 
     def revise(self, existing: Memory) -> Memory:
         """The existing memory with what this write names; what it does not name stays."""
         names = self.given - _IDENTITY
         changed = {name: getattr(self.memory, name) for name in names}
+        if "links" not in names:
+            changed["links"] = joined(self._links_that_stay(existing), self.memory.links)
         if "content" in names and self.memory.content != existing.content:
             changed |= {name: getattr(self.memory, name) for name in _OF_THE_CONTENT}
             changed["valid_from"] = self.memory.valid_from or self.memory.occurred_at or self.memory.recorded_at
         return replace(existing, **changed, updated_at=self.memory.updated_at)
+
+    def _links_that_stay(self, existing: Memory) -> Sequence[CodeLink]:
+        """What the memory is still about; what only its words named before goes with these."""
+        if "content" not in self.given or self.memory.content == existing.content:
+            return existing.links
+        return [link for link in existing.links if link.origin is LinkOrigin.NAMED]
 
     def rederive(self, revised: Memory) -> Derived:
         """What search needs of the memory as revised."""

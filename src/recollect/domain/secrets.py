@@ -102,17 +102,20 @@ _FORMS = (
     _form("age key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[0-9A-Z]{58}"),
 )
 # What a beginning has to have, and the beginnings that have it: most texts have no underscore, and few have hyphens.
-_BEGINNINGS = {
-    rare: tuple(
-        dict.fromkeys(
-            beginning
-            for form in _FORMS
-            for beginning in form.beginnings
-            if rare == next((sign for sign in "_-./:" if sign in beginning), "")
-        )
+_BEGINNINGS = tuple(
+    (
+        rare,
+        tuple(
+            dict.fromkeys(
+                beginning
+                for form in _FORMS
+                for beginning in form.beginnings
+                if rare == next((sign for sign in "_-./:" if sign in beginning), "")
+            )
+        ),
     )
     for rare in ("", *"_-./:")
-}
+)
 
 # The password of an address such as postgres://ada:PASSWORD@host/db; one with an @ of its own reaches to the last one.
 _IN_ADDRESS = re.compile(r"""://(?P<user>[^\s/@:"'<>]{0,256}):(?P<value>[^\s/"'<>]{1,256})(?=@[\w\[])""")
@@ -217,7 +220,7 @@ def find_secrets(text: str) -> list[Secret]:
     found: list[Secret] = []
     if len(text) < LEAST_TEXT:
         return found
-    if any(rare in text and any(map(text.__contains__, beginnings)) for rare, beginnings in _BEGINNINGS.items()):
+    if _may_have_form(text):
         found += _by_form(text)
     if "://" in text and "@" in text:
         found += _in_addresses(text)
@@ -261,7 +264,7 @@ def redacted(value: Any) -> Any:
             return masked(value)
         case None | bool() | int() | float():  # before the others, which take longer to tell
             return value
-        case Mapping():
+        case dict() | Mapping():
             return _redacted_mapping(value)  # pyright: ignore[reportUnknownArgumentType]
         case list() | tuple():
             return [redacted(entry) for entry in value]  # pyright: ignore[reportUnknownVariableType]
@@ -323,6 +326,16 @@ def _lowered(text: str) -> str:
     if len(lowered) != len(text):  # one letter becomes two: places would not fit
         lowered = "".join([letter.lower() if len(letter.lower()) == 1 else letter for letter in text])
     return lowered
+
+
+def _may_have_form(text: str) -> bool:
+    """Written out, because it is asked of every text."""
+    for rare, beginnings in _BEGINNINGS:
+        if rare in text:
+            for beginning in beginnings:
+                if beginning in text:
+                    return True
+    return False
 
 
 def _by_form(text: str) -> Iterator[Secret]:

@@ -76,7 +76,8 @@ class CircuitBreaker:
             seconds = max(1, math.ceil(self._remaining()))
             raise unavailable(
                 Reason.PAUSED,
-                f"{self._name} is left alone for {seconds} s after {self._failed} failures; the last: {self._last}",
+                f"{self._name} is left alone for {seconds} s after {self._failed} "
+                f"failure{'' if self._failed == 1 else 's'}; the last: {self._last}",
                 hint=(self._last.hint if self._last else None) or "try again later",
                 retry_after_seconds=seconds,
             ) from self._last

@@ -25,6 +25,8 @@ class Pace:
     retries: int = 3
     max_characters: int = 8_000
     """What is longer is cut off."""
+    question_seconds: float = 1.0
+    """For the meaning of a question, all tries together: somebody waits for the answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,6 +37,8 @@ class JobRun:
     attempt: int
     progress: Progress = Progress()
     stop_asked: bool = False
+    tells_of: frozenset[str] = frozenset()
+    """The memories whose words are in its result, as the work says before it ends."""
     _changed: anyio.Event = field(default_factory=anyio.Event)
 
     @property
@@ -189,7 +191,13 @@ class JobService:
         with anyio.CancelScope(shield=True):
             try:
                 mine = await self._store.finish(
-                    run.job_id, self._owner, state, progress=run.progress, result=result, error=error
+                    run.job_id,
+                    self._owner,
+                    state,
+                    progress=run.progress,
+                    result=result,
+                    error=error,
+                    memory_ids=run.tells_of,
                 )
             except RecollectError as problem:  # its lease will run out, and another process will finish it
                 logger.error("a job's end could not be kept", extra={"job_id": run.job_id, "problem": problem.message})

@@ -12,16 +12,18 @@ from typing import Any, Final
 import anyio.to_thread
 
 from recollect.domain.clock import Clock, system_clock
-from recollect.domain.errors import Conflict, InvalidRequest, RecollectError
+from recollect.domain.errors import Busy, Conflict, InvalidRequest, RecollectError, SourceGone
 from recollect.domain.identifiers import new_id
+from recollect.domain.memories import Memory, MemoryFilter, MemoryWrite, Wording
+from recollect.domain.scopes import Visibility
 from recollect.domain.working import Candidate, Desk, Mark, WorkingItem
+from recollect.memory.extraction import changed
 from recollect.memory.service import INLINE_CHARACTERS, Draft, MemoryService
+from recollect.retrieval.terms import question_terms
 from recollect.storage.working import WorkingStore
 
 logger = logging.getLogger("recollect.memory")
 
-# How often somebody should look whether there is something to do.
-TEND_SECONDS: Final = 30.0
 # What expires within this time may not live until the next look is over.
 AHEAD: Final = timedelta(seconds=40)
 LEAST_AGE: Final = timedelta(seconds=30)
@@ -29,6 +31,11 @@ MOST_AT_ONCE: Final = 50
 MOST_CONSIDERED: Final = 5_000
 # Whoever has not finished a move by then is taken for dead; a move that is then carried out twice makes one memory.
 MOVE_SECONDS: Final = 60.0
+# A memory with so many words of an item, among the latest so many, is looked at: whether it says the same.
+MOST_WORDS: Final = 30
+MOST_ALIKE: Final = 20
+# Of what is put again and again, so many items are noted.
+MOST_NOTED: Final = 50
 # In whose name moves are carried out.
 CLIENT: Final = "consolidation"
 _WORD: Final = re.compile(r"\w+")
@@ -60,6 +67,8 @@ class Move:
     """The best of theirs."""
     memory_id: str | None = None
     """None as long as it is only planned."""
+    known: bool = False
+    """Whether that memory was there, made of items that said the same before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,8 +155,9 @@ class Consolidator:
                 done.append(await self._carry_out(move))
             except RecollectError as error:
                 await self._store.release_move(move.id)
-                # A conflict: it was carried out with an item that somebody erased before the move was finished.
-                refused = isinstance(error, (InvalidRequest, Conflict))
+                # A conflict: it was carried out with an item that somebody erased before the move was finished, and the
+                # memory is forgotten. If an item was erased before it was carried out, that is done without it.
+                refused = isinstance(error, (InvalidRequest, Conflict)) and not isinstance(error, SourceGone)
                 reason = Reason.REFUSED if refused else Reason.FAILED
                 kept_back += _all_kept_back(move, now, reason, error.message)
                 logger.warning("an item did not become a memory", extra={"problem": error.message})
@@ -190,13 +200,24 @@ class Consolidator:
         return None
 
     async def _carry_out(self, move: Move) -> Move:
-        """Keep the memory, unless whoever began this move has done so and did not live to tell."""
+        """Keep the memory, unless whoever began this move has done so and did not live to tell.
+
+        What a memory says already that was made of earlier items of the same session is only noted there.
+        """
         memory = await self._memory()
-        project_id = move.items[0].desk.project_id
-        written = await memory.remember_once([_draft(move.items)], project_id, CLIENT, move.id)
-        memory_id = written.receipts[0].id
+        twin = await _twin(move, memory)
+        if twin is None:
+            made = [_draft(move.items)], move.items[0].desk.project_id, CLIENT, move.id
+            written = await memory.remember_once(*made, made_of=[item.id for item in move.items])
+            memory_id = written.receipts[0].id
+        else:
+            try:
+                await memory.amend(_joined(move, twin))
+            except Conflict as error:
+                raise Busy("what it repeats was forgotten just now", hint="it is tried again") from error
+            memory_id = twin.id
         await self._store.finish_move(move.id, memory_id)
-        return replace(move, memory_id=memory_id)
+        return replace(move, memory_id=memory_id, known=twin is not None)
 
 
 def score_of(item: WorkingItem, now: datetime) -> float:
@@ -261,12 +282,12 @@ def _draft(items: Sequence[WorkingItem]) -> Draft:
             "tool": first.tool_name,
             "client": first.client,
             "from": [item.id for item in items],
-            "consolidated": [_origin(item, first) for item in items],
+            "consolidated": [_origin(item, first.content) for item in items],
         },
     )
 
 
-def _origin(item: WorkingItem, first: WorkingItem) -> dict[str, Any]:
+def _origin(item: WorkingItem, content: str) -> dict[str, Any]:
     """Where one of the items comes from, with its own text when that is another one."""
     origin: dict[str, Any] = {
         "id": item.id,
@@ -276,4 +297,37 @@ def _origin(item: WorkingItem, first: WorkingItem) -> dict[str, Any]:
         "importance": item.importance,
         "context": dict(item.context),
     }
-    return origin if item.content == first.content else {**origin, "content": item.content}
+    return origin if item.content == content else {**origin, "content": item.content}
+
+
+async def _twin(move: Move, memory: MemoryService) -> Memory | None:
+    """The memory that was made of items of the same session and says what all of these say."""
+    from recollect.retrieval.selection import represents
+
+    desk, text = move.items[0].desk, move.items[0].content
+    words = question_terms(text)[:MOST_WORDS]
+    page = await memory.page(
+        Visibility(desk.project_id, desk.session_id),
+        MemoryFilter(from_session=desk.session_id, containing=tuple((Wording((word,)),) for word in words)),
+        newest_first=True,
+        limit=MOST_ALIKE,
+        offset=0,
+    )
+    for known in page.memories:
+        if "consolidated" in known.provenance and all(represents(known.content, item.content) for item in move.items):
+            return known
+    return None
+
+
+def _joined(move: Move, twin: Memory) -> list[MemoryWrite]:
+    """The change by which a memory tells of these items too; none when it does."""
+    origins: list[Mapping[str, Any]] = list(twin.provenance["consolidated"])
+    told = {origin["id"] for origin in origins}
+    new = [item for item in move.items if item.id not in told][: MOST_NOTED - len(origins)]
+    if not new:
+        return []
+    origins += [_origin(item, twin.content) for item in new]
+    noted = {**twin.provenance, "from": [origin["id"] for origin in origins], "consolidated": origins}
+    importance = max(twin.importance, *(item.importance for item in new))
+    change = changed(twin, provenance=noted, importance=importance)
+    return [replace(change, made_of=tuple(item.id for item in new))]

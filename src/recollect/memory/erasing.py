@@ -33,13 +33,12 @@ class Eraser:
     async def forget(self, memory_id: str, visibility: Visibility) -> Forgotten:
         """Erase one memory by its id, and in the same step what was made of it."""
         memory = await self._memories.get(memory_id, visibility)
-        facts, restated = await self._facts(memory, visibility)
-        also = [*facts, *await self._summaries(memory, visibility)]
-        if restated:
-            await self._kept.put(restated)
-        erased = await self._kept.delete(visibility, [memory.id, *also])
+        erased = await self._kept.delete(visibility, [memory.id, *await self._made_of(memory, visibility)])
         if not erased or erased[0].id != memory.id:
             raise unknown_memory(memory_id)
+        # What was kept just before it went was not seen above; now that it is gone, nothing more is made of it.
+        if late := await self._made_of(memory, visibility):
+            erased = [*erased, *await self._kept.delete(visibility, late)]
         return Forgotten(erased[0], [one.id for one in erased[1:]])
 
     async def forget_key(self, key: str, visibility: Visibility, scope: Scope | None) -> Forgotten:
@@ -48,6 +47,13 @@ class Eraser:
         if len(found) == 1:
             return await self.forget(found[0].id, visibility)
         return Forgotten(await self._memories.forget_key(key, visibility, scope), [])  # which says why it cannot
+
+    async def _made_of(self, memory: Memory, visibility: Visibility) -> list[str]:
+        """The ids of what is to go with it; facts that others state too are changed to say so, and stay."""
+        facts, restated = await self._facts(memory, visibility)
+        if restated:
+            await self._kept.put(restated)
+        return [*facts, *await self._summaries(memory, visibility)]
 
     async def _summaries(self, memory: Memory, visibility: Visibility) -> list[str]:
         """The summary of its session if it was made later, and the days and weeks that are made of what goes."""

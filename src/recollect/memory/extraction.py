@@ -118,7 +118,7 @@ class FactExtractor:
         new, known = await self._sorted_out(session, turns, statements)
         drafts = [_draft(session, turns, fact, sources) for fact in new]
         if drafts:
-            outcomes, refused = await self._keep(drafts, session.project_id, turns[-1].id)
+            outcomes, refused = await self._keep(drafts, session.project_id, turns[-1].id, [turn.id for turn in turns])
             done.stored += outcomes
             done.dropped += refused
         marks = [changed(turn, details={**turn.details, TAKEN: str(origin["method"])}) for turn in turns]
@@ -189,17 +189,20 @@ class FactExtractor:
         return None
 
     async def _keep(
-        self, drafts: Sequence[Draft], project_id: str | None, key: str
+        self, drafts: Sequence[Draft], project_id: str | None, key: str, turns: Sequence[str]
     ) -> tuple[Sequence[WriteOutcome], int]:
-        """Keep these, unless somebody else has kept those of the same turns just now; and how many may not be kept."""
+        """Keep these, unless somebody else has kept those of the same turns just now, or forgotten one of the turns.
+
+        Also how many may not be kept.
+        """
         try:
-            written = await self._memories.remember_once(drafts, project_id, CLIENT, key)
+            written = await self._memories.remember_once(drafts, project_id, CLIENT, key, made_of=turns)
         except Conflict:
             return [], 0
         except InvalidRequest:
             if len(drafts) == 1:
                 return [], 1
-            alone = [await self._keep([one], project_id, f"{key}/{place}") for place, one in enumerate(drafts)]
+            alone = [await self._keep([one], project_id, f"{key}/{place}", turns) for place, one in enumerate(drafts)]
             return [outcome for outcomes, _ in alone for outcome in outcomes], sum(refused for _, refused in alone)
         return written.outcomes or [], 0
 
@@ -268,7 +271,8 @@ def _said(turn: Memory) -> "Said":
         is_agent = (speaker or AGENT).casefold() in _AGENTS
         return Said(parts=((speaker or AGENT, turn.content, is_agent),))
     asked, answered = str(details.get("prompt", "")), str(details.get("response", ""))
-    parts = ((speaker or USER, asked, False), (AGENT, answered, True))
+    # What a helper is asked by another agent is nobody's own word either.
+    parts = ((speaker or USER, asked, (speaker or USER).casefold() in _AGENTS), (AGENT, answered, True))
     return Said(parts=tuple(part for part in parts if part[1].strip()))
 
 

@@ -2,11 +2,12 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from recollect.domain.embeddings import ChosenModel, MadeVector, ModelState
 from recollect.domain.errors import InvalidRequest, Misconfigured, RecollectError, Unavailable
 from recollect.domain.memories import Memory
+from recollect.inference.breaker import CircuitBreaker
 from recollect.inference.choices import CallerRights, EmbeddingChoice, choice_from
 from recollect.inference.embedding import Embedder
 from recollect.inference.permission import refuse_unless_allowed
@@ -25,6 +26,8 @@ class ModelInUse:
 
     choice: EmbeddingChoice
     embedder: Embedder
+    questions: CircuitBreaker = field(default_factory=lambda: CircuitBreaker("the embedding model", failures=1))
+    """Open when a question has waited in vain: the next ones do not wait."""
 
 
 @dataclass(frozen=True, slots=True)

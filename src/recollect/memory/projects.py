@@ -38,7 +38,8 @@ class ProjectService:
         if chosen is not None:
             return chosen
         if self._default_path is not None:
-            return await self._store.ensure(_resolved(str(self._default_path), None), None)
+            path = _resolved(str(self._default_path), None)
+            return await self._store.at(path) or await self._store.ensure(path, None)
         return None
 
     async def find(self, reference: str, working_directory: str | None = None, *, make: bool = False) -> Project:

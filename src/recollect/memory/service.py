@@ -3,7 +3,7 @@
 import json
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
@@ -16,6 +16,7 @@ import anyio.to_thread
 from recollect.domain.clock import Clock, system_clock
 from recollect.domain.errors import InvalidRequest, NotFound, Unavailable
 from recollect.domain.identifiers import new_id
+from recollect.domain.links import CodeLink
 from recollect.domain.memories import (
     CandidatePool,
     CandidateQuery,
@@ -31,6 +32,7 @@ from recollect.domain.memories import (
 )
 from recollect.domain.rules import Allowance, SecretsPolicy
 from recollect.domain.scopes import Scope, Visibility
+from recollect.inference.failures import Reason, unavailable
 from recollect.memory.answering import Answering, Hit, Order, Wish
 from recollect.memory.models import ModelInUse, Models, ModelsInUse
 from recollect.memory.quota import Quota
@@ -49,13 +51,16 @@ logger = logging.getLogger("recollect.memory")
 # best of any way is not among the best of all.
 CANDIDATES = 60
 CANDIDATES_FOR_EACH = 3
-# A question waits no longer than this for its meaning.
-PATIENCE_SECONDS = 5.0
+# A question waits no longer than this for a model of this machine, which may have to be loaded.
+LOCAL_PATIENCE_SECONDS = 5.0
 # What the names of models begin with that add up words without reading them in their context.
 STATIC_MODELS = "static-"
 # So much text is analysed in a few milliseconds; more is done off the event loop.
 INLINE_CHARACTERS = 20_000
 _CONTENT = frozenset({"content"})
+# What a draft says of code becomes a memory's links.
+_OF_CODE = frozenset({"about", "repository"})
+_LINKS = frozenset({"links"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +85,15 @@ class Draft:
     valid_from: datetime | None = None
     valid_until: datetime | None = None
     protected: bool = False
+    about: tuple[str, ...] = ()
+    """The names of code that it is about."""
+    repository: str | None = None
+    """The folder that these are in; by default the project's."""
     given: frozenset[str] = frozenset()
+
+
+Linker = Callable[[Sequence[Draft], str | None], Awaitable[Sequence[tuple[CodeLink, ...]]]]
+"""Finds what each draft is about in the code of a project, by what it names and what its words mention."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,8 +134,10 @@ class MemoryService:
         clock: Clock = system_clock,
         secrets: SecretsPolicy = SecretsPolicy.MASK,
         quota: Quota | None = None,
+        linker: Linker | None = None,
     ) -> None:
         """`secrets` is what becomes of keys, tokens and passwords in what is to be kept."""
+        self._linker = linker
         self._store = store
         self._quota = quota or Quota()
         self._secrets = secrets
@@ -130,20 +145,27 @@ class MemoryService:
         self._clock = clock
         self.uses = Uses(store, clock)
 
-    async def remember(self, drafts: Sequence[Draft], project_id: str | None) -> Sequence[WriteOutcome]:
-        """Keep all of these or none; durable when this returns."""
+    async def remember(
+        self, drafts: Sequence[Draft], project_id: str | None, *, made_of: Sequence[str] = ()
+    ) -> Sequence[WriteOutcome]:
+        """Keep all of these or none; durable when this returns.
+
+        `SourceGone`, and nothing is kept, when something that they are `made_of` was forgotten meanwhile.
+        """
         allowance = self._admit(drafts)
         models = await self._models.now()
-        outcomes = await self._store.put(await self._writes(drafts, project_id, models), allowance)
+        outcomes = await self._store.put(await self._writes(drafts, project_id, models, made_of), allowance)
         await self._make_up(outcomes, models)
         return outcomes
 
-    async def remember_once(self, drafts: Sequence[Draft], project_id: str | None, client: str, key: str) -> Written:
+    async def remember_once(
+        self, drafts: Sequence[Draft], project_id: str | None, client: str, key: str, *, made_of: Sequence[str] = ()
+    ) -> Written:
         """The same, unless this client has already done it under this key."""
         allowance = self._admit(drafts)
         models = await self._models.now()
         once = Once(client, key, _digest(drafts, project_id))
-        writes = await self._writes(drafts, project_id, models)
+        writes = await self._writes(drafts, project_id, models, made_of)
         written = await self._store.put_once(writes, once, self._clock(), allowance)
         await self._make_up(written.outcomes or (), models)
         return written
@@ -165,10 +187,12 @@ class MemoryService:
         now = self._clock()
         models = await self._models.now()
         contents = [guard(content, self._secrets).text for content in contents]
+        mentioned = [await self._mentioned(memory, content) for memory, content in zip(memories, contents, strict=True)]
         revised = [
             replace(
                 memory,
                 content=content,
+                links=links,
                 provenance=provenance,
                 recorded_at=now,
                 updated_at=now,
@@ -176,7 +200,7 @@ class MemoryService:
                 valid_from=None,
                 valid_until=None,
             )
-            for memory, content in zip(memories, contents, strict=True)
+            for memory, content, links in zip(memories, contents, mentioned, strict=True)
         ]
         derived = await self._derive(revised, models, may_lack_meaning=True)
         changes = [
@@ -187,14 +211,38 @@ class MemoryService:
         await self._make_up(outcomes, models)
         return outcomes[:-1], outcomes[-1]
 
-    async def _writes(self, drafts: Sequence[Draft], project_id: str | None, models: Models) -> list[MemoryWrite]:
+    async def amend(self, changes: Sequence[MemoryWrite]) -> None:
+        """Change what leaves contents as they are; `Conflict`, and nothing is changed, when one of these is gone."""
+        await self._store.put(changes)
+
+    async def _writes(
+        self, drafts: Sequence[Draft], project_id: str | None, models: Models, made_of: Sequence[str] = ()
+    ) -> list[MemoryWrite]:
         now = self._clock()
-        memories = [_memory(self._guarded(draft), project_id, now) for draft in drafts]
+        guarded = [self._guarded(draft) for draft in drafts]
+        links = await self._linker(guarded, project_id) if self._linker else [()] * len(guarded)
+        memories = [
+            replace(_memory(draft, project_id, now), links=own) if own else _memory(draft, project_id, now)
+            for draft, own in zip(guarded, links, strict=True)
+        ]
         derived = await self._derive(memories, models, may_lack_meaning=True)
         return [
-            MemoryWrite(memory=memory, derived=found, given=draft.given | {"content"}, passages_of=_passages_of)
+            MemoryWrite(
+                memory=memory,
+                derived=found,
+                given=_given(draft),
+                passages_of=_passages_of,
+                made_of=tuple(made_of),
+            )
             for memory, found, draft in zip(memories, derived, drafts, strict=True)
         ]
+
+    async def _mentioned(self, memory: Memory, content: str) -> tuple[CodeLink, ...]:
+        """What a memory mentions of code when it says this."""
+        if self._linker is None:
+            return ()
+        (links,) = await self._linker([Draft(content=content, kind=memory.kind)], memory.project_id)
+        return links
 
     def _admit(self, drafts: Sequence[Draft]) -> Allowance | None:
         """Count a write of whoever brings these, and tell how much they may keep; `RateLimited` when it is too many."""
@@ -365,14 +413,22 @@ class MemoryService:
 
 async def _meaning_of(query: str, model: ModelInUse) -> tuple[bytes, str | None]:
     """The question's vector; none, and why not, when the embedder fails or takes too long."""
+    is_local = model.choice.provider == "local"
+    seconds = LOCAL_PATIENCE_SECONDS if is_local else model.choice.pace.question_seconds
     try:
-        with anyio.fail_after(PATIENCE_SECONDS):
-            (vector,) = await model.embedder.embed([query])
-    except TimeoutError:
-        return b"", f"searched by words only: {model.embedder.model} did not answer in {PATIENCE_SECONDS:g} s"
-    except (Unavailable, InvalidRequest) as error:
-        return b"", f"searched by words only: {error.message}"
-    return vector, None
+        with model.questions.attempt():
+            try:
+                with anyio.fail_after(seconds):
+                    (vector,) = await model.embedder.embed([query])
+                return vector, None
+            except TimeoutError as error:
+                message = f"{model.embedder.model} did not answer within {seconds:g} s"
+                raise unavailable(Reason.TIMEOUT, message, hint="see whether the service is up") from error
+            except (Unavailable, InvalidRequest) as error:  # which it counts itself
+                problem = error
+    except Unavailable as error:
+        problem = error
+    return b"", f"searched by words only: {problem.message}"
 
 
 def _similar_enough(pool: CandidatePool, least: float | None) -> CandidatePool:
@@ -407,10 +463,22 @@ def unknown_memory(memory_id: str) -> NotFound:
     )
 
 
+def _given(draft: Draft) -> frozenset[str]:
+    """The fields of the memory that whoever wrote the draft chose themselves."""
+    given = (draft.given | _CONTENT) - _OF_CODE
+    return given | _LINKS if "about" in draft.given else given
+
+
 def _digest(drafts: Sequence[Draft], project_id: str | None) -> str:
     """What tells one call's memories from another's; the order of names does not matter."""
-    told = [project_id, *(asdict(draft) | {"given": sorted(draft.given)} for draft in drafts)]
+    told = [project_id, *map(_told, drafts)]
     return sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _told(draft: Draft) -> dict[str, Any]:
+    """The draft as it is; what names no code is as it was before drafts could."""
+    told = asdict(draft) | {"given": sorted(draft.given)}
+    return told if draft.about else {name: value for name, value in told.items() if name not in _OF_CODE}
 
 
 class _Stopwatch:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import anyio.to_thread
 
 from recollect.domain.clock import Clock, system_clock
-from recollect.domain.errors import Cancelled, ErrorRecord, NotFound, RecollectError
+from recollect.domain.errors import Cancelled, ErrorRecord, NotFound, RecollectError, SourceGone
 from recollect.domain.memories import Kind, Memory, MemoryFilter
 from recollect.domain.progress import Reporter
 from recollect.domain.scopes import Scope, Visibility
@@ -199,7 +199,8 @@ class Summariser:
             "through": session.through,
         }
         ended_at = turns[-1].occurred_at or turns[-1].recorded_at
-        run.sessions.append(await self._keep(session, made, details, run.provenance, ended_at))
+        sources = [memory.id for memory in (*turns, *told)]
+        run.sessions.append(await self._keep(session, made, details, run.provenance, ended_at, sources))
 
     async def _turns(self, session: SessionToSummarise, visibility: Visibility) -> tuple[Sequence[Memory], int]:
         """The session's turns, the earliest first, without the middle of a long one; and how many it has."""
@@ -238,10 +239,11 @@ class Summariser:
             "parts": period.parts,
             "changedAt": period.changed_at,
         }
-        provenance = {**run.provenance, "from": [memory.id for memory in page.memories]}
+        sources = [memory.id for memory in page.memories]
+        provenance = {**run.provenance, "from": sources}
         # Its last second, so that a day is a part of its week and a question about it finds it.
         last_second = ends_at - timedelta(seconds=1)
-        run.periods.append(await self._keep(period, made, details, provenance, last_second))
+        run.periods.append(await self._keep(period, made, details, provenance, last_second, sources))
 
     async def _keep(
         self,
@@ -250,7 +252,9 @@ class Summariser:
         details: Mapping[str, Any],
         provenance: Mapping[str, Any],
         occurred_at: datetime,
+        sources: Sequence[str],
     ) -> Memory:
+        """Keep a summary, unless one of its sources was forgotten while it was made: then its words may be in it."""
         summary = made.summary
         draft = Draft(
             content=f"{summary.title}\n\n{summary.text}".strip(),
@@ -266,7 +270,7 @@ class Summariser:
             provenance=dict(provenance),
             given=_GIVEN,
         )
-        (outcome,) = await self._memories.remember([draft], of.project_id)
+        (outcome,) = await self._memories.remember([draft], of.project_id, made_of=sources)
         return outcome.memory
 
 
@@ -304,10 +308,13 @@ class _Run:
         self._done = 0
 
     async def attempt(self, of: SessionToSummarise | PeriodToSummarise, work: Callable[[], Awaitable[None]]) -> None:
-        """Do this one; when it fails, the others still have their turn."""
+        """Do this one, again if something was forgotten meanwhile; when it fails, the others still have their turn."""
         await self._report()
         try:
-            await work()
+            try:
+                await work()
+            except SourceGone:
+                await work()
         except Cancelled:
             raise
         except RecollectError as error:

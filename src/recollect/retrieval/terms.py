@@ -2,9 +2,9 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 # Scripts written without spaces: each pair of neighbouring characters is a term.
@@ -40,18 +40,24 @@ def terms(text: str) -> tuple[str, ...]:
 
     Stop words are left out, unless nothing else is there.
     """
-    found = every_term(text)
-    return _telling(found) or found
+    chunks = _chunks(text)
+    telling = tuple(chain.from_iterable(map(_telling_terms, chunks)))
+    return telling or tuple(chain.from_iterable(map(_chunk_terms, chunks)))
 
 
 def telling_terms(text: str) -> tuple[str, ...]:
     """The same, without stop words also when nothing else is there."""
-    return _telling(every_term(text))
+    return tuple(chain.from_iterable(map(_telling_terms, _chunks(text))))
 
 
 def every_term(text: str) -> tuple[str, ...]:
     """All terms of a text, stop words too."""
-    return tuple([term for chunk in _chunks(text) for term in _chunk_terms(chunk)])
+    return tuple(chain.from_iterable(map(_chunk_terms, _chunks(text))))
+
+
+def every_term_once(text: str) -> tuple[str, ...]:
+    """The same for who keeps what it comes to: of its words nothing is kept here."""
+    return tuple([term for chunk in _chunks(text) for term in _chunk_terms.__wrapped__(chunk)])
 
 
 def beginning(text: str) -> tuple[str, ...]:
@@ -61,12 +67,7 @@ def beginning(text: str) -> tuple[str, ...]:
         return ()
     *whole, last = chunks
     begun = tuple(_pairs(last)) if _UNSPACED_CHUNK.match(last) else (_POSSESSIVE.sub("", last).lower(),)
-    return (*_telling(term for chunk in whole for term in _chunk_terms(chunk)), *begun)
-
-
-def _telling(found: Iterable[str]) -> tuple[str, ...]:
-    stop_words = _stemmed_stop_words()
-    return tuple([term for term in found if term not in stop_words])
+    return (*chain.from_iterable(map(_telling_terms, whole)), *begun)
 
 
 def question_terms(text: str) -> tuple[str, ...]:
@@ -95,6 +96,12 @@ def _cut(text: str) -> Iterator[str]:
             begun = begun[PASSAGE_WORDS:]
     if begun:
         yield " ".join(begun)
+
+
+@lru_cache(maxsize=65_536)
+def _telling_terms(chunk: str) -> tuple[str, ...]:
+    stop_words = _stemmed_stop_words()
+    return tuple([term for term in _chunk_terms(chunk) if term not in stop_words])
 
 
 @lru_cache(maxsize=65_536)

@@ -65,7 +65,7 @@ def traits_of(text: str) -> int:
         found |= Trait.TIMED.value
     if not words.isdisjoint(_SELF):
         found |= Trait.PERSONAL.value
-    if _NAMES.search(text):
+    if lower != text and _NAMES.search(text):
         found |= Trait.NAMES.value
     if not words.isdisjoint(_HINTS_OF_STANDING) and _STANDING.search(lower):
         found |= Trait.STANDING.value

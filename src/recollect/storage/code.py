@@ -15,6 +15,23 @@ class Content(NamedTuple):
     language: Language
 
 
+class KeptDigest(NamedTuple):
+    """What one content comes to."""
+
+    content: Content
+    digest: bytes
+    names: Sequence[str] = ()
+    """What can be called in it, each once: by these names it is found."""
+
+
+class KeptEdges(NamedTuple):
+    """What one file leads to."""
+
+    edges: bytes
+    files: Sequence[str] = ()
+    """Those that it leads to."""
+
+
 class IndexedFile(NamedTuple):
     """A file as an index has it."""
 
@@ -58,12 +75,16 @@ class CodeStore(Protocol):
         """Those of these whose digest is kept."""
         ...
 
-    async def keep(self, version: int, digests: Sequence[tuple[Content, bytes]]) -> None: ...
+    async def keep(self, version: int, digests: Sequence[KeptDigest]) -> None: ...
 
     async def digests(self, version: int, contents: Sequence[Content]) -> Mapping[Content, bytes]: ...
 
     async def files(self, index_id: str, *, after_generation: int = 0) -> Sequence[IndexedFile]:
         """The files that have changed since a state, ascending by path; all that there are by default."""
+        ...
+
+    async def unread(self, index_id: str, version: int) -> Sequence[str]:
+        """Those whose digest is not kept: another version made it, or it was swept away before they needed it."""
         ...
 
     async def paths(self, index_id: str) -> Sequence[str]:
@@ -74,13 +95,21 @@ class CodeStore(Protocol):
         """What the files, or all files, lead to, as it was written."""
         ...
 
+    async def leading_to(self, index_id: str, paths: Sequence[str]) -> Sequence[str]:
+        """The files that lead to one of these, ascending; there may be some among them that did so only before."""
+        ...
+
+    async def defining(self, index_id: str, version: int, names: Sequence[str]) -> Mapping[str, Sequence[str]]:
+        """By name the files that define something of this name that can be called, ascending."""
+        ...
+
     async def write(
         self,
         record: IndexRecord,
         *,
         changed: Sequence[IndexedFile],
         removed: Sequence[str],
-        edges: Mapping[str, bytes],
+        edges: Mapping[str, KeptEdges],
     ) -> bool:
         """Bring an index from the state before to that of the record, at once.
 

@@ -54,8 +54,13 @@ class JobStore(Protocol):
         progress: Progress,
         result: Mapping[str, Any] | None = None,
         error: ErrorRecord | None = None,
+        memory_ids: Collection[str] = (),
     ) -> bool:
-        """Note how the job ended; False when it is no longer this owner's to end."""
+        """Note how the job ended; False when it is no longer this owner's to end.
+
+        `memory_ids` are the memories that its result tells of. When one of them is gone, or as soon as it is, only that
+        the job has ended is kept.
+        """
         ...
 
     async def release(self, job_id: str, owner: str) -> None:

@@ -53,7 +53,8 @@ class MemoryStore(Protocol):
         One key is one memory among those of the same scope, project and (for session scope) session: a later write of
         it, also in the same call, revises it in place. When that gives a content, what is derived is replaced too, and
         what was there before is kept as a version without a key. A new memory about a subject takes the place of others
-        about it as `domain.truth` judges.
+        about it as `domain.truth` judges. `SourceGone`, and nothing is kept, when something is gone that a write is
+        made of.
         """
         ...
 
@@ -98,7 +99,8 @@ class MemoryStore(Protocol):
     async def delete(self, visibility: Visibility, memory_ids: Sequence[str]) -> Sequence[Memory]:
         """Erase all or none of these, also from every index, with what they were before.
 
-        The visible ones that were there are returned, in the order of the ids; others are left alone.
+        What gave way to one of them is true again. The visible ones that were there are returned, in the order of the
+        ids; others are left alone.
         """
         ...
 

@@ -3,18 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from recollect.storage.embeddings import EmbeddingStore
-from recollect.storage.forgetting import ForgettingStore
-from recollect.storage.jobs import JobStore
-from recollect.storage.memories import MemoryStore
-from recollect.storage.projects import ProjectStore
-from recollect.storage.sessions import SessionStore
-from recollect.storage.summaries import SummaryStore
-from recollect.storage.transfer import TransferStore
-from recollect.storage.usage import UsageStore
-from recollect.storage.working import WorkingStore
+if TYPE_CHECKING:  # all of these, to be named only: most processes need few of them
+    from recollect.storage.embeddings import EmbeddingStore
+    from recollect.storage.forgetting import ForgettingStore
+    from recollect.storage.jobs import JobStore
+    from recollect.storage.links import LinkStore
+    from recollect.storage.memories import MemoryStore
+    from recollect.storage.projects import ProjectStore
+    from recollect.storage.sessions import SessionStore
+    from recollect.storage.summaries import SummaryStore
+    from recollect.storage.transfer import TransferStore
+    from recollect.storage.usage import UsageStore
+    from recollect.storage.working import WorkingStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,34 +41,37 @@ class Store(Protocol):
     """One opened store. Several processes may have it open at once."""
 
     @property
-    def memories(self) -> MemoryStore: ...
+    def memories(self) -> "MemoryStore": ...
 
     @property
-    def embeddings(self) -> EmbeddingStore: ...
+    def links(self) -> "LinkStore": ...
 
     @property
-    def jobs(self) -> JobStore: ...
+    def embeddings(self) -> "EmbeddingStore": ...
 
     @property
-    def projects(self) -> ProjectStore: ...
+    def jobs(self) -> "JobStore": ...
 
     @property
-    def forgetting(self) -> ForgettingStore: ...
+    def projects(self) -> "ProjectStore": ...
 
     @property
-    def sessions(self) -> SessionStore: ...
+    def forgetting(self) -> "ForgettingStore": ...
 
     @property
-    def usage(self) -> UsageStore: ...
+    def sessions(self) -> "SessionStore": ...
 
     @property
-    def working(self) -> WorkingStore: ...
+    def usage(self) -> "UsageStore": ...
 
     @property
-    def transfer(self) -> TransferStore: ...
+    def working(self) -> "WorkingStore": ...
 
     @property
-    def summaries(self) -> SummaryStore: ...
+    def transfer(self) -> "TransferStore": ...
+
+    @property
+    def summaries(self) -> "SummaryStore": ...
 
     async def info(self) -> StoreInfo: ...
 

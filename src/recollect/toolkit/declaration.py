@@ -70,6 +70,8 @@ class Tool:
     """Whether it is listed when nobody asks for more; every tool can always be called."""
     fleeting: bool = False
     """Whether what it is given and answers is soon gone: then the history of calls has only that it was called."""
+    quotes: bool = False
+    """Whether it answers with words of memories that it does not name: then the history of calls has no answer."""
 
     @cached_property
     def answer(self) -> type[BaseModel]:
@@ -101,6 +103,7 @@ def tool(
     runs_as_job: bool = False,
     core: bool = True,
     fleeting: bool = False,
+    quotes: bool = False,
     title: str | None = None,
 ) -> Callable[[ToolFunction], Tool]:
     """Declare a tool. The function's first parameter is its request; the others are services, found by type."""
@@ -134,6 +137,7 @@ def tool(
             runs_as_job=runs_as_job,
             core=core,
             fleeting=fleeting,
+            quotes=quotes,
         )
 
     return declare

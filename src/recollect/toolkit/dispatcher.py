@@ -4,6 +4,7 @@ import logging
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import anyio
@@ -17,7 +18,7 @@ from recollect.jobs.service import Handler, JobRun, JobService
 from recollect.toolkit.border import accept, printable
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Tool
-from recollect.toolkit.history import CallHistory
+from recollect.toolkit.history import CallHistory, memory_ids_in
 from recollect.toolkit.jobview import job_view
 from recollect.toolkit.registry import Registry
 from recollect.toolkit.services import Services
@@ -29,7 +30,7 @@ _OF_THE_CALL = (CallContext, Reporter, JobRun)
 
 
 class Dispatcher:
-    """Calls tools by name. Refuses to be made when a tool asks for a service that nobody provides."""
+    """Calls tools by name. Refuses a tool that asks for a service which nobody provides: when it is made, if it can."""
 
     def __init__(
         self, registry: Registry, services: Services, usage: UsageCounter, history: CallHistory | None = None
@@ -39,10 +40,13 @@ class Dispatcher:
         self._services = services
         self._usage = usage
         self._history = history
-        for tool in registry:
-            for parameter, kind in tool.injected.items():
-                if kind not in _OF_THE_CALL and kind not in services:
-                    raise LookupError(f"{tool.name} needs a {kind.__name__} for {parameter!r}, and nobody provides one")
+        for tool in registry.loaded:
+            self.check_services_of(tool)
+
+    def check_services_of(self, tool: Tool) -> None:
+        for parameter, kind in tool.injected.items():
+            if kind not in _OF_THE_CALL and kind not in self._services:
+                raise LookupError(f"{tool.name} needs a {kind.__name__} for {parameter!r}, and nobody provides one")
 
     async def call(self, name: str, arguments: Mapping[str, Any], context: CallContext) -> BaseModel:
         """The tool's answer, or a `RecollectError`; nothing else ever comes out."""
@@ -92,6 +96,7 @@ class Dispatcher:
                     milliseconds,
                     brings=not tool.read_only,
                     fleeting=tool.fleeting,
+                    quotes=tool.quotes,
                 )
 
     async def start_alone(self, name: str, context: CallContext, *, quiet_seconds: float) -> Job | None:
@@ -101,8 +106,11 @@ class Dispatcher:
         return await jobs.start_alone(self.registry.get(name).name, payload, quiet_seconds=quiet_seconds)
 
     def job_handlers(self) -> Mapping[str, Handler]:
-        """How each job tool is run, also when another process began it."""
-        return {tool.name: self._handler(tool) for tool in self.registry if tool.runs_as_job}
+        """How each tool is run as a job, also when another process began it.
+
+        Only those that run as jobs ever are, but to know which these are would need loading all.
+        """
+        return {name: partial(self._handle, name) for name in self.registry.names}
 
     async def _run(self, tool: Tool, request: Request, context: CallContext, run: JobRun | None = None) -> BaseModel:
         arguments: dict[str, Any] = {}
@@ -130,14 +138,14 @@ class Dispatcher:
             raise
         return _answer(tool, job)
 
-    def _handler(self, tool: Tool) -> Handler:
-        async def handle(run: JobRun) -> Mapping[str, Any]:
-            request = accept(tool, run.payload["arguments"])
-            context = replace(CallContext(**run.payload["context"]), reporter=run)
-            result = await self._run(tool, request, context, run)
-            return result.model_dump(mode="json")
-
-        return handle
+    async def _handle(self, name: str, run: JobRun) -> Mapping[str, Any]:
+        tool = self.registry.get(name)
+        request = accept(tool, run.payload["arguments"])
+        context = replace(CallContext(**run.payload["context"]), reporter=run)
+        result = (await self._run(tool, request, context, run)).model_dump(mode="json")
+        if not tool.destructive:  # which names what it erased, and has none of its words
+            run.tells_of = memory_ids_in(result)
+        return result
 
 
 def _answer(tool: Tool, job: Job) -> BaseModel:

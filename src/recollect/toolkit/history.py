@@ -42,6 +42,7 @@ class _Noted(NamedTuple):
     ended_at: datetime
     brings: bool
     fleeting: bool
+    quotes: bool
 
 
 class CallHistory:
@@ -68,16 +69,20 @@ class CallHistory:
         *,
         brings: bool = True,
         fleeting: bool = False,
+        quotes: bool = False,
     ) -> None:
         """Remember a call that has just ended, with its answer or with what went wrong.
 
         `brings` is whether its arguments may hold what became memories; those of a question hold none. Of what is
-        `fleeting` only that it was called is kept: its contents will be gone when they are gone everywhere else.
+        `fleeting` only that it was called is kept: its contents will be gone when they are gone everywhere else. An
+        answer that `quotes` is not kept: it has words of memories that it does not name.
         """
         if len(self._noted) >= MOST_WAITING:
             self._given_up += 1
             return
-        self._noted.append(_Noted(client, tool, arguments, outcome, milliseconds, self._clock(), brings, fleeting))
+        self._noted.append(
+            _Noted(client, tool, arguments, outcome, milliseconds, self._clock(), brings, fleeting, quotes)
+        )
         self._some.set()
         if len(self._noted) >= KEEP_AT_ONCE:
             self._many.set()
@@ -136,13 +141,20 @@ def _shown(noted: _Noted) -> tuple[dict[str, Any], str, frozenset[str]]:
         return arguments, _unicode(redacted(noted.outcome))[:RESULT_CHARACTERS], frozenset()
     if noted.fleeting:
         return arguments, "", frozenset()
+    if noted.quotes:
+        return arguments, "", memory_ids_in(noted.outcome.model_dump(mode="json"))
     if noted.brings:
         told = noted.outcome.model_dump(mode="json", by_alias=True)
         beginning = _beginning(told)
     else:
         told, _ = _opening(noted.outcome, RESULT_CHARACTERS)
         beginning = _json(redacted(told))[:RESULT_CHARACTERS]
-    return arguments, _unicode(beginning), frozenset(_MEMORY_ID.findall(_json(told)))
+    return arguments, _unicode(beginning), memory_ids_in(told)
+
+
+def memory_ids_in(told: Any) -> frozenset[str]:
+    """The memories that JSON data names."""
+    return frozenset(_MEMORY_ID.findall(_json(told)))
 
 
 def _arguments(given: Mapping[str, Any]) -> dict[str, Any]:

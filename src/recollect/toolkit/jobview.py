@@ -39,7 +39,9 @@ class JobView(BaseModel, Generic[ResultT]):
     tool: str = Field(description="The tool that the job runs.")
     state: JobState = Field(description="Only completed, failed and cancelled are final.")
     progress: ProgressView
-    result: ResultT | None = Field(description="The tool's result; only a completed job has one.")
+    result: ResultT | None = Field(
+        description="The tool's result; only a completed job has one, until something that it tells of is forgotten."
+    )
     error: ErrorView | None = Field(description="Why it failed; only a failed job has one.")
     attempts: int = Field(description="How often it was begun; more than once after a crash or a restart.")
     created_at: datetime

@@ -14,7 +14,7 @@ class Listing:
     def __init__(
         self, registry: Registry, toolset: Toolset, uses: Callable[[], Awaitable[Mapping[str, int]]] | None = None
     ) -> None:
-        toolset.select(registry, {})  # a wrong spec is refused now, not at the first look
+        toolset.checked(registry)  # a wrong spec is refused now, not at the first look
         self._registry = registry
         self._toolset = toolset
         self._uses = uses

@@ -1,6 +1,7 @@
 """What a gateway projects: the tools that it shows, the way to call any of them, and the resources to read."""
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,4 +22,8 @@ class Offering:
 
     dispatcher: "Dispatcher"
     listing: "Listing"
-    resources: "Resources" = field(default_factory=_no_resources)
+    make_resources: "Callable[[], Resources]" = _no_resources
+
+    @property
+    def resources(self) -> "Resources":
+        return self.make_resources()

@@ -1,25 +1,26 @@
 """All tools by name, and which of them a client is shown."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from recollect.domain.errors import InvalidRequest, UnknownTool
 from recollect.domain.nearest import nearest_names
+from recollect.toolkit.catalogue import Catalogue, Place
 from recollect.toolkit.declaration import Tool
 
 
 class Registry:
-    """Every tool there is, in the order declared."""
+    """Every tool there is, in the order declared. Those of a catalogue are loaded when they are asked for."""
 
     def __init__(self, tools: Iterable[Tool]) -> None:
-        self._tools: dict[str, Tool] = {}
-        for tool in tools:
+        self._tools: dict[str, Tool | Place] = {}
+        for tool in tools.places if isinstance(tools, Catalogue) else tools:
             if tool.name in self._tools:
                 raise ValueError(f"two tools are called {tool.name}")
             self._tools[tool.name] = tool
 
     def __iter__(self) -> Iterator[Tool]:
-        return iter(self._tools.values())
+        return map(self._loaded, self._tools)
 
     def __len__(self) -> int:
         return len(self._tools)
@@ -29,15 +30,33 @@ class Registry:
 
     def get(self, name: str) -> Tool:
         """The tool of this name, or an error that names the nearest ones."""
-        if found := self._tools.get(name):
-            return found
+        if name in self._tools:
+            return self._loaded(name)
         near = nearest_names(name, self._tools)
         hint = f"did you mean {' or '.join(near)}?" if near else "search_tools finds tools by what they do"
         raise UnknownTool(f"there is no tool called {name[:100]!r}", hint=hint, details={"nearest": near})
 
     @property
+    def names(self) -> Sequence[str]:
+        return list(self._tools)
+
+    @property
+    def loaded(self) -> Sequence[Tool]:
+        """Those that can be looked at without loading any."""
+        return [tool for tool in self._tools.values() if isinstance(tool, Tool)]
+
+    @property
     def families(self) -> Sequence[str]:
-        return list(dict.fromkeys(tool.family for tool in self))
+        return list(dict.fromkeys(tool.family for tool in self._tools.values()))
+
+    def names_of(self, family: str) -> Sequence[str]:
+        return [name for name, tool in self._tools.items() if tool.family == family]
+
+    def _loaded(self, name: str) -> Tool:
+        found = self._tools[name]
+        if isinstance(found, Place):
+            found = self._tools[name] = found.load()
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +67,18 @@ class Toolset:
 
     def select(self, registry: Registry, uses: Mapping[str, int]) -> Sequence[Tool]:
         """The listed tools, most used first; ties keep the order declared, so the list is stable."""
+        wanted = self.checked(registry)
+        chosen = [
+            tool
+            for tool in registry
+            if "all" in wanted or ("core" in wanted and tool.core) or tool.family in wanted or tool.name in wanted
+        ]
+        return sorted(chosen, key=lambda tool: -uses.get(tool.name, 0))
+
+    def checked(self, registry: Registry) -> Collection[str]:
+        """What is wanted; `InvalidRequest` when there is no such thing. Loads no tool."""
         wanted = {part.strip() for part in self.spec.split(",") if part.strip()}
-        known = {"core", "all", *registry.families, *(tool.name for tool in registry)}
+        known = {"core", "all", *registry.families, *registry.names}
         if unknown := sorted(wanted - known):
             near = nearest_names(unknown[0], known)
             raise InvalidRequest(
@@ -58,9 +87,4 @@ class Toolset:
                 if near
                 else f"known: core, all, {', '.join(registry.families)}",
             )
-        chosen = [
-            tool
-            for tool in registry
-            if "all" in wanted or ("core" in wanted and tool.core) or tool.family in wanted or tool.name in wanted
-        ]
-        return sorted(chosen, key=lambda tool: -uses.get(tool.name, 0))
+        return wanted

@@ -15,13 +15,17 @@ class Services:
     """
 
     def __init__(self) -> None:
-        self._factories: dict[type, Callable[[], Awaitable[Any]]] = {}
+        self._factories: dict[str, Callable[[], Awaitable[Any]]] = {}
         self._made: dict[type, Any] = {}
-        self._making: dict[type, anyio.Lock] = {}
+        self._making: dict[str, anyio.Lock] = {}
 
     def provide(self, kind: type[T], factory: Callable[[], Awaitable[T]]) -> None:
-        self._factories[kind] = factory
-        self._making[kind] = anyio.Lock()
+        self.provide_named(_name_of(kind), factory)
+
+    def provide_named(self, name: str, factory: Callable[[], Awaitable[Any]]) -> None:
+        """Provide a type by its full name, without loading the module that has it."""
+        self._factories[name] = factory
+        self._making[name] = anyio.Lock()
 
     def provide_ready(self, kind: type[T], service: T) -> None:
         async def ready() -> T:
@@ -30,11 +34,16 @@ class Services:
         self.provide(kind, ready)
 
     def __contains__(self, kind: type) -> bool:
-        return kind in self._factories
+        return _name_of(kind) in self._factories
 
     async def get(self, kind: type[T]) -> T:
         if kind not in self._made:
-            async with self._making[kind]:
+            name = _name_of(kind)
+            async with self._making[name]:
                 if kind not in self._made:
-                    self._made[kind] = await self._factories[kind]()
+                    self._made[kind] = await self._factories[name]()
         return cast(T, self._made[kind])
+
+
+def _name_of(kind: type) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"

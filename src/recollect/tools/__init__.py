@@ -1,117 +1,36 @@
-"""The catalogue: every tool, declared once; a module per family."""
+"""The catalogue: every tool, declared once; a module per family, loaded when one of its tools is first asked for."""
 
-from recollect.tools.asking import ask_mimo, explain_routing
-from recollect.tools.bundles import get_repo_bundle, open_repo_bundle
-from recollect.tools.catalogue import call_tool, describe_tool, search_tools
-from recollect.tools.code import find_callees, find_callers, get_symbols, index, semantic_code_search
-from recollect.tools.code_graph import impact, repo_map, trace
-from recollect.tools.database import healthcheck, start_database, stop_database
-from recollect.tools.embeddings import configure_embeddings, embed_memories, test_embeddings
-from recollect.tools.facts import extract_facts, search_vibes, store_fact
-from recollect.tools.forgetting import forget_faded, memory_health, protect_memory, unprotect_memory
-from recollect.tools.jobs import cancel_job, get_job, list_jobs
-from recollect.tools.memory import correct, forget, memory_history, recall, remember, remember_many
-from recollect.tools.modules import summarize_codebase
-from recollect.tools.projects import get_project, list_projects, set_project
-from recollect.tools.repo_resources import index_bundle, index_log, index_manifest, index_status, repo_status
-from recollect.tools.repositories import ask_index, build_repo_index, cancel, ensure_repo_index, search_repo
-from recollect.tools.server import compact_index, health_check, rebuild_derived
-from recollect.tools.sessions import end_session, export_session, get_session_recap, session_history, session_start
-from recollect.tools.summaries import (
-    delete_all_summaries,
-    get_all_summaries,
-    keep_summaries,
-    query_summaries,
-    summarize_sessions,
-)
-from recollect.tools.transfer import export_database, import_database
-from recollect.tools.turns import add_memory, get_session_memories, query_raw_memories
-from recollect.tools.working import (
-    consolidate,
-    working_clear,
-    working_delete,
-    working_get,
-    working_mark,
-    working_put,
-    working_recent,
-    working_search,
-    working_stats,
-)
+from recollect.toolkit.catalogue import Catalogue
 
-ALL = (
-    remember,
-    recall,
-    remember_many,
-    forget,
-    memory_history,
-    correct,
-    add_memory,
-    get_session_memories,
-    query_raw_memories,
-    summarize_sessions,
-    get_all_summaries,
-    query_summaries,
-    delete_all_summaries,
-    keep_summaries,
-    store_fact,
-    search_vibes,
-    extract_facts,
-    ask_mimo,
-    explain_routing,
-    ensure_repo_index,
-    build_repo_index,
-    search_repo,
-    ask_index,
-    cancel,
-    get_repo_bundle,
-    open_repo_bundle,
-    index,
-    get_symbols,
-    semantic_code_search,
-    find_callers,
-    find_callees,
-    impact,
-    trace,
-    repo_map,
-    summarize_codebase,
-    set_project,
-    get_project,
-    list_projects,
-    session_start,
-    session_history,
-    get_session_recap,
-    end_session,
-    export_session,
-    search_tools,
-    describe_tool,
-    call_tool,
-    get_job,
-    list_jobs,
-    cancel_job,
-    protect_memory,
-    unprotect_memory,
-    memory_health,
-    forget_faded,
-    health_check,
-    healthcheck,
-    start_database,
-    stop_database,
-    rebuild_derived,
-    compact_index,
-    configure_embeddings,
-    test_embeddings,
-    embed_memories,
-    export_database,
-    import_database,
-    working_put,
-    working_get,
-    working_recent,
-    working_search,
-    working_mark,
-    working_delete,
-    working_clear,
-    working_stats,
-    consolidate,
+# A family, the module that declares its tools (a large family has several), and the tools, in the order of the list.
+ALL = Catalogue(
+    __name__,
+    "memory memory remember recall remember_many forget memory_history correct",
+    "memory grounding review_stale",
+    "turns turns add_memory get_session_memories query_raw_memories",
+    "summaries summaries summarize_sessions get_all_summaries query_summaries delete_all_summaries keep_summaries",
+    "facts facts store_fact search_vibes extract_facts",
+    "asking asking ask_mimo explain_routing",
+    "code repositories ensure_repo_index build_repo_index search_repo ask_index cancel",
+    "code bundles get_repo_bundle open_repo_bundle",
+    "code indexing index",
+    "code code get_symbols semantic_code_search find_callers find_callees",
+    "code watching watch_repo keep_repo_index",
+    "code code_graph impact trace repo_map",
+    "code diff_impact diff_impact",
+    "code patterns search_pattern search_structure",
+    "code several search_repos repo_links",
+    "code modules summarize_codebase",
+    "projects projects set_project get_project list_projects",
+    "sessions sessions session_start session_history get_session_recap end_session export_session",
+    "tools catalogue search_tools describe_tool call_tool",
+    "jobs jobs get_job list_jobs cancel_job",
+    "memory forgetting protect_memory unprotect_memory memory_health forget_faded",
+    "server server health_check",
+    "database database healthcheck start_database stop_database",
+    "server server rebuild_derived compact_index",
+    "embeddings embeddings configure_embeddings test_embeddings embed_memories",
+    "transfer transfer export_database import_database",
+    "working working working_put working_get working_recent working_search working_mark working_delete working_clear",
+    "working working working_stats consolidate",
 )
-
-RESOURCES = (repo_status, index_status, index_manifest, index_log, index_bundle)

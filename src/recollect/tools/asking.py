@@ -159,7 +159,7 @@ class ExplainRoutingResult(Result):
     is_sure: bool = Field(description="Whether the rules decide; if not, ask_mimo asks the language model, if any.")
 
 
-@tool("asking", read_only=True)
+@tool("asking", read_only=True, quotes=True)
 async def ask_mimo(request: AskRequest, asker: Asker, projects: ProjectService, context: CallContext) -> AskResult:
     """Ask everything that is remembered one question, and get one answer that cites where it comes from.
 

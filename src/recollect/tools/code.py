@@ -8,17 +8,18 @@ from recollect.codebase.indexing import IndexOptions, index_id_of
 from recollect.codebase.service import CodeService, Loaded
 from recollect.domain.code import Evidence, FileTrait, Language, SymbolKind, UseKind
 from recollect.domain.errors import InvalidRequest, NotFound
-from recollect.domain.progress import Reporter
+from recollect.grounding.service import SAME, Grounding, Part
 from recollect.memory.projects import ProjectService
-from recollect.storage.code import IndexRecord
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, examples, tool
+from recollect.tools.code_view import Memories, remembered_about
 from recollect.tools.repositories import (
     Citation,
     Freshness,
     Shown,
     found_code,
     freshness_of,
+    part_of,
     printable_path,
     resolved_root,
 )
@@ -46,39 +47,6 @@ FunctionName = Annotated[
 ]
 
 
-class IndexRequest(Request):
-    model_config = examples({"action": "project"}, {"action": "status"})
-
-    action: Literal["project", "file", "status", "cleanup"] = Field(
-        description="project: index it, or what changed in it. file: only look at one file again. status: what is "
-        "indexed. cleanup: remove indexes of folders that are gone, and what no index needs."
-    )
-    path: str | None = Field(
-        default=None, min_length=1, max_length=4_096, description="The folder, or for file the file."
-    )
-    include_git: bool = Field(default=True, description="Accepted for those who give it: history is always read.")
-    commit_limit: int | None = Field(default=None, ge=1, description="Accepted likewise: the newest 20,000 are read.")
-    parallel: bool = Field(default=True, description="Accepted likewise: files are always read in parallel.")
-    max_workers: int | None = Field(default=None, ge=1, le=64, description="Accepted likewise: settings tell it.")
-
-
-class IndexedRepository(Result):
-    index_id: str
-    root: str
-    rev: str
-    files: int
-    symbols: int
-    edges: int
-    freshness: Freshness
-
-
-class IndexResult(Result):
-    message: str = Field(description="In one sentence, such as: Indexed 120 files, 1500 symbols, 4000 uses.")
-    indexes: list[IndexedRepository]
-    changed: int = Field(description="How many files were read because they were new or had changed.")
-    removed: int = Field(description="How many files or indexes were removed.")
-
-
 class GetSymbolsRequest(Request):
     model_config = examples({"file_path": "src/auth.py"}, {"file_path": "src/auth.py", "symbol_type": "class"})
 
@@ -98,6 +66,7 @@ class SymbolView(Result):
     signature: str
     documentation: str
     exported: bool
+    memories: Memories
 
 
 class GetSymbolsResult(Result):
@@ -106,6 +75,7 @@ class GetSymbolsResult(Result):
     total: int
     symbols: list[SymbolView] = Field(description="In the order of the file.")
     broken_lines: list[int] = Field(description="Where the syntax could not be read.")
+    memories: Memories
     freshness: Freshness
 
 
@@ -126,6 +96,7 @@ class CodeResult(Result):
     content: Shown
     stale: bool = Field(description="Whether the file changed since it was indexed: then its content is not shown.")
     citation: Citation
+    memories: Memories
 
 
 class SemanticCodeSearchResult(Result):
@@ -163,49 +134,17 @@ class CallsResult(Result):
     freshness: Freshness
 
 
-@tool("code", idempotent=True)
-async def index(
-    request: IndexRequest, code: CodeService, projects: ProjectService, context: CallContext, reporter: Reporter
-) -> IndexResult:
-    """Index the code of a project, look at one file again, tell what is indexed, or clean up."""
-    if request.action == "status":
-        records = await code.store.indexes()
-        shown = [_repository(record) for record in records if record.generation]
-        symbols = sum(one.symbols for one in shown)
-        message = f"Index status: {symbols} symbols in {sum(one.files for one in shown)} files of {len(shown)} indexes"
-        return IndexResult(message=message, indexes=shown, changed=0, removed=0)
-    if request.action == "cleanup":
-        removed = await code.clean_up()
-        return IndexResult(message=f"Removed {removed} indexes", indexes=[], changed=0, removed=removed)
-    if request.action == "file":
-        if request.path is None:
-            raise InvalidRequest("path: needed to look at a file again", hint="give the file's path")
-        root = await _root(None, code, projects, context)
-    else:
-        root = await _root(request.path, code, projects, context)
-    built = await code.indexer.build(root, "HEAD", IndexOptions(), reporter)
-    details = built.record.details
-    loaded = await code.load(built.record.id)  # so that nobody waits for it when they ask
-    if request.action == "file" and request.path is not None:
-        facts = await code.facts(loaded, _within(request.path, root))
-        message = f"Indexed {request.path}: {len(facts.symbols)} symbols"
-    else:
-        message = f"Indexed {details['files']} files, {details['symbols']} symbols, {details['edges']} uses"
-    return IndexResult(
-        message=message,
-        indexes=[_repository(built.record)],
-        changed=len(built.changed),
-        removed=len(built.removed),
-    )
-
-
 @tool("code", read_only=True)
 async def get_symbols(
-    request: GetSymbolsRequest, code: CodeService, projects: ProjectService, context: CallContext
+    request: GetSymbolsRequest,
+    code: CodeService,
+    grounding: Grounding,
+    projects: ProjectService,
+    context: CallContext,
 ) -> GetSymbolsResult:
     """List what a file defines: classes, functions, fields and more, with their lines and signatures."""
     loaded, freshness = await project_index(request.project, code, projects, context)
-    path = _within(request.file_path, loaded.record.root)
+    path = within(request.file_path, loaded.record.root)
     facts = await code.facts(loaded, path)
     wanted = [
         (place, symbol)
@@ -213,6 +152,19 @@ async def get_symbols(
         if request.symbol_type is None or symbol.kind is request.symbol_type
     ]
     first = int(loaded.corpus.first_symbols[loaded.corpus.row_of[path]])
+    shown = [
+        (loaded.names.qualified(first + place), symbol)
+        for place, symbol in wanted[request.offset : request.offset + request.limit]
+    ]
+    of_symbols = [Part(path, name, symbol.span.first_line, symbol.span.last_line) for name, symbol in shown]
+    of_file, *memories = await remembered_about(
+        loaded.record.root,
+        [Part(path, "", 1, 0), *of_symbols],
+        grounding,
+        projects,
+        context,
+        request.project,
+    )
     return GetSymbolsResult(
         file_path=path,
         language=facts.language,
@@ -220,24 +172,30 @@ async def get_symbols(
         symbols=[
             SymbolView(
                 name=symbol.name,
-                qualified_name=loaded.names.qualified(first + place),
+                qualified_name=name,
                 symbol_type=symbol.kind,
                 line_start=symbol.span.first_line,
                 line_end=symbol.span.last_line,
                 signature=symbol.signature,
                 documentation=symbol.doc,
                 exported=symbol.exported,
+                memories=[one for one in told if one.score == SAME],
             )
-            for place, symbol in wanted[request.offset : request.offset + request.limit]
+            for (name, symbol), told in zip(shown, memories, strict=True)
         ],
         broken_lines=[problem.line for problem in facts.problems],
+        memories=of_file,
         freshness=freshness,
     )
 
 
 @tool("code", read_only=True)
 async def semantic_code_search(
-    request: SemanticCodeSearchRequest, code: CodeService, projects: ProjectService, context: CallContext
+    request: SemanticCodeSearchRequest,
+    code: CodeService,
+    grounding: Grounding,
+    projects: ProjectService,
+    context: CallContext,
 ) -> SemanticCodeSearchResult:
     """Find code of the project by what it does, by a name, or by who calls what ("who calls login")."""
     from recollect.codebase.search.phrasing import asked_calls
@@ -254,11 +212,11 @@ async def semantic_code_search(
         )
     limit = request.limit if request.language is None else 10 * request.limit
     hits = await code.search(loaded.record.id, request.query, limit=limit, toggles=Toggles(), context_lines=5)
-    shown = [
-        found_code(hit, loaded.record)
-        for hit in hits
-        if request.language is None or hit.file.content.language is request.language
-    ]
+    hits = [hit for hit in hits if request.language is None or hit.file.content.language is request.language]
+    hits = hits[: request.limit]
+    parts = [part_of(hit) for hit in hits]
+    memories = await remembered_about(loaded.record.root, parts, grounding, projects, context, request.project)
+    shown = [found_code(hit, loaded.record, told) for hit, told in zip(hits, memories, strict=True)]
     return SemanticCodeSearchResult(
         search_type="semantic",
         results=[
@@ -270,8 +228,9 @@ async def semantic_code_search(
                 content=one.content,
                 stale=one.stale,
                 citation=one.citation,
+                memories=one.memories,
             )
-            for one in shown[: request.limit]
+            for one in shown
         ],
         calls=[],
         freshness=freshness,
@@ -365,7 +324,8 @@ async def _calls(name: str, code: CodeService, loaded: Loaded, *, incoming: bool
     return [view for _, view in views]
 
 
-async def _root(path: str | None, code: CodeService, projects: ProjectService, context: CallContext) -> str:
+async def root_of(path: str | None, code: CodeService, projects: ProjectService, context: CallContext) -> str:
+    """The folder that is meant: the given one, the active project's, or where the client works."""
     if path is not None:
         return resolved_root(path, context, code)
     if (project := await projects.active(context.client)) is not None:
@@ -382,7 +342,7 @@ async def project_index(
     if project is not None:
         root = resolved_root((await projects.find(project, context.working_directory)).path, context, code)
     else:
-        root = await _root(None, code, projects, context)
+        root = await root_of(None, code, projects, context)
     options = IndexOptions()
     index_id = index_id_of(root, "HEAD", options)
     if await code.store.index(index_id) is None:
@@ -392,18 +352,6 @@ async def project_index(
     return loaded, freshness_of(loaded.record, changed)
 
 
-def _within(path: str, root: str) -> str:
+def within(path: str, root: str) -> str:
     """A path from the root, also when it was given from the file system's."""
     return path[len(root) :].lstrip("/") if path.startswith(f"{root}/") else path.removeprefix("./")
-
-
-def _repository(record: IndexRecord) -> IndexedRepository:
-    return IndexedRepository(
-        index_id=record.id,
-        root=record.root,
-        rev=record.rev,
-        files=record.details.get("files", 0),
-        symbols=record.details.get("symbols", 0),
-        edges=record.details.get("edges", 0),
-        freshness=freshness_of(record, None),
-    )

@@ -1,5 +1,6 @@
 """What hangs together in code: who breaks when something changes, how one thing reaches another, what matters most."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
@@ -41,6 +42,9 @@ class ImpactRequest(Request):
 
     symbol: SymbolName
     max_hops: int = Field(default=3, ge=1, le=10, description="Through how many others it may reach.")
+    across: bool = Field(
+        default=False, description="Whether to go on into the other indexed repositories that use its package."
+    )
     token_budget: TokenBudget = 4_000
     project: ProjectOption
     index_id: IndexOption
@@ -65,6 +69,22 @@ class AffectedView(Result):
     way: list[HopView] = Field(description="From the definition to this.")
 
 
+class UsedElsewhereView(Result):
+    symbol: str = Field(description="Who uses it; the file's name for what is at its top.")
+    path: str
+    line: int = Field(description="Where it is used, or what uses it.")
+    hops: int = Field(description="1 uses it directly.")
+    confidence: float
+
+
+class ElsewhereView(Result):
+    index_id: str
+    root: str
+    package: str = Field(description="By which package it is taken from here.")
+    users: list[UsedElsewhereView]
+    total: int
+
+
 class ImpactResult(Result):
     symbol: str
     definitions: list[str] = Field(description="What is meant by the name: path, line and qualified name.")
@@ -73,6 +93,7 @@ class ImpactResult(Result):
     total_affected: int
     total_tests: int
     guesses: int = Field(description="How many of all are only affected if a guess is right.")
+    elsewhere: list[ElsewhereView] = Field(description="Who uses it in other repositories, if that was asked.")
     truncated: Truncated
     freshness: Freshness
 
@@ -145,7 +166,7 @@ async def impact(
     """
     from recollect.codebase.asking.consequences import impact_of, is_guess
 
-    loaded, freshness = await _index(request.index_id, request.project, code, projects, context)
+    loaded, freshness = await chosen_index(request.index_id, request.project, code, projects, context)
     found = await impact_of(request.symbol, code, loaded, request.max_hops)
     left = request.token_budget
 
@@ -153,19 +174,20 @@ async def impact(
         nonlocal left
         way = reached.way
         view = AffectedView(
-            symbol=_called(reached.node, loaded),
+            symbol=called(reached.node, loaded),
             path=_path(reached.node.file, loaded),
             hops=reached.hops,
             confidence=round(way.confidence, 3),
             guess=is_guess(way),
             way=[_hop(link, node, loaded) for link, node in zip(way.links, way.nodes[1:], strict=True)],
         )
-        left -= _tokens(view)
+        left -= tokens_of_view(view)
         return view if left >= 0 else None
 
     # Tests first: there are few, and they tell what to run.
     tests = [view for one in found.tests if left > request.token_budget // 2 and (view := shown(one))]
     affected = [view for one in found.affected if left > 0 and (view := shown(one))]
+    elsewhere, is_more = await _elsewhere(found.definitions, code, loaded, request) if request.across else ([], False)
     corpus = loaded.corpus
     return ImpactResult(
         symbol=request.symbol,
@@ -179,9 +201,57 @@ async def impact(
         total_affected=len(found.affected),
         total_tests=len(found.tests),
         guesses=found.guesses,
-        truncated=found.incomplete or len(affected) < len(found.affected) or len(tests) < len(found.tests),
+        elsewhere=elsewhere,
+        truncated=is_more or found.incomplete or len(affected) < len(found.affected) or len(tests) < len(found.tests),
         freshness=freshness,
     )
+
+
+async def _elsewhere(
+    rows: Sequence[int], code: CodeService, loaded: Loaded, request: ImpactRequest
+) -> tuple[list[ElsewhereView], bool]:
+    """Who uses these definitions in the other repositories; and whether there are more than are told."""
+    from recollect.codebase.several.dependants import used_elsewhere
+    from recollect.tools.several import loaded_indexes
+
+    others, is_more = await loaded_indexes((), code)
+    left = request.token_budget // 2
+    views: list[ElsewhereView] = []
+    for found in await used_elsewhere(code, loaded, rows, others, request.max_hops):
+        there = found.loaded
+        users = [
+            UsedElsewhereView(
+                symbol=called(one.node, there),
+                path=_path(one.node.file, there),
+                line=one.line,
+                hops=1,
+                confidence=round(one.confidence, 3),
+            )
+            for one in found.direct
+        ]
+        users += [
+            UsedElsewhereView(
+                symbol=called(one.node, there),
+                path=_path(one.node.file, there),
+                line=one.way.links[-1].line,
+                hops=one.hops + 1,
+                confidence=round(one.way.confidence, 3),
+            )
+            for one in found.further
+        ]
+        fitting: list[UsedElsewhereView] = []
+        for user in users:
+            left -= tokens_of_view(user)
+            if left < 0:
+                break
+            fitting.append(user)
+        record = there.record
+        view = ElsewhereView(
+            index_id=record.id, root=record.root, package=found.package.name, users=fitting, total=len(users)
+        )
+        views.append(view)
+        is_more = is_more or found.incomplete or len(fitting) < len(users)
+    return views, is_more
 
 
 @tool("code", read_only=True, core=False)
@@ -191,18 +261,18 @@ async def trace(
     """Find the calls by which one function reaches another, with the line of each call and how sure it is."""
     from recollect.codebase.asking.consequences import is_guess, trace_of
 
-    loaded, freshness = await _index(request.index_id, request.project, code, projects, context)
+    loaded, freshness = await chosen_index(request.index_id, request.project, code, projects, context)
     found = await trace_of(request.source, request.target, code, loaded, hops=request.max_hops, limit=request.limit)
     ways: list[WayView] = []
     left = request.token_budget
     for way in found.ways:
         view = WayView(
-            symbols=[_called(node, loaded) for node in way.nodes],
+            symbols=[called(node, loaded) for node in way.nodes],
             confidence=round(way.confidence, 3),
             guess=is_guess(way),
             calls=[_hop(link, node, loaded) for link, node in zip(way.links, way.nodes[1:], strict=True)],
         )
-        left -= _tokens(view)
+        left -= tokens_of_view(view)
         if left < 0 and ways:
             break
         ways.append(view)
@@ -225,7 +295,7 @@ async def repo_map(
     """
     from recollect.codebase.asking.mapping import repository_map, signature_of
 
-    loaded, freshness = await _index(request.index_id, request.project, code, projects, context)
+    loaded, freshness = await chosen_index(request.index_id, request.project, code, projects, context)
     found = await repository_map(
         code, loaded, token_budget=request.token_budget, folder=request.folder.removeprefix("./").strip("/")
     )
@@ -254,9 +324,10 @@ async def repo_map(
     )
 
 
-async def _index(
+async def chosen_index(
     index_id: str | None, project: str | None, code: CodeService, projects: ProjectService, context: CallContext
 ) -> tuple[Loaded, Freshness]:
+    """The index that is named, else that of the project."""
     if index_id is None:
         return await project_index(project, code, projects, context)
     loaded = await code.load(index_id)
@@ -267,14 +338,14 @@ def _path(file: int, loaded: Loaded) -> str:
     return printable_path(loaded.corpus.files[file].path)
 
 
-def _called(node: "Node", loaded: Loaded) -> str:
+def called(node: "Node", loaded: Loaded) -> str:
     """The name of a definition; of the top of a file, the file's."""
     return loaded.names.qualified(node.symbol) if node.symbol >= 0 else _path(node.file, loaded).rsplit("/", 1)[-1]
 
 
 def _hop(link: "Link", node: "Node", loaded: Loaded) -> HopView:
     return HopView(
-        symbol=_called(node, loaded),
+        symbol=called(node, loaded),
         path=_path(node.file, loaded),
         line=link.line,
         call_path=_path(link.source_file, loaded),
@@ -284,5 +355,5 @@ def _hop(link: "Link", node: "Node", loaded: Loaded) -> HopView:
     )
 
 
-def _tokens(view: Result) -> int:
+def tokens_of_view(view: Result) -> int:
     return -(-len(view.model_dump_json()) // 4)

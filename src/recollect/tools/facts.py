@@ -29,6 +29,11 @@ class StoreFactRequest(Request):
         description="What sort of thing it is."
     )
     importance: Share = Field(default=0.5, description="How much it matters.")
+    about: list[Label] = Field(
+        default_factory=list[str],
+        max_length=20,
+        description="The project's code that it is about: a path, path::symbol, or a symbol's qualified name.",
+    )
 
 
 class StoreFactResult(Result):
@@ -105,6 +110,7 @@ async def store_fact(
         category=request.category,
         importance=request.importance,
         provenance=provenance_of(context, "store_fact"),
+        about=tuple(request.about),
     )
     (outcome,) = await memory.remember([draft], await project_id_of(None, projects, context, make=True))
     return StoreFactResult(stored=True, id=outcome.memory.id)

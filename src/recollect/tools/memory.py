@@ -6,8 +6,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from recollect.domain.errors import InvalidRequest
+from recollect.domain.links import CodeLink
 from recollect.domain.memories import Kind, MemoryFilter, Receipt, receipt_of
 from recollect.domain.scopes import Scope, Visibility
+from recollect.grounding.service import Grounding, Reviewed
 from recollect.memory.answering import Hit, Order, Wish
 from recollect.memory.corrections import Corrections
 from recollect.memory.erasing import Eraser
@@ -25,6 +27,15 @@ from recollect.tools.arguments import (
     Share,
     project_id_of,
     provenance_of,
+)
+from recollect.tools.code_view import (
+    CodeView,
+    StaleView,
+    code_view,
+    is_nothing,
+    linked_views,
+    repository_root,
+    stale_view,
 )
 from recollect.tools.memory_view import MemoryView, memory_fields
 
@@ -80,6 +91,16 @@ class NewMemory(Request):
     )
     valid_until: Moment | None = Field(default=None, description="When it ceases to be true, if that is known.")
     source: Label | None = Field(default=None, description="Where it comes from, such as a URL, a file or a person.")
+    about: list[Label] = Field(
+        default_factory=list[str],
+        max_length=20,
+        description="The code that it is about: a path, path::symbol, or a symbol's qualified name. recall says when "
+        "that code has changed or gone. What the content names of the project's code is linked by itself.",
+    )
+    repository: Annotated[str, Field(min_length=1, max_length=4_096)] | None = Field(
+        default=None,
+        description="The folder, or the id of the index, that about names; by default the project's or where you work.",
+    )
 
     @model_validator(mode="after")
     def _is_true_for_a_time(self) -> "NewMemory":
@@ -88,7 +109,7 @@ class NewMemory(Request):
             raise ValueError("valid_until must be later than valid_from")
         return self
 
-    def draft(self, provenance: dict[str, Any]) -> Draft:
+    def draft(self, provenance: dict[str, Any], repository: str | None) -> Draft:
         return Draft(
             content=self.content,
             scope=self.scope,
@@ -106,6 +127,8 @@ class NewMemory(Request):
             subject=self.subject,
             valid_from=self.valid_from,
             valid_until=self.valid_until,
+            about=tuple(self.about),
+            repository=repository,
             given=_DRAFTED & self.model_fields_set | (_KIND if "fact_type" in self.model_fields_set else _NOTHING),
         )
 
@@ -135,6 +158,11 @@ class RememberResult(Result):
         description="The kinds of secrets, such as a password, that were not kept: a mark stands in their place."
     )
     repeated: bool = Field(description="Whether it had been done before under this idempotency_key, and not again now.")
+    about: list[CodeView] = Field(
+        default_factory=list[CodeView],
+        exclude_if=is_nothing,
+        description="The code that it is about, where it is about any; told when it is written, not when repeated.",
+    )
 
 
 class RememberManyRequest(Request):
@@ -247,6 +275,16 @@ class RecalledMemory(MemoryView):
     )
     duplicates: list[str] = Field(description="The ids of memories that say the same and were left out for it.")
     explanation: Explanation | None = Field(description="Where the score comes from, when asked for.")
+    about: list[CodeView] = Field(
+        default_factory=list[CodeView],
+        exclude_if=is_nothing,
+        description="The code that it is about, and what became of it, where it is about any.",
+    )
+    stale: StaleView | None = Field(
+        default=None,
+        exclude_if=is_nothing,
+        description="Told when that code has changed or gone since: check it before you rely on it. See review_stale.",
+    )
 
 
 class SearchExplanation(Result):
@@ -343,7 +381,11 @@ class CorrectResult(Result):
 
 @tool("memory")
 async def remember(
-    request: RememberRequest, memory: MemoryService, projects: ProjectService, context: CallContext
+    request: RememberRequest,
+    memory: MemoryService,
+    grounding: Grounding,
+    projects: ProjectService,
+    context: CallContext,
 ) -> RememberResult:
     """Remember a fact, decision, preference or event, durably.
 
@@ -351,24 +393,34 @@ async def remember(
     later calls update.
     """
     project_id = await project_id_of(request.project, projects, context, make=True)
-    (remembered,) = await _keep(memory, [request], project_id, request.idempotency_key, context, "remember")
+    (remembered,) = await _keep(memory, grounding, [request], project_id, request.idempotency_key, context, "remember")
     return remembered
 
 
 @tool("memory")
 async def remember_many(
-    request: RememberManyRequest, memory: MemoryService, projects: ProjectService, context: CallContext
+    request: RememberManyRequest,
+    memory: MemoryService,
+    grounding: Grounding,
+    projects: ProjectService,
+    context: CallContext,
 ) -> RememberManyResult:
     """Remember many things at once, in one transaction: all are kept, or none."""
     project_id = await project_id_of(request.project, projects, context, make=True)
-    remembered = await _keep(memory, request.memories, project_id, request.idempotency_key, context, "remember_many")
+    remembered = await _keep(
+        memory, grounding, request.memories, project_id, request.idempotency_key, context, "remember_many"
+    )
     updated = sum(one.outcome == "updated" for one in remembered)
     return RememberManyResult(memories=remembered, stored=len(remembered) - updated, updated=updated)
 
 
 @tool("memory", read_only=True)
 async def recall(
-    request: RecallRequest, memory: MemoryService, projects: ProjectService, context: CallContext
+    request: RecallRequest,
+    memory: MemoryService,
+    grounding: Grounding,
+    projects: ProjectService,
+    context: CallContext,
 ) -> RecallResult:
     """Find the memories most relevant to a question, best first.
 
@@ -376,9 +428,10 @@ async def recall(
     assume: an empty answer means that nothing fitting is remembered.
     """
     project_id = await project_id_of(request.project, projects, context)
+    visibility = Visibility(project_id, request.session_id or request.from_session)
     found = await memory.recall(
         request.query,
-        Visibility(project_id, request.session_id or request.from_session),
+        visibility,
         MemoryFilter(
             scope=request.scope,
             category=request.category,
@@ -401,8 +454,10 @@ async def recall(
             near_misses=NEAR_MISSES if request.explain else 0,
         ),
     )
+    linked = [hit.memory for hit in found.hits if hit.memory.links]
+    reviewed = {one.memory.id: one for one in await grounding.review(linked, visibility)} if linked else {}
     return RecallResult(
-        memories=[_recalled(hit, request.explain) for hit in found.hits],
+        memories=[_recalled(hit, request.explain, reviewed.get(hit.memory.id)) for hit in found.hits],
         order="time" if found.order is Order.TIME else "score",
         considered=found.considered,
         below_threshold=found.below_threshold,
@@ -443,12 +498,17 @@ async def memory_history(
 
 @tool("memory")
 async def correct(
-    request: CorrectRequest, corrections: Corrections, projects: ProjectService, context: CallContext
+    request: CorrectRequest,
+    corrections: Corrections,
+    grounding: Grounding,
+    projects: ProjectService,
+    context: CallContext,
 ) -> CorrectResult:
     """Put right what was remembered wrongly: every memory with the wrong words says what is right from now on.
 
     What they said before stays in memory_history.
     """
+    project_id = await project_id_of(request.project, projects, context, make=True)
     made = await corrections.correct(
         wrong=request.what_was_wrong,
         right=request.what_is_right,
@@ -461,13 +521,15 @@ async def correct(
             category=request.correction_type,
             provenance=provenance_of(context, "correct"),
         ),
-        project_id=await project_id_of(request.project, projects, context, make=True),
+        project_id=project_id,
     )
+    await grounding.renew([one.id for one in made.corrected], Visibility(project_id, request.session_id))
     return CorrectResult(id=made.id, corrected=[MemoryView.of(memory_fields(one)) for one in made.corrected])
 
 
 async def _keep(
     memory: MemoryService,
+    grounding: Grounding,
     given: Sequence[NewMemory],
     project_id: str | None,
     idempotency_key: str | None,
@@ -475,15 +537,37 @@ async def _keep(
     tool: str,
 ) -> list[RememberResult]:
     provenance = provenance_of(context, tool)
-    drafts = [new.draft(provenance) for new in given]
+    # Without a project, code is named where somebody works.
+    here = "." if project_id is None and context.working_directory is not None else None
+    drafts = [
+        new.draft(
+            provenance, await repository_root(new.repository or (here if new.about else None), grounding, context)
+        )
+        for new in given
+    ]
     if idempotency_key is None:
         outcomes = await memory.remember(drafts, project_id)
-        return [_remembered(receipt_of(outcome), repeated=False) for outcome in outcomes]
-    written = await memory.remember_once(drafts, project_id, context.client or "", idempotency_key)
-    return [_remembered(receipt, repeated=written.outcomes is None) for receipt in written.receipts]
+        remembered = [_remembered(receipt_of(one), one.memory.links, repeated=False) for one in outcomes]
+    else:
+        written = await memory.remember_once(drafts, project_id, context.client or "", idempotency_key)
+        links = [one.memory.links for one in written.outcomes] if written.outcomes else [()] * len(drafts)
+        remembered = [
+            _remembered(receipt, own, repeated=written.outcomes is None)
+            for receipt, own in zip(written.receipts, links, strict=True)
+        ]
+    for session_id in {new.session_id for new in given}:
+        # What was said to be about code before, and says something else now, is about the code as it is now.
+        changed = [
+            one.id
+            for one, new in zip(remembered, given, strict=True)
+            if one.outcome == "updated" and one.about and new.session_id == session_id
+        ]
+        if changed:
+            await grounding.renew(changed, Visibility(project_id, session_id))
+    return remembered
 
 
-def _remembered(receipt: Receipt, *, repeated: bool) -> RememberResult:
+def _remembered(receipt: Receipt, links: Sequence[CodeLink], *, repeated: bool) -> RememberResult:
     return RememberResult.of(
         {
             "id": receipt.id,
@@ -494,16 +578,19 @@ def _remembered(receipt: Receipt, *, repeated: bool) -> RememberResult:
             "conflicts": [*receipt.conflicts],
             "masked": [*receipt.masked],
             "repeated": repeated,
+            "about": linked_views(links) if links else [],
         }
     )
 
 
-def _recalled(hit: Hit, explain: bool) -> RecalledMemory:
+def _recalled(hit: Hit, explain: bool, reviewed: Reviewed | None = None) -> RecalledMemory:
     values = memory_fields(hit.memory)
     values["score"] = hit.score
     values["confirmed"] = hit.confirmed
     values["duplicates"] = [*hit.duplicates]
     values["explanation"] = _explanation(hit) if explain else None
+    values["about"] = [code_view(one) for one in reviewed.comparisons] if reviewed else []
+    values["stale"] = stale_view(reviewed) if reviewed else None
     return RecalledMemory.of(values)
 
 

@@ -15,7 +15,7 @@ from recollect.domain.progress import Reporter
 from recollect.jobs.service import JobService
 from recollect.storage.code import IndexRecord
 from recollect.toolkit.resources import resource
-from recollect.tools.repositories import BUILD, MOST_JOBS, UNDER_WAY
+from recollect.tools.index_jobs import BUILD, KEEP, MOST_JOBS, UNDER_WAY, index_of, jobs_of
 
 _BEGAN = time.monotonic()
 JSON = "application/json"
@@ -24,7 +24,7 @@ JSON = "application/json"
 async def each_index(code: CodeService, jobs: JobService) -> Sequence[Mapping[str, str]]:
     """Those that there are, and those that are being built for the first time."""
     known = [record.id for record in await code.store.indexes()]
-    return [{"index_id": index_id} for index_id in dict.fromkeys([*known, *await _active(code, jobs)])]
+    return [{"index_id": index_id} for index_id in dict.fromkeys([*known, *await _active(jobs)])]
 
 
 async def index_mark(index_id: str, code: CodeService, jobs: JobService) -> str:
@@ -34,14 +34,14 @@ async def index_mark(index_id: str, code: CodeService, jobs: JobService) -> str:
     return f"{state} {job.id} {job.state} {job.progress}" if job else f"{state}"
 
 
-async def pipelines_mark(code: CodeService, jobs: JobService) -> str:
-    return " ".join(await _active(code, jobs))
+async def pipelines_mark(jobs: JobService) -> str:
+    return " ".join(await _active(jobs))
 
 
 @resource("repo://status", mime_type=JSON, title="Status of the server's indexing", mark=pipelines_mark)
 async def repo_status(code: CodeService, jobs: JobService) -> str:
     """Which indexes are being built now, and by which server."""
-    active = await _active(code, jobs)
+    active = await _active(jobs)
     return _json(
         {
             "server_info": {
@@ -60,7 +60,8 @@ async def repo_status(code: CodeService, jobs: JobService) -> str:
 async def index_status(index_id: str, code: CodeService, jobs: JobService) -> str:
     """Whether an index is queued, running, completed, failed or cancelled, and how far it is."""
     record, job = await _looked_up(index_id, code, jobs)
-    return _json(status_of(index_id, record, job, code.indexer.clock()))
+    watched = bool(await jobs_of(index_id, KEEP, jobs))
+    return _json({**status_of(index_id, record, job, code.indexer.clock()), "watched": watched})
 
 
 @resource(
@@ -114,7 +115,7 @@ async def index_bundle(index_id: str, code: CodeService, jobs: JobService, repor
 async def _looked_up(index_id: str, code: CodeService, jobs: JobService) -> tuple[IndexRecord | None, Job | None]:
     """What is kept of the index, and the newest job that built it; `NotFound` when there is neither."""
     record = await code.store.index(index_id)
-    newest = next((job for job in await jobs.list([], BUILD, MOST_JOBS) if _is_of(job, index_id, record)), None)
+    newest = next((job for job in await jobs.list([], BUILD, MOST_JOBS) if index_of(job) == index_id), None)
     if record is None and (newest is None or newest.state is JobState.COMPLETED):  # there is none, or no more
         raise unknown_index(index_id)
     return record, newest
@@ -128,31 +129,13 @@ async def _must_be_whole(index_id: str, code: CodeService, jobs: JobService) -> 
         )
 
 
-async def _active(code: CodeService, jobs: JobService) -> list[str]:
+async def _active(jobs: JobService) -> list[str]:
     """The indexes that are being built, in whichever process."""
-    ids: list[str] = []
-    records: Sequence[IndexRecord] | None = None
-    for job in await jobs.list(UNDER_WAY, BUILD, MOST_JOBS):
-        if "index_id" in job.payload:
-            ids.append(job.payload["index_id"])
-        else:
-            records = records or await code.store.indexes()
-            ids += [record.id for record in records if _is_of(job, record.id, record)]
-    return list(dict.fromkeys(ids))
-
-
-def _is_of(job: Job, index_id: str, record: IndexRecord | None) -> bool:
-    """Whether the job builds this index: by what it says, by what came of it, or by what it was asked."""
-    if told := job.payload.get("index_id") or (job.result or {}).get("index_id"):
-        return told == index_id
-    asked = job.payload.get("arguments", {})
-    return (
-        record is not None
-        and asked.get("path") == record.root
-        and asked.get("rev", "HEAD") == record.rev
-        and list(asked.get("excludes", [])) == list(record.options.get("excludes", []))
-    )
+    return list(dict.fromkeys(index_of(job) for job in await jobs.list(UNDER_WAY, BUILD, MOST_JOBS)))
 
 
 def _json(value: Mapping[str, object]) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+RESOURCES = (repo_status, index_status, index_manifest, index_log, index_bundle)

@@ -1,6 +1,7 @@
 """Indexes of repositories: made once, kept up to date by what changed, and searched with citations."""
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -8,19 +9,18 @@ from pydantic import Field
 
 from recollect.codebase.asking.intents import Intent
 from recollect.codebase.indexing import IndexOptions, index_id_of, unknown_index
+from recollect.codebase.linking import UNSETTLED
 from recollect.codebase.service import CodeHit, CodeService
 from recollect.domain.code import Snapshot, Span
 from recollect.domain.errors import Forbidden, InvalidRequest
-from recollect.domain.jobs import Job, JobState
+from recollect.grounding.service import Grounding, Part
 from recollect.jobs.service import JobRun, JobService
+from recollect.memory.projects import ProjectService
 from recollect.storage.code import IndexedFile, IndexRecord
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, examples, tool
-
-BUILD = "build_repo_index"
-# Jobs that are looked through for one that builds the same index.
-MOST_JOBS = 200
-UNDER_WAY = (JobState.QUEUED, JobState.RUNNING, JobState.CANCELLING)
+from recollect.tools.code_view import AboutCode, Memories, remembered_about
+from recollect.tools.index_jobs import BUILD, jobs_of
 
 IndexId = Annotated[
     str, Field(pattern=r"^[A-Za-z0-9_-]{1,100}$", description="Of the index; ensure_repo_index tells it.")
@@ -98,6 +98,10 @@ class BuildRepoIndexResult(Result):
     symbols: int
     edges: int = Field(description="How many uses were resolved.")
     unresolved: int = Field(description="How many were not, most of them of libraries.")
+    unsettled: int = Field(
+        0,
+        description="Of how many changed files it is not known yet what they mean for values passed through others.",
+    )
     skipped: int = Field(description="How many files were not read: binaries, too large, locked versions.")
     freshness: Freshness
 
@@ -143,6 +147,7 @@ class FoundCode(Result):
     content: Shown
     stale: bool = Field(description="Whether the file changed since it was indexed: then its content is not shown.")
     citation: Citation
+    memories: Memories
 
 
 class SearchRepoResult(Result):
@@ -232,7 +237,7 @@ async def ensure_repo_index(
     snapshot = await code.indexer.snapshot(root, request.rev, options)
     index_id = index_id_of(snapshot.root, request.rev, options)
     record = await code.store.index(index_id)
-    job: Job | None = await job_of(index_id, jobs)
+    job = next(iter(await jobs_of(index_id, BUILD, jobs)), None)
     if job is None and (record is None or await changed_since(record, snapshot, code)):
         arguments = {"path": snapshot.root, "rev": request.rev, "excludes": list(options.excludes)}
         job = await jobs.start(BUILD, {"arguments": arguments, "context": context.kept(), "index_id": index_id})
@@ -262,16 +267,24 @@ async def build_repo_index(
         symbols=details["symbols"],
         edges=details["edges"],
         unresolved=details["unresolved"],
+        unsettled=details.get(UNSETTLED, 0),
         skipped=details["skipped"],
         freshness=freshness_of(built.record, 0),
     )
 
 
 @tool("code", read_only=True)
-async def search_repo(request: SearchRepoRequest, code: CodeService) -> SearchRepoResult:
+async def search_repo(
+    request: SearchRepoRequest,
+    code: CodeService,
+    grounding: Grounding,
+    projects: ProjectService,
+    context: CallContext,
+) -> SearchRepoResult:
     """Find where an indexed repository answers a question, names a thing, or would be changed for something.
 
-    Each result is one part of a file with its lines, and a citation that says of which content it is.
+    Each result is one part of a file with its lines, a citation that says of which content it is, and what is
+    remembered about it.
     """
     from recollect.codebase.search.ranking import Toggles
 
@@ -281,8 +294,9 @@ async def search_repo(request: SearchRepoRequest, code: CodeService) -> SearchRe
         request.index_id, request.query, limit=request.k, toggles=toggles, context_lines=request.context_lines
     )
     record = await known_index(request.index_id, code)
+    memories = await remembered_about(record.root, [part_of(hit) for hit in hits], grounding, projects, context)
     return SearchRepoResult(
-        results=[found_code(hit, record) for hit in hits],
+        results=[found_code(hit, record, told) for hit, told in zip(hits, memories, strict=True)],
         total=len(hits),
         query_time_ms=round((time.perf_counter() - began) * 1000, 2),
         freshness=freshness_of(record, None),
@@ -330,12 +344,13 @@ async def ask_index(request: AskIndexRequest, code: CodeService) -> AskIndexResu
 
 @tool("code", idempotent=True, core=False)
 async def cancel(request: CancelRequest, code: CodeService, jobs: JobService) -> CancelResult:
-    """Stop the job that brings an index up to date. The index stays as it was before."""
-    job = await job_of(request.index_id, jobs)
-    if job is None:
+    """Stop what brings an index up to date. The index stays as it was before; a watch of its folder goes on."""
+    under_way = await jobs_of(request.index_id, BUILD, jobs)
+    if not under_way:
         known = await code.store.index(request.index_id)
         return CancelResult(ok=False, message="Pipeline not running" if known else "Pipeline not found")
-    await jobs.cancel(job.id, patience=None)
+    for job in under_way:
+        await jobs.cancel(job.id, patience=None)
     return CancelResult(ok=True, message="Pipeline cancelled")
 
 
@@ -354,27 +369,9 @@ def resolved_root(path: str, context: CallContext, code: CodeService) -> str:
     root = given.resolve()
     if code.roots and not any(root.is_relative_to(allowed) for allowed in code.roots):
         raise Forbidden(
-            f"{root} is in none of the folders that this server may index", hint="RECOLLECT_CODE__ROOTS names them"
+            f"{root} is in none of the folders that this server may index", hint="RECOLLECT_CODE_ROOTS names them"
         )
     return str(root)
-
-
-async def job_of(index_id: str, jobs: JobService) -> Job | None:
-    """The job that is building this index, in whichever process."""
-    for job in await jobs.list(UNDER_WAY, BUILD, MOST_JOBS):
-        if _index_of(job) == index_id:
-            return job
-    return None
-
-
-def _index_of(job: Job) -> str | None:
-    """The index that a job builds, also when it was begun by a call of its own tool."""
-    if "index_id" in job.payload:
-        return job.payload["index_id"]
-    given = job.payload["arguments"]
-    options = IndexOptions(excludes=tuple(given.get("excludes", ())))
-    path = Path(job.payload["context"].get("working_directory") or "/") / Path(given["path"]).expanduser()
-    return index_id_of(str(path.resolve()), given.get("rev", "HEAD"), options)
 
 
 async def known_index(index_id: str, code: CodeService) -> IndexRecord:
@@ -398,7 +395,11 @@ def freshness_of(record: IndexRecord, changed: int | None) -> Freshness:
     )
 
 
-def found_code(hit: CodeHit, record: IndexRecord) -> FoundCode:
+def part_of(hit: CodeHit) -> Part:
+    return Part(hit.file.path, hit.symbol, hit.extract.span.first_line, hit.extract.span.last_line)
+
+
+def found_code(hit: CodeHit, record: IndexRecord, memories: Sequence[AboutCode] = ()) -> FoundCode:
     span = hit.extract.span
     return FoundCode(
         path=printable_path(hit.file.path),
@@ -410,6 +411,7 @@ def found_code(hit: CodeHit, record: IndexRecord) -> FoundCode:
         content=Shown(pre=hit.extract.before, text=hit.extract.text, post=hit.extract.after),
         stale=hit.stale,
         citation=_citation(hit.file, span, record),
+        memories=[*memories],
     )
 
 

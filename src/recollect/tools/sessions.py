@@ -202,7 +202,7 @@ class ExportSessionResult(Result):
     exported_at: datetime
 
 
-@tool("sessions", idempotent=True)
+@tool("sessions", idempotent=True, quotes=True)
 async def session_start(
     request: SessionStartRequest,
     projects: ProjectService,
@@ -233,7 +233,7 @@ async def session_start(
     )
 
 
-@tool("sessions", read_only=True)
+@tool("sessions", read_only=True, quotes=True)
 async def session_history(
     request: SessionHistoryRequest,
     projects: ProjectService,
@@ -259,7 +259,7 @@ async def session_history(
     )
 
 
-@tool("sessions", read_only=True)
+@tool("sessions", read_only=True, quotes=True)
 async def get_session_recap(
     request: GetSessionRecapRequest, projects: ProjectService, briefing: Briefing, context: CallContext
 ) -> GetSessionRecapResult:
@@ -274,7 +274,7 @@ async def get_session_recap(
     )
 
 
-@tool("sessions", idempotent=True, core=False)
+@tool("sessions", idempotent=True, core=False, quotes=True)
 async def end_session(
     request: EndSessionRequest,
     projects: ProjectService,
@@ -288,7 +288,7 @@ async def end_session(
     return EndSessionResult(session=_session(await briefing.known(await sessions.end(session))))
 
 
-@tool("sessions", read_only=True, core=False)
+@tool("sessions", read_only=True, core=False, quotes=True)
 async def export_session(
     request: ExportSessionRequest,
     projects: ProjectService,

@@ -170,6 +170,10 @@ class MovedView(Result):
     content: str = Field(description="Its text, which is that of the first item.")
     items: list[str] = Field(description="The ids of the items; more than one when several say the same.")
     score: float = Field(description="The best score of the items.")
+    known: bool = Field(
+        description="Whether the memory was there before, made of what this session had in mind earlier: it says the "
+        "same, and now tells of these items too."
+    )
 
 
 class KeptBackView(Result):
@@ -338,7 +342,7 @@ def _found(match: Match) -> FoundItem:
 def _consolidated(done: Consolidation, dry_run: bool) -> ConsolidateResult:
     return ConsolidateResult(
         moved=[_moved(move) for move in done.moves],
-        merged=sum(len(move.items) - 1 for move in done.moves),
+        merged=sum(len(move.items) - (not move.known) for move in done.moves),
         kept_back=[_kept_back(one) for one in done.kept_back],
         dry_run=dry_run,
     )
@@ -346,7 +350,9 @@ def _consolidated(done: Consolidation, dry_run: bool) -> ConsolidateResult:
 
 def _moved(move: Move) -> MovedView:
     ids = [item.id for item in move.items]
-    return MovedView(memory_id=move.memory_id, content=move.items[0].content, items=ids, score=move.score)
+    return MovedView(
+        memory_id=move.memory_id, content=move.items[0].content, items=ids, score=move.score, known=move.known
+    )
 
 
 def _kept_back(one: KeptBack) -> KeptBackView:

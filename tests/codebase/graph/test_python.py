@@ -4,7 +4,7 @@ from textwrap import dedent
 
 import pytest
 
-from recollect.codebase.graph.python import resolve, signature
+from recollect.codebase.graph.python import resolve
 from recollect.codebase.parsing.reading import read_facts
 from recollect.domain.code import Edge, Evidence, FileFacts, Language, Unresolved, UseKind
 
@@ -319,18 +319,8 @@ def test_what_callers_pass_counts_when_one_file_is_resolved_anew():
         main="from bells import press\ndef ring(): ...\npress(ring)\n",
     )
     everything = resolve(facts, facts)
-    assert resolve(["bells.py"], facts, callers=["main.py"]) == {"bells.py": everything["bells.py"]}
+    assert resolve(["bells.py"], facts, callers={"main.py": {3}}) == {"bells.py": everything["bells.py"]}
     assert calls(facts, "bells.py") == {"press -> main.py:ring"}
-
-
-def test_a_signature_changes_with_what_others_can_see_and_not_with_lines():
-    def signed(text: str) -> bytes:
-        return signature(facts_of(main=text)["main.py"])
-
-    before = signed("def press(bell):\n    return bell\n")
-    assert signed("# A bell.\n\ndef press(bell):\n    return bell\n") == before
-    assert signed("def press(bell, hard):\n    return bell\n") != before
-    assert signed("def press(bell):\n    return print\n") != before
 
 
 def test_classes_that_inherit_from_each_other_and_functions_that_return_themselves_come_to_an_end():
@@ -364,6 +354,14 @@ def test_a_script_without_a_suffix_is_resolved_and_files_of_other_languages_are_
     facts = facts_of(bells="def ring(): ...\n")
     facts["bin/press"] = read_facts(b"from bells import ring\nring()\n", Language.PYTHON)
     facts["notes.md"] = FileFacts(Language.MARKDOWN, 1)
-    found = resolve(facts, facts, callers=["notes.md", "gone.py"])
+    found = resolve(facts, facts, callers={"notes.md": {1}, "gone.py": {1}})
     assert sorted(found) == ["bells.py", "bin/press"]
     assert found["bin/press"].edges == [Edge(-1, "bells.py", 0, UseKind.CALL, 2, Evidence.IMPORTED, 1.0)]
+
+
+def test_a_literal_of_half_a_character_is_no_hindrance():
+    facts = facts_of(
+        bells="def ring(): ...\n__all__ = ['ring', '\\udc81']\n",
+        main="from bells import *\nvalues = {'\\udc81': ring, 'a': ring}\nvalues['a']()\n",
+    )
+    assert calls(facts) == {"top -> bells.py:ring"}

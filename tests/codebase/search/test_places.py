@@ -2,7 +2,8 @@
 
 import pytest
 
-from recollect.codebase.search.places import Places, name_words
+from recollect.codebase.search.places import Places
+from recollect.codebase.words import name_words
 
 PATHS = ("src/auth/tokens.py", "src/auth/__init__.py", "web/tokenbuckets.test.ts", "README")
 

@@ -289,7 +289,8 @@ async def toy_server(home: Path, *, surface: str, client: str | None = None) -> 
     services.provide(JobService, running_jobs)
     services.provide(ToolServer, this_server)
     dispatcher = Dispatcher(registry, services, UsageCounter())
-    offering = Offering(dispatcher, Listing(registry, Toolset("core")), Resources(SHELF, services))
+    shelf = Resources(SHELF, services)
+    offering = Offering(dispatcher, Listing(registry, Toolset("core")), lambda: shelf)
     server = build_server(
         lambda: offering,
         version="1.2.3",

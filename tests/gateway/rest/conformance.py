@@ -1,5 +1,6 @@
 """Whether a server does what its OpenAPI document says, found out by schemathesis."""
 
+import os
 import sys
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -10,6 +11,7 @@ from starlette.types import ASGIApp
 
 from tests.gateway.rest.serving import serving
 
+ROOT = Path(__file__).parents[3]
 CHECKS = (
     "not_a_server_error",
     "status_code_conformance",
@@ -36,6 +38,14 @@ include-path = "/v1/mimo/ask"
 checks.not_a_server_error.expected-statuses = ["2xx", "3xx", "4xx", 504]
 """
 
+# All of it is read for each request. What hypothesis knows of Unicode takes seconds to find out, so it is kept.
+ENVIRONMENT = {
+    **{name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "TMPDIR", "LANG")},
+    "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]),
+    "SCHEMATHESIS_HOOKS": "tests.gateway.rest.thinning",
+    "HYPOTHESIS_STORAGE_DIRECTORY": str(ROOT / ".hypothesis"),
+}
+
 
 async def check_conformance(target: ASGIApp | str, *, key: str | None = None, examples: int = 10) -> None:
     """Fail with schemathesis's report unless the application, or the server at the URL, keeps to its document.
@@ -56,5 +66,5 @@ async def check_conformance(target: ASGIApp | str, *, key: str | None = None, ex
             *("--generation-allow-x00", "false"),
             *(("--header", f"Authorization: Bearer {key}") if key else ()),
         ]
-        run = await anyio.run_process(command, check=False, cwd=folder)
+        run = await anyio.run_process(command, check=False, cwd=folder, env=ENVIRONMENT)
     assert run.returncode == 0, f"{run.stdout.decode()}\n{run.stderr.decode()}"

@@ -101,3 +101,71 @@ def test_101_a_very_long_text_comes_in_parts_that_lose_nothing() -> None:
     assert "".join(one.moved.memory.content for one in found) == text
     assert [one.moved.memory.provenance["part"] for one in found] == [1, 2, 3]
     assert len({one.origin for one in found}) == 3
+
+
+def test_101_what_the_program_says_in_the_users_name_is_nobodys_word() -> None:
+    """As version 2 writes it: summaries after compacting, reminders, news of background tasks, its own answers."""
+    reading = ClaudeCodeLog(NOW)
+    log = lines(
+        {"type": "last-prompt", "lastPrompt": "Why?", "sessionId": "5b9d"},
+        {"type": "queue-operation", "operation": "enqueue", "content": "And the tests?", "sessionId": "5b9d"},
+        {**COMMON, "type": "system", "subtype": "compact_boundary", "uuid": "s1", "content": "Conversation compacted"},
+        said("user", "u1", "This session is being continued from a previous one.", isCompactSummary=True),
+        said("user", "u2", "<task-notification>\n<task-id>b1</task-id>\n</task-notification>"),
+        said("user", "u3", [{"type": "text", "text": "[Request interrupted by user for tool use]"}]),
+        said("user", "u4", "<system-reminder>\nThe list is empty.\n</system-reminder>"),
+        said("assistant", "u5", [{"type": "text", "text": "No response requested."}], {"model": "<synthetic>"}),
+        said("assistant", "u6", [{"type": "text", "text": "API Error: 529"}], isApiErrorMessage=True),
+        said("assistant", "u7", [{"type": "redacted_thinking", "data": "EmwK"}], {"id": "msg_3"}),
+    )
+    assert arrivals(reading, log) == []
+    assert reading.left_out == Counter(
+        {
+            "message that nobody said": 6,
+            "line of type last-prompt": 1,
+            "line of type queue-operation": 1,
+            "line of type system": 1,
+            "redacted_thinking in a message": 1,
+        }
+    )
+
+
+def test_101_what_the_program_puts_between_the_users_words_is_left_out() -> None:
+    opened = "<ide_opened_file>The user opened /home/ada/shop/cart.py.</ide_opened_file>"
+    reminder = "<system-reminder>\nDo not mention this.\n</system-reminder>"
+    log = lines(
+        said("user", "u1", [{"type": "text", "text": opened}, {"type": "text", "text": "Mend it."}]),
+        said("user", "u2", f"{reminder}\n\nAnd <b>test</b> it.\n{reminder}"),
+    )
+    found = [one.moved.memory.content for one in arrivals(ClaudeCodeLog(NOW), log)]
+    assert found == ["Mend it.", "And <b>test</b> it."]
+
+
+def test_101_what_was_asked_while_the_program_was_busy_is_on_a_line_of_another_kind() -> None:
+    def queued(uuid: str, **told: Any) -> dict[str, Any]:
+        return {**COMMON, "type": "attachment", "uuid": uuid, "attachment": {"type": "queued_command", **told}}
+
+    reading = ClaudeCodeLog(NOW)
+    note = "<task-notification>done</task-notification>"
+    log = lines(
+        queued("u1", commandMode="prompt", prompt="Check the tests too.", origin={"kind": "human"}),
+        queued("u2", commandMode="prompt", prompt=[{"type": "text", "text": "And the docs."}]),
+        queued("u3", commandMode="task-notification", prompt=note, origin={"kind": "task-notification"}),
+        queued("u4", commandMode="prompt", prompt="from a peer", origin={"kind": "peer"}),
+        {**COMMON, "type": "attachment", "uuid": "u5", "attachment": {"type": "todo_reminder", "content": []}},
+    )
+    found = [one.moved.memory for one in arrivals(reading, log)]
+    assert [(one.speaker, one.content, one.details["prompt"]) for one in found] == [
+        ("user", "Check the tests too.", "Check the tests too."),
+        ("user", "And the docs.", "And the docs."),
+    ]
+    assert reading.left_out == Counter({"message that nobody said": 2, "line of type attachment": 1})
+
+
+def test_101_what_a_helper_is_asked_an_agent_asks() -> None:
+    log = lines(
+        said("user", "u1", "Find all callers of cart().", isSidechain=True, agentId="a1"),
+        said("assistant", "u2", [{"type": "text", "text": "There are three."}], isSidechain=True, agentId="a1"),
+    )
+    found = [one.moved.memory for one in arrivals(ClaudeCodeLog(NOW), log)]
+    assert [(one.speaker, one.provenance["isSidechain"]) for one in found] == [("agent", True), ("assistant", True)]

@@ -73,6 +73,13 @@ def test_101_what_is_missing_taken_or_no_file_is_told(folders: TransferFolders, 
         folders.new_file("no/such/folder")
 
 
+@pytest.mark.parametrize("given", ["x" * 201, f"{'ü' * 101}/x", "x" * 300])
+def test_101_a_name_that_no_file_can_have_is_refused(folders: TransferFolders, given: str) -> None:
+    for use in (folders.new_file, folders.open):
+        with pytest.raises(InvalidRequest, match="more than 200 bytes"):
+            use(given)
+
+
 def test_101_the_folder_for_backups_is_made_for_its_owner_only(tmp_path: Path) -> None:
     TransferFolders(tmp_path / "new" / "backups").new_file("x")
     assert (tmp_path / "new" / "backups").stat().st_mode & 0o777 == 0o700

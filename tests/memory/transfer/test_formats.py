@@ -12,6 +12,7 @@ from recollect.domain.projects import Project
 from recollect.domain.scopes import Scope
 from recollect.memory.transfer.arrivals import Arrival, Place
 from recollect.memory.transfer.formats import KINDS, OwnFormat
+from tests.contracts.samples import link
 from tests.memory.transfer.files import NOW, arrivals, moved, own_file, signed
 
 FULL = moved(
@@ -37,6 +38,7 @@ FULL = moved(
     valid_until=NOW,
     superseded_by="mem_2",
     protected=True,
+    links=(link("src/auth.py::login", text='def login():\n    "Ü"'), link("later")),
 )
 PROJECT = Project(id="prj_1", path="/home/ada/x", name="x", created_at=NOW)
 

@@ -36,6 +36,11 @@ def test_101_each_observation_and_each_relation_is_a_memory_that_names_whom_it_i
     assert (reading.left_out, reading.holds()) == (Counter(), frozenset())
 
 
+def test_101_the_last_line_has_no_end() -> None:
+    """The server joins its lines, entities first, and ends the file with the last one."""
+    assert len(arrivals(KnowledgeGraph(NOW), GRAPH.rstrip(b"\n"))) == 4
+
+
 def test_101_lines_that_are_nothing_of_this_are_counted() -> None:
     reading = KnowledgeGraph(NOW)
     odd = {"type": "entity", "name": "X", "entityType": "t", "observations": ["", 7, "fine"]}

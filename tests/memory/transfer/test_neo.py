@@ -2,13 +2,14 @@
 
 from collections import Counter
 from datetime import UTC, datetime
+from typing import Any
 
 from recollect.domain.identifiers import last_id, settled_id
 from recollect.domain.memories import Kind
 from recollect.memory.transfer.neo import NeoBackup
 from tests.memory.transfer.files import NOW, arrivals, lines
 
-TURN = {
+TURN: dict[str, Any] = {
     "id": "mem_2025-10-08T10:00:00.000Z",
     "embedding": [0.1, 0.2],
     "metadata": {
@@ -22,7 +23,7 @@ TURN = {
     },
     "document": "User Prompt: How do we deploy?\nAgent Thought: They use Fly.\nAgent Response: With fly deploy.",
 }
-SUMMARY = {
+SUMMARY: dict[str, Any] = {
     "id": "summary_session-1",
     "embedding": None,
     "metadata": {
@@ -97,3 +98,28 @@ def test_101_a_summary_is_made_of_the_turns_up_to_its_time_and_of_no_later_one()
     moment = 1_760_000_000_000
     assert settled_id("mem", moment, "anything") <= last_id("mem", moment) < settled_id("mem", moment + 1, "")
     assert settled_id("mem", moment, "one") == settled_id("mem", moment, "one") != settled_id("mem", moment, "two")
+
+
+def test_101_the_text_of_a_summary_is_its_document_and_times_are_numbers() -> None:
+    """As Neo's own services write it: nothing of the text is in the metadata."""
+    reading = NeoBackup(NOW)
+    metadata: dict[str, Any] = {**SUMMARY["metadata"], "timestamp": 1_759_921_200_000, "models": "gemini"}
+    del metadata["summary"]
+    plan = {"sessionId": "session-1", "timestamp": 1_759_921_200_000.5, "type": "implementation_plan"}
+    turn = {**TURN["metadata"], "timestamp": 1_759_917_600_000}
+    documents = (
+        {**SUMMARY, "metadata": metadata},
+        {"id": "plan_1", "embedding": [0.5], "metadata": plan, "document": "1. Write the Dockerfile."},
+        {**TURN, "metadata": turn},
+    )
+    summary, planned, said = (one.moved.memory for one in arrivals(reading, lines(*documents)))
+    assert (summary.kind, summary.content) == (Kind.SUMMARY, "Deploying\n\nWe deployed with Fly.")
+    assert (summary.details["summary"], summary.metadata) == ("We deployed with Fly.", {"models": "gemini"})
+    assert summary.occurred_at == datetime(2025, 10, 8, 11, tzinfo=UTC)
+    assert (planned.kind, planned.category, planned.content) == (
+        Kind.CONTEXT,
+        "implementation_plan",
+        "1. Write the Dockerfile.",
+    )
+    assert (said.kind, said.occurred_at) == (Kind.TURN, datetime(2025, 10, 8, 10, tzinfo=UTC))
+    assert (reading.holds(), reading.left_out) == ({Kind.TURN, Kind.SUMMARY}, Counter())

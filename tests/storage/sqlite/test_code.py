@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from recollect.domain.code import FileTrait, Language
-from recollect.storage.code import Content, IndexedFile, IndexRecord
+from recollect.storage.code import Content, IndexedFile, IndexRecord, KeptDigest, KeptEdges
 from recollect.storage.sqlite.code import DATABASE, SqliteCode
 from recollect.storage.sqlite.connections import Connection
 
@@ -43,8 +43,8 @@ def file(path: str, content: Content = ONE, generation: int = 1, *, dirty: bool 
 
 
 async def test_a_digest_is_kept_once_for_each_content_and_version(store: SqliteCode) -> None:
-    await store.keep(1, [(ONE, b"one"), (ONE, b"again"), (TWO, b"two")])
-    await store.keep(2, [(ONE, b"newer")])
+    await store.keep(1, [KeptDigest(ONE, b"one"), KeptDigest(ONE, b"again"), KeptDigest(TWO, b"two")])
+    await store.keep(2, [KeptDigest(ONE, b"newer")])
     assert await store.known(1, [ONE, TWO, Content("b1", Language.GO)]) == {ONE, TWO}
     assert await store.digests(1, [ONE, TWO]) == {ONE: b"one", TWO: b"two"}
     assert await store.digests(2, [ONE, TWO]) == {ONE: b"newer"}
@@ -53,11 +53,11 @@ async def test_a_digest_is_kept_once_for_each_content_and_version(store: SqliteC
 async def test_an_index_goes_from_one_whole_state_to_the_next(store: SqliteCode, tmp_path: Path) -> None:
     assert await store.index("idx_a") is None
     files = [file("a.py"), file(STRANGE), file("z.py")]
-    assert await store.write(record(), changed=files, removed=[], edges={"a.py": b"edges"})
+    assert await store.write(record(), changed=files, removed=[], edges={"a.py": KeptEdges(b"edges")})
     assert await store.index("idx_a") == record()
     assert await store.files("idx_a") == sorted(files, key=lambda one: one.path.encode("utf-8", "surrogateescape"))
     changed = file("a.py", TWO, 2, dirty=True)
-    assert await store.write(record(2), changed=[changed], removed=["z.py"], edges={STRANGE: b"more"})
+    assert await store.write(record(2), changed=[changed], removed=["z.py"], edges={STRANGE: KeptEdges(b"more")})
     other = await SqliteCode.open(tmp_path)
     assert await other.files("idx_a", after_generation=1) == [changed]
     assert set(await other.paths("idx_a")) == {"a.py", STRANGE}
@@ -70,14 +70,14 @@ async def test_an_index_goes_from_one_whole_state_to_the_next(store: SqliteCode,
 async def test_a_state_that_somebody_else_wrote_first_is_not_written_again(store: SqliteCode) -> None:
     assert await store.write(record(), changed=[file("a.py")], removed=[], edges={})
     for late in (record(1), record(3)):
-        assert not await store.write(late, changed=[file("b.py")], removed=["a.py"], edges={"a.py": b"x"})
+        assert not await store.write(late, changed=[file("b.py")], removed=["a.py"], edges={"a.py": KeptEdges(b"x")})
     assert await store.paths("idx_a") == ["a.py"]
     assert await store.index("idx_a") == record()
 
 
 async def test_what_no_index_needs_is_swept_away(store: SqliteCode) -> None:
-    await store.keep(2, [(ONE, b"one"), (TWO, b"two")])
-    await store.keep(1, [(ONE, b"old")])
+    await store.keep(2, [KeptDigest(ONE, b"one"), KeptDigest(TWO, b"two")])
+    await store.keep(1, [KeptDigest(ONE, b"old")])
     await store.write(record(), changed=[file("a.py")], removed=[], edges={})
     await store.write(record(index_id="idx_b"), changed=[file("b.go", TWO)], removed=[], edges={})
     assert await store.sweep(2) == 1  # the old one
@@ -88,15 +88,37 @@ async def test_what_no_index_needs_is_swept_away(store: SqliteCode) -> None:
     assert await store.known(2, [ONE, TWO]) == {ONE}
 
 
+async def test_files_are_found_by_what_they_lead_to_and_by_what_they_define(store: SqliteCode) -> None:
+    await store.keep(1, [KeptDigest(ONE, b"one", ["run", "stop"]), KeptDigest(TWO, b"two", ["run"])])
+    await store.keep(2, [KeptDigest(ONE, b"newer", ["leave"])])
+    files = [file("a.py"), file("b.go", TWO), file(STRANGE)]
+    edges = {"a.py": KeptEdges(b"x", ["b.go", STRANGE, "gone.py"]), STRANGE: KeptEdges(b"y", ["b.go"])}
+    await store.write(record(), changed=files, removed=[], edges=edges)
+    await store.write(record(index_id="idx_b"), changed=files, removed=[], edges={})
+    assert await store.leading_to("idx_a", ["b.go"]) == ["a.py", STRANGE]
+    assert await store.leading_to("idx_a", [STRANGE, "none"]) == ["a.py"]
+    assert await store.leading_to("idx_b", ["b.go"]) == []
+    named = await store.defining("idx_a", 1, ["run", "stop", "leave"])
+    assert named == {"run": ["a.py", STRANGE, "b.go"], "stop": ["a.py", STRANGE]}
+    assert await store.defining("idx_a", 2, ["leave"]) == {"leave": ["a.py", STRANGE]}
+    await store.write(record(2), changed=[], removed=["a.py"], edges={})
+    assert await store.leading_to("idx_a", ["b.go"]) == [STRANGE]
+    await store.delete("idx_b")
+    await store.sweep(1)
+    assert await store.leading_to("idx_a", ["b.go"]) == [STRANGE]
+    assert await store.defining("idx_a", 1, ["run"]) == {"run": [STRANGE, "b.go"]}
+    assert await store.defining("idx_a", 2, ["leave"]) == {}
+
+
 async def test_what_another_version_made_is_made_anew(tmp_path: Path) -> None:
     store = await SqliteCode.open(tmp_path)
-    await store.keep(1, [(ONE, b"one")])
+    await store.keep(1, [KeptDigest(ONE, b"one")])
     await store.close()
     connection = Connection(tmp_path / DATABASE, 1.0)
     connection.pragma("user_version", 99)
     connection.close()
     store = await SqliteCode.open(tmp_path)
     assert await store.known(1, [ONE]) == set()
-    await store.keep(1, [(ONE, b"one")])
+    await store.keep(1, [KeptDigest(ONE, b"one")])
     assert await store.known(1, [ONE]) == {ONE}
     await store.close()

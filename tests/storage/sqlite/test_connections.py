@@ -66,3 +66,11 @@ def test_a_snapshot_does_not_see_what_others_write_meanwhile(tmp_path: Path) -> 
 
     assert in_snapshot(reader, read) == (0, 0)
     assert in_snapshot(reader, read) == (1, 1)
+
+
+def test_an_inserted_row_is_named_also_when_a_trigger_inserts_another(tmp_path: Path) -> None:
+    connection = Connection(tmp_path / "x.db", 1.0)
+    connection.execute("CREATE TABLE t (x); CREATE TABLE log (x); INSERT INTO log VALUES (1), (2), (3)")
+    connection.execute("CREATE TRIGGER noted AFTER INSERT ON t BEGIN INSERT INTO log VALUES (NEW.x); END")
+    assert [connection.insert("INSERT INTO t VALUES (:x)", {"x": x}) for x in (7, 8)] == [1, 2]
+    assert connection.execute("SELECT rowid, x FROM log WHERE x > 3") == [(4, 7), (5, 8)]

@@ -87,6 +87,29 @@ def test_migrations_are_numbered_without_gaps(tmp_path: Path) -> None:
     assert [migration.version for migration in load_migrations()] == list(range(1, len(load_migrations()) + 1))
 
 
+def test_jobs_of_an_older_store_tell_no_more_of_what_was_forgotten(tmp_path: Path) -> None:
+    steps = load_migrations()
+    connection = migrated(tmp_path / "x.db", steps[:9])
+    connection.execute("INSERT INTO audience (id, scope) VALUES (1, 'global')")
+    connection.execute(
+        "INSERT INTO memory (id, audience_id, importance, confidence, recorded_at, updated_at, tags, metadata,"
+        " content) VALUES ('mem_a', 1, 0.5, 1, 0, 0, '[]', '{}', 'x')"
+    )
+    told = (("summarize_sessions", "mem_a"), ("summarize_sessions", "mem_gone"), ("forget_faded", "mem_gone"))
+    for number, (kind, memory) in enumerate(told):
+        connection.execute(
+            "INSERT INTO job (id, kind, payload, state, attempts, created_at, result) "
+            "VALUES (:id, :kind, '{\"sessionId\": 1}', 'completed', 1, 0, :result)",
+            {"id": str(number), "kind": kind, "result": f'{{"sessions": [{{"memoryId": "{memory}", "title": "t"}}]}}'},
+        )
+    migrate(connection, steps)
+    assert [one is None for (one,) in connection.execute("SELECT result FROM job ORDER BY seq")] == [False, True, False]
+    connection.execute("DELETE FROM memory WHERE id = 'mem_a'")
+    kept = connection.execute("SELECT payload, result, message FROM job ORDER BY seq LIMIT 2")
+    assert kept == [("{}", None, "what it told of was forgotten")] * 2
+    assert connection.execute("SELECT * FROM job_memory") == []
+
+
 async def test_a_store_newer_than_the_program_is_refused_and_left_alone(home: Path) -> None:
     store = await SqliteStore.open(home)
     await store.memories.put([write("precious")])

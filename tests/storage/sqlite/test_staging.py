@@ -6,15 +6,18 @@ from typing import Any
 
 import pytest
 
+from recollect.domain.jobs import JobState
 from recollect.domain.memories import Derived, Kind
+from recollect.domain.progress import Progress
 from recollect.domain.sessions import ClientCall, ToolCall
 from recollect.domain.transfers import Moved
 from recollect.storage.sqlite import transfer
 from recollect.storage.sqlite.connections import Connection
 from recollect.storage.sqlite.store import SqliteStore
 from recollect.storage.transfer import Arrived
-from tests.contracts.samples import NOW, query, search, write
+from tests.contracts.samples import NOBODY_IN_PARTICULAR, NOW, link, query, search, write
 from tests.contracts.test_transfer import ALL, contents, found, pair, whole
+from tests.contracts.working_items import HERE, item
 from tests.storage.sqlite.schemas import new_schema, schema_of
 from tests.storage.sqlite.test_traces import WORDS, needles_of, secret, traces, vector_of
 
@@ -76,6 +79,21 @@ async def test_101_nothing_can_be_found_of_what_had_to_go(store: SqliteStore, ho
     assert traces(home, needles) == set()
 
 
+async def test_101_what_comes_and_what_stays_is_about_the_code_that_it_was_about(store: SqliteStore) -> None:
+    stays, goes = link("a.py::stays", text="def stays"), link("a.py::goes", text="def goes")
+    await store.memories.put(
+        [write("stays", kind=Kind.SUMMARY, links=(stays, link("pending"))), write("goes", links=(goes,))]
+    )
+    comes = link("a.py::comes", text="def comes")
+    await replace_all(store, "job", [pair("comes", links=(comes,))], kinds=ALL - {Kind.SUMMARY})
+    found = await store.links.linked(NOBODY_IN_PARTICULAR)
+    assert {memory.content: memory.links for memory in found} == {
+        "stays": (stays, link("pending")),
+        "comes": (comes,),
+    }
+    assert await whole(store)
+
+
 async def test_101_nothing_can_be_found_of_what_waited_in_vain(store: SqliteStore, home: Path) -> None:
     waiting = secret()
     await store.transfer.begin("job", "checksum")
@@ -114,6 +132,23 @@ async def test_101_calls_that_told_of_what_had_to_go_tell_it_no_more(store: Sqli
     await replace_all(store, "job", [again], kinds=ALL - {Kind.SUMMARY})
     told = [call for one in await store.sessions.list(None, 5) for call in await calls_of(store, one.id)]
     assert told == [replace(telling, arguments={}, result="", erased=True), telling]
+
+
+async def test_101_jobs_that_told_of_what_had_to_go_tell_it_no_more_nor_is_it_in_mind(store: SqliteStore) -> None:
+    gone, stays = write("hedgehog"), write("a summary", kind=Kind.SUMMARY)
+    await store.memories.put([gone, stays])
+    for one in (gone, stays):
+        await store.working.put(item(one.memory.content, memory_id=one.memory.id), 10)
+    for one in (gone, stays):
+        job = await store.jobs.add("summarize_sessions", {}, owner="me")
+        told: dict[str, Any] = {"result": {"title": one.memory.content}, "memory_ids": [one.memory.id]}
+        await store.jobs.finish(job.id, "me", JobState.COMPLETED, progress=Progress(), **told)
+    await replace_all(store, "job", [pair("a tortoise")], kinds=ALL - {Kind.SUMMARY})
+    results = [job.result for job in await store.jobs.list(limit=5)]
+    assert results == [{"title": "a summary"}, None]
+    assert [one.content for one in await store.working.items(HERE, NOW)] == ["a summary"]
+    await store.memories.erase([stays.memory.id])
+    assert [job.result for job in await store.jobs.list(limit=5)] == [None, None], "by the trigger that was made anew"
 
 
 async def calls_of(store: SqliteStore, session_id: str) -> list[ToolCall]:

@@ -9,20 +9,25 @@ from typing import Any
 import numpy as np
 import pytest
 
+from recollect.domain.jobs import JobState
 from recollect.domain.memories import MemoryWrite
-from recollect.domain.progress import SilentReporter
+from recollect.domain.progress import Progress, SilentReporter
 from recollect.domain.rules import ForgettingRules
+from recollect.domain.sessions import ClientCall, ToolCall
 from recollect.memory.forgetting import Forgetter
 from recollect.storage.derived.rotation import Rotation
 from recollect.storage.derived.token_segments import token
 from recollect.storage.derived.vector_codes import encode
 from recollect.storage.sqlite import memories
 from recollect.storage.sqlite.store import SqliteStore
-from tests.contracts.samples import NOBODY_IN_PARTICULAR, NOW, ManualClock, query, search, write
+from tests.contracts.samples import NOBODY_IN_PARTICULAR, NOW, ManualClock, link, query, search, write
+from tests.contracts.working_items import item
 
 DIMENSIONS = 64
 WORDS = ("zanzibarquux", "betelgeusefnord", "xylophonewomble")
 LABELS = ("session-kumquat", "Bartholomew", "key-rutabaga", "meta-ocelot", "tag-narwhal", "category-axolotl")
+# What stands in other columns or tables.
+BESIDE = ("details-gecko", "provenance-dingo", "link-wombat", "lemur", "text-of-code-ibex")
 Needles = Mapping[str, bytes]
 
 
@@ -43,6 +48,7 @@ def secret(content: str = " ".join(WORDS), seed: int = 0, **fields: Any) -> Memo
         tags=("tag-narwhal",),
         category="category-axolotl",
         importance=0.2,
+        links=(link("link-wombat::lemur", text="text-of-code-ibex"),),
         **fields,
     )
 
@@ -50,7 +56,7 @@ def secret(content: str = " ".join(WORDS), seed: int = 0, **fields: Any) -> Memo
 def needles_of(content: str, seed: int = 0) -> Needles:
     """Whatever could tell that the memory was there: as text, as terms stand in derived files, as vectors."""
     words = content.split()
-    texts = {text: text.encode() for text in (*words, *LABELS, "details-gecko", "provenance-dingo")}
+    texts = {text: text.encode() for text in (*words, *LABELS, *BESIDE)}
     tokens = {f"token of {word}": struct.pack("<Q", token(word)) for word in words}
     labels = {f"token of {label}": struct.pack("<Q", token(label)) for label in ("tag tag-narwhal",)}
     code = encode(vector_of(seed), Rotation(DIMENSIONS), DIMENSIONS).directions.tobytes()
@@ -93,6 +99,32 @@ async def test_nothing_can_be_found_of_a_forgotten_memory(store: SqliteStore, ho
     assert traces(home, needles) == set()
 
 
+async def test_nothing_can_be_found_of_it_in_old_calls_and_jobs_and_in_mind(store: SqliteStore, home: Path) -> None:
+    one, needles = secret(), needles_of(" ".join(WORDS))
+    quoted = {"call": b"in-a-call-pangolin", "job": b"in-a-job-capybara", "asked": b"in-a-payload-tapir"}
+    await store.memories.put([one])
+    told = frozenset({one.memory.id})
+    call = ToolCall(
+        tool="recall", arguments={}, result="in-a-call-pangolin", success=True, milliseconds=1, called_at=NOW
+    )
+    await store.sessions.keep([ClientCall("ada", call, told)], None)
+    job = await store.jobs.add("summarize_sessions", {"sessionId": "in-a-payload-tapir"}, owner="me")
+    await store.jobs.finish(
+        job.id,
+        "me",
+        JobState.COMPLETED,
+        progress=Progress(),
+        result={"title": f"in-a-job-capybara {WORDS[0]}"},
+        memory_ids=told,
+    )
+    in_mind = item("in-mind-platypus", memory_id=one.memory.id)
+    await store.working.put(in_mind, 10)
+    quoted |= {"item": b"in-mind-platypus"}
+    await in_all_files(store, home, {**needles, **quoted})
+    await store.memories.delete(NOBODY_IN_PARTICULAR, [one.memory.id])
+    assert traces(home, {**needles, **quoted}) == set()
+
+
 async def test_nothing_can_be_found_of_what_it_was_before(store: SqliteStore, home: Path) -> None:
     one = secret()
     await store.memories.put([one])
@@ -103,6 +135,16 @@ async def test_nothing_can_be_found_of_what_it_was_before(store: SqliteStore, ho
     await store.memories.delete(NOBODY_IN_PARTICULAR, [one.memory.id])
     assert traces(home, needles) == set()
     assert await of_all(store) == ORDINARY
+
+
+async def test_nothing_can_be_found_of_what_code_was_before_it_was_confirmed(store: SqliteStore, home: Path) -> None:
+    one = secret()
+    await store.memories.put([one])
+    needles = {name: name.encode() for name in ("lemur", "text-of-code-ibex")}
+    assert traces(home, needles) == set(needles)
+    after = [link("another", text="text")]
+    assert await store.links.exchange(NOBODY_IN_PARTICULAR, one.memory.id, one.memory.links, after)
+    assert traces(home, needles) == set()
 
 
 async def test_nothing_can_be_found_of_a_memory_that_has_faded_away(store: SqliteStore, home: Path) -> None:

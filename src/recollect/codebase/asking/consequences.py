@@ -52,10 +52,11 @@ async def impact_of(name: str, code: CodeService, loaded: Loaded, hops: int) -> 
     """Who breaks when what is called so changes, through at most so many others."""
     rows = defined(name, loaded)
     links = await code.links(loaded)
-    return await anyio.to_thread.run_sync(_impact, rows, loaded, links, hops)
+    return await anyio.to_thread.run_sync(impact_of_rows, rows, loaded, links, hops)
 
 
-def _impact(rows: Sequence[int], loaded: Loaded, links: Links, hops: int) -> Impact:
+def impact_of_rows(rows: Sequence[int], loaded: Loaded, links: Links, hops: int) -> Impact:
+    """The same for definitions by their rows."""
     walker = Walker(loaded.corpus, links)
     starts = walker.whole(rows)
     inside = {*starts}

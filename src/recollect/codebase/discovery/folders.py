@@ -1,23 +1,34 @@
 """The files of a folder that is no repository: those that no rule in it says to ignore."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from recollect.codebase.discovery.beneath import Beneath, text
 from recollect.codebase.discovery.gathering import Gathering, unreadable
 from recollect.codebase.discovery.git import GitFailed, ask
 from recollect.codebase.discovery.ignoring import TOOL_FOLDERS, IgnoreRules
+from recollect.codebase.discovery.limits import Bounds
 from recollect.domain.errors import Unavailable
 
 # The later decides.
-_RULE_FILES = (".git/info/exclude", ".gitignore", ".ignore")
+RULE_FILES = (".git/info/exclude", ".gitignore", ".ignore")
 _MOST_RULE_BYTES = 1_000_000
 
 
 def gather_folder(root: str, gathering: Gathering, beneath: Beneath) -> None:
     """All files under the folder, links and what tools make left out."""
-    rules = IgnoreRules()
-    rules.add("", _rules_of_the_user(root, gathering))
+    for _, paths in walked(gathering, beneath, rules_of_the_user(root, gathering.bounds)):
+        for path in paths:
+            try:
+                status = beneath.status(path)
+            except OSError:
+                continue  # gone since it was listed
+            gathering.take_file(path, status, beneath)
+
+
+def walked(gathering: Gathering, beneath: Beneath, rules: IgnoreRules) -> Iterator[tuple[str, list[str]]]:
+    """Each folder that counts, with the files in it that no rule says to ignore; rules are added as they are found."""
     waiting = [""]
     while waiting:
         gathering.bounds.check()
@@ -32,9 +43,10 @@ def gather_folder(root: str, gathering: Gathering, beneath: Beneath) -> None:
             gathering.skip(folder, unreadable(error))
             continue
         names = {name for name, _ in found}
-        for rule_file in _RULE_FILES:
+        for rule_file in RULE_FILES:
             if rule_file.partition("/")[0] in names:
                 _add_rules(rules, folder, prefix + rule_file, beneath)
+        files: list[str] = []
         for name, is_folder in found:
             path = prefix + name
             if is_folder:
@@ -46,11 +58,8 @@ def gather_folder(root: str, gathering: Gathering, beneath: Beneath) -> None:
                 elif not rules.ignores(path + "/"):
                     waiting.append(path)
             elif name != ".git" and not rules.ignores(path):
-                try:
-                    status = beneath.status(path)
-                except OSError:
-                    continue  # gone since it was listed
-                gathering.take_file(path, status, beneath)
+                files.append(path)
+        yield folder, files
 
 
 def _add_rules(rules: IgnoreRules, folder: str, path: str, beneath: Beneath) -> None:
@@ -60,13 +69,19 @@ def _add_rules(rules: IgnoreRules, folder: str, path: str, beneath: Beneath) -> 
         return
 
 
-def _rules_of_the_user(root: str, gathering: Gathering) -> list[str]:
+def rules_of_the_user(root: str, bounds: Bounds) -> IgnoreRules:
     """What the user has git ignore everywhere."""
+    rules = IgnoreRules()
+    rules.add("", _lines_of_the_user(root, bounds))
+    return rules
+
+
+def _lines_of_the_user(root: str, bounds: Bounds) -> list[str]:
     try:
-        told = text(ask(root, gathering.bounds, "config", "--type=path", "--get", "core.excludesFile"))
+        told = text(ask(root, bounds, "config", "--type=path", "--get", "core.excludesFile"))
         path = Path(told.removesuffix("\n"))
     except (GitFailed, Unavailable):
-        gathering.bounds.check()
+        bounds.check()
         path = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "git" / "ignore"
     try:
         if not path.is_file():

@@ -14,6 +14,9 @@ class Limits:
     max_file_bytes: int = 1_000_000
     max_files: int = 200_000
     seconds: float = 120.0
+    """For finding out which files there are."""
+    stage_seconds: float = 1_800.0
+    """For each of the stages after that."""
 
 
 def never() -> bool:

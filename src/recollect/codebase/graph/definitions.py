@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from posixpath import dirname
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from recollect.codebase.graph.modules import Modules
 from recollect.codebase.graph.names_flow import Flow
@@ -25,12 +25,51 @@ class Place(NamedTuple):
     symbol: int
 
 
+@runtime_checkable
+class Searched(Protocol):
+    """Facts that tell by themselves which files define something of a name that can be called: no other is read."""
+
+    def defining(self, name: str) -> Iterable[str]: ...
+
+
+class Named:
+    """The definitions of some kinds in files of some languages, by the last of their names."""
+
+    def __init__(self, facts: Facts, languages: Iterable[Language], kinds: Iterable[SymbolKind]) -> None:
+        self._facts = facts
+        self._languages = frozenset(languages)
+        self._kinds = frozenset(kinds)
+        self._found: dict[str, Sequence[Place]] = {}
+
+    def get(self, name: str) -> Sequence[Place]:
+        if not isinstance(self._facts, Searched):
+            return self._all.get(name, ())
+        if name not in self._found:
+            self._found[name] = self._places(self._facts.defining(name)).get(name, ())
+        return self._found[name]
+
+    @cached_property
+    def _all(self) -> Mapping[str, Sequence[Place]]:
+        return self._places(self._facts)
+
+    def _places(self, paths: Iterable[str]) -> Mapping[str, Sequence[Place]]:
+        names: dict[str, list[Place]] = {}
+        for path in paths:
+            facts = self._facts[path]
+            if facts.language in self._languages:
+                for index, symbol in enumerate(facts.symbols):
+                    if symbol.kind in self._kinds:
+                        names.setdefault(last_name(symbol.name), []).append(Place(path, index))
+        return names
+
+
 class Definitions:
     """The tables; each is made when it is first asked for."""
 
     def __init__(self, facts: Facts, languages: Iterable[Language], modules: Modules) -> None:
-        wanted = frozenset(languages)
-        self.facts: Mapping[str, FileFacts] = {path: each for path, each in facts.items() if each.language in wanted}
+        self._languages = frozenset(languages)
+        own = {path: each for path, each in facts.items() if each.language in self._languages}
+        self.facts: Mapping[str, FileFacts] = own
         self.modules = modules
         self._flows: dict[str, Flow] = {}
         self._tops: dict[str, Mapping[str, Sequence[int]]] = {}
@@ -55,22 +94,14 @@ class Definitions:
         return self.flow(path).package
 
     @cached_property
-    def types(self) -> Mapping[str, Sequence[Place]]:
+    def types(self) -> Named:
         """All types by their names."""
-        return self._by_name(TYPES)
+        return Named(self.facts, self._languages, TYPES)
 
     @cached_property
-    def callables(self) -> Mapping[str, Sequence[Place]]:
+    def callables(self) -> Named:
         """All functions and methods by their names."""
-        return self._by_name(CALLABLES)
-
-    def _by_name(self, kinds: frozenset[SymbolKind]) -> Mapping[str, Sequence[Place]]:
-        names: dict[str, list[Place]] = {}
-        for path, facts in self.facts.items():
-            for index, symbol in enumerate(facts.symbols):
-                if symbol.kind in kinds:
-                    names.setdefault(symbol.name.rpartition(".")[2], []).append(Place(path, index))
-        return names
+        return Named(self.facts, self._languages, CALLABLES)
 
     def top(self, path: str) -> Mapping[str, Sequence[int]]:
         """What a file defines outside of types and functions, by name; methods of Go are not among it."""
@@ -131,6 +162,11 @@ class Definitions:
                 if symbol.bases and symbol.kind in _OWNERS:
                     found.setdefault(_simple(symbol.name), []).extend((base, path) for base in symbol.bases)
         return {name: list(dict.fromkeys(bases)) for name, bases in found.items()}
+
+
+def last_name(name: str) -> str:
+    """The name itself of one that says where it belongs: `b` of `a.b`."""
+    return name if name.startswith("[") else name.rpartition(".")[2]
 
 
 def _simple(name: str) -> str:

@@ -2,9 +2,8 @@
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 
-from recollect.codebase.graph.definitions import CALLABLES, TYPES, Place
+from recollect.codebase.graph.definitions import CALLABLES, TYPES, Named, Place, last_name
 from recollect.codebase.graph.javascript_walk import FileState, Target, Walk
 from recollect.codebase.graph.modules import JAVASCRIPT, Modules
 from recollect.codebase.graph.names import COMMON, CONFIDENCE, MOST_GUESSES, MOST_TARGETS
@@ -31,6 +30,7 @@ class _Resolver:
         self._modules = modules
         self._walk = Walk(lambda path: facts[path].flow if path in facts else b"", modules.script)
         self._symbols: dict[str, _Symbols] = {}
+        self._callables = Named(facts, JAVASCRIPT, CALLABLES)
 
     def _of(self, path: str) -> "_Symbols":
         if path not in self._symbols:
@@ -38,16 +38,6 @@ class _Resolver:
             functions = state.flow["functions"] if state is not None else ()
             self._symbols[path] = _Symbols(self._facts[path], [record[1] for record in functions])
         return self._symbols[path]
-
-    @cached_property
-    def _callables(self) -> Mapping[str, Sequence[Place]]:
-        names: dict[str, list[Place]] = {}
-        for path, facts in self._facts.items():
-            if facts.language in JAVASCRIPT:
-                for index, symbol in enumerate(facts.symbols):
-                    if symbol.kind in CALLABLES:
-                        names.setdefault(_last(symbol.name), []).append(Place(path, index))
-        return names
 
     def edges(self, path: str) -> FileEdges:
         facts = self._facts[path]
@@ -57,7 +47,8 @@ class _Resolver:
             return FileEdges((), (), imports)
         edges: list[Edge] = []
         unresolved: list[Unresolved] = []
-        by_start = {use.start: use for use in facts.uses if use.kind in _CALLS}
+        uses = facts.uses
+        by_start = {use.start: use for use in uses if use.kind in _CALLS}
         done: set[int] = set()
         for start, reached in sorted(state.calls.items()):
             use = by_start.get(start)
@@ -73,7 +64,7 @@ class _Resolver:
                 continue
             for place, evidence in found.items():
                 edges.append(Edge(source, *place, kind, reached.line, evidence, _confidence(evidence, len(found))))
-        for use in facts.uses:
+        for use in uses:
             if not use.path or (use.kind in _CALLS and use.start in done):
                 continue
             places, evidence, library = self._named(path, state, use)
@@ -119,7 +110,7 @@ class _Resolver:
             return (), Evidence.IMPORTED, state.libraries[use.start]
         name = names[-1]
         if use.kind in _CALLS and len(names) > 1 and len(name) > 3 and name not in COMMON:
-            places = self._callables.get(name, ())
+            places = self._callables.get(name)
             places = [place for place in places if self._facts[place.path].symbols[place.symbol].container >= 0]
             if 0 < len(places) <= MOST_GUESSES:
                 return places, Evidence.UNIQUE if len(places) == 1 else Evidence.NAME, ""
@@ -129,10 +120,6 @@ class _Resolver:
 def _confidence(evidence: Evidence, targets: int) -> float:
     whole = CONFIDENCE[evidence]
     return whole if targets == 1 else max(0.5 if whole >= 0.5 else 0.1, round(whole - 0.1 * (targets - 1), 2))
-
-
-def _last(name: str) -> str:
-    return name if name.startswith("[") else name.rpartition(".")[2]
 
 
 class _Symbols:
@@ -145,7 +132,7 @@ class _Symbols:
         self._top: dict[str, int] = {}
         self._within: dict[tuple[int, str], int] = {}
         for index, symbol in enumerate(facts.symbols):
-            self._at.setdefault((_last(symbol.name), symbol.line), []).append(index)
+            self._at.setdefault((last_name(symbol.name), symbol.line), []).append(index)
             self._within.setdefault((symbol.container, symbol.name), index)
         for exported, local in facts.exports:
             if (found := self._within.get((-1, local))) is not None:

@@ -212,7 +212,7 @@ class _File:
         if len(links) == 1 and unknown:
             return nothing  # a local variable
         kinds = self._all.callables if use.kind in (UseKind.CALL, UseKind.DECORATE) else self._all.types
-        places = kinds.get(name, ())
+        places = kinds.get(name)
         if len(links) > 1:
             places = [place for place in places if self._all.owner(place.path, self._all.symbol(place)) or not unknown]
         elif use.kind is UseKind.CALL and self._language not in _IMPLICIT_THIS:
@@ -331,7 +331,7 @@ class _File:
         else:
             found = self._in_file(name, -1, types=True) or self._named(name, depth + 1)
         if found is None or found.kind in ("unknown", "module"):
-            places = self._all.types.get(name.rpartition(".")[2], ())
+            places = self._all.types.get(name.rpartition(".")[2])
             return Meaning("type", places, Evidence.UNIQUE, name.rpartition(".")[2]) if len(places) == 1 else None
         if found.kind == "symbols":
             kinds = [place for place in found.places if self._all.symbol(place).kind in TYPES]
@@ -379,7 +379,7 @@ class _File:
         return sorted(found)
 
     def _is_near(self, place: Place, meaning: Meaning) -> bool:
-        if len(self._all.types.get(meaning.name, ())) < 2 or not meaning.places:
+        if len(self._all.types.get(meaning.name)) < 2 or not meaning.places:
             return True
         return any(self._all.group(place.path) == self._all.group(known.path) for known in meaning.places)
 
@@ -630,7 +630,7 @@ class _File:
             for table in (self._all.types, self._all.callables):
                 places = [
                     place
-                    for place in table.get(name, ())
+                    for place in table.get(name)
                     if not self._all.owner(place.path, self._all.symbol(place))
                     and not _is_private(self._all.symbol(place))
                 ]
@@ -671,8 +671,8 @@ class _File:
         if found is not None:
             return found
         owner = Meaning("type", (), Evidence.IMPORTED, package.rpartition(".")[2])
-        if each.name and owner.name in self._all.types:  # `import static com.foo.Bar.baz`
-            members, _ = self._member_places(owner._replace(places=self._all.types[owner.name]), name, depth)
+        if each.name and (types := self._all.types.get(owner.name)):  # `import static com.foo.Bar.baz`
+            members, _ = self._member_places(owner._replace(places=types), name, depth)
             if members:
                 return Meaning("symbols", members, Evidence.IMPORTED)
         return Meaning("library", (), Evidence.IMPORTED, each.module)

@@ -3,14 +3,14 @@
 import builtins
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from hashlib import sha256
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pydantic_core import from_json, to_json
+from pydantic_core import from_json
 
 from recollect.codebase.garbage import uncollected
 from recollect.codebase.graph import python_flow as flow
+from recollect.codebase.graph.definitions import Named
 from recollect.domain.code import (
     Edge,
     Evidence,
@@ -20,6 +20,7 @@ from recollect.domain.code import (
     Language,
     SymbolKind,
     Unresolved,
+    Use,
     UseKind,
 )
 
@@ -54,6 +55,8 @@ _made: Any = tuple[Any, ...].__new__
 
 Value = tuple[Any, ...]
 Values = tuple[Value, ...]
+Callers = Mapping[str, Container[int]]
+"""Files that call into others, and the lines on which they do."""
 
 _OF_IMPORTS = {flow.MODULE, flow.IMPORTED}
 _LASTING = {_BOUND, _FUNCTION, _EXTERNAL}
@@ -890,10 +893,15 @@ class Program:
 
     # Call sites
 
-    def calls(self, paths: Sequence[str]) -> dict[str, list[Call]]:
-        """What the calls in some files mean; parameters are followed to what the same files pass."""
+    def calls(self, paths: Sequence[str], callers: Callers | None = None) -> dict[str, list[Call]]:
+        """What the calls in some files mean; parameters are followed to what these files and the callers pass."""
         done: dict[str, list[Call]] = {}
         waiting: list[tuple[_File, int, list[Call]]] = []
+        for path, lines in sorted((callers or {}).items()):
+            file = self.file(path)
+            for place, call in enumerate(file.calls):
+                if call[3] in lines:
+                    self._resolved(file, place)
         for path in paths:
             file = self.file(path)
             found = done[path] = []
@@ -1127,34 +1135,20 @@ def _last(name: str) -> str:
     return name.rpartition(".")[2]
 
 
-def resolve(paths: Iterable[str], facts: Facts, *, callers: Iterable[str] = ()) -> Mapping[str, FileEdges]:
+def resolve(paths: Iterable[str], facts: Facts, *, callers: Callers | None = None) -> Mapping[str, FileEdges]:
     """What the uses in Python files lead to; the facts are those of the whole repository.
 
     Values that are passed as arguments are followed from the files asked for and from `callers`, the files that are
     known to call into those.
     """
     wanted = sorted(path for path in set(paths) if facts[path].language is Language.PYTHON)
+    others = {path: lines for path, lines in (callers or {}).items() if path in facts and path not in wanted}
     program = Program(facts)
     with uncollected():
-        others = {path for path in callers if path in facts and facts[path].language is Language.PYTHON}
-        calls = program.calls([*wanted, *sorted(others - set(wanted))])
+        own = {path: lines for path, lines in others.items() if facts[path].language is Language.PYTHON}
+        calls = program.calls(wanted, own)
         projection = _Projection(program, facts)
         return {path: projection.edges(path, calls[path]) for path in wanted}
-
-
-def signature(facts: FileFacts) -> bytes:
-    """A hash of what other files can see of a file: files that lead to it are resolved anew only when it changes."""
-    content = from_json(facts.flow) if facts.flow else None
-    visible: list[Any] = [
-        [(symbol.name, symbol.kind, symbol.container, symbol.bases) for symbol in facts.symbols],
-        [(taken.module, taken.name, taken.alias) for taken in facts.imports],
-        list(facts.exports),
-    ]
-    if content:
-        _, nodes, scopes, calls, stores, stars, late, exports = content
-        kept = [[*scope[:3], *scope[4:]] for scope in scopes]
-        visible += [nodes, kept, [call[:3] for call in calls], stores, stars, late, exports]
-    return sha256(to_json(visible)).digest()
 
 
 class _Projection:
@@ -1164,14 +1158,15 @@ class _Projection:
         self._program = program
         self._facts = facts
         self._symbols: dict[str, dict[int, int]] = {}
-        self._methods: dict[str, list[tuple[str, int]]] | None = None
+        self._methods = Named(facts, [Language.PYTHON], [SymbolKind.METHOD])
 
     def edges(self, path: str, calls: Sequence[Call]) -> FileEdges:
         facts = self._facts[path]
         own = self._symbols_of(path)
         edges: dict[tuple[int, str, int, int, int], Edge] = {}
         unresolved: dict[tuple[int, str, int, int, str], Unresolved] = {}
-        uses = {use.start: use for use in facts.uses if use.kind is UseKind.CALL or use.kind is UseKind.NEW}
+        all_uses = facts.uses
+        uses = {use.start: use for use in all_uses if use.kind is UseKind.CALL or use.kind is UseKind.NEW}
         for scope, line, start, how, targets, external in calls:
             source = own.get(scope, -1)
             if how == flow.RAISED:
@@ -1197,7 +1192,7 @@ class _Projection:
                     _add(edges, (source, where, target, UseKind.CALL, line, evidence, confidence))
                 if not guessed:
                     _list(unresolved, (source, use.path, UseKind.CALL, line, ""))
-        self._other_uses(path, facts, edges, unresolved)
+        self._other_uses(path, all_uses, edges, unresolved)
         return FileEdges(
             edges=sorted(edges.values(), key=lambda edge: (edge.line, edge.source, edge.path, edge.target, edge.kind)),
             unresolved=sorted(unresolved.values(), key=lambda one: (one.line, one.source, one.use)),
@@ -1228,27 +1223,22 @@ class _Projection:
         before, _, name = written.rpartition(".")
         if not before or name in _COMMON or name.startswith("__"):
             return []
-        if self._methods is None:
-            self._methods = defaultdict(list)
-            for where, facts in self._facts.items():
-                if facts.language is Language.PYTHON:
-                    for place, symbol in enumerate(facts.symbols):
-                        if symbol.kind is SymbolKind.METHOD:
-                            self._methods[symbol.name].append((where, place))
-        named = self._methods.get(name, [])
+        named = self._methods.get(name)
         if len(named) == 1:
-            return [(*named[0], Evidence.UNIQUE, 0.45)]
-        return [(*one, Evidence.NAME, 0.3 if len(named) == 2 else 0.2) for one in named] if len(named) <= 3 else []
+            return [(named[0].path, named[0].symbol, Evidence.UNIQUE, 0.45)]
+        if len(named) > 3:
+            return []
+        return [(where, place, Evidence.NAME, 0.3 if len(named) == 2 else 0.2) for where, place in named]
 
     def _other_uses(
         self,
         path: str,
-        facts: FileFacts,
+        uses: Sequence[Use],
         edges: dict[tuple[int, str, int, int, int], Edge],
         unresolved: dict[tuple[int, str, int, int, str], Unresolved],
     ) -> None:
         named: dict[tuple[str, int], Values] = {}
-        for use in facts.uses:
+        for use in uses:
             kind = use.kind
             if kind is UseKind.CALL or kind is UseKind.NEW or kind is UseKind.WRITE:
                 continue
@@ -1256,7 +1246,7 @@ class _Projection:
             key = (use.path, use.container if of_object else -1)
             values = named.get(key)
             if values is None:
-                class_line = self._class_around(facts, use.container) if of_object else 0
+                class_line = self._class_around(self._facts[path], use.container) if of_object else 0
                 values = named[key] = self._program.named(path, use.path, class_line)
             for value in values:
                 if value[0] == _EXTERNAL and kind in (UseKind.INHERIT, UseKind.RAISE, UseKind.CATCH, UseKind.DECORATE):

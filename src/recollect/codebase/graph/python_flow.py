@@ -44,6 +44,11 @@ def flow_of(content: bytes, tree: "Tree") -> bytes:
     return to_json(reading.flow())
 
 
+def _is_text(value: str) -> bool:
+    """Whether it is more than half a character: a literal may be, and no name is."""
+    return value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value)
+
+
 def _parsed(content: bytes, tree: "Tree") -> ast.Module | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -570,7 +575,7 @@ class _Reading:
                     | ast.AugAssign(target=ast.Name(id="__all__"), value=ast.List(elts=items) | ast.Tuple(elts=items))
                 ):
                     constants = [item.value for item in items if isinstance(item, ast.Constant)]
-                    names = [name for name in constants if isinstance(name, str)]
+                    names = [name for name in constants if isinstance(name, str) and _is_text(name)]
                     self._exports = [*(self._exports or ()), *names]
                 case _:
                     continue
@@ -587,7 +592,7 @@ class _Reading:
     def read_constant(self, expression: ast.Constant) -> int:
         value = expression.value
         if isinstance(value, str):
-            return self._node(CONSTANT, value if len(value) <= 40 else "")
+            return self._node(CONSTANT, value if len(value) <= 40 and _is_text(value) else "")
         return self._node(CONSTANT, value) if type(value) is int and -1000 < value < 10**9 else 0
 
     def read_attribute(self, expression: ast.Attribute) -> int:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from recollect.codebase.digest import Digest, vectors_of
 from recollect.codebase.path_text import path_from, path_text
-from recollect.codebase.search.places import Places, name_words
+from recollect.codebase.search.places import Places
 from recollect.codebase.search.word_index import WordIndex, as_bytes, from_bytes
 from recollect.codebase.words import words_of
 from recollect.domain.code import FileTrait, Language, SymbolKind
@@ -177,7 +177,8 @@ class Corpus:
             np.array([-1 if row[4] < 0 else row[4] + row[5] for row in rows], dtype=np.int32),
         )
         self.symbols = SymbolRows(*_joined(self.symbols, added))
-        self.definitions.add(*_counted([name_words(name)[-1:] for name in names]))
+        tokens = np.concatenate([digest.searchable.defined for digest in digests])
+        self.definitions.add(np.arange(len(tokens) + 1), tokens, np.ones(len(tokens), dtype=np.uint8))
 
     def _put_chunks(self, digests: Sequence[Digest], first_file: int, firsts: NDArray[np.integer[Any]]) -> None:
         own = [digest.searchable for digest in digests]

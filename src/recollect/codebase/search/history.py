@@ -4,7 +4,9 @@ This module imports numpy, which takes a while: import it where it is needed.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
+from math import log1p
 from typing import Any, Self
 
 import numpy as np
@@ -18,6 +20,10 @@ from recollect.storage.derived.token_segments import saturated, token
 
 # So many of the commits that fit best tell of files.
 BEST_COMMITS = 60
+# So many commits ago a change counts half.
+HALF_AS_LIVELY = 3_000
+# Of each file so many of its newest commits tell what changes together with it.
+NEWEST_TOGETHER = 200
 
 
 class History:
@@ -52,6 +58,43 @@ class History:
         made._paths = [tuple([names[place] for place in touched[start:end]]) for start, end in pairwise(firsts)]
         made._words = WordIndex.of(arrays)
         return made
+
+    def lively(self, row_of: Mapping[str, int], rows: int) -> NDArray[np.float32]:
+        """How much each file is changed, of late more than before; the most lively has 1."""
+        found = np.zeros(rows, dtype=np.float32)
+        for path, value in self._changes.items():
+            if (row := row_of.get(path)) is not None:
+                found[row] = value
+        return found / np.float32(found.max(initial=0) or 1)
+
+    def together(self, path: str) -> Mapping[str, float]:
+        """How often each other file was changed by the commits that changed this one, from 0 to 1."""
+        commits = self._commits.get(path, [])[:NEWEST_TOGETHER]
+        found: dict[str, float] = {}
+        for commit in commits:
+            paths = self._paths[commit]
+            for other in paths:
+                if other != path:
+                    found[other] = found.get(other, 0.0) + 1 / len(commits) / len(paths) ** 0.5
+        return found
+
+    @cached_property
+    def _commits(self) -> Mapping[str, Sequence[int]]:
+        """The commits that changed each file, newest first."""
+        found: dict[str, list[int]] = {}
+        for commit, paths in enumerate(self._paths):
+            for path in paths:
+                found.setdefault(path, []).append(commit)
+        return found
+
+    @cached_property
+    def _changes(self) -> Mapping[str, float]:
+        found: dict[str, float] = {}
+        for commit, paths in enumerate(self._paths):
+            worth = 0.5 ** (commit / HALF_AS_LIVELY) / (len(paths) or 1) ** 0.5
+            for path in paths:
+                found[path] = found.get(path, 0.0) + worth
+        return {path: log1p(value) for path, value in found.items()}
 
     def files(self, words: Sequence[tuple[str, float]], row_of: Mapping[str, int], rows: int) -> NDArray[np.float32]:
         """What the commits that fit these words say for each file."""

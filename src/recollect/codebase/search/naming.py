@@ -5,11 +5,12 @@ This module imports numpy, which takes a while: import it where it is needed.
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 import numpy as np
 
 from recollect.codebase.search.corpus import KINDS, Corpus
-from recollect.codebase.search.places import name_words
+from recollect.codebase.words import name_words
 from recollect.domain.code import FileTrait, SymbolKind
 from recollect.domain.nearest import nearest_names
 
@@ -38,6 +39,8 @@ _FIRST = (
 _ORDER = {kind: place for place, kind in enumerate(_FIRST)}
 _LOWER = FileTrait.TEST | FileTrait.EXAMPLE | FileTrait.VENDORED | FileTrait.GENERATED | FileTrait.DOCUMENTATION
 LENGTHS_APART = 4
+# A table of all names takes as long as looking through them so often.
+OFTEN = 30
 _CALLABLE = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.CONSTRUCTOR, SymbolKind.MACRO})
 
 
@@ -46,22 +49,38 @@ class Names:
 
     def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus
-        self._rows: dict[str, list[int]] = {}
-        living = corpus.alive[corpus.symbols.files] if len(corpus.names) else np.empty(0, dtype=np.bool_)
-        for row in np.flatnonzero(living).tolist():
-            self._rows.setdefault(corpus.names[row], []).append(row)
+        self._asked = 0
+        self._living = corpus.alive[corpus.symbols.files] if len(corpus.names) else np.empty(0, dtype=np.bool_)
 
-    def find(self, name: str) -> list[int]:
+    @cached_property
+    def _rows(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for row in np.flatnonzero(self._living).tolist():
+            found.setdefault(self._corpus.names[row], []).append(row)
+        return found
+
+    def _called(self, name: str) -> list[int]:
+        self._asked += 1
+        if self._asked > OFTEN:
+            return self._rows.get(name, [])
+        names, found, row = self._corpus.names, list[int](), -1
+        for _ in range(names.count(name)):
+            row = names.index(name, row + 1)
+            found.append(row)
+        return [row for row in found if self._living[row]]
+
+    def find(self, name: str, *, exactly: bool = False) -> list[int]:
         """The definitions that are meant by a name, likeliest first.
 
-        It may be qualified (`Router.add`, `src/app.py::Router.add`); upper and lower case count only if that finds any.
+        It may be qualified (`Router.add`, `src/app.py::Router.add`); upper and lower case count only if that finds any,
+        or if the name is given `exactly`.
         """
         path, _, local = name.rpartition("::") if "/" in name.split("::", 1)[0] else ("", "", name)
         parts = [part for part in _SEPARATOR.split(local.strip().removesuffix("()")) if part]
         if not parts:
             return []
-        found = self._rows.get(parts[-1], [])
-        if not found:
+        found = self._called(parts[-1])
+        if not found and not exactly:
             wanted = parts[-1].lower()
             found = [row for known, rows in self._rows.items() if known.lower() == wanted for row in rows]
         fitting = [row for row in found if self._is_within(row, parts[:-1]) and self._is_in(row, path)]
@@ -90,6 +109,14 @@ class Names:
             names.append(self._corpus.names[row])
             row = int(self._corpus.symbols.containers[row])
         return ".".join(reversed(names))
+
+    def around(self, file: int, byte: int) -> int:
+        """The innermost definition of a file that a byte is in; -1 when it is in none."""
+        symbols = self._corpus.symbols
+        first, last = np.searchsorted(symbols.files, [file, file + 1]).tolist()
+        spans = symbols.spans[first:last]
+        inside = np.flatnonzero((spans[:, 0] <= byte) & (byte < spans[:, 1]))
+        return first + int(inside[-1]) if len(inside) else -1
 
     def kind(self, row: int) -> SymbolKind:
         return KINDS[int(self._corpus.symbols.kinds[row])]

@@ -7,7 +7,6 @@ import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from copy import copy
-from functools import lru_cache
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -23,12 +22,6 @@ _LONG_BEGINNING, _SHORT_BEGINNING = 0.8, 0.5
 LEAST_BEGINNING = 3
 LONG = 5
 _SUFFIXES = re.compile(r"(?:\.(?:test|spec|d|min|config|stories))?\.[A-Za-z0-9]{1,10}$")
-
-
-@lru_cache(maxsize=65_536)
-def name_words(name: str) -> tuple[str, ...]:
-    """The words of a name; the last one is the whole of it: the joined parts with `=`, or its only word."""
-    return tuple(words_of(name)) or (name.lower(),)
 
 
 class Fit(NamedTuple):

@@ -34,6 +34,8 @@ WEIGHTS: Final = {
     "defines": 0.2,
     "defines_word": 0.35,
     "history": 0.4,
+    "lively": 0.1,
+    "together": 0.1,
     "meaning": 0.4,
     "about": 0.2,
 }
@@ -65,6 +67,9 @@ _WORTH: Final = {
 }
 _KIND_WORTH: Final = np.array([_WORTH.get(kind, 0.6) for kind in KINDS], dtype=np.float32)
 LONG_BODY: Final = 100
+# What was changed together with so many of the best counts for so many of those behind them.
+TOGETHER_WITH: Final = 3
+TOGETHER_OF: Final = 30
 # What counts less, unless the question asks for it by one of these words.
 _LOWERED: Final = (
     (FileTrait.TEST, 0.3, "test tests testing tested spec fixture mock conftest"),
@@ -125,6 +130,7 @@ class Ranker:
         self._old = np.array([bool(_OLD.search(path)) for path in paths], dtype=np.bool_)
         self._types = np.array([bool(_TYPES.search(path)) for path in paths], dtype=np.bool_)
         self._superseded = _superseded(paths, corpus.alive)
+        self._lively = history.lively(corpus.row_of, files)
 
     def rank(self, query: str, limit: int, toggles: Toggles = Toggles()) -> list[Found]:  # noqa: B008 - frozen
         """The files that fit best, best first."""
@@ -149,7 +155,8 @@ class Ranker:
             signals["defines"] = self._defines(compounds or ([words[0][0]] if alone else []))
             signals["defines_word"] = self._defines([word for word, _ in plain] if not alone else [])
             weights["defines"] = DEFINES_ALONE if alone else WEIGHTS["defines"]
-        signals["history"] = _share(self.history.files(words, corpus.row_of, len(corpus.files)))
+        if toggles.graph:
+            signals["history"] = _share(self.history.files(words, corpus.row_of, len(corpus.files)))
         if toggles.vector:
             meaning = vectors_of([query])[0]
             cosines = np.where(self._alive, corpus.vectors.cosines(meaning), 0)
@@ -162,8 +169,14 @@ class Ranker:
             if (best < 0).any() or not firsts.any():
                 best = self._nearest_chunks(best, cosines)
         scores = sum((np.float32(weights[name]) * column for name, column in signals.items()), np.float32(0))
+        if toggles.graph:  # which alone says nothing for a file
+            signals["lively"] = np.where(np.asarray(scores) > 0, self._lively, np.float32(0))
+            scores = scores + np.float32(weights["lively"]) * signals["lively"]
         lowered = self._lowered({*words_of(query), *(word for word, _ in words)})
         scores = np.where(corpus.alive, np.asarray(scores) * lowered, 0)
+        if toggles.graph:
+            signals["together"] = together = self._together(scores)
+            scores = scores + np.float32(weights["together"]) * together * lowered
         order = np.argsort(-scores, kind="stable")[:limit]
         return [
             Found(
@@ -175,6 +188,17 @@ class Ranker:
             for row in order.tolist()
             if scores[row] > 0
         ]
+
+    def _together(self, scores: Column) -> Column:
+        """What the best files are changed together with, as much as they are the best."""
+        found = np.zeros(len(scores), dtype=np.float32)
+        best: list[int] = np.argsort(-scores, kind="stable")[:TOGETHER_OF].tolist()
+        near = {self._corpus.files[row].path: row for row in best if scores[row] > 0}
+        for path, row in [*near.items()][:TOGETHER_WITH]:
+            for other, share in self.history.together(path).items():
+                if (known := near.get(other)) is not None:
+                    found[known] += np.float32(share) * scores[row]
+        return found
 
     # -- text ----------------------------------------------------------------------------------------
 

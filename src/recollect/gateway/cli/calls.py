@@ -27,9 +27,11 @@ Opened = Callable[[], AbstractAsyncContextManager[Dispatcher]]
 """Opens everything that a call needs, for as long as the call lasts."""
 
 
-def call_tool(opened: Opened, tool: Tool, arguments: Mapping[str, Any]) -> BaseModel:
+def call_tool(
+    opened: Opened, tool: Tool, arguments: Mapping[str, Any], display: ProgressDisplay | None = None
+) -> BaseModel:
     """The tool's answer. Ctrl-C asks the work to stop and waits until it has; a second one leaves at once."""
-    display = progress_display(tool.name)
+    display = display or progress_display(tool.name)
     interrupts = _Interrupts()
     try:
         with interrupts:

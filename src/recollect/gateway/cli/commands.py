@@ -30,16 +30,17 @@ class FamilyGroup(RecollectGroup):
     """The tools of one family."""
 
     def __init__(self, family: str, registry: "Registry", opened: "Opened") -> None:
-        self._tools = {dashed(tool.name): tool for tool in registry if tool.family == family}
+        self._registry = registry
+        self._names = {dashed(name): name for name in registry.names_of(family)}
         self._opened = opened
         super().__init__(dashed(family), help=f"The tools of the {family} family.", subcommand_metavar="TOOL [OPTIONS]")
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self._tools)
+        return [*self._names, *super().list_commands(ctx)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        tool = self._tools.get(dashed(cmd_name))
-        return ToolCommand(tool, self._opened) if tool else None
+        name = self._names.get(dashed(cmd_name))
+        return ToolCommand(self._registry.get(name), self._opened) if name else super().get_command(ctx, cmd_name)
 
 
 class ToolCommand(RecollectCommand):

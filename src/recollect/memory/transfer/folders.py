@@ -9,6 +9,9 @@ from typing import BinaryIO
 from recollect.domain.errors import Forbidden, InvalidRequest, NotFound, Unavailable
 from recollect.storage.publishing import taken
 
+# No file system takes more than 255; while a file is written it has a longer name.
+LONGEST_NAME_BYTES = 200
+
 
 class TransferFolders:
     """The folder for backups, and others that whoever runs the server allows."""
@@ -53,6 +56,10 @@ class TransferFolders:
 
     def _resolved(self, given: str) -> Path:
         """The path without links or dots. A relative one is meant in the folder for backups."""
+        if any(len(os.fsencode(part)) > LONGEST_NAME_BYTES for part in Path(given).parts):
+            raise InvalidRequest(
+                f"a name in the path has more than {LONGEST_NAME_BYTES} bytes", hint="give a shorter one"
+            )
         path = Path(os.path.realpath(self._own / given))
         allowed = [Path(os.path.realpath(folder)) for folder in (self._own, *self._others)]
         if not any(folder in path.parents for folder in allowed):

@@ -95,7 +95,8 @@ def project_line(project: Project) -> bytes:
 
 
 def memory_line(moved: Moved) -> bytes:
-    memory = _adapter(Memory).dump_json(moved.memory, exclude=_FOUND_BY_READING)
+    left_out = _FOUND_BY_READING if moved.memory.links else _FOUND_BY_READING | {"links"}
+    memory = _adapter(Memory).dump_json(moved.memory, exclude=left_out)
     if not moved.uses:
         return b'{"memory":%b}\n' % memory
     used_at = _adapter(datetime).dump_json(moved.used_at)
@@ -190,6 +191,7 @@ def _refuse_impossible(found: _MemoryLine, kinds: frozenset[Kind], line: Line, f
         memory.valid_from,
         memory.valid_until,
         found.used_at,
+        *(link.linked_at for link in memory.links),
     )
     needed = {Scope.GLOBAL: True, Scope.PROJECT: memory.project_id, Scope.SESSION: memory.session_id}
     sound = {

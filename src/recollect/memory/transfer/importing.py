@@ -12,6 +12,7 @@ import anyio.to_thread
 from recollect.domain.clock import Clock, system_clock
 from recollect.domain.errors import Conflict, InvalidRequest
 from recollect.domain.identifiers import settled_id
+from recollect.domain.links import CodeLink
 from recollect.domain.memories import Derived, Kind, Memory
 from recollect.domain.progress import Reporter
 from recollect.domain.rules import SecretsPolicy
@@ -231,18 +232,16 @@ class Importer:
                 metadata = guard_data(memory.metadata, self._secrets)
                 details = guard_data(memory.details, self._secrets)
                 provenance = guard_data(memory.provenance, self._secrets)
+                links = tuple(_guarded_link(link, self._secrets) for link in memory.links)
             except InvalidRequest:
                 reading.left_out["memory with a secret, which may not be kept here"] += 1
                 continue
-            if (content, metadata, details, provenance) == (
-                memory.content,
-                memory.metadata,
-                memory.details,
-                memory.provenance,
-            ):
+            kept = replace(
+                memory, content=content, metadata=metadata, details=details, provenance=provenance, links=links
+            )
+            if kept == memory:
                 yield arrival, False
             else:
-                kept = replace(memory, content=content, metadata=metadata, details=details, provenance=provenance)
                 yield replace(arrival, moved=replace(arrival.moved, memory=kept)), True
 
     async def _derived(self, moved: Sequence[Moved]) -> Sequence[tuple[Moved, Derived]]:
@@ -296,6 +295,13 @@ class _Destination:
             found = await self._projects.at(place.path) or await self._projects.ensure(place.path, place.name)
             self._known[place] = found.id
         return self._known[place]
+
+
+def _guarded_link(link: CodeLink, policy: SecretsPolicy) -> CodeLink:
+    """The link without secrets in the code that it keeps."""
+    if link.code is None:
+        return link
+    return replace(link, code=replace(link.code, text=guard(link.code.text, policy).text))
 
 
 def _batches(arrivals: Iterator[Arrival], skipped: int) -> Iterator[list[Arrival]]:

@@ -45,16 +45,18 @@ class NeoBackup:
                 self.left_out["line that is neither turn nor summary"] += 1
                 continue
             metadata = cast(dict[str, Any], document["metadata"])
-            is_turn = any(text_of(metadata.get(name)) for name in _OF_A_TURN)
-            if is_turn:
-                arrivals = list(self._turn(document["id"], text_of(document["document"]), metadata))
-            elif text_of(metadata.get("summary")):
-                arrivals = list(self._summary(document["id"], metadata))
-            else:
+            origin, text = document["id"], text_of(document["document"])
+            if any(text_of(metadata.get(name)) for name in _OF_A_TURN):
+                self._held.add(Kind.TURN)
+                yield from self._turn(origin, text, metadata)
+            elif not (text := text_of(metadata.get("summary")) or text):
                 self.left_out["record without text"] += 1
-                continue
-            self._held.add(Kind.TURN if is_turn else Kind.SUMMARY)
-            yield from arrivals
+            elif "memoryCount" in metadata or "title" in metadata:
+                self._held.add(Kind.SUMMARY)
+                yield from self._summary(origin, text, metadata)
+            else:  # a plan, for example, which is no copy of all that is known of its kind
+                category = label_of(metadata.get("type"))
+                yield from self._memory(origin, text, metadata, kind=Kind.CONTEXT, category=category)
 
     def _turn(self, origin: str, text: str, metadata: Mapping[str, Any]) -> Iterator[Arrival]:
         details = {name: text_of(metadata.get(name)) for name in _OF_A_TURN}
@@ -64,8 +66,8 @@ class NeoBackup:
         )
         return self._memory(origin, text or written, metadata, kind=Kind.TURN, details=details)
 
-    def _summary(self, origin: str, metadata: Mapping[str, Any]) -> Iterator[Arrival]:
-        title, summary = text_of(metadata.get("title")), text_of(metadata["summary"])
+    def _summary(self, origin: str, summary: str, metadata: Mapping[str, Any]) -> Iterator[Arrival]:
+        title = text_of(metadata.get("title"))
         session, made_at = label_of(metadata["sessionId"]), moment_of(metadata.get("timestamp"))
         category = metadata.get("category")
         technologies = [text for one in str(metadata.get("technologies") or "").split(",") if (text := text_of(one))]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from recollect.domain.code import FileTrait, Language
-from recollect.storage.code import Content, IndexedFile, IndexRecord
+from recollect.storage.code import Content, IndexedFile, IndexRecord, KeptDigest, KeptEdges
 from recollect.storage.sqlite.connections import Connection, in_transaction
 from recollect.storage.sqlite.lanes import Readers, Writer
 from recollect.storage.sqlite.named_queries import load_queries
@@ -17,7 +17,7 @@ _SQL = load_queries("code")
 DATABASE = "code.db"
 LOCK = "code.lock"
 # Raised with each change of the schema: what was kept before is then made anew.
-SCHEMA = 1
+SCHEMA = 2
 # "ReCo", so that the file is not taken for a store.
 APPLICATION_ID = 0x5265436F
 
@@ -55,11 +55,13 @@ class SqliteCode:
         rows = await self._readers.read(lambda connection: connection.execute(_SQL["known"], values))
         return {Content(blob, Language(language)) for blob, language in rows}
 
-    async def keep(self, version: int, digests: Sequence[tuple[Content, bytes]]) -> None:
+    async def keep(self, version: int, digests: Sequence[KeptDigest]) -> None:
         def work(connection: Connection) -> None:
-            for content, digest in digests:
+            for content, digest, names in digests:
                 values = {"blob": content.blob, "language": content.language, "version": version, "digest": digest}
-                connection.execute(_SQL["keep"], values)
+                row = connection.value(_SQL["keep"], values)
+                if row is not None and names:
+                    connection.execute(_SQL["keep_names"], {"digest": row, "names": json_text(names)})
 
         await self._writer.write(work)
 
@@ -78,6 +80,11 @@ class SqliteCode:
             for path, blob, language, size, traits, dirty, state in rows
         ]
 
+    async def unread(self, index_id: str, version: int) -> Sequence[str]:
+        values = {"id": index_id, "version": version}
+        rows = await self._readers.read(lambda connection: connection.execute(_SQL["unread"], values))
+        return [os.fsdecode(path) for (path,) in rows]
+
     async def paths(self, index_id: str) -> Sequence[str]:
         rows = await self._readers.read(lambda connection: connection.execute(_SQL["paths"], {"id": index_id}))
         return [os.fsdecode(path) for (path,) in rows]
@@ -94,13 +101,31 @@ class SqliteCode:
 
         return await self._readers.read(work)
 
+    async def leading_to(self, index_id: str, paths: Sequence[str]) -> Sequence[str]:
+        def work(connection: Connection) -> Sequence[str]:
+            found: set[bytes] = set()
+            for path in paths:
+                values = {"id": index_id, "path": os.fsencode(path)}
+                found |= {source for (source,) in connection.execute(_SQL["leading_to"], values)}
+            return sorted(map(os.fsdecode, found))
+
+        return await self._readers.read(work)
+
+    async def defining(self, index_id: str, version: int, names: Sequence[str]) -> Mapping[str, Sequence[str]]:
+        values = {"id": index_id, "version": version, "names": json_text(list(names))}
+        rows = await self._readers.read(lambda connection: connection.execute(_SQL["defining"], values))
+        found: dict[str, list[str]] = {}
+        for name, path in rows:
+            found.setdefault(name, []).append(os.fsdecode(path))
+        return found
+
     async def write(
         self,
         record: IndexRecord,
         *,
         changed: Sequence[IndexedFile],
         removed: Sequence[str],
-        edges: Mapping[str, bytes],
+        edges: Mapping[str, KeptEdges],
     ) -> bool:
         def work(connection: Connection) -> bool:
             if connection.value(_SQL["put_index"], _values(record)) != record.generation:
@@ -109,8 +134,14 @@ class SqliteCode:
                 connection.execute(_SQL["remove_file"], {"id": record.id, "path": os.fsencode(path)})
             for file in changed:
                 connection.execute(_SQL["put_file"], _file_values(record.id, file))
-            for path, found in edges.items():
-                connection.execute(_SQL["put_edges"], {"id": record.id, "path": os.fsencode(path), "edges": found})
+            place_of = {
+                os.fsdecode(path): place for place, path in connection.execute(_SQL["places"], {"id": record.id})
+            }
+            for path, (packed, leading_to) in edges.items():
+                if (place := place_of.get(path)) is not None:
+                    connection.execute(_SQL["put_edges"], {"file": place, "edges": packed})
+                    targets = [place_of[target] for target in leading_to if target in place_of]
+                    connection.execute(_SQL["put_links"], {"file": place, "targets": json_text(targets)})
             return True
 
         return await self._writer.write(work)
@@ -121,7 +152,13 @@ class SqliteCode:
         )
 
     async def sweep(self, version: int) -> int:
-        return await self._writer.write(lambda connection: len(connection.execute(_SQL["sweep"], {"version": version})))
+        def work(connection: Connection) -> int:
+            removed = len(connection.execute(_SQL["sweep"], {"version": version}))
+            connection.execute(_SQL["sweep_names"])
+            connection.execute(_SQL["sweep_links"])
+            return removed
+
+        return await self._writer.write(work)
 
     async def close(self) -> None:
         await self._readers.close()

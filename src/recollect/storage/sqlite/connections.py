@@ -50,6 +50,11 @@ class Connection:
         rows = self._execute(sql, values).fetchall()
         return rows[0][0] if rows else None
 
+    def insert(self, sql: str, values: Mapping[str, Any]) -> int:
+        """Insert one row; its rowid."""
+        self._execute(sql, values)
+        return self._apsw.last_insert_rowid()
+
     def stream(self, sql: str, values: Mapping[str, Any] | None = None) -> Iterator[Any]:
         """The rows one by one, for results that are too large to hold."""
         return self._execute(sql, values)

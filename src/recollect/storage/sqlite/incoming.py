@@ -5,16 +5,19 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
+from recollect.domain.links import CodeLink
 from recollect.domain.memories import Derived
 from recollect.domain.scopes import Scope
 from recollect.domain.transfers import Moved
 from recollect.storage.sqlite.connections import Connection
+from recollect.storage.sqlite.links import add_links
 from recollect.storage.sqlite.named_queries import load_queries
 from recollect.storage.sqlite.rows import memory_values, optional_microseconds
 from recollect.storage.sqlite.terms import indexed
 
 _SQL = load_queries("transfer")
 _MEMORIES = load_queries("memories")
+_LINKS = load_queries("links")
 
 # What the ids of what memories were before begin with.
 VERSION = "old_"
@@ -23,8 +26,9 @@ VERSION = "old_"
 IN_USE: Mapping[str, str] = {
     "lacks_successor": _SQL["lacks_successor"],
     "note_use": _SQL["note_use"],
+    "keep_link": _LINKS["keep"],
     # Brings no place for what has the id, or the key in the same audience, of another.
-    "add": _MEMORIES["add"].replace("RETURNING", "ON CONFLICT DO NOTHING RETURNING"),
+    "add": f"{_MEMORIES['add']} ON CONFLICT DO NOTHING RETURNING seq",
     "keep_vector": _MEMORIES["keep_vector"],
     "index_terms": _MEMORIES["index_terms"],
 }
@@ -35,6 +39,7 @@ class IncomingRow:
     """A memory as its tables take it, except its audience."""
 
     memory: dict[str, Any]
+    links: tuple[CodeLink, ...]
     terms: str
     vectors: tuple[tuple[str, bytes], ...]
 
@@ -50,7 +55,7 @@ def incoming_row(moved: Moved, derived: Derived) -> IncomingRow:
     vectors = ((derived.model, derived.vector),)
     if derived.vector_to_come is not None:
         vectors += (derived.vector_to_come,)
-    return IncomingRow(memory, indexed(derived.passages), vectors)
+    return IncomingRow(memory, moved.memory.links, indexed(derived.passages), vectors)
 
 
 def keep(connection: Connection, rows: Iterable[IncomingRow], sql: Mapping[str, str] = IN_USE) -> Mapping[int, str]:
@@ -66,6 +71,7 @@ def keep(connection: Connection, rows: Iterable[IncomingRow], sql: Mapping[str, 
             continue
         if memory["uses"]:
             connection.execute(sql["note_use"], memory | {"seq": seq})
+        add_links(connection, seq, row.links, sql["keep_link"])
         kept[seq] = row
     for seq, row in kept.items():
         for model, vector in row.vectors:

@@ -83,17 +83,22 @@ class SqliteJobs:
         progress: Progress,
         result: Mapping[str, Any] | None = None,
         error: ErrorRecord | None = None,
+        memory_ids: Collection[str] = (),
     ) -> bool:
         def work(connection: Connection) -> bool:
+            values = self._times() | progress_values(progress) | {"id": job_id, "owner": owner, "state": state}
+            memories = {"memories": json_text(sorted(memory_ids))}
+            # Decided before it is written: what is forgotten must not come into the file again, not even for a moment.
+            if memory_ids and connection.value(load_queries("sessions")["tells_of_forgotten"], memories):
+                return connection.value(_SQL["finish_erased"], values) is not None
             end = {
-                "id": job_id,
-                "owner": owner,
-                "state": state,
                 "result": None if result is None else json_text(dict(result)),
                 "error": None if error is None else error_text(error),
             }
-            values = self._times() | progress_values(progress) | end
-            return connection.value(_SQL["finish"], values) is not None
+            seq = connection.value(_SQL["finish"], values | end)
+            if memory_ids and seq is not None:
+                connection.execute(_SQL["note_memories"], memories | {"job": seq})
+            return seq is not None
 
         return await self._writer.write(work)
 

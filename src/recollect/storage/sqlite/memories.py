@@ -10,7 +10,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recollect.domain.errors import Conflict, Unavailable
+from recollect.domain.errors import Conflict, SourceGone, Unavailable
 from recollect.domain.identifiers import new_id
 from recollect.domain.memories import (
     CandidatePool,
@@ -35,6 +35,7 @@ from recollect.domain.truth import Verdict, judge
 from recollect.storage.memories import DerivedFile, MemoryCounts
 from recollect.storage.sqlite.connections import Connection
 from recollect.storage.sqlite.lanes import Readers, Writer
+from recollect.storage.sqlite.links import add_links, copy_links, keep_links, links_of, with_links
 from recollect.storage.sqlite.named_queries import load_queries
 from recollect.storage.sqlite.quotas import refuse_beyond
 from recollect.storage.sqlite.revisions import vector_kinds
@@ -225,7 +226,10 @@ class SqliteMemories:
         if not handles:
             return {}
         values = _visibility_values(query.visibility) | {"seqs": json_text([*handles])}
-        found = {row[0]: memory_from(row[1:]) for row in connection.execute(_SQL["whole"], values)}
+        rows = connection.execute(_SQL["whole"], values)
+        found = {row[0]: memory_from(row[2:]) for row in rows}
+        if any(row[1] for row in rows):
+            found = with_links(connection, found)
         if any(memory.subject is not None for memory in found.values()):
             _note_conflicts(connection, found)
         return found
@@ -347,6 +351,9 @@ def _filter_values(filter: MemoryFilter) -> dict[str, Any]:
 def _put(
     connection: Connection, writes: Sequence[MemoryWrite], allowance: Allowance | None = None
 ) -> list[WriteOutcome]:
+    sources = {source for write in writes for source in write.made_of}
+    if sources and connection.value(_SQL["lacks_source"], {"ids": json_text(sorted(sources))}):
+        raise SourceGone("something that this is made of was forgotten meanwhile", hint="make it anew of what there is")
     derived: dict[int, Derived] = {}
     audience_of = cache(partial(_audience_of, connection))
     outcomes = [_put_one(connection, write, audience_of, derived) for write in writes]
@@ -379,7 +386,7 @@ def _put_one(
     if not existing:
         return _add(connection, write, audience, derived)
     seq, *row = existing[0]
-    before = memory_from(row)
+    before = replace(memory_from(row), links=links_of(connection, [seq]).get(seq, ()))
     if write.memory.valid_from and before.valid_from and write.memory.valid_from < before.valid_from:
         earlier = replace(
             write.memory,
@@ -394,6 +401,8 @@ def _put_one(
     if revised.content != before.content:
         versions = (_keep_version(connection, seq, revised, derived),)
     connection.execute(_SQL["revise"], memory_values(revised) | {"seq": seq})
+    if revised.links != before.links:
+        keep_links(connection, seq, revised.links)
     if "content" in write.given:
         made = derived[seq] = write.rederive(revised)
         connection.execute(_SQL["drop_other_vectors"], {"seq": seq, "model": made.model})
@@ -421,7 +430,9 @@ def _add(connection: Connection, write: MemoryWrite, audience: int, derived: dic
                 case Verdict.SAME:
                     pass
     values = memory_values(memory) | {"audience_id": audience, "traits": write.derived.traits}
-    derived[connection.value(_SQL["add"], values)] = write.derived
+    place = connection.insert(_SQL["add"], values)
+    derived[place] = write.derived
+    add_links(connection, place, memory.links)
     return Stored(memory, superseded=tuple(superseded), conflicts=tuple(conflicts))
 
 
@@ -435,6 +446,7 @@ def _keep_version(connection: Connection, seq: int, revised: Memory, derived: di
         "until": microseconds(revised.true_since),
     }
     copy = connection.value(_SQL["keep_version"], values)
+    copy_links(connection, seq, copy)
     if seq in derived:  # written by the same call
         derived[copy] = derived[seq]
         return version
@@ -503,6 +515,8 @@ def _visible_by_id(
 
 def _delete(connection: Connection, visibility: Visibility, memory_ids: Sequence[str]) -> list[Memory]:
     found = _visible_by_id(connection, visibility, memory_ids)
+    for memory_id in found:
+        connection.execute(_SQL["restore"], {"id": memory_id})
     _erase(connection, [(seq, memory.id) for seq, memory in found.values()])
     return [found[memory_id][1] for memory_id in dict.fromkeys(memory_ids) if memory_id in found]
 

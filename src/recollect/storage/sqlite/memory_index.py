@@ -453,9 +453,12 @@ class MemoryIndex:
         """What is typical of what these audiences may see; of very many texts, a few more do not change it."""
         known = self._typical_of.get(audiences)
         if known is None or abs(texts - known.texts) > (texts // 100 if texts > MANY_ROWS else 0) or not known.lasts:
-            rows = np.arange(self.rows) if texts == self.rows else np.flatnonzero(visible)
-            lengths = self._words.lengths if texts == self.rows else self._words.lengths[rows]
-            sample = rows[:: max(1, -(-texts // SAMPLE))]
+            step = max(1, -(-texts // SAMPLE))
+            if texts == self.rows:
+                lengths, sample = self._words.lengths, np.arange(0, texts, step)
+            else:
+                rows = np.flatnonzero(visible)
+                lengths, sample = self._words.lengths[rows], rows[::step]
             known = self._typical_of[audiences] = _Typical(
                 texts,
                 texts > MANY_ROWS,

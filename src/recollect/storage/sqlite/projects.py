@@ -1,6 +1,7 @@
 """Projects in SQLite."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import PurePath
 from typing import Any
 
@@ -70,7 +71,8 @@ class SqliteProjects:
         return found[0] if found else None
 
     async def _all(self, query: str, values: Mapping[str, Any]) -> Sequence[Project]:
-        return await self._readers.read(lambda connection: _projects(connection, query, values))
+        work = partial(_projects, query=query, values=values)
+        return await self._readers.read_here(work, is_one_statement=True)
 
 
 def _projects(connection: Connection, query: str, values: Mapping[str, Any]) -> list[Project]:

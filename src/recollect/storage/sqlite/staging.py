@@ -23,7 +23,7 @@ _MEMORIES = load_queries("memories")
 
 COMING, GONE = "coming_", "gone_"
 # Those that refer to others come before these, because so they have to go.
-TABLES = ("memory_terms", "memory_vector", "memory_use", "client_memories", "memory")
+TABLES = ("memory_terms", "memory_vector", "memory_use", "memory_link", "client_memories", "memory")
 _TABLE = re.compile(rf'"?\b({"|".join(TABLES)})\b"?')
 
 
@@ -83,6 +83,9 @@ def exchange(connection: Connection, import_id: str, kinds: Collection[Kind], mo
         refuse_growth_beyond(connection, most)
     connection.execute(_SQL["forget_calls"], values)
     connection.execute(_SQL["forget_told"], values)
+    connection.execute(_SQL["forget_jobs"], values)
+    connection.execute(_SQL["forget_told_by_jobs"], values)
+    connection.execute(_SQL["forget_items"], values)
     connection.execute(_SQL["even_out_places"])
     _rename(connection)
     connection.execute(_SQL["count_anew"])
@@ -148,8 +151,9 @@ def _bring_what_stays(connection: Connection, values: dict[str, Any]) -> None:
     _drop(connection, in_the_way)
     if in_the_way:
         _drop(connection, connection.execute(_SQL["without_successor"], values))
-    for bring in (_SQL["bring_memories"], _SQL["bring_vectors"], _SQL["bring_uses"], _SQL["bring_terms"]):
+    for bring in (_SQL["bring_memories"], _SQL["bring_vectors"], _SQL["bring_uses"], _SQL["bring_links"]):
         connection.execute(bring, values)
+    connection.execute(_SQL["bring_terms"], values)
 
 
 def _drop(connection: Connection, places: Iterable[tuple[int]]) -> None:

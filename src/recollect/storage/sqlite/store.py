@@ -4,6 +4,7 @@ import asyncio
 import os
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
 import apsw
@@ -12,21 +13,27 @@ from recollect.domain.clock import Clock, system_clock
 from recollect.domain.errors import Unavailable
 from recollect.storage.sqlite.connections import Connection, refuse_old_sqlite
 from recollect.storage.sqlite.embeddings import SqliteEmbeddings
-from recollect.storage.sqlite.forgetting import SqliteForgetting
 from recollect.storage.sqlite.jobs import SqliteJobs
 from recollect.storage.sqlite.lanes import Readers, Writer
+from recollect.storage.sqlite.links import SqliteLinks
 from recollect.storage.sqlite.memories import SqliteMemories
 from recollect.storage.sqlite.mounts import refuse_network_file_system
 from recollect.storage.sqlite.named_queries import load_queries
 from recollect.storage.sqlite.projects import SqliteProjects
 from recollect.storage.sqlite.schema import connect_and_migrate, load_migrations, schema_version
-from recollect.storage.sqlite.sessions import SqliteSessions
-from recollect.storage.sqlite.summaries import SqliteSummaries
-from recollect.storage.sqlite.transfer import SqliteTransfer
-from recollect.storage.sqlite.upkeep import check_store, copy_store
 from recollect.storage.sqlite.usage import SqliteUsage
-from recollect.storage.sqlite.working import SqliteWorking
 from recollect.storage.store import CheckReport, StoreInfo
+
+if TYPE_CHECKING:
+    from recollect.storage.sqlite.forgetting import SqliteForgetting
+    from recollect.storage.sqlite.sessions import SqliteSessions
+    from recollect.storage.sqlite.summaries import SqliteSummaries
+    from recollect.storage.sqlite.transfer import SqliteTransfer
+    from recollect.storage.sqlite.working import SqliteWorking
+
+    cached = property  # which is what an interface asks for
+else:
+    from functools import cached_property as cached
 
 _SQL = load_queries("store")
 
@@ -53,16 +60,45 @@ class SqliteStore:
         self._writer = writer
         self._readers = readers
         self._busy_seconds = busy_seconds
+        self._clock = clock
         self.memories = SqliteMemories(writer, readers, self._derived)
         self.embeddings = SqliteEmbeddings(writer, readers, self._derived)
         self.jobs = SqliteJobs(writer, readers, clock, lease_seconds)
         self.projects = SqliteProjects(writer, readers, clock)
-        self.summaries = SqliteSummaries(readers)
-        self.forgetting = SqliteForgetting(writer, readers)
-        self.sessions = SqliteSessions(writer, readers, clock)
         self.usage = SqliteUsage(writer, readers)
-        self.working = SqliteWorking(writer, readers)
-        self.transfer = SqliteTransfer(writer, readers, self._database, busy_seconds)
+        self.links = SqliteLinks(writer, readers)
+
+    # What most processes do without is loaded when it is first asked for.
+
+    @cached
+    def forgetting(self) -> "SqliteForgetting":
+        from recollect.storage.sqlite.forgetting import SqliteForgetting
+
+        return SqliteForgetting(self._writer, self._readers)
+
+    @cached
+    def sessions(self) -> "SqliteSessions":
+        from recollect.storage.sqlite.sessions import SqliteSessions
+
+        return SqliteSessions(self._writer, self._readers, self._clock)
+
+    @cached
+    def summaries(self) -> "SqliteSummaries":
+        from recollect.storage.sqlite.summaries import SqliteSummaries
+
+        return SqliteSummaries(self._readers)
+
+    @cached
+    def transfer(self) -> "SqliteTransfer":
+        from recollect.storage.sqlite.transfer import SqliteTransfer
+
+        return SqliteTransfer(self._writer, self._readers, self._database, self._busy_seconds)
+
+    @cached
+    def working(self) -> "SqliteWorking":
+        from recollect.storage.sqlite.working import SqliteWorking
+
+        return SqliteWorking(self._writer, self._readers)
 
     @classmethod
     async def open(
@@ -106,10 +142,14 @@ class SqliteStore:
         await self._writer.write(lambda connection: None)
 
     async def check(self) -> CheckReport:
+        from recollect.storage.sqlite.upkeep import check_store
+
         self._readers.refuse_if_gone()
         return await asyncio.to_thread(check_store, self._database, self._derived, self._busy_seconds)
 
     async def backup(self, target: Path) -> StoreInfo:
+        from recollect.storage.sqlite.upkeep import copy_store
+
         version = await self._readers.read(schema_version)
         await asyncio.to_thread(copy_store, self._database, target, self._busy_seconds)
         return StoreInfo("sqlite", str(target), version, _size(target))

@@ -14,6 +14,7 @@ from recollect.storage.sqlite.connections import Connection, in_snapshot
 from recollect.storage.sqlite.failures import translated
 from recollect.storage.sqlite.incoming import IncomingRow, incoming_row, keep, rebuilds
 from recollect.storage.sqlite.lanes import Readers, Writer
+from recollect.storage.sqlite.links import with_links
 from recollect.storage.sqlite.named_queries import load_queries
 from recollect.storage.sqlite.quotas import kept_by
 from recollect.storage.sqlite.rows import json_text, json_value, memory_from, optional_moment, project_from
@@ -118,8 +119,11 @@ class SqliteTransfer:
 
 
 def _moving(connection: Connection, values: dict[str, Any]) -> Iterator[Moved]:
-    for uses, used_at, *memory in connection.stream(_SQL["moving"], values):
-        yield Moved(memory_from(memory), uses, optional_moment(used_at))
+    for seq, is_linked, uses, used_at, *row in connection.stream(_SQL["moving"], values):
+        memory = memory_from(row)
+        if is_linked:
+            memory = with_links(connection, {seq: memory})[seq]
+        yield Moved(memory, uses, optional_moment(used_at))
 
 
 # -- in --------------------------------------------------------------------------------------------

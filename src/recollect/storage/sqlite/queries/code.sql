@@ -19,7 +19,13 @@ CREATE TABLE code_digest (
     digest BLOB NOT NULL,
     UNIQUE (blob, language, version)
 ) STRICT;
+CREATE TABLE code_name (
+    name TEXT NOT NULL,
+    digest INTEGER NOT NULL,
+    PRIMARY KEY (name, digest)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE code_file (
+    seq INTEGER PRIMARY KEY,
     index_id TEXT NOT NULL REFERENCES code_index (id) ON DELETE CASCADE,
     path BLOB NOT NULL,
     blob TEXT NOT NULL,
@@ -29,9 +35,14 @@ CREATE TABLE code_file (
     dirty INTEGER NOT NULL,
     generation INTEGER NOT NULL,
     edges BLOB NOT NULL,
-    PRIMARY KEY (index_id, path)
+    UNIQUE (index_id, path)
 ) STRICT;
 CREATE INDEX code_file_by_content ON code_file (blob, language);
+CREATE TABLE code_link (
+    target INTEGER NOT NULL,
+    source INTEGER NOT NULL,
+    PRIMARY KEY (target, source)
+) STRICT, WITHOUT ROWID;
 
 -- indexes --
 -- All indexes, the one that was brought up to date last first.
@@ -65,6 +76,23 @@ JOIN code_digest
 -- Keep a digest, unless another process was faster.
 INSERT INTO code_digest (blob, language, version, digest) VALUES (:blob, :language, :version, :digest)
 ON CONFLICT DO NOTHING
+RETURNING seq
+
+-- keep_names --
+-- By which names a digest is found.
+INSERT INTO code_name (name, digest) SELECT DISTINCT value, :digest FROM json_each(:names)
+
+-- defining --
+-- The files of an index in which something has one of these names. CROSS keeps the order: from the few names on.
+SELECT code_name.name, code_file.path
+FROM json_each(:names) AS wanted
+CROSS JOIN code_name ON code_name.name = wanted.value
+CROSS JOIN code_digest ON code_digest.seq = code_name.digest AND code_digest.version = :version
+CROSS JOIN code_file
+    ON code_file.blob = code_digest.blob
+    AND code_file.language = code_digest.language
+    AND code_file.index_id = :id
+ORDER BY code_name.name, code_file.path
 
 -- files --
 -- The files of an index that changed after a state.
@@ -72,6 +100,18 @@ SELECT path, blob, language, size, traits, dirty, generation
 FROM code_file
 WHERE index_id = :id AND generation > :after
 ORDER BY path
+
+-- unread --
+-- The files of an index whose content has no digest.
+SELECT path
+FROM code_file
+WHERE index_id = :id
+    AND NOT EXISTS (
+        SELECT 1 FROM code_digest
+        WHERE code_digest.blob = code_file.blob
+            AND code_digest.language = code_file.language
+            AND code_digest.version = :version
+    )
 
 -- paths --
 -- The paths of all files of an index.
@@ -111,7 +151,23 @@ ON CONFLICT (index_id, path) DO UPDATE SET
 
 -- put_edges --
 -- What a file leads to now.
-UPDATE code_file SET edges = :edges WHERE index_id = :id AND path = :path
+UPDATE code_file SET edges = :edges WHERE seq = :file
+
+-- places --
+-- The rows of the files of an index.
+SELECT seq, path FROM code_file WHERE index_id = :id
+
+-- put_links --
+-- Which files a file leads to now; those that it led to before stay, as a hint that is not needed.
+INSERT INTO code_link (target, source) SELECT value, :file FROM json_each(:targets) WHERE true ON CONFLICT DO NOTHING
+
+-- leading_to --
+-- The files that lead to one, or did so.
+SELECT source.path
+FROM code_file AS target
+JOIN code_link ON code_link.target = target.seq
+JOIN code_file AS source ON source.seq = code_link.source AND source.index_id = :id
+WHERE target.index_id = :id AND target.path = :path
 
 -- remove_file --
 -- A file that is not there any more.
@@ -129,3 +185,12 @@ WHERE version <> :version
         SELECT 1 FROM code_file WHERE code_file.blob = code_digest.blob AND code_file.language = code_digest.language
     )
 RETURNING seq
+
+-- sweep_names --
+-- Remove the names of digests that are gone.
+DELETE FROM code_name WHERE digest NOT IN (SELECT seq FROM code_digest)
+
+-- sweep_links --
+-- Remove what led from or to files that are gone.
+DELETE FROM code_link
+WHERE target NOT IN (SELECT seq FROM code_file) OR source NOT IN (SELECT seq FROM code_file)

@@ -56,7 +56,22 @@ UPDATE job
 SET state = :state, done = :done, total = :total, message = :message, result = :result, error = :error,
     owner = NULL, leased_until = NULL, ended_at = :now
 WHERE id = :id AND owner = :owner AND ended_at IS NULL
-RETURNING id
+RETURNING seq
+
+-- note_memories --
+-- The memories that a job tells of.
+INSERT INTO job_memory (memory_id, job_seq) SELECT value, :job FROM json_each(:memories)
+
+-- erase --
+-- Of a job that tells of a forgotten memory, only that it was done is kept.
+payload = '{}', result = NULL, error = NULL, message = 'what it told of was forgotten'
+
+-- finish_erased --
+-- Note that a job ended, without what it came to.
+UPDATE job
+SET state = :state, done = :done, total = :total, owner = NULL, leased_until = NULL, ended_at = :now, {erase}
+WHERE id = :id AND owner = :owner AND ended_at IS NULL
+RETURNING seq
 
 -- release --
 -- Give a job back to the queue; one that was to stop has stopped.

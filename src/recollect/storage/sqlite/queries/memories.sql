@@ -126,7 +126,20 @@ ORDER BY known.seq, memory.seq
 
 -- supersede --
 -- From this moment on another memory is true instead.
-UPDATE memory SET superseded_by = :successor, valid_until = :until WHERE seq = :seq
+UPDATE memory SET superseded_by = :successor, valid_until = min(coalesce(valid_until, :until), :until) WHERE seq = :seq
+
+-- restore --
+-- What gave way to a memory that is to go is true again, or gives way to what took the place of that one.
+WITH going AS (
+    SELECT going.superseded_by, coalesce(going.valid_from, going.occurred_at, going.recorded_at) AS since,
+        coalesce(next.valid_from, next.occurred_at, next.recorded_at) AS next_since
+    FROM memory AS going LEFT JOIN memory AS next ON next.id = going.superseded_by
+    WHERE going.id = :id
+)
+UPDATE memory
+SET superseded_by = going.superseded_by, valid_until = iif(valid_until < going.since, valid_until, going.next_since)
+FROM going
+WHERE memory.superseded_by = :id AND memory.id NOT GLOB 'old_*'
 
 -- keep_version --
 -- Keep a memory as it was, without its key, beside the one that takes its place.
@@ -137,7 +150,8 @@ INSERT INTO memory (
 )
 SELECT
     :version, audience_id, session_id, content, NULL, category, importance, confidence, speaker, tags, metadata,
-    occurred_at, updated_at, :now, traits, kind, details, provenance, subject, valid_from, :until, id, protected
+    occurred_at, updated_at, :now, traits, kind, details, provenance, subject, valid_from,
+    min(coalesce(valid_until, :until), :until), id, protected
 FROM memory WHERE seq = :seq
 RETURNING seq
 
@@ -149,6 +163,14 @@ SELECT :copy, model, vector FROM memory_vector WHERE seq = :seq
 -- terms_of --
 -- The terms of a memory as the text index has them.
 SELECT c0 FROM memory_terms_content WHERE id = :seq
+
+-- lacks_source --
+-- Whether one of these memories and items of working memory is gone.
+SELECT EXISTS (
+    SELECT 1 FROM json_each(:ids) AS source
+    WHERE NOT EXISTS (SELECT 1 FROM memory WHERE memory.id = source.value)
+        AND NOT EXISTS (SELECT 1 FROM working_item WHERE working_item.id = source.value)
+)
 
 -- versions --
 -- The places of what a memory was before; these are erased with it.
@@ -208,7 +230,6 @@ VALUES (
     :occurred_at, :recorded_at, :updated_at, :traits, :kind, :details, :provenance, :subject, :valid_from,
     :valid_until, :superseded_by, :protected
 )
-RETURNING seq
 
 -- revise --
 -- Change a memory in place; what names it under its key stays.
@@ -280,8 +301,8 @@ ON CONFLICT (seq) DO UPDATE SET uses = uses + excluded.uses, used_at = max(used_
 SELECT memory.seq FROM memory WHERE {visible} AND {passes}
 
 -- whole --
--- The visible ones among these, whole.
-SELECT memory.seq, {columns}
+-- The visible ones among these, whole, and whether they are about code.
+SELECT memory.seq, EXISTS (SELECT 1 FROM memory_link WHERE memory_link.seq = memory.seq), {columns}
 FROM memory JOIN audience ON audience.id = memory.audience_id
 WHERE memory.seq IN (SELECT value FROM json_each(:seqs)) AND {visible}
 

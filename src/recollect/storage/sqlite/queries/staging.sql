@@ -21,7 +21,7 @@ SELECT name FROM sqlite_schema WHERE type = 'table'
 -- definitions --
 -- What memories are kept in, with the triggers that count whose they are.
 SELECT name, sql FROM sqlite_schema
-WHERE tbl_name IN ('memory', 'memory_vector', 'memory_use', 'client_memories', 'memory_terms') AND sql IS NOT NULL
+WHERE tbl_name IN ('memory', 'memory_vector', 'memory_use', 'memory_link', 'client_memories', 'memory_terms') AND sql IS NOT NULL
     AND (type <> 'trigger' OR sql LIKE '%client_memories%')
 ORDER BY type = 'trigger', type = 'index', rowid
 
@@ -91,6 +91,12 @@ SELECT memory_vector.* FROM memory JOIN memory_vector ON memory_vector.seq = mem
 INSERT INTO coming_memory_use
 SELECT memory_use.* FROM memory_use JOIN memory ON memory.seq = memory_use.seq WHERE NOT ({goes})
 
+-- bring_links --
+-- Copy what ties them to code.
+INSERT INTO coming_memory_link
+SELECT memory_link.* FROM memory_link JOIN memory ON memory.seq = memory_link.seq WHERE NOT ({goes})
+ORDER BY memory_link.rowid
+
 -- bring_terms --
 -- Copy their terms.
 INSERT INTO coming_memory_terms (rowid, terms)
@@ -110,6 +116,24 @@ WHERE seq IN (SELECT call_seq FROM tool_call_memory WHERE memory_id IN ({told_of
 -- forget_told --
 -- And that they told of them.
 DELETE FROM tool_call_memory WHERE memory_id IN ({told_of})
+
+-- told_of_by_jobs --
+-- The memories that go and that jobs told of.
+SELECT told.memory_id FROM job_memory AS told CROSS JOIN memory ON memory.id = told.memory_id WHERE {goes}
+
+-- forget_jobs --
+-- What these jobs came to goes too.
+UPDATE job SET {jobs.erase}
+WHERE seq IN (SELECT job_seq FROM job_memory WHERE memory_id IN ({told_of_by_jobs}))
+
+-- forget_told_by_jobs --
+-- And that they told of them.
+DELETE FROM job_memory WHERE memory_id IN ({told_of_by_jobs})
+
+-- forget_items --
+-- What is in mind and became one of them goes too.
+DELETE FROM working_item
+WHERE memory_id IS NOT NULL AND EXISTS (SELECT 1 FROM memory WHERE memory.id = working_item.memory_id AND {goes})
 
 -- triggers --
 -- Every trigger there is.

@@ -7,8 +7,8 @@ SELECT kind, count(*) FROM memory WHERE kind IN (SELECT value FROM json_each(:ki
 SELECT {projects.columns} FROM project WHERE id IN (SELECT project_id FROM audience) ORDER BY seq
 
 -- moving --
--- Every memory of these kinds in the order kept, with how often it was an answer.
-SELECT coalesce(memory_use.uses, 0), memory_use.used_at, {memories.columns}
+-- Every memory of these kinds in the order kept, with how often it was an answer, and whether it is about code.
+SELECT memory.seq, EXISTS (SELECT 1 FROM memory_link WHERE memory_link.seq = memory.seq), coalesce(memory_use.uses, 0), memory_use.used_at, {memories.columns}
 FROM memory
 JOIN audience ON audience.id = memory.audience_id
 LEFT JOIN memory_use ON memory_use.seq = memory.seq

@@ -1,0 +1,1 @@
+"""What changed between two moments of a repository: files, definitions, and who may break by it."""

@@ -1,0 +1,68 @@
+"""What is told of a repository as a whole: how many uses there are, and which files could not be read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from recollect.codebase.path_text import printable
+from recollect.domain.code import FileEdges, FileFacts
+
+# So many files of each sort that could not be read are named.
+MOST_TOLD = 200
+
+
+@dataclass
+class Counts:
+    """The counts, while files come and go."""
+
+    symbols: int = 0
+    edges: int = 0
+    unresolved: int = 0
+    broken: set[str] = field(default_factory=set[str])
+    """The paths of files whose syntax is broken somewhere."""
+    unparsed: dict[str, str] = field(default_factory=dict[str, str])
+    """Those that were read as text only, and why."""
+
+    @classmethod
+    def of(cls, details: Mapping[str, Any]) -> Self:
+        """As they are among the details of an index."""
+        broken, unparsed = {*details.get("broken", ())}, {**details.get("unparsed", {})}
+        return cls(details.get("symbols", 0), details.get("edges", 0), details.get("unresolved", 0), broken, unparsed)
+
+    def as_data(self) -> dict[str, Any]:
+        return {
+            "symbols": self.symbols,
+            "edges": self.edges,
+            "unresolved": self.unresolved,
+            "broken": sorted(self.broken)[:MOST_TOLD],
+            "unparsed": dict(sorted(self.unparsed.items())[:MOST_TOLD]),
+        }
+
+    def take_out(self, path: str, facts: FileFacts | None, edges: FileEdges | None) -> None:
+        """A file is not as it was; None where it has nothing, or that part of it stays."""
+        if facts is not None:
+            self.symbols -= len(facts.symbols)
+            self.broken.discard(printable(path))
+            self.unparsed.pop(printable(path), None)
+        if edges is not None:
+            self.edges -= len(edges.edges)
+            self.unresolved -= len(edges.unresolved)
+
+    def put_in(self, path: str, facts: FileFacts | None, edges: FileEdges | None) -> None:
+        """What it is now."""
+        if facts is not None:
+            self.symbols += len(facts.symbols)
+            if facts.problems:
+                self.broken.add(printable(path))
+            self.unparsed.update({printable(path): problem.message for problem in facts.problems if problem.line == 0})
+        if edges is not None:
+            self.edges += len(edges.edges)
+            self.unresolved += len(edges.unresolved)
+
+
+def counted(facts: Mapping[str, FileFacts], found: Mapping[str, FileEdges]) -> Counts:
+    """Of all files."""
+    counts = Counts()
+    for path, own in facts.items():
+        counts.put_in(path, own, found.get(path))
+    return counts

@@ -1,0 +1,163 @@
+"""Finding what the uses in a repository's files lead to: in all files, or what a few changed files mean for it."""
+
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import anyio.from_thread
+
+from recollect.codebase.counting import Counts, counted
+from recollect.codebase.heeding import in_thread
+from recollect.codebase.linking_apart import linked_apart
+from recollect.codebase.packing import kept_edges, unpacked_edges
+from recollect.domain.code import FileEdges, FileFacts
+from recollect.domain.errors import NotFound
+from recollect.storage.code import CodeStore, Content, IndexRecord, KeptEdges
+
+# Everything of no more files than this is resolved anew in no time.
+SOON_RESOLVED = 50
+# When more files than this changed, everything is resolved anew as well.
+MOST_MENDED = 25
+# The same when so many were mended since: what follows from them for others adds up.
+MOST_UNSETTLED = 250
+# All of fewer files are resolved sooner here than a process starts.
+FEW_FILES = 250
+# So many digests are taken out at a time.
+AT_ONCE = 500
+
+UNSETTLED = "unsettled"
+"""Among an index's details: how many files were mended since all uses were resolved together."""
+
+
+class Linked(NamedTuple):
+    """What the uses lead to that is not as it was, and what is told of all of them."""
+
+    edges: Mapping[str, KeptEdges]
+    details: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Linker:
+    """Finds it."""
+
+    store: CodeStore
+    memory_bytes: int = 4_000_000_000
+    """So much a process of its own may take."""
+
+    async def linked(
+        self, before: IndexRecord | None, known: Mapping[str, Content], contents: Mapping[str, Content]
+    ) -> Linked:
+        """What changes when the files have these contents; before, they had the known ones."""
+        paths = [*{**known, **contents}]
+        changed = [path for path in paths if known.get(path) != contents.get(path)]
+        if before is None or before.details.get(UNSETTLED, 0) + len(changed) > MOST_UNSETTLED:
+            return await self.all_linked(contents)
+        if not changed:
+            return Linked({}, _told(before))
+        if len(changed) > MOST_MENDED or len(contents) <= SOON_RESOLVED:
+            return await self.all_linked(contents)
+        try:
+            return await self._mended(before, changed, known, contents)
+        except NotFound:  # what it was made of is there no more
+            return await self.all_linked(contents)
+
+    async def all_linked(self, contents: Mapping[str, Content]) -> Linked:
+        """What the uses in all files lead to."""
+        if len(contents) > FEW_FILES:
+            edges, counts = await linked_apart(contents, self._batches(contents), self.memory_bytes)
+        else:
+            facts = await self._facts(contents)
+            found, counts = await in_thread(partial(_all_resolved, facts))
+            edges = {path: kept_edges(own) for path, own in found.items()}
+        return Linked(edges, {**counts.as_data(), UNSETTLED: 0})
+
+    async def _batches(self, contents: Mapping[str, Content]) -> AsyncGenerator[Mapping[Content, bytes]]:
+        from recollect.codebase.digest import VERSION
+
+        for part in _parts([*dict.fromkeys(contents.values())]):
+            yield await self.store.digests(VERSION, part)
+
+    async def _facts(self, contents: Mapping[str, Content]) -> dict[str, FileFacts]:
+        from recollect.codebase.digest import unpacked_facts
+
+        known: dict[Content, FileFacts] = {}
+        async for batch in self._batches(contents):
+            known |= {content: unpacked_facts(digest) for content, digest in batch.items()}
+        return {path: known[content] for path, content in contents.items() if content in known}
+
+    async def _mended(
+        self,
+        before: IndexRecord,
+        changed: Sequence[str],
+        known: Mapping[str, Content],
+        contents: Mapping[str, Content],
+    ) -> Linked:
+        from recollect.codebase.digest import VERSION, unpacked_facts
+        from recollect.codebase.graph.definitions import last_name
+        from recollect.codebase.graph.mending import mended
+        from recollect.codebase.kept_facts import KeptFacts
+
+        leading = await self._edges(before.id, [*await self.store.leading_to(before.id, changed), *changed])
+        # What the changed files led to is most of what they lead to now.
+        near = [*leading, *(target for path in changed for target in _targets(leading.get(path)))]
+        wanted = [contents[path] for path in [*changed, *near] if path in contents]
+        wanted += [known[path] for path in changed if path in known]
+        loaded = dict(await self.store.digests(VERSION, [*dict.fromkeys(wanted)]))
+
+        def load(content: Content) -> bytes:
+            if content not in loaded:
+                loaded.update(anyio.from_thread.run(self.store.digests, VERSION, [content]))
+            if content not in loaded:
+                raise NotFound(f"the content {content.blob} has not been read")
+            return loaded[content]
+
+        old = {path: unpacked_facts(load(known[path])) if path in known else None for path in changed}
+        uses = [one.use for edges in leading.values() for one in edges.unresolved]
+        uses += [use.path for path in changed if path in contents for use in unpacked_facts(load(contents[path])).uses]
+        asked = {last_name(use) for use in uses}
+        names = await self.store.defining(before.id, VERSION, sorted(name for name in asked if name[:2] != "__"))
+        facts = KeptFacts(contents, load, names)
+
+        def mend(should_stop: Callable[[], bool]) -> tuple[Mapping[str, FileEdges], Mapping[str, Any]]:
+            found = mended(old, facts, leading, should_stop=should_stop)
+            counts = Counts.of(before.details)
+            for path in {*found, *changed}:
+                counts.take_out(path, old.get(path), leading.get(path))
+                counts.put_in(path, facts[path] if path in changed and path in facts else None, found.get(path))
+            return found, counts.as_data()
+
+        found, told = await in_thread(mend)
+        unsettled = before.details.get(UNSETTLED, 0) + len(changed)
+        return Linked({path: kept_edges(own) for path, own in found.items()}, {**told, UNSETTLED: unsettled})
+
+    async def _edges(self, index_id: str, paths: Sequence[str]) -> Mapping[str, FileEdges]:
+        packed = await self.store.edges(index_id, [*dict.fromkeys(paths)])
+        return {path: unpacked_edges(edges) for path, edges in packed.items()}
+
+
+def is_unsettled(record: IndexRecord) -> bool:
+    """Whether it was mended since all its uses were resolved together."""
+    return record.details.get(UNSETTLED, 0) > 0
+
+
+def _all_resolved(
+    facts: Mapping[str, FileFacts], should_stop: Callable[[], bool]
+) -> tuple[Mapping[str, FileEdges], Counts]:
+    from recollect.codebase.graph.resolving import resolve
+
+    found = resolve([*facts], facts, should_stop=should_stop)
+    return found, counted(facts, found)
+
+
+def _told(before: IndexRecord) -> dict[str, Any]:
+    return {**Counts.of(before.details).as_data(), UNSETTLED: before.details.get(UNSETTLED, 0)}
+
+
+def _targets(edges: FileEdges | None) -> Sequence[str]:
+    return [*{*edges.imports, *(edge.path for edge in edges.edges)}] if edges is not None else ()
+
+
+def _parts(contents: Sequence[Content]) -> Iterator[Sequence[Content]]:
+    for start in range(0, len(contents), AT_ONCE):
+        yield contents[start : start + AT_ONCE]

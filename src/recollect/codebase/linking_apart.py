@@ -1,0 +1,122 @@
+"""Resolving all uses of a large repository in a process of its own: it takes long and much memory, and can be ended."""
+
+import os
+import pickle
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterable, Mapping, Sequence
+from functools import partial
+from typing import IO, Any, cast
+
+import anyio
+from anyio.streams.buffered import BufferedByteReceiveStream
+
+from recollect.codebase.counting import Counts, counted
+from recollect.codebase.digesting import LENGTH_BYTES, limit
+from recollect.codebase.packing import kept_edges
+from recollect.domain.code import FileFacts, Language
+from recollect.domain.errors import Unavailable
+from recollect.storage.code import Content, KeptEdges
+
+# Without -P the folder that this process works in, which may be a stranger's repository, would be searched for modules.
+PROGRAM = ("-P", "-c", "from recollect.codebase.linking_apart import serve; serve()")
+
+
+async def linked_apart(
+    contents: Mapping[str, Content], batches: AsyncIterable[Mapping[Content, bytes]], memory_bytes: int
+) -> tuple[Mapping[str, KeptEdges], Counts]:
+    """What the uses in these files lead to; the batches are the digests of their contents."""
+    from recollect.codebase.digest import facts_in
+
+    paths = [*contents]
+    process = await anyio.open_process(
+        [sys.executable, *PROGRAM, str(memory_bytes)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=None
+    )
+    async with process:
+        questions, answers = process.stdin, process.stdout
+        if questions is None or answers is None:
+            raise AssertionError("both were asked for")
+        try:
+            await questions.send(pickle.dumps([(path, tuple(contents[path])) for path in paths]))
+            async for batch in batches:
+                told = {tuple(content): facts_in(digest) for content, digest in batch.items()}
+                await questions.send(pickle.dumps(told))
+            await questions.send(pickle.dumps(None))
+            reading = BufferedByteReceiveStream(answers)
+            edges = {path: await _kept(reading, paths) for path in paths}
+            counts = Counts.of(await _data(reading))
+        except (anyio.BrokenResourceError, anyio.EndOfStream, anyio.IncompleteRead):
+            code = await process.wait()
+            raise Unavailable(
+                f"the process that resolves what uses mean ended ({code})",
+                hint="exclude folders, or allow its memory: RECOLLECT_CODE_WORKER_BYTES",
+            ) from None
+        return edges, counts
+
+
+async def _kept(reading: BufferedByteReceiveStream, paths: Sequence[str]) -> KeptEdges:
+    packed = await _frame(reading)
+    targets: list[int] = await _data(reading)
+    return KeptEdges(packed, [paths[place] for place in targets])
+
+
+async def _data(reading: BufferedByteReceiveStream) -> Any:
+    from pydantic_core import from_json
+
+    return from_json(await _frame(reading))
+
+
+async def _frame(reading: BufferedByteReceiveStream) -> bytes:
+    return await reading.receive_exactly(int.from_bytes(await reading.receive_exactly(LENGTH_BYTES), "little"))
+
+
+def serve() -> None:
+    """Answer on standard output what the files lead to whose facts are told on standard input."""
+    from pydantic_core import to_json
+
+    from recollect.codebase.digest import LateFacts
+    from recollect.codebase.garbage import uncollected
+    from recollect.codebase.graph.resolving import resolve
+
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints is no answer
+    os.nice(5)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    limit(resource.RLIMIT_CORE, 0)
+    limit(resource.RLIMIT_DATA, int(sys.argv[1]))
+    try:
+        with uncollected():
+            contents, packed = _told(sys.stdin.buffer)
+            known = {
+                content: LateFacts(Language(content[1]), partial(packed.__getitem__, content)) for content in packed
+            }
+            facts = {path: cast(FileFacts, known[content]) for path, content in contents if content in known}
+            found = resolve([*facts], facts)
+            place_of = {path: place for place, (path, _) in enumerate(contents)}
+            for path, _ in contents:
+                kept = kept_edges(found[path]) if path in found else KeptEdges(b"")
+                _write(answers, kept.edges)
+                _write(answers, to_json([place_of[target] for target in kept.files]))
+            _write(answers, to_json(counted(facts, found).as_data()))
+        answers.flush()
+    except (EOFError, BrokenPipeError):
+        os._exit(0)  # nobody is there any more
+    os._exit(0)  # letting go of millions of objects one by one takes seconds
+
+
+_Known = tuple[str, str]
+
+
+def _told(questions: IO[bytes]) -> tuple[list[tuple[str, _Known]], dict[_Known, bytes]]:
+    """The files and their contents, and the facts of each content."""
+    contents: list[tuple[str, _Known]] = pickle.load(questions)  # noqa: S301 - from the process that started this one
+    packed: dict[_Known, bytes] = {}
+    while (batch := pickle.load(questions)) is not None:  # noqa: S301 - as above
+        packed |= batch
+    return contents, packed
+
+
+def _write(answers: IO[bytes], content: bytes) -> None:
+    answers.write(len(content).to_bytes(LENGTH_BYTES, "little") + content)

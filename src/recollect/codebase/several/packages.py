@@ -1,0 +1,198 @@
+"""Which packages a repository defines, and which it says it needs: by its manifests, nothing of which is run."""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import PurePosixPath
+from typing import Any, cast
+
+from recollect.codebase.service import CodeService, Loaded
+from recollect.domain.code import FileTrait, Language
+from recollect.domain.errors import Conflict
+
+# Of a repository with more packages the outermost are looked at.
+MOST_MANIFESTS = 200
+_BESIDE = FileTrait.TEST | FileTrait.EXAMPLE | FileTrait.VENDORED | FileTrait.GENERATED
+_NO_PACKAGES = frozenset("test tests testing docs doc examples example scripts benchmarks build dist src lib".split())  # noqa: SIM905
+_GO_MODULE = re.compile(r"^\s*module\s+\"?([^\s\"]+)", re.MULTILINE)
+_GO_NEEDED = re.compile(r"^\s*(?:require\s+)?([\w.~-]+\.[\w.~-]+/[^\s]+)\s+v\d", re.MULTILINE)
+_REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
+_SETUP_NAME = re.compile(r"\bname\s*=\s*[\"']?([A-Za-z0-9][A-Za-z0-9._-]*)")
+
+
+class Ecosystem(StrEnum):
+    """Whose way of naming packages it is."""
+
+    PYTHON = "python"
+    JAVASCRIPT = "javascript"
+    GO = "go"
+    RUST = "rust"
+
+
+LANGUAGES: Mapping[Ecosystem, frozenset[Language]] = {
+    Ecosystem.PYTHON: frozenset({Language.PYTHON}),
+    Ecosystem.JAVASCRIPT: frozenset({Language.JAVASCRIPT, Language.TYPESCRIPT, Language.TSX}),
+    Ecosystem.GO: frozenset({Language.GO}),
+    Ecosystem.RUST: frozenset({Language.RUST}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """Something that other repositories can import."""
+
+    ecosystem: Ecosystem
+    name: str
+    """As its users install it."""
+    imported_as: tuple[str, ...]
+    """As its users import it."""
+    manifest: str
+    """The file that says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packages:
+    """What a repository defines and needs."""
+
+    defined: Sequence[Package] = ()
+    needed: Mapping[Ecosystem, frozenset[str]] = field(default_factory=dict[Ecosystem, frozenset[str]])
+    """The names that its manifests say it needs."""
+
+
+async def packages_of(code: CodeService, loaded: Loaded) -> Packages:
+    """What the manifests of an index say."""
+    corpus = loaded.corpus
+    manifests = sorted(
+        (path for path, row in corpus.row_of.items() if _is_manifest(path) and not corpus.files[row].traits & _BESIDE),
+        key=lambda path: (path.count("/"), path),
+    )
+    defined: list[Package] = []
+    needed: dict[Ecosystem, set[str]] = {}
+    for path in manifests[:MOST_MANIFESTS]:
+        try:
+            content = await code.content(loaded, corpus.files[corpus.row_of[path]])
+        except Conflict:
+            continue
+        ecosystem, names, needs = _read(path, content.decode("utf-8", "replace"))
+        needed.setdefault(ecosystem, set()).update(needs)
+        for name in names:
+            imported = (
+                _python_names(path, name, corpus.row_of)
+                if ecosystem is Ecosystem.PYTHON
+                else _imported(ecosystem, name)
+            )
+            is_new = not any(one.ecosystem is ecosystem and one.imported_as == imported for one in defined)
+            if imported and is_new:
+                defined.append(Package(ecosystem, name, imported, path))
+    return Packages(defined, {ecosystem: frozenset(names) for ecosystem, names in needed.items()})
+
+
+def _is_manifest(path: str) -> bool:
+    return PurePosixPath(path).name in (
+        "pyproject.toml",
+        "setup.cfg",
+        "setup.py",
+        "package.json",
+        "go.mod",
+        "Cargo.toml",
+    )
+
+
+def _read(path: str, text: str) -> tuple[Ecosystem, Iterable[str], Iterable[str]]:
+    """Whose manifest it is, what it defines, and what it needs."""
+    name = PurePosixPath(path).name
+    try:
+        match name:
+            case "package.json":
+                return Ecosystem.JAVASCRIPT, *_of_node(json.loads(text))
+            case "go.mod":
+                return Ecosystem.GO, _GO_MODULE.findall(text)[:1], _GO_NEEDED.findall(text)
+            case "Cargo.toml":
+                return Ecosystem.RUST, *_of_cargo(tomllib.loads(text))
+            case "pyproject.toml":
+                return Ecosystem.PYTHON, *_of_pyproject(tomllib.loads(text))
+            case _:
+                return Ecosystem.PYTHON, _SETUP_NAME.findall(text)[:1], ()
+    except (ValueError, RecursionError):  # it is no such file, or nobody can read it
+        return Ecosystem.PYTHON, (), ()
+
+
+def _of_node(data: Any) -> tuple[list[str], set[str]]:
+    told = _mapping(data)
+    needs = {
+        name
+        for part in ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
+        for name in _mapping(told.get(part))
+    }
+    name = told.get("name")
+    return [name] if isinstance(name, str) and name else [], needs
+
+
+def _of_cargo(data: Any) -> tuple[list[str], set[str]]:
+    told = _mapping(data)
+    needs = {
+        name.replace("-", "_")
+        for part in ("dependencies", "dev-dependencies", "build-dependencies")
+        for name in _mapping(told.get(part))
+    }
+    name = _mapping(told.get("lib")).get("name") or _mapping(told.get("package")).get("name")
+    return [name] if isinstance(name, str) else [], needs
+
+
+def _of_pyproject(data: Any) -> tuple[list[str], set[str]]:
+    told = _mapping(data)
+    project, poetry = _mapping(told.get("project")), _mapping(_mapping(told.get("tool")).get("poetry"))
+    lists = [project.get("dependencies"), *_mapping(project.get("optional-dependencies")).values()]
+    needs = {
+        _canonical(found[1])
+        for own in lists
+        if isinstance(own, list)
+        for one in cast(list[Any], own)
+        if isinstance(one, str) and (found := _REQUIREMENT.match(one))
+    }
+    needs |= {_canonical(name) for name in _mapping(poetry.get("dependencies")) if name != "python"}
+    name = project.get("name") or poetry.get("name")
+    return [name] if isinstance(name, str) else [], needs
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return cast(Mapping[str, Any], value) if isinstance(value, dict) else {}
+
+
+def _canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _imported(ecosystem: Ecosystem, name: str) -> tuple[str, ...]:
+    return (name.replace("-", "_"),) if ecosystem is Ecosystem.RUST else (name,)
+
+
+def _python_names(manifest: str, name: str, paths: Mapping[str, int]) -> tuple[str, ...]:
+    """What a distribution lets others import: the packages beside its manifest, or the module of its name."""
+    folder = manifest.rpartition("/")[0]
+    found: dict[str, None] = {}
+    for start in ("", "src/", "lib/"):
+        place = f"{folder}/{start}" if folder else start
+        found |= dict.fromkeys(_python_packages(place, paths))
+        module = name.replace("-", "_")
+        if f"{place}{module}.py" in paths:
+            found[module] = None
+    return tuple(found)
+
+
+def _python_packages(place: str, paths: Mapping[str, int]) -> Iterator[str]:
+    for path in paths:
+        if path.startswith(place) and path.endswith("/__init__.py"):
+            name = path[len(place) : -len("/__init__.py")]
+            if "/" not in name and name not in _NO_PACKAGES:
+                yield name
+
+
+def is_needed(package: Package, packages: Packages) -> bool:
+    """Whether a repository says that it needs this package."""
+    needs = packages.needed.get(package.ecosystem, frozenset())
+    name = _canonical(package.name) if package.ecosystem is Ecosystem.PYTHON else package.name
+    return name in needs or any(imported in needs for imported in package.imported_as)

@@ -1,0 +1,126 @@
+"""Indexing the code of the project one works in, and telling what is indexed, being indexed and watched."""
+
+from dataclasses import replace
+from typing import Literal
+
+from pydantic import Field
+
+from recollect.codebase.indexing import IndexOptions, index_id_of
+from recollect.codebase.service import CodeService
+from recollect.domain.errors import Cancelled, InvalidRequest
+from recollect.domain.jobs import JobState
+from recollect.jobs.service import JobService
+from recollect.memory.projects import ProjectService
+from recollect.storage.code import IndexRecord
+from recollect.toolkit.context import CallContext
+from recollect.toolkit.declaration import Request, Result, examples, tool
+from recollect.toolkit.dispatcher import Dispatcher
+from recollect.toolkit.jobview import JobView
+from recollect.tools.code import root_of, within
+from recollect.tools.index_jobs import BUILD, BuildView, WatchView, builds_under_way, watches
+from recollect.tools.repositories import BuildRepoIndexResult, Freshness, freshness_of
+
+
+class IndexRequest(Request):
+    model_config = examples({"action": "project"}, {"action": "status"})
+
+    action: Literal["project", "file", "status", "cleanup"] = Field(
+        description="project: index it, or what changed in it. file: only look at one file again. status: what is "
+        "indexed. cleanup: remove indexes of folders that are gone, and what no index needs."
+    )
+    path: str | None = Field(
+        default=None, min_length=1, max_length=4_096, description="The folder, or for file the file."
+    )
+    include_git: bool = Field(default=True, description="Accepted for those who give it: history is always read.")
+    commit_limit: int | None = Field(default=None, ge=1, description="Accepted likewise: the newest 20,000 are read.")
+    parallel: bool = Field(default=True, description="Accepted likewise: files are always read in parallel.")
+    max_workers: int | None = Field(default=None, ge=1, le=64, description="Accepted likewise: settings tell it.")
+
+
+class IndexedRepository(Result):
+    index_id: str
+    root: str
+    rev: str
+    files: int
+    symbols: int
+    edges: int
+    freshness: Freshness
+
+
+class IndexResult(Result):
+    message: str = Field(description="In one sentence, such as: Indexed 120 files, 1500 symbols, 4000 uses.")
+    indexes: list[IndexedRepository]
+    changed: int = Field(description="How many files were read because they were new or had changed.")
+    removed: int = Field(description="How many files or indexes were removed.")
+    job_id: str | None = Field(default=None, description="The job that brings the index up to date, if it still does.")
+    running: list[BuildView] = Field(default=[], description="For status: the indexes that are being built now.")
+    watches: list[WatchView] = Field(default=[], description="For status: the folders that are watched.")
+
+
+@tool("code", idempotent=True)
+async def index(
+    request: IndexRequest,
+    code: CodeService,
+    projects: ProjectService,
+    jobs: JobService,
+    dispatcher: Dispatcher,
+    context: CallContext,
+) -> IndexResult:
+    """Index the code of a project, look at one file again, tell what is indexed, or clean up.
+
+    Indexing is a job; when it takes longer than you can wait, its id is told.
+    """
+    if request.action == "status":
+        return await _status(code, jobs)
+    if request.action == "cleanup":
+        removed = await code.clean_up()
+        return IndexResult(message=f"Removed {removed} indexes", indexes=[], changed=0, removed=removed)
+    if request.action == "file" and request.path is None:
+        raise InvalidRequest("path: needed to look at a file again", hint="give the file's path")
+    root = await root_of(None if request.action == "file" else request.path, code, projects, context)
+    # It is this call that the client's history tells of.
+    done = await dispatcher.call(BUILD, {"path": root}, replace(context, client=None))
+    job = JobView[BuildRepoIndexResult].model_validate(done, from_attributes=True)
+    if job.state is JobState.CANCELLED:
+        raise Cancelled("indexing was cancelled; the index is as it was before")
+    if job.result is None:
+        message = f"Indexing goes on as {job.job_id}: {job.progress.message}"
+        record = await code.store.index(index_id_of(root, "HEAD", IndexOptions()))
+        shown = [_repository(record)] if record else []
+        return IndexResult(message=message, indexes=shown, changed=0, removed=0, job_id=job.job_id)
+    loaded = await code.load(job.result.index_id)
+    if request.action == "file" and request.path is not None:
+        facts = await code.facts(loaded, within(request.path, root))
+        message = f"Indexed {request.path}: {len(facts.symbols)} symbols"
+    else:
+        message = f"Indexed {job.result.files} files, {job.result.symbols} symbols, {job.result.edges} uses"
+    return IndexResult(
+        message=message,
+        indexes=[_repository(loaded.record)],
+        changed=job.result.changed,
+        removed=job.result.removed,
+    )
+
+
+async def _status(code: CodeService, jobs: JobService) -> IndexResult:
+    shown = [_repository(record) for record in await code.store.indexes() if record.generation]
+    symbols = sum(one.symbols for one in shown)
+    message = f"Index status: {symbols} symbols in {sum(one.files for one in shown)} files of {len(shown)} indexes"
+    running, watched = await builds_under_way(jobs), await watches(jobs)
+    if running:
+        message += f"; {len(running)} being built"
+    if watched:
+        message += f"; {len(watched)} watched"
+    return IndexResult(message=message, indexes=shown, changed=0, removed=0, running=running, watches=watched)
+
+
+def _repository(record: IndexRecord) -> IndexedRepository:
+    return IndexedRepository(
+        index_id=record.id,
+        root=record.root,
+        rev=record.rev,
+        files=record.details.get("files", 0),
+        symbols=record.details.get("symbols", 0),
+        edges=record.details.get("edges", 0),
+        freshness=freshness_of(record, None),
+    )

@@ -1,0 +1,211 @@
+"""Several repositories at once: one search over all, and which of them uses what another one defines."""
+
+import time
+from collections.abc import Sequence
+from typing import Annotated
+
+from pydantic import Field
+
+from recollect.codebase.service import CodeService, Loaded
+from recollect.codebase.several.packages import Ecosystem
+from recollect.grounding.service import Grounding
+from recollect.memory.projects import ProjectService
+from recollect.toolkit.context import CallContext
+from recollect.toolkit.declaration import Request, Result, examples, tool
+from recollect.tools.code_graph import tokens_of_view
+from recollect.tools.code_view import AboutCode, remembered_about
+from recollect.tools.repositories import (
+    Features,
+    FoundCode,
+    Freshness,
+    IndexId,
+    TokenBudget,
+    Truncated,
+    found_code,
+    freshness_of,
+    part_of,
+    printable_path,
+)
+
+# Each is loaded whole.
+MOST_INDEXES = 8
+MOST_FILES, MOST_LINES = 20, 10
+
+IndexIds = Annotated[
+    list[IndexId],
+    Field(
+        default=[],
+        max_length=MOST_INDEXES,
+        description="The indexes; by default the newest of each folder, at most 8. `index` tells what there is.",
+    ),
+]
+
+
+class SearchReposRequest(Request):
+    model_config = examples(
+        {"query": "where are sessions signed?"}, {"index_ids": ["idx_a", "idx_b"], "query": "login"}
+    )
+
+    query: str = Field(min_length=1, max_length=10_000, description="A question, a name, or the words of a change.")
+    index_ids: IndexIds
+    k: int = Field(default=20, ge=1, le=100, description="How many results at most.")
+    features: Features = Field(default_factory=Features, description="Which witnesses are heard.")
+    context_lines: int = Field(default=5, ge=0, le=20, description="How many lines around each result are shown.")
+    token_budget: TokenBudget = 8_000
+
+
+class RepositoryView(Result):
+    index_id: str
+    root: str
+    freshness: Freshness
+
+
+class FoundInRepository(FoundCode):
+    index_id: str
+
+
+class SearchReposResult(Result):
+    results: list[FoundInRepository] = Field(description="Best first, of whichever repository; scores are comparable.")
+    repositories: list[RepositoryView] = Field(description="Those that were searched.")
+    query_time_ms: float
+    truncated: Truncated
+
+
+class RepoLinksRequest(Request):
+    model_config = examples({}, {"index_ids": ["idx_a", "idx_b"]})
+
+    index_ids: IndexIds
+    token_budget: TokenBudget = 4_000
+
+
+class ImportingFileView(Result):
+    path: str
+    lines: list[int] = Field(description="Where it imports it.")
+    names: list[str] = Field(description="What it takes of it.")
+
+
+class RepoLinkView(Result):
+    index_id: str = Field(description="Who uses it.")
+    root: str
+    uses_index_id: str = Field(description="Who defines it.")
+    uses_root: str
+    package: str
+    ecosystem: Ecosystem
+    manifest: str = Field(description="The file that defines the package.")
+    declared: bool = Field(description="Whether a manifest of the user says that it is needed.")
+    files: list[ImportingFileView] = Field(description="Which files import it, at most 20; tests last.")
+    total_files: int
+
+
+class RepoLinksResult(Result):
+    links: list[RepoLinkView] = Field(description="Those with the most files first.")
+    repositories: list[RepositoryView]
+    truncated: Truncated
+
+
+@tool("code", read_only=True, core=False)
+async def search_repos(
+    request: SearchReposRequest,
+    code: CodeService,
+    grounding: Grounding,
+    projects: ProjectService,
+    context: CallContext,
+) -> SearchReposResult:
+    """Search several indexed repositories at once, and tell of each result which repository it is of."""
+    from recollect.codebase.search.ranking import Toggles
+    from recollect.codebase.several.searching import search_all
+
+    began = time.perf_counter()
+    chosen, left_out = await loaded_indexes(request.index_ids, code)
+    toggles = Toggles(**request.features.model_dump())
+    found = await search_all(
+        code, chosen, request.query, limit=request.k, toggles=toggles, context_lines=request.context_lines
+    )
+    memories: dict[int, list[AboutCode]] = {}
+    for there in chosen:
+        own = [number for number, one in enumerate(found) if one.loaded is there]
+        parts = [part_of(found[number].hit) for number in own]
+        told = await remembered_about(there.record.root, parts, grounding, projects, context)
+        memories |= dict(zip(own, told, strict=True))
+    results: list[FoundInRepository] = []
+    left = request.token_budget
+    for number, one in enumerate(found):
+        record = one.loaded.record
+        shown = found_code(one.hit, record, memories[number]).model_dump() | {"score": one.score, "index_id": record.id}
+        view = FoundInRepository.model_validate(shown)
+        left -= tokens_of_view(view)
+        if left < 0 and results:
+            break
+        results.append(view)
+    return SearchReposResult(
+        results=results,
+        repositories=[_repository(one) for one in chosen],
+        query_time_ms=round((time.perf_counter() - began) * 1000, 2),
+        truncated=left_out or len(results) < len(found),
+    )
+
+
+@tool("code", read_only=True, core=False)
+async def repo_links(request: RepoLinksRequest, code: CodeService) -> RepoLinksResult:
+    """Tell which indexed repository uses packages that another one defines, and by which files.
+
+    By the manifests (pyproject.toml, setup.py, package.json, go.mod, Cargo.toml) and the imports. impact with across
+    follows a definition into the repositories that use it.
+    """
+    from recollect.codebase.several.dependants import links_between
+
+    chosen, left_out = await loaded_indexes(request.index_ids, code)
+    found = sorted(await links_between(code, chosen), key=lambda one: (-len(one.files), one.package.name))
+    links: list[RepoLinkView] = []
+    left = request.token_budget
+    for one in found:
+        files = one.user.corpus.files
+        view = RepoLinkView(
+            index_id=one.user.record.id,
+            root=one.user.record.root,
+            uses_index_id=one.definer.record.id,
+            uses_root=one.definer.record.root,
+            package=one.package.name,
+            ecosystem=one.package.ecosystem,
+            manifest=printable_path(one.package.manifest),
+            declared=one.declared,
+            files=[
+                ImportingFileView(
+                    path=printable_path(files[file.file].path),
+                    lines=list(file.lines[:MOST_LINES]),
+                    names=list(file.names[:MOST_LINES]),
+                )
+                for file in one.files[:MOST_FILES]
+            ],
+            total_files=len(one.files),
+        )
+        left -= tokens_of_view(view)
+        if left < 0 and links:
+            break
+        links.append(view)
+    return RepoLinksResult(
+        links=links,
+        repositories=[_repository(one) for one in chosen],
+        truncated=left_out or len(links) < len(found) or any(len(one.files) < one.total_files for one in links),
+    )
+
+
+async def loaded_indexes(index_ids: Sequence[str], code: CodeService) -> tuple[list[Loaded], bool]:
+    """The indexes that are named, or the newest of each folder; and whether there are more than are taken."""
+    wanted = list(dict.fromkeys(index_ids))
+    more = False
+    if not wanted:
+        newest = {
+            record.root: record.id
+            for record in sorted(await code.store.indexes(), key=lambda one: one.updated_at)
+            if record.generation
+        }
+        all_ids = list(newest.values())[::-1]
+        wanted, more = all_ids[:MOST_INDEXES], len(all_ids) > MOST_INDEXES
+    return [await code.load(index_id) for index_id in wanted], more
+
+
+def _repository(loaded: Loaded) -> RepositoryView:
+    return RepositoryView(
+        index_id=loaded.record.id, root=loaded.record.root, freshness=freshness_of(loaded.record, None)
+    )

@@ -1,0 +1,171 @@
+"""What the uses in an index's files lead to, when all of them are resolved, and when a few of them have changed."""
+
+import os
+import subprocess
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+import pytest
+
+from recollect.codebase import linking, linking_apart
+from recollect.codebase.digest import VERSION
+from recollect.codebase.indexing import Built
+from recollect.codebase.linking import Linker
+from recollect.codebase.linking_apart import linked_apart
+from recollect.codebase.settling import Settling
+from recollect.domain.code import Language
+from recollect.domain.errors import Unavailable
+from recollect.domain.progress import SilentReporter
+from recollect.storage.code import Content
+from tests.codebase.indexes import BOUND, Home, opened, whole
+
+QUESTIONS = ("ring the bell", "press_3", "Bell.ring")
+BELLS = "class Bell:\n    def ring(self):\n        return 1\n\n\ndef knock():\n    return Bell().ring()\n"
+
+
+def write(root: Path) -> None:
+    """More files than are all resolved anew for one of them."""
+    root.mkdir()
+    (root / "bells.py").write_text(BELLS)
+    for number in range(linking.SOON_RESOLVED + 5):
+        text = f"from bells import Bell, knock\n\n\ndef press_{number}(bell: Bell):\n    bell.ring()\n    knock()\n"
+        (root / f"user{number:02}.py").write_text(text)
+    (root / "notes.md").write_text("# Bells\n")
+
+
+@pytest.fixture
+async def home(tmp_path: Path) -> AsyncGenerator[Home]:
+    async with opened(tmp_path / "home") as found:
+        yield found
+
+
+async def equals_a_clean_index(home: Home, built: Built, root: Path, folder: Path) -> None:
+    """Except for what tells how it came to be."""
+    async with opened(folder) as clean:
+        anew = await clean.build(root)
+        assert await whole(home, built, QUESTIONS) == await whole(clean, anew, QUESTIONS)
+        assert {**built.record.details, "unsettled": 0} == anew.record.details
+
+
+async def test_a_changed_file_is_mended_and_the_index_is_as_one_that_is_made_anew(home: Home, tmp_path: Path):
+    root = tmp_path / "root"
+    write(root)
+    first = await home.build(root)
+    assert first.record.details["unsettled"] == 0
+    (root / "bells.py").write_text("def sigh():\n    return knock()\n\n\n" + BELLS)
+    (root / "user03.py").unlink()
+    (root / "user04.py").write_text("from bells import sigh\n\nsigh(\n")
+    built = await home.build(root)
+    assert (built.changed, built.removed) == (["bells.py", "user04.py"], ["user03.py"])
+    assert built.record.details["unsettled"] == 3
+    assert built.record.details["broken"] == ["user04.py"]
+    await equals_a_clean_index(home, built, root, tmp_path / "clean")
+
+
+async def test_what_was_mended_is_settled_once_nothing_changes_any_more(home: Home, tmp_path: Path):
+    root = tmp_path / "root"
+    write(root)
+    settling = Settling(home.indexer, quiet_seconds=0.0)
+    first = await home.build(root)
+    assert not await home.indexer.settle(first.record.id, SilentReporter())
+    # What a function gives back is known to those who call it only when all is resolved together.
+    (root / "bells.py").write_text(BELLS + "\n\ndef made():\n    return Bell()\n")
+    (root / "user05.py").write_text("from bells import made\n\nmade().ring()\n")
+    await home.build(root)
+    (root / "bells.py").write_text(BELLS + "\n\ndef made():\n    return Other()\n\n\nclass Other(Bell): ...\n")
+    built = await home.build(root)
+    assert built.record.details["unsettled"] == 3
+    record = built.record
+    with anyio.fail_after(BOUND):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(settling.keep)
+            while record.details["unsettled"]:
+                await anyio.sleep(0.01)
+                record = await home.store.index(built.record.id) or record
+            tasks.cancel_scope.cancel()
+    assert record.generation == built.record.generation + 1
+    await equals_a_clean_index(home, Built(record, built.snapshot), root, tmp_path / "clean")
+    assert not await home.indexer.settle(built.record.id, SilentReporter())
+    assert not await home.indexer.settle("idx_none", SilentReporter())
+    assert (await home.build(root)).record == record
+
+
+async def test_a_commit_that_changes_no_content_resolves_nothing(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    root = tmp_path / "root"
+    write(root)
+
+    def git(*arguments: str) -> None:
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments], cwd=root, check=True)
+
+    git("init", "--quiet")
+    first = await home.build(root)
+    git("add", ".")
+    git("commit", "--quiet", "--message", "all")
+    monkeypatch.setattr("recollect.codebase.graph.resolving.resolve", None)
+    monkeypatch.setattr("recollect.codebase.graph.mending.resolve", None)
+    second = await home.build(root)
+    assert (second.record.generation, len(second.changed)) == (2, len(first.changed))
+    kept = ("symbols", "edges", "unresolved", "unsettled")
+    assert [second.record.details[name] for name in kept] == [first.record.details[name] for name in kept]
+
+
+@pytest.mark.parametrize("most", ["MOST_MENDED", "MOST_UNSETTLED"])
+async def test_when_much_has_changed_everything_is_resolved(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: str
+):
+    monkeypatch.setattr(linking, most, 1)
+    root = tmp_path / "root"
+    write(root)
+    await home.build(root)
+    for name in ("bells.py", "user01.py"):
+        (root / name).write_text((root / name).read_text() + "\n\ndef more(): ...\n")
+    built = await home.build(root)
+    assert built.record.details["unsettled"] == 0
+
+
+# -- in a process of its own -----------------------------------------------------------------------
+
+
+async def test_a_process_of_its_own_comes_to_the_same(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    root = tmp_path / "root"
+    write(root)
+    built = await home.build(root)
+    contents = {file.path: file.content for file in await home.store.files(built.record.id)}
+    contents["unread.py"] = Content("0" * 40, contents["bells.py"].language)
+    here = await Linker(home.store).all_linked(contents)
+    monkeypatch.setattr(linking, "FEW_FILES", 1)
+    apart = await Linker(home.store).all_linked(contents)
+    assert apart.details == here.details
+    assert {path: own for path, own in apart.edges.items() if path != "unread.py"} == here.edges
+    assert apart.edges["unread.py"].edges == b""
+
+
+async def test_the_process_is_gone_when_nobody_waits_for_it(
+    home: Home, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    told = tmp_path / "pid"
+    os.mkfifo(told)
+    program = f"import os, time; open({str(told)!r}, 'w').write(str(os.getpid())); time.sleep(60)"
+    monkeypatch.setattr(linking_apart, "PROGRAM", ("-c", program))
+    pid = 0
+    with anyio.fail_after(BOUND):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(linked_apart, {"a.py": Content("b", Language.PYTHON)}, _batches(home), 10**9)
+            pid = int(await anyio.to_thread.run_sync(told.read_text))
+            tasks.cancel_scope.cancel()
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+async def test_a_process_that_ends_early_is_told_as_such(home: Home, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(linking_apart, "PROGRAM", ("-c", "raise SystemExit(3)"))
+    with pytest.raises(Unavailable, match=r"ended \(3\)"):
+        await linked_apart({"a.py": Content("b", Language.PYTHON)}, _batches(home), 10**9)
+
+
+async def _batches(home: Home) -> AsyncGenerator[dict[Content, bytes]]:
+    yield dict(await home.store.digests(VERSION, []))

@@ -1,0 +1,46 @@
+"""What the page about memories of code shows is what happens."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import anyio
+
+from tests.surfaces.callers import environment
+from tests.surfaces.commands import run_command
+
+PAGE = (Path(__file__).parents[2] / "docs" / "grounding.md").read_text("utf-8")
+AUTH = """class Session:
+    def login(self, password: str) -> bool:
+        return password == self.password
+"""
+
+
+async def test_every_command_of_the_page_about_grounding_works(tmp_path: Path) -> None:
+    root = tmp_path / "apollo"
+    (root / "src").mkdir(parents=True)
+    (root / "src" / "auth.py").write_text(AUTH, "utf-8")
+    (block,) = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
+    entering, *commands = block.splitlines()
+    assert (entering, len(commands)) == ("cd ~/code/apollo", 5)
+    said: list[str] = []
+    for command in commands:
+        program, *arguments = shlex.split(command, comments=True)
+        if program == "sed":
+            await anyio.run_process([program, *arguments], cwd=root)
+            continue
+        assert program == "recollect"
+        done = await run_command([*arguments, "--json"], b"", environment(tmp_path / "home"), root)
+        assert (command, done.returncode) == (command, 0)
+        said.append(done.stdout.decode())
+    recalled, reviewed = (json.loads(text) for text in said[-2:])
+    (shown,) = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
+    stale = recalled["memories"][0]["stale"]
+    expected = json.loads(shown)
+    assert list(stale) == list(expected)
+    assert (stale["reason"], stale["symbol"], stale["path"]) == tuple(
+        expected[name] for name in ("reason", "symbol", "path")
+    )
+    assert stale["diff"].splitlines()[:3] == expected["diff"].splitlines()[:3]
+    assert [one["stale"] for one in reviewed["memories"]] == [[stale]]
