@@ -19,6 +19,7 @@ def _parser() -> argparse.ArgumentParser:
     from benchmarks import (
         call_graph,
         call_graph_javascript,
+        code_growth,
         code_search,
         locomo,
         retrieval_speed,
@@ -33,7 +34,10 @@ def _parser() -> argparse.ArgumentParser:
     retrieval_speed.add_options(which.add_parser("speed", help="cost at 10k to 1M memories, beside other stores"))
     two_processes.add_options(which.add_parser("two-processes", help="what one process keeps, another finds at once"))
     transfer.add_options(which.add_parser("transfer", help="a million memories out into a file and in again"))
-    code_search.add_options(which.add_parser("code", help="which files answer questions about code"))
+    code_search.add_options(
+        which.add_parser("code", help="which files answer questions about code, beside other engines")
+    )
+    code_growth.add_options(which.add_parser("code-growth", help="the cost of a code index as repositories grow"))
     call_graph.add_options(which.add_parser("callgraph", help="who calls whom in small Python programs (PyCG)"))
     call_graph_javascript.add_options(which.add_parser("callgraph-js", help="the same for JavaScript (SWARM-CG)"))
     return parser
@@ -44,6 +48,7 @@ def _measured(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
         call_graph,
         call_graph_javascript,
         calls,
+        code_growth,
         code_search,
         locomo,
         retrieval_speed,
@@ -63,6 +68,8 @@ def _measured(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
             return transfer.measure(options)
         case "code":
             return code_search.measure(options)
+        case "code-growth":
+            return code_growth.measure(options)
         case "callgraph":
             return call_graph.measure(options)
         case "callgraph-js":

@@ -1,132 +1,188 @@
-"""Which files answer questions about code, through the public tools, beside searching for the words with ripgrep."""
+"""Which files answer questions about code and what that costs, through the public tools, beside other engines."""
 
 import argparse
 import json
-import math
 import os
-import shutil
 import subprocess
-import tempfile
+import sys
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-import anyio
-
-from benchmarks.report import Row
-from recollect.app.lifespan import running
-from recollect.app.settings import Settings
-from recollect.codebase.words import query_words, words_of
-from recollect.toolkit.context import CallContext
-from recollect.toolkit.dispatcher import Dispatcher
+from benchmarks.code_engine import OURS, PEERS
+from benchmarks.code_questions import SETS, SYMBOLS, Query, questions, score
+from benchmarks.code_trial import TIMES, Cold, Failed, Times, Trial, taking_part, trial
+from benchmarks.environment import environment
+from benchmarks.report import PROJECT, Row
 
 REPOSITORIES_VARIABLE = "CODE_BENCH_REPOS"
-DEEPEST = 10
-BARS = {"nl": 0.90, "commits": 0.72, "symbols": 0.948}
-# As the data's own page tells of a peer; it is not run here.
-PEERS = {"nl": {"semble": 0.831}, "commits": {"semble": 0.546}, "symbols": {"codegraph": 0.890}}
-NEAR_LINES = 2
+PEERS_FOLDER = PROJECT / ".venv" / "peers"
+COST = "django"
+"""The repository that the bars of cost are about."""
+BARS = {"nl": 0.90, "commits": 0.72, SYMBOLS: 0.948}
 
-Query = dict[str, Any]
+COLD = "cold index, s"
+COLD_CPU = "cold index, CPU s of all processes"
+LARGEST = "cold index, MB of the largest process"
+TOGETHER = "cold index, MB of all processes at one time"
+LOOK = "nothing changed, s"
+LOOK_CPU = "nothing changed, CPU s"
+CHANGE = "one changed file until it is found, s"
+CHANGE_CPU = "one changed file until it is found, CPU s"
+FRESH = f"changes found, of {TIMES}"
+SEARCH_P50 = "a search, ms p50"
+SEARCH_P95 = "a search, ms p95"
+SEARCH_CPU = "a search, CPU ms p50"
+COMMAND_LOOK = "command line: nothing changed, s"
+COMMAND_SEARCH = "command line: a search, s"
+COST_BARS = {COLD: 10.0, LARGEST: 500.0, LOOK: 0.3, CHANGE: 0.15, SEARCH_P50: 10.0, SEARCH_P95: 30.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one engine reached on one folder."""
+
+    scores: Mapping[str, Sequence[float]]
+    """By set, for each of its questions."""
+    cpu: Sequence[float]
+    """Seconds of each search."""
+    costs: Mapping[str, float]
+    """Empty where they were not asked for."""
+
+
+def add_repositories_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--repositories",
+        type=Path,
+        default=Path(os.environ.get(REPOSITORIES_VARIABLE, "code-repositories")),
+        help=f"a folder with one checkout for each repository (or {REPOSITORIES_VARIABLE})",
+    )
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--data", type=Path, default=Path("../shared/bench/code"), help="the folder that holds open/nl.jsonl and others"
     )
-    parser.add_argument(
-        "--repositories",
-        type=Path,
-        default=Path(os.environ.get(REPOSITORIES_VARIABLE, "code-repositories")),
-        help=f"a folder with one checkout for each name in repos.json, at its commit (or {REPOSITORIES_VARIABLE})",
-    )
-    parser.add_argument("--sets", default="nl,commits,symbols", help="which sets of questions, between commas")
+    add_repositories_option(parser)
+    parser.add_argument("--sets", default=",".join(SETS), help="which sets of questions, between commas")
     parser.add_argument("--only", default="", help="only these repositories, between commas")
+    parser.add_argument(
+        "--peers", default=",".join(PEERS), help="beside which engines, between commas; those not installed are told"
+    )
+    parser.add_argument("--peers-folder", type=Path, default=PEERS_FOLDER, help="where they are installed")
+    parser.add_argument("--cost", default=COST, help="the repository whose costs are measured; its bars are django's")
 
 
 def measure(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
-    return anyio.run(_measure, options)
-
-
-async def _measure(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
-    scores: dict[str, list[float]] = defaultdict(list)
-    words_alone: dict[str, list[float]] = defaultdict(list)
-    milliseconds: list[float] = []
-    notes: list[str] = []
-    wanted = {name for name in options.only.split(",") if name}
-    for name in options.sets.split(","):
-        by_folder: dict[tuple[str, str], list[Query]] = defaultdict(list)
-        for line in (options.data / "open" / f"{name}.jsonl").read_text("utf-8").splitlines():
-            query: Query = json.loads(line)
-            if not wanted or query["repo"] in wanted:
-                # Only the folder that a natural question is about is indexed, as for the peers.
-                by_folder[query["repo"], query["root"] if name == "nl" else ""].append(query)
-        for (repository, folder), queries in sorted(by_folder.items()):
-            root = (options.repositories / repository / folder).resolve()
-            before = len(scores[name])
-            with tempfile.TemporaryDirectory() as home:
-                async with running(Settings(home=Path(home))) as app:
-                    index_id = await _indexed(app.dispatcher, root)
-                    for query in queries:
-                        began = time.process_time()
-                        found = await _found(app.dispatcher, index_id, query["query"])
-                        milliseconds.append((time.process_time() - began) * 1000)
-                        scores[name].append(_score(name, query, folder, found))
-                        if name != "symbols":
-                            by_words = [(path, 0, 0) for path in _by_ripgrep(root, query["query"])]
-                            words_alone[name].append(_score(name, query, folder, by_words))
-            notes.append(f"{name} {repository}: {fmean(scores[name][before:]):.3f} of {len(queries)}")
+    wanted = [name for name in options.peers.split(",") if name]
+    if unknown := {*wanted} - {*PEERS}:
+        sys.exit(f"no such peers: {', '.join(sorted(unknown))}; there are {', '.join(PEERS)}")
+    peers = options.peers_folder.resolve()
+    engines, notes = taking_part(wanted, peers)
+    scores: dict[str, dict[str, list[float]]] = {name: defaultdict(list) for name in options.sets.split(",")}
+    costs: dict[str, dict[str, float]] = defaultdict(dict)
+    cpu: dict[str, list[float]] = defaultdict(list)
+    asked = questions(options.data, [*scores], {name for name in options.only.split(",") if name})
+    for (repository, folder), by_set in asked.items():
+        is_costed = repository == options.cost and not folder
+        for engine in [*engines]:
+            try:
+                with trial(engine, (options.repositories / repository).resolve(), folder, peers) as running:
+                    outcome = _outcome(running, by_set, folder, is_costed)
+            except Failed as failure:
+                if engine == OURS:
+                    raise
+                engines.remove(engine)  # an average over fewer questions would mean something else
+                notes.append(f"{failure}; so it has no averages")
+                continue
+            cpu[engine].extend(outcome.cpu)
+            for name, own in outcome.scores.items():
+                scores[name][engine].extend(own)
+                if engine == OURS:
+                    notes.append(f"{name} {repository}: {fmean(own):.3f} of {len(own)}")
+            for figure, value in outcome.costs.items():
+                costs[figure][engine] = value
     rows = [
-        Row(
-            f"{name}: {'first is right' if name == 'symbols' else 'NDCG@10'}",
-            fmean(found),
-            {**PEERS[name], **({"ripgrep": fmean(words_alone[name])} if words_alone[name] else {})},
-            at_least=BARS[name],
-        )
-        for name, found in scores.items()
-        if found
+        _row(f"{name}: {'first is right' if name == SYMBOLS else 'NDCG@10'}", means, engines, at_least=BARS[name])
+        for name, by_engine in scores.items()
+        if (means := {engine: fmean(values) for engine, values in by_engine.items()})
     ]
-    rows.append(Row("a search, CPU ms p50", median(milliseconds)))
-    return rows, notes
+    rows.append(_row(SEARCH_CPU, {engine: median(spent) * 1000 for engine, spent in cpu.items()}, engines))
+    bars = COST_BARS if options.cost == COST else {}
+    rows += [
+        _row(f"{options.cost}: {figure}", by_engine, engines, at_most=bars.get(figure))
+        for figure, by_engine in costs.items()
+    ]
+    return rows, [*notes, load_note()]
 
 
-async def _indexed(dispatcher: Dispatcher, root: Path) -> str:
-    answer = await dispatcher.call("build_repo_index", {"path": str(root)}, CallContext(surface="python"))
-    return answer.model_dump()["result"]["index_id"]
+def load_note() -> str:
+    now, _, long = os.getloadavg()
+    return f"load of the machine at the end {now:.1f}, over 15 minutes {long:.1f}, on {os.cpu_count()} cores"
 
 
-async def _found(dispatcher: Dispatcher, index_id: str, query: str) -> list[tuple[str, int, int]]:
-    arguments = {"index_id": index_id, "query": query, "k": DEEPEST, "context_lines": 0}
-    answer = await dispatcher.call("search_repo", arguments, CallContext(surface="python"))
-    return [(one["path"], *one["lines"]) for one in answer.model_dump()["results"]]
+def _row(name: str, values: Mapping[str, float], engines: Sequence[str], **bars: float | None) -> Row:
+    return Row(name, values.get(OURS), {one: values.get(one) for one in engines if one != OURS}, **bars)
 
 
-def _score(name: str, query: Query, folder: str, found: Sequence[tuple[str, int, int]]) -> float:
-    shown = [(f"{folder}/{path}" if folder else path, first, last) for path, first, last in found]
-    if name == "symbols":
-        if not shown:
-            return 0.0
-        path, first, last = shown[0]
-        return float(path == query["path"] and first - NEAR_LINES <= query["line"] <= last + NEAR_LINES)
-    files = list(dict.fromkeys(path for path, *_ in shown))[:DEEPEST]
-    right = list(dict.fromkeys(one["path"] for one in (*query["relevant"], *query["secondary"])))
-    gained = sum(1 / math.log2(files.index(path) + 2) for path in right if path in files)
-    return gained / sum(1 / math.log2(place + 2) for place in range(min(len(right), DEEPEST)))
+def _outcome(running: Trial, by_set: Mapping[str, Sequence[Query]], folder: str, is_costed: bool) -> Outcome:
+    cold = running.index()
+    scores: dict[str, list[float]] = {}
+    seconds: list[float] = []
+    cpu: list[float] = []
+    for name, queries in by_set.items():
+        found, times = running.search([query["query"] for query in queries], symbols=name == SYMBOLS)
+        scores[name] = [score(name, query, folder, own) for query, own in zip(queries, found, strict=True)]
+        seconds += times.seconds
+        cpu += times.cpu
+    if not is_costed:
+        return Outcome(scores, cpu, {})
+    asked = Times(seconds, cpu)
+    costs = {
+        **cold_figures(cold),
+        SEARCH_P50: asked.p50 * 1000,
+        SEARCH_P95: asked.p95 * 1000,
+        **change_figures(running),
+    }
+    if running.name == OURS:
+        costs |= _by_command_line(running, by_set)
+    return Outcome(scores, cpu, costs)
 
 
-def _by_ripgrep(root: Path, query: str) -> list[str]:
-    """The files with the most of the question's words, counted with ripgrep where it is installed, else with grep."""
-    program = ["rg", "--count-matches", "-i", "-F"] if shutil.which("rg") else ["git", "grep", "-c", "-i", "-F"]
-    having: dict[str, int] = defaultdict(int)
-    often: dict[str, int] = defaultdict(int)
-    stems = {word for word, _ in query_words(query)}
-    for written in dict.fromkeys(part for part in query.replace("`", " ").split() if stems & {*words_of(part)}):
-        told = subprocess.run([*program, "-e", written.strip("?.,:;()")], cwd=root, capture_output=True).stdout
-        for line in told.decode("utf-8", "replace").splitlines():
-            path, _, count = line.rpartition(":")
-            having[path] += 1
-            often[path] += int(count) if count.isdigit() else 1
-    return sorted(having, key=lambda path: (-having[path], -often[path], path))[:DEEPEST]
+def cold_figures(cold: Cold) -> dict[str, float]:
+    return {COLD: cold.seconds, COLD_CPU: cold.cpu, LARGEST: cold.largest, TOGETHER: cold.together}
+
+
+def change_figures(running: Trial) -> dict[str, float]:
+    looked = running.look()
+    changed, found = running.change()
+    return {
+        LOOK: looked.p50,
+        LOOK_CPU: median(looked.cpu),
+        CHANGE: changed.p50,
+        CHANGE_CPU: median(changed.cpu),
+        FRESH: found,
+    }
+
+
+def _by_command_line(running: Trial, by_set: Mapping[str, Sequence[Query]]) -> dict[str, float]:
+    """The same store by commands, each a new process; the server goes on beside them."""
+    query = next(iter(by_set.values()))[0]["query"]
+    looked, index = zip(
+        *(_command(running, "ensure_repo_index", path=str(running.root)) for _ in range(TIMES)), strict=True
+    )
+    searched = [_command(running, "search_repo", index_id=index[0]["index_id"], query=query)[0] for _ in range(TIMES)]
+    return {COMMAND_LOOK: median(looked), COMMAND_SEARCH: median(searched)}
+
+
+def _command(running: Trial, tool: str, **arguments: str) -> tuple[float, dict[str, Any]]:
+    command = [sys.executable, "-m", "recollect.app", "code", tool, "--json", json.dumps(arguments)]
+    began = time.perf_counter()
+    told = subprocess.run(
+        command, env=environment(str(running.home)), cwd=running.root, capture_output=True, check=True
+    )
+    return time.perf_counter() - began, json.loads(told.stdout)
