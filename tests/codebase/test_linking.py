@@ -163,8 +163,34 @@ async def test_the_process_is_gone_when_nobody_waits_for_it(
 
 async def test_a_process_that_ends_early_is_told_as_such(home: Home, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(linking_apart, "PROGRAM", ("-c", "raise SystemExit(3)"))
-    with pytest.raises(Unavailable, match=r"ended \(3\)"):
+    with pytest.raises(Unavailable, match=r"failed \(3\)"):
         await linked_apart({"a.py": Content("b", Language.PYTHON)}, _batches(home), 10**9)
+
+
+async def test_where_it_takes_too_much_memory_the_index_says_so_and_does_without(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    root = tmp_path / "root"
+    write(root)
+    (root / "broken.py").write_text("def (\n")
+    monkeypatch.setattr(linking, "FEW_FILES", 1)
+    home.indexer.graph_bytes = 8_000_000
+    built = await home.build(root)
+    details = built.record.details
+    assert details["graph_problem"].startswith("finding what each use means took more than 8 MB")
+    assert (details["symbols"], details["edges"], details["unsettled"]) == (3 + linking.SOON_RESOLVED + 6, 0, 0)
+    assert details["broken"] == ["broken.py"]
+    assert await home.found(built, "press_3") != []
+    (root / "user01.py").write_text("from bells import knock\n\nknock()\n")
+    again = await home.build(root)
+    assert again.record.details["graph_problem"] == details["graph_problem"]
+    assert not await home.indexer.settle(again.record.id, SilentReporter())
+    home.indexer.graph_bytes = 4_000_000_000
+    monkeypatch.setattr(linking, "MOST_MENDED", 0)
+    (root / "broken.py").unlink()
+    last = await home.build(root)
+    assert "graph_problem" not in last.record.details
+    await equals_a_clean_index(home, last, root, tmp_path / "clean")
 
 
 async def _batches(home: Home) -> AsyncGenerator[dict[Content, bytes]]:

@@ -337,7 +337,7 @@ class Application:
             stage_seconds=chosen.stage_seconds,
         )
         workers = Workers(chosen.workers, file_seconds=chosen.file_seconds, memory_bytes=chosen.worker_bytes)
-        indexer = Indexer(self._code, home / "code", limits, workers, self._clock)
+        indexer = Indexer(self._code, home / "code", limits, workers, self._clock, chosen.graph_bytes)
         self._tasks.start_soon(Settling(indexer).keep)
         return CodeService(self._code, indexer, chosen.roots)
 

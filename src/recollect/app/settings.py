@@ -290,6 +290,11 @@ class CodeSettings(BaseModel):
         ge=200_000_000,
         description="How much memory a process that reads files may take; a file that needs more is read as text.",
     )
+    graph_bytes: int = Field(
+        default=4_000_000_000,
+        ge=200_000_000,
+        description="How much memory finding who uses what may take; an index that needs more does without it.",
+    )
     max_file_bytes: int = Field(
         default=1_000_000, ge=1_000, le=100_000_000, description="Larger files are not read; the index says which."
     )

@@ -9,6 +9,8 @@ from recollect.domain.code import FileEdges, FileFacts
 
 # So many files of each sort that could not be read are named.
 MOST_TOLD = 200
+# By which name an index's details tell why it is not known who uses what.
+PROBLEM = "graph_problem"
 
 
 @dataclass
@@ -22,12 +24,20 @@ class Counts:
     """The paths of files whose syntax is broken somewhere."""
     unparsed: dict[str, str] = field(default_factory=dict[str, str])
     """Those that were read as text only, and why."""
+    problem: str = ""
+    """Why it is not known what the uses in all files lead to; empty when it is."""
 
     @classmethod
     def of(cls, details: Mapping[str, Any]) -> Self:
         """As they are among the details of an index."""
-        broken, unparsed = {*details.get("broken", ())}, {**details.get("unparsed", {})}
-        return cls(details.get("symbols", 0), details.get("edges", 0), details.get("unresolved", 0), broken, unparsed)
+        return cls(
+            details.get("symbols", 0),
+            details.get("edges", 0),
+            details.get("unresolved", 0),
+            {*details.get("broken", ())},
+            {**details.get("unparsed", {})},
+            details.get(PROBLEM, ""),
+        )
 
     def as_data(self) -> dict[str, Any]:
         return {
@@ -36,6 +46,7 @@ class Counts:
             "unresolved": self.unresolved,
             "broken": sorted(self.broken)[:MOST_TOLD],
             "unparsed": dict(sorted(self.unparsed.items())[:MOST_TOLD]),
+            **({PROBLEM: self.problem} if self.problem else {}),
         }
 
     def take_out(self, path: str, facts: FileFacts | None, edges: FileEdges | None) -> None:

@@ -72,6 +72,8 @@ class Indexer:
     limits: Limits = field(default_factory=Limits)
     workers: Workers = field(default_factory=Workers)
     clock: Clock = system_clock
+    graph_bytes: int = 4_000_000_000
+    """How much memory finding what uses mean may take."""
     when_mended: Callable[[str], None] = lambda index_id: None
     """Told the id of an index whose uses were not all resolved together when it was brought up to date."""
 
@@ -136,7 +138,7 @@ class Indexer:
 
     @property
     def _linker(self) -> Linker:
-        return Linker(self.store, self.workers.memory_bytes)
+        return Linker(self.store, self.graph_bytes)
 
     async def snapshot(self, root: str, rev: str, options: IndexOptions) -> Snapshot:
         """What there is now."""

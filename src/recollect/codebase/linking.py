@@ -1,5 +1,7 @@
 """Finding what the uses in a repository's files lead to: in all files, or what a few changed files mean for it."""
 
+import logging
+from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -7,13 +9,15 @@ from typing import Any, NamedTuple
 
 import anyio.from_thread
 
-from recollect.codebase.counting import Counts, counted
+from recollect.codebase.counting import PROBLEM, Counts, counted
 from recollect.codebase.heeding import in_thread
 from recollect.codebase.linking_apart import linked_apart
 from recollect.codebase.packing import kept_edges, unpacked_edges
 from recollect.domain.code import FileEdges, FileFacts
-from recollect.domain.errors import NotFound
+from recollect.domain.errors import NotFound, Unavailable
 from recollect.storage.code import CodeStore, Content, IndexRecord, KeptEdges
+
+logger = logging.getLogger("recollect.codebase")
 
 # Everything of no more files than this is resolved anew in no time.
 SOON_RESOLVED = 50
@@ -63,14 +67,32 @@ class Linker:
             return await self.all_linked(contents)
 
     async def all_linked(self, contents: Mapping[str, Content]) -> Linked:
-        """What the uses in all files lead to."""
+        """What the uses in all files lead to; nowhere, with the reason, when that takes too much memory."""
         if len(contents) > FEW_FILES:
-            edges, counts = await linked_apart(contents, self._batches(contents), self.memory_bytes)
+            try:
+                edges, counts = await linked_apart(contents, self._batches(contents), self.memory_bytes)
+            except Unavailable as problem:
+                logger.warning("it is not known who uses what", extra={"problem": problem.message})
+                edges, counts = await self._unlinked(contents, problem.message)
         else:
             facts = await self._facts(contents)
             found, counts = await in_thread(partial(_all_resolved, facts))
             edges = {path: kept_edges(own) for path, own in found.items()}
         return Linked(edges, {**counts.as_data(), UNSETTLED: 0})
+
+    async def _unlinked(self, contents: Mapping[str, Content], problem: str) -> tuple[dict[str, KeptEdges], Counts]:
+        """What can be told of files whose uses are not resolved."""
+        from recollect.codebase.digest import unpacked_facts
+
+        counts, paths = Counts(problem=problem), defaultdict[Content, list[str]](list)
+        for path, content in contents.items():
+            paths[content].append(path)
+        async for batch in self._batches(contents):
+            for content, digest in batch.items():
+                facts = unpacked_facts(digest)
+                for path in paths[content]:
+                    counts.put_in(path, facts, None)
+        return {path: KeptEdges(b"") for path in contents}, counts
 
     async def _batches(self, contents: Mapping[str, Content]) -> AsyncGenerator[Mapping[Content, bytes]]:
         from recollect.codebase.digest import VERSION
@@ -128,7 +150,8 @@ class Linker:
             return found, counts.as_data()
 
         found, told = await in_thread(mend)
-        unsettled = before.details.get(UNSETTLED, 0) + len(changed)
+        # What could not be resolved as a whole is not tried again after each change: it takes minutes to find out.
+        unsettled = 0 if PROBLEM in told else before.details.get(UNSETTLED, 0) + len(changed)
         return Linked({path: kept_edges(own) for path, own in found.items()}, {**told, UNSETTLED: unsettled})
 
     async def _edges(self, index_id: str, paths: Sequence[str]) -> Mapping[str, FileEdges]:

@@ -20,6 +20,7 @@ from recollect.domain.code import FileFacts, Language
 from recollect.domain.errors import Unavailable
 from recollect.storage.code import Content, KeptEdges
 
+SETTING = "RECOLLECT_CODE_GRAPH_BYTES"
 # Without -P the folder that this process works in, which may be a stranger's repository, would be searched for modules.
 PROGRAM = ("-P", "-c", "from recollect.codebase.linking_apart import serve; serve()")
 
@@ -50,8 +51,8 @@ async def linked_apart(
         except (anyio.BrokenResourceError, anyio.EndOfStream, anyio.IncompleteRead):
             code = await process.wait()
             raise Unavailable(
-                f"the process that resolves what uses mean ended ({code})",
-                hint="exclude folders, or allow its memory: RECOLLECT_CODE_WORKER_BYTES",
+                f"finding what each use means took more than {memory_bytes // 1_000_000:,} MB, or failed ({code})",
+                hint=f"exclude folders, or set {SETTING} to more",
             ) from None
         return edges, counts
 

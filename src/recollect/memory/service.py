@@ -230,7 +230,7 @@ class MemoryService:
             MemoryWrite(
                 memory=memory,
                 derived=found,
-                given=_given(draft),
+                given=_given(draft.given),
                 passages_of=_passages_of,
                 made_of=tuple(made_of),
             )
@@ -463,10 +463,11 @@ def unknown_memory(memory_id: str) -> NotFound:
     )
 
 
-def _given(draft: Draft) -> frozenset[str]:
-    """The fields of the memory that whoever wrote the draft chose themselves."""
-    given = (draft.given | _CONTENT) - _OF_CODE
-    return given | _LINKS if "about" in draft.given else given
+@lru_cache(maxsize=256)  # few ways to write a draft come again and again
+def _given(drafted: frozenset[str]) -> frozenset[str]:
+    """The fields of the memory that whoever gave these fields of a draft chose themselves."""
+    given = (drafted | _CONTENT) - _OF_CODE
+    return given | _LINKS if "about" in drafted else given
 
 
 def _digest(drafts: Sequence[Draft], project_id: str | None) -> str:

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from recollect.codebase.asking.intents import Intent
+from recollect.codebase.counting import PROBLEM
 from recollect.codebase.indexing import IndexOptions, index_id_of, unknown_index
 from recollect.codebase.linking import UNSETTLED
 from recollect.codebase.service import CodeHit, CodeService
@@ -70,6 +71,9 @@ class Freshness(Result):
     dirty: int = Field(description="How many files differ from that commit.")
     changed_since: int | None = Field(description="How many files changed since they were indexed; null: not looked.")
     updated_at: str
+    graph_problem: str | None = Field(
+        default=None, description="Why it is not known who uses what, so that nothing is told of it; null when it is."
+    )
 
 
 class EnsureRepoIndexResult(Result):
@@ -392,6 +396,7 @@ def freshness_of(record: IndexRecord, changed: int | None) -> Freshness:
         dirty=record.details.get("dirty", 0),
         changed_since=changed,
         updated_at=record.updated_at.isoformat(),
+        graph_problem=record.details.get(PROBLEM),
     )
 
 

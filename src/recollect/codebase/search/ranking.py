@@ -140,7 +140,7 @@ class Ranker:
             return []
         plain = [(word, weight) for word, weight in words if not word.startswith("=")]
         chunk_scores, whole, path, covered = self._by_text(words, plain)
-        firsts, text, best = self._by_file(chunk_scores)
+        text, best = self._by_file(chunk_scores)
         signals: dict[str, Column] = {"text": _share(text), "whole": _share(whole), "path": _share(path)}
         signals["covered"] = np.where(best >= 0, covered[best], 0).astype(np.float32)
         worths = [weight * self._path_rarity(word) for word, weight in plain]
@@ -157,17 +157,16 @@ class Ranker:
             weights["defines"] = DEFINES_ALONE if alone else WEIGHTS["defines"]
         if toggles.graph:
             signals["history"] = _share(self.history.files(words, corpus.row_of, len(corpus.files)))
+        cosines = np.zeros(len(self._alive), dtype=np.float32)
         if toggles.vector:
             meaning = vectors_of([query])[0]
-            cosines = np.where(self._alive, corpus.vectors.cosines(meaning), 0)
+            cosines = np.where(self._alive, corpus.vectors.cosines(meaning), np.float32(0))
             nearest = np.zeros(len(corpus.files), dtype=np.float32)
             np.maximum.at(nearest, corpus.chunks.files, cosines.astype(np.float32))
             signals["meaning"] = _standing_out(nearest)
             signals["about"] = _standing_out(
                 np.where(corpus.alive, corpus.abouts.cosines(meaning), 0).astype(np.float32)
             )
-            if (best < 0).any() or not firsts.any():
-                best = self._nearest_chunks(best, cosines)
         scores = sum((np.float32(weights[name]) * column for name, column in signals.items()), np.float32(0))
         if toggles.graph:  # which alone says nothing for a file
             signals["lively"] = np.where(np.asarray(scores) > 0, self._lively, np.float32(0))
@@ -182,7 +181,7 @@ class Ranker:
             Found(
                 row,
                 float(scores[row]),
-                int(best[row]),
+                int(best[row]) if best[row] >= 0 or not toggles.vector else self._nearest_chunk(row, cosines),
                 {name: float(weights[name] * column[row] * lowered[row]) for name, column in signals.items()},
             )
             for row in order.tolist()
@@ -242,14 +241,14 @@ class Ranker:
         scores[~self._alive] = 0
         return scores, whole, path, covered / np.float32(total or 1)
 
-    def _by_file(self, scores: Column) -> tuple[Column, Column, NDArray[np.int64]]:
-        """Of each file its best chunk's score, those of its best three together, and which is the best; -1 for none."""
+    def _by_file(self, scores: Column) -> tuple[Column, NDArray[np.int64]]:
+        """Of each file the scores of its best three chunks together, and which is the best; -1 for none."""
         files = len(self._corpus.files)
         best = np.full(files, -1, dtype=np.int64)
-        sums, firsts = np.zeros(files, dtype=np.float32), np.zeros(files, dtype=np.float32)
+        sums = np.zeros(files, dtype=np.float32)
         found = np.flatnonzero(scores)
         if not len(found):
-            return firsts, sums, best
+            return sums, best
         owners = self._corpus.chunks.files[found]
         order = np.lexsort((-scores[found], owners))
         found, owners = found[order], owners[order]
@@ -259,17 +258,12 @@ class Ranker:
             here = place == rank
             sums[owners[here]] += np.float32(share) * scores[found[here]]
         best[owners[starts]] = found[starts]
-        firsts[owners[starts]] = scores[found[starts]]
-        return firsts, sums, best
+        return sums, best
 
-    def _nearest_chunks(self, best: NDArray[np.int64], cosines: NDArray[np.floating]) -> NDArray[np.int64]:
-        """The same, with the most similar chunk where no word tells which is the best."""
-        owners = self._corpus.chunks.files
-        order = np.lexsort((-cosines, owners))
-        firsts = order[np.concatenate([[True], owners[order][1:] != owners[order][:-1]])] if len(order) else order
-        nearest = np.full(len(best), -1, dtype=np.int64)
-        nearest[owners[firsts]] = firsts
-        return np.where(best < 0, nearest, best)
+    def _nearest_chunk(self, file: int, cosines: NDArray[np.floating]) -> int:
+        """The most similar chunk of a file, for where no word tells which is the best; -1 if it has none."""
+        first, last = np.searchsorted(self._corpus.chunks.files, [file, file + 1]).tolist()
+        return first + int(np.argmax(cosines[first:last])) if last > first else -1
 
     # -- names ---------------------------------------------------------------------------------------
 

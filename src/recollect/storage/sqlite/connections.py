@@ -1,6 +1,6 @@
 """Connections to the database, and how work on one becomes a transaction."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -54,6 +54,10 @@ class Connection:
         """Insert one row; its rowid."""
         self._execute(sql, values)
         return self._apsw.last_insert_rowid()
+
+    def execute_each(self, sql: str, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Run once for each of these; what it gives is not looked at."""
+        self._apsw.executemany(sql, rows).fetchall()
 
     def stream(self, sql: str, values: Mapping[str, Any] | None = None) -> Iterator[Any]:
         """The rows one by one, for results that are too large to hold."""

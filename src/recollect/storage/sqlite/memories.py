@@ -360,14 +360,12 @@ def _put(
     if allowance is not None and any(isinstance(outcome, Stored) for outcome in outcomes):
         refuse_beyond(connection, allowance)
     rebuilding = _rebuild_is_under_way(connection)
-    for seq, made in derived.items():
-        _keep_vector(connection, seq, made)
+    _keep_vectors(connection, derived)
     # Last, because each statement that could be undone by itself makes the text index write a segment of its own.
-    for seq, made in derived.items():
-        values = {"seq": seq, "terms": indexed(made.passages)}
-        connection.execute(_SQL["index_terms"], values)
-        if rebuilding:
-            connection.execute(_SQL["index_terms_next"], values)
+    terms = [{"seq": seq, "terms": indexed(made.passages)} for seq, made in derived.items()]
+    connection.execute_each(_SQL["index_terms"], terms)
+    if rebuilding:
+        connection.execute_each(_SQL["index_terms_next"], terms)
     return outcomes
 
 
@@ -498,11 +496,12 @@ def _audience_of(connection: Connection, scope: Scope, project_id: str | None, s
     return connection.value(_SQL["add_audience"], values) if found is None else found
 
 
-def _keep_vector(connection: Connection, seq: int, derived: Derived) -> None:
-    connection.execute(_SQL["keep_vector"], {"seq": seq, "model": derived.model, "vector": derived.vector})
-    if derived.vector_to_come is not None:
-        model, vector = derived.vector_to_come
-        connection.execute(_SQL["keep_vector"], {"seq": seq, "model": model, "vector": vector})
+def _keep_vectors(connection: Connection, derived: Mapping[int, Derived]) -> None:
+    """The vectors of these rows, of the model in use and of one to come."""
+    vectors = [(seq, made.model, made.vector) for seq, made in derived.items()]
+    vectors += [(seq, *made.vector_to_come) for seq, made in derived.items() if made.vector_to_come is not None]
+    rows = [{"seq": seq, "model": model, "vector": vector} for seq, model, vector in vectors]
+    connection.execute_each(_SQL["keep_vector"], rows)
 
 
 def _visible_by_id(
@@ -580,7 +579,7 @@ def _rebuild(connection: Connection, batch: Sequence[tuple[str, Derived]]) -> No
         if seq is not None:
             derived[seq] = made
             connection.execute(_SQL["keep_traits"], {"seq": seq, "traits": made.traits})
-            _keep_vector(connection, seq, made)
+    _keep_vectors(connection, derived)
     for seq, made in derived.items():
         connection.execute(_SQL["index_terms_next"], {"seq": seq, "terms": indexed(made.passages)})
     connection.execute(_SQL["note_rebuilt_to"], {"id": max(memory_id for memory_id, _ in batch)})

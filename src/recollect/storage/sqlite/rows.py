@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 from recollect.domain.errors import ErrorCode, ErrorRecord
@@ -119,13 +120,25 @@ def memory_values(memory: Memory) -> dict[str, Any]:
         "updated_at": recorded_at if memory.updated_at is memory.recorded_at else microseconds(memory.updated_at),
         "kind": memory.kind.value,
         "details": json_text(dict(memory.details)) if memory.details else "{}",
-        "provenance": json_text(dict(memory.provenance)) if memory.provenance else "{}",
+        "provenance": _provenance_text(memory.provenance),
         "subject": memory.subject,
         "valid_from": optional_microseconds(memory.valid_from),
         "valid_until": optional_microseconds(memory.valid_until),
         "superseded_by": memory.superseded_by,
         "protected": int(memory.protected),
     }
+
+
+def _provenance_text(provenance: Mapping[str, Any]) -> str:
+    """As JSON. Where memories come from is the same for many of them."""
+    if all(type(value) is str for value in provenance.values()):
+        return _text_of_names(tuple(provenance.items()))
+    return json_text(dict(provenance))
+
+
+@lru_cache(maxsize=256)
+def _text_of_names(items: tuple[tuple[str, str], ...]) -> str:
+    return json_text(dict(items))
 
 
 def ageing_from(row: Sequence[Any]) -> Ageing:
