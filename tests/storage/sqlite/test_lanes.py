@@ -137,10 +137,12 @@ async def test_closing_does_not_wait_for_a_lock_that_nobody_gives_back(home: Pat
 
 @pytest.mark.parametrize(("hold", "fewest", "most"), [(60.0, 1, 10), (0.0, 51, 51)])
 async def test_writes_queued_together_share_the_lock_but_not_for_long(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch, hold: float, fewest: int, most: int
+    store: SqliteStore, home: Path, monkeypatch: pytest.MonkeyPatch, hold: float, fewest: int, most: int
 ) -> None:
     taken: list[int] = []
     original = fcntl.flock
+    with (home / "recollect.lock").open("rb") as lock:
+        original(lock, fcntl.LOCK_EX)  # what opened the store has let go of it: these writes cannot share its turn
 
     def counting(descriptor: int, operation: int) -> None:
         taken.append(operation)
