@@ -58,13 +58,15 @@ def test_of_files_that_fit_alike_the_livelier_comes_first_and_what_is_changed_to
     subjects = [("Mend", ["shop/third.py", "shop/other.py"])] * 3 + [("Tidy", ["shop/third.py"])] * 3
     corpus = put(Corpus(), files)
 
-    def order(history: History, toggles: Toggles | None = None) -> list[str]:
-        found = Ranker(corpus, history).rank("price", 9, toggles or Toggles())
+    def order(history: History, toggles: Toggles | None = None, query: str = "price") -> list[str]:
+        found = Ranker(corpus, history).rank(query, 9, toggles or Toggles())
         return [corpus.files[one.file].path[5:-3] for one in found]
 
     assert order(History()) == ["first", "other", "third"]
     assert order(History(subjects)) == ["third", "other", "first"]
     assert order(History(subjects), Toggles(graph=False)) == ["first", "other", "third"]
+    for question in ("what is the price", "the price?"):  # which asks for no change
+        assert order(History(subjects), query=question) == ["first", "other", "third"]
     signals = Ranker(corpus, History(subjects)).rank("price", 9)[1].signals
     assert 0 < signals["lively"] < 0.1
     assert signals["together"] > 0
