@@ -35,7 +35,7 @@ WEIGHTS: Final = {
     "defines": 0.2,
     "defines_word": 0.35,
     "history": 0.4,
-    "lively": 0.1,
+    "lively": 0.05,
     "together": 0.1,
     "meaning": 0.4,
     "about": 0.2,
