@@ -386,6 +386,6 @@ def _shares(signals: Mapping[str, float]) -> dict[str, float]:
     return {
         "vector": share("meaning", "about"),
         "symbol": share("defines", "defines_word", "name"),
-        "graph": share("history", "lively", "together"),
+        "graph": share("history", "lively"),
         "text": share("text", "whole", "covered"),
     }

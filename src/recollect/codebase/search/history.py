@@ -22,8 +22,6 @@ from recollect.storage.derived.token_segments import saturated, token
 BEST_COMMITS = 60
 # So many commits ago a change counts half.
 HALF_AS_LIVELY = 3_000
-# Of each file so many of its newest commits tell what changes together with it.
-NEWEST_TOGETHER = 200
 
 
 class History:
@@ -66,26 +64,6 @@ class History:
             if (row := row_of.get(path)) is not None:
                 found[row] = value
         return found / np.float32(found.max(initial=0) or 1)
-
-    def together(self, path: str) -> Mapping[str, float]:
-        """How often each other file was changed by the commits that changed this one, from 0 to 1."""
-        commits = self._commits.get(path, [])[:NEWEST_TOGETHER]
-        found: dict[str, float] = {}
-        for commit in commits:
-            paths = self._paths[commit]
-            for other in paths:
-                if other != path:
-                    found[other] = found.get(other, 0.0) + 1 / len(commits) / len(paths) ** 0.5
-        return found
-
-    @cached_property
-    def _commits(self) -> Mapping[str, Sequence[int]]:
-        """The commits that changed each file, newest first."""
-        found: dict[str, list[int]] = {}
-        for commit, paths in enumerate(self._paths):
-            for path in paths:
-                found.setdefault(path, []).append(commit)
-        return found
 
     @cached_property
     def _changes(self) -> Mapping[str, float]:

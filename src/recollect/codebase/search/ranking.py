@@ -35,8 +35,7 @@ WEIGHTS: Final = {
     "defines": 0.2,
     "defines_word": 0.35,
     "history": 0.4,
-    "lively": 0.05,
-    "together": 0.1,
+    "lively": 0.1,
     "meaning": 0.4,
     "about": 0.2,
 }
@@ -68,9 +67,6 @@ _WORTH: Final = {
 }
 _KIND_WORTH: Final = np.array([_WORTH.get(kind, 0.6) for kind in KINDS], dtype=np.float32)
 LONG_BODY: Final = 100
-# What was changed together with so many of the best counts for so many of those behind them.
-TOGETHER_WITH: Final = 3
-TOGETHER_OF: Final = 30
 # What counts less, unless the question asks for it by one of these words.
 _LOWERED: Final = (
     (FileTrait.TEST, 0.3, "test tests testing tested spec fixture mock conftest"),
@@ -170,15 +166,11 @@ class Ranker:
             )
         scores = sum((np.float32(weights[name]) * column for name, column in signals.items()), np.float32(0))
         # What changes tells where the next change will be, and not how something is; alone it says nothing for a file.
-        is_changing = toggles.graph and not is_question(query)
-        if is_changing:
+        if toggles.graph and not is_question(query):
             signals["lively"] = np.where(np.asarray(scores) > 0, self._lively, np.float32(0))
             scores = scores + np.float32(weights["lively"]) * signals["lively"]
         lowered = self._lowered({*words_of(query), *(word for word, _ in words)})
         scores = np.where(corpus.alive, np.asarray(scores) * lowered, 0)
-        if is_changing:
-            signals["together"] = together = self._together(scores)
-            scores = scores + np.float32(weights["together"]) * together * lowered
         order = np.argsort(-scores, kind="stable")[:limit]
         return [
             Found(
@@ -190,17 +182,6 @@ class Ranker:
             for row in order.tolist()
             if scores[row] > 0
         ]
-
-    def _together(self, scores: Column) -> Column:
-        """What the best files are changed together with, as much as they are the best."""
-        found = np.zeros(len(scores), dtype=np.float32)
-        best: list[int] = np.argsort(-scores, kind="stable")[:TOGETHER_OF].tolist()
-        near = {self._corpus.files[row].path: row for row in best if scores[row] > 0}
-        for path, row in [*near.items()][:TOGETHER_WITH]:
-            for other, share in self.history.together(path).items():
-                if (known := near.get(other)) is not None:
-                    found[known] += np.float32(share) * scores[row]
-        return found
 
     # -- text ----------------------------------------------------------------------------------------
 
