@@ -1,4 +1,4 @@
-"""What a question asks for, told by how it is put."""
+"""Questions that ask who calls what, told by how they are put."""
 
 import re
 from typing import NamedTuple
@@ -19,11 +19,6 @@ _OUTGOING = (
 )
 
 
-_ASKS = re.compile(
-    r"\s*(?:who|whose|what|where|which|when|why|how|is|are|was|were|does|do|did|can|could|should)\b", re.IGNORECASE
-)
-
-
 class AskedCalls(NamedTuple):
     """A question about the calls of one thing."""
 
@@ -40,8 +35,3 @@ def asked_calls(query: str) -> AskedCalls | None:
             if match := re.fullmatch(form, text, re.IGNORECASE):
                 return AskedCalls(match["name"], incoming)
     return None
-
-
-def is_question(query: str) -> bool:
-    """Whether it asks how something is, and does not say what is to be changed."""
-    return query.rstrip().endswith("?") or _ASKS.match(query) is not None

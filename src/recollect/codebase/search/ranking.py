@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from recollect.codebase.digest import vectors_of
 from recollect.codebase.search.corpus import KINDS, Corpus
 from recollect.codebase.search.history import History
-from recollect.codebase.search.phrasing import is_question
 from recollect.codebase.search.rarity import rarity
 from recollect.codebase.search.word_index import Occurrences
 from recollect.codebase.words import query_words, words_of
@@ -165,8 +164,7 @@ class Ranker:
                 np.where(corpus.alive, corpus.abouts.cosines(meaning), 0).astype(np.float32)
             )
         scores = sum((np.float32(weights[name]) * column for name, column in signals.items()), np.float32(0))
-        # What changes tells where the next change will be, and not how something is; alone it says nothing for a file.
-        if toggles.graph and not is_question(query):
+        if toggles.graph:  # how much a file changes says nothing for it alone
             signals["lively"] = np.where(np.asarray(scores) > 0, self._lively, np.float32(0))
             scores = scores + np.float32(weights["lively"]) * signals["lively"]
         lowered = self._lowered({*words_of(query), *(word for word, _ in words)})

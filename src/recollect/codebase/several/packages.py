@@ -16,7 +16,12 @@ from recollect.domain.errors import Conflict
 # Of a repository with more packages the outermost are looked at.
 MOST_MANIFESTS = 200
 _BESIDE = FileTrait.TEST | FileTrait.EXAMPLE | FileTrait.VENDORED | FileTrait.GENERATED
-_NO_PACKAGES = frozenset("test tests testing docs doc examples example scripts benchmarks build dist src lib".split())  # noqa: SIM905
+_NO_PACKAGES = frozenset(
+    {
+        "test", "tests", "testing", "docs", "doc", "examples", "example", "scripts", "benchmarks", "build", "dist",
+        "src", "lib",
+    }
+)  # fmt: skip
 _GO_MODULE = re.compile(r"^\s*module\s+\"?([^\s\"]+)", re.MULTILINE)
 _GO_NEEDED = re.compile(r"^\s*(?:require\s+)?([\w.~-]+\.[\w.~-]+/[^\s]+)\s+v\d", re.MULTILINE)
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
