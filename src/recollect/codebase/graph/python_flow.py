@@ -34,9 +34,9 @@ _SEQUENCES = {
 _MAPPINGS = {"dict", "Dict", "Mapping", "MutableMapping", "defaultdict", "DefaultDict", "OrderedDict"}
 
 
-def flow_of(content: bytes, tree: "Tree") -> bytes:
+def flow_of(content: bytes, syntax: "ast.Module | Tree") -> bytes:
     """The flow of a file, empty when not even a repaired text of it can be understood."""
-    parsed = _parsed(content, tree)
+    parsed = syntax if isinstance(syntax, ast.Module) else _repaired(content, syntax)
     if parsed is None:
         return b""
     reading = _Reading(content)
@@ -49,7 +49,7 @@ def _is_text(value: str) -> bool:
     return value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value)
 
 
-def _parsed(content: bytes, tree: "Tree") -> ast.Module | None:
+def _repaired(content: bytes, tree: "Tree") -> ast.Module | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         text, failed_at = content, 0

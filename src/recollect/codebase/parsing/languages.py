@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 Reader = Callable[["Tree", "Findings"], None]
 """Puts what a tree says into the findings."""
-Flow = Callable[[bytes, "Tree"], bytes]
-"""Makes what a language's own resolver of calls needs of a file's content and its tree."""
+Flow = Callable[[bytes, Any], bytes]
+"""Makes what a language's own resolver of calls needs of a file's content and its syntax."""
 
 _READERS = {
     Language.PYTHON: "python",

@@ -33,6 +33,7 @@ _DIRECTIVE = re.compile(
 
 
 _OPENING = re.compile(r"(?: ?(?:=>|[:{=;]))+$")
+_OPENINGS = ("=>", ":", "{", "=", ";")
 _START = itemgetter(2)
 
 
@@ -120,7 +121,8 @@ class Findings:
     def head(self, start: int, end: int) -> str:
         """A signature: the text between two places in one line, without the mark that opens a body."""
         whole = " ".join(self.text(start, min(end, start + 4 * LONGEST_SIGNATURE)).split())
-        whole = _OPENING.sub("", whole)
+        if whole.endswith(_OPENINGS):
+            whole = _OPENING.sub("", whole)
         return whole if len(whole) <= LONGEST_SIGNATURE else whole[: LONGEST_SIGNATURE - 1] + "…"
 
     # What stands above a definition.

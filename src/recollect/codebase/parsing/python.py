@@ -1,6 +1,5 @@
-"""Python: definitions, imports and uses."""
+"""Python by its grammar: definitions, imports and uses, also of files that no Python of today can parse."""
 
-import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,18 @@ from recollect.codebase.parsing.nodes import (
     kind_ids,
     kinds,
     shapes,
-    undocstringed,
+)
+from recollect.codebase.parsing.python_forms import (
+    DOCUMENTED_BELOW,
+    IMPORTERS,
+    LONGEST_PATH,
+    PATH,
+    function_kind,
+    is_enum,
+    is_public,
+    said_in,
+    tell_exported,
+    written_text,
 )
 from recollect.codebase.parsing.scopes import Scope, settle
 from recollect.domain.code import Import, Language, SymbolKind, UseKind
@@ -20,11 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from tree_sitter import Node, Tree
-
-_PATH = re.compile(r"[A-Za-z_][A-Za-z_0-9]*(?:\.[A-Za-z_][A-Za-z_0-9]*)*")
-_ENUM = re.compile(r"\w*(?:Enum|Flag|Choices)")
-_LITERAL = re.compile(r"(?i)[rub]{0,2}('''|\"\"\"|'|\")(.*)\1", re.DOTALL)
-_LONGEST_PATH = 200
 
 _name = field_finder(Language.PYTHON, "name")
 _body = field_finder(Language.PYTHON, "body")
@@ -87,21 +92,7 @@ def read(tree: "Tree", found: Findings) -> None:
     found.scope = scope
     found.walk(root, _kinds())
     settle(found, scope)
-    _tell_exported(found)
-
-
-def _tell_exported(found: Findings) -> None:
-    """Where the file has `__all__`, this alone says what others may use."""
-    if not found.exports:
-        return
-    named = {name for name, _ in found.exports}
-    found.symbols = [
-        symbol._replace(exported=symbol.name in named) if symbol.container < 0 else symbol for symbol in found.symbols
-    ]
-    found.imports = [
-        each._replace(exported=True) if (each.alias or each.name or each.module) in named else each
-        for each in found.imports
-    ]
+    tell_exported(found)
 
 
 def _docstring(found: Findings, block: "Node") -> str:
@@ -109,22 +100,17 @@ def _docstring(found: Findings, block: "Node") -> str:
         if child.kind_id in _COMMENT:
             continue
         if child.kind_id in _STATEMENT and child.children[0].kind_id in _STRING:
-            return _said(found, child.children[0])
+            return said_in(found.text_of(child.children[0]))
         break
     return ""
-
-
-def _said(found: Findings, string: "Node") -> str:
-    literal = _LITERAL.fullmatch(found.text_of(string))
-    return undocstringed(literal.group(2)) if literal else ""
 
 
 def _path(found: Findings, node: "Node") -> tuple[str, int]:
     """The path of a name, where its last part begins; what else is in it is visited next."""
     start, end = node.start_byte, node.end_byte
-    if end - start <= _LONGEST_PATH:
+    if end - start <= LONGEST_PATH:
         path = found.latin[start:end]
-        if _PATH.fullmatch(path):
+        if PATH.fullmatch(path):
             return path, start + path.rfind(".") + 1
     path, start, inner = found.path_of(node, _SHAPES)
     if inner is not None:
@@ -142,21 +128,18 @@ def _call(found: Findings, node: "Node") -> None:
     path, start = _path(found, function)
     if path:
         found.uses.append((UseKind.CALL, path, start, found.container))
-    if path in _IMPORTERS:
+    if path in IMPORTERS:
         _dynamic_import(found, children[-1])
     elif path.startswith("__all__.") and found.container < 0:
         _export(found, children[-1].children)
 
 
-_IMPORTERS = frozenset({"importlib.import_module", "import_module", "__import__"})
-
-
 def _dynamic_import(found: Findings, arguments: "Node") -> None:
     for argument in arguments.named_children[:1]:
-        literal = _LITERAL.fullmatch(found.text_of(argument)) if argument.kind_id in _STRING else None
-        if literal is not None:
+        module = written_text(found.text_of(argument)) if argument.kind_id in _STRING else None
+        if module is not None:
             line = found.line_at(argument.start_byte)
-            found.imports.append(Import(literal.group(2), line=line, container=found.container))
+            found.imports.append(Import(module, line=line, container=found.container))
 
 
 def _identifier(found: Findings, node: "Node") -> None:
@@ -186,14 +169,9 @@ def _statement(found: Findings, node: "Node") -> None:
     # A text right below a field says what the field is.
     if found.symbols and not found.scope.is_function:
         last = found.symbols[-1]
-        if last.kind in _DOCUMENTED_BELOW and found.is_next(last.span.end, node.start_byte):
+        if last.kind in DOCUMENTED_BELOW and found.is_next(last.span.end, node.start_byte):
             span = found.span(last.span.start, node.end_byte)
-            found.symbols[-1] = last._replace(doc=_said(found, children[0]), span=span)
-
-
-_DOCUMENTED_BELOW = frozenset(
-    {SymbolKind.FIELD, SymbolKind.VARIABLE, SymbolKind.CONSTANT, SymbolKind.MEMBER, SymbolKind.TYPE}
-)
+            found.symbols[-1] = last._replace(doc=said_in(found.text_of(children[0])), span=span)
 
 
 def _types(found: Findings, node: "Node", container: int) -> None:
@@ -205,11 +183,11 @@ def _types(found: Findings, node: "Node", container: int) -> None:
         if kind in _IDENTIFIER or kind in _ATTRIBUTE:
             start, end = each.start_byte, each.end_byte
             path = found.text(start, end)
-            if _PATH.fullmatch(path) and end - start <= _LONGEST_PATH:
+            if PATH.fullmatch(path) and end - start <= LONGEST_PATH:
                 found.uses.append((UseKind.TYPE, path, start + path.rfind(".") + 1, container))
         elif kind in _STRING:
             start = each.start_byte
-            for match in _PATH.finditer(found.latin[start : min(each.end_byte, start + _LONGEST_PATH)]):
+            for match in PATH.finditer(found.latin[start : min(each.end_byte, start + LONGEST_PATH)]):
                 path = match.group()
                 found.uses.append((UseKind.TYPE, path, start + match.start() + path.rfind(".") + 1, container))
         elif kind in _CALL:
@@ -307,7 +285,7 @@ def _bind_name(found: Findings, node: "Node", statement: "Node | None") -> None:
             start=above,
             signature=found.head(statement.start_byte, statement.end_byte),
             doc=doc,
-            exported=_is_public(name),
+            exported=is_public(name),
         )
 
 
@@ -339,13 +317,9 @@ def _bind_field(found: Findings, path: str, start: int, statement: "Node | None"
         start=above,
         signature=found.head(statement.start_byte, statement.end_byte),
         doc=doc,
-        exported=_is_public(name),
+        exported=is_public(name),
         container=owner.symbol,
     )
-
-
-def _is_public(name: str) -> bool:
-    return not name.startswith("_") or (name.startswith("__") and name.endswith("__"))
 
 
 def _assignment(found: Findings, node: "Node") -> None:
@@ -369,9 +343,9 @@ def _export(found: Findings, values: "Iterable[Node]") -> None:
     while stack:
         node = stack.pop()
         if node.kind_id in _STRING:
-            literal = _LITERAL.fullmatch(found.text_of(node))
-            if literal is not None:
-                found.exports.append((literal.group(2), literal.group(2)))
+            name = written_text(found.text_of(node))
+            if name is not None:
+                found.exports.append((name, name))
         elif node.kind_id in _SEVERAL:
             stack.extend(node.named_children[::-1])
 
@@ -472,12 +446,7 @@ def _function(found: Findings, node: "Node", outer: "Node", decorators: "Iterabl
     above, comment = found.take_above(outer.start_byte)
     called = found.text_of(name) if name is not None else ""
     written = _written(found, decorators)
-    if any(each.endswith("overload") for each in written):
-        kind = SymbolKind.SIGNATURE
-    elif scope.is_class:
-        kind = SymbolKind.CONSTRUCTOR if called == "__init__" else SymbolKind.METHOD
-    else:
-        kind = SymbolKind.FUNCTION
+    kind = function_kind(called, written, in_class=scope.is_class)
     symbol = found.add(
         called,
         kind,
@@ -486,7 +455,7 @@ def _function(found: Findings, node: "Node", outer: "Node", decorators: "Iterabl
         start=above,
         signature=found.head(node.start_byte, node.end_byte if body is None else body.start_byte),
         doc=(_docstring(found, body) if body is not None else "") or comment,
-        exported=_is_public(called) and not scope.is_function,
+        exported=is_public(called) and not scope.is_function,
         decorators=written,
     )
     scope.fields.add(called)
@@ -549,7 +518,7 @@ def _lambda_with_name(found: Findings, node: "Node", name: "Node", value: "Node"
         start=above,
         signature=found.head(node.start_byte, node.end_byte),
         doc=doc,
-        exported=_is_public(called) and not scope.is_function,
+        exported=is_public(called) and not scope.is_function,
     )
     scope.fields.add(called)
     annotation = _type(node)
@@ -573,22 +542,22 @@ def _class(found: Findings, node: "Node", outer: "Node", decorators: "Iterable[N
         if child.kind_id not in _COMMENT and child.kind_id not in _KEYWORD_ARGUMENT
     ]
     written = tuple(found.head(base.start_byte, base.end_byte) for base in bases)
-    is_enum = any(_ENUM.fullmatch(base.rpartition(".")[2]) for base in written)
+    enumerates = is_enum(written)
     symbol = found.add(
         called,
-        SymbolKind.ENUM if is_enum else SymbolKind.CLASS,
+        SymbolKind.ENUM if enumerates else SymbolKind.CLASS,
         outer,
         node.start_byte if name is None else name.start_byte,
         start=above,
         signature=found.head(node.start_byte, node.end_byte if body is None else body.start_byte),
         doc=(_docstring(found, body) if body is not None else "") or comment,
-        exported=_is_public(called) and not scope.is_function,
+        exported=is_public(called) and not scope.is_function,
         bases=written,
         decorators=_written(found, decorators),
     )
     scope.fields.add(called)
     inside = Scope(scope, symbol, is_class=True)
-    inside.is_enum = is_enum
+    inside.is_enum = enumerates
     if body is not None:
         found.enter(symbol, body.named_children, inside)
     if above_it is not None:
@@ -636,7 +605,7 @@ def _type_alias(found: Findings, node: "Node") -> None:
         start=above,
         signature=found.head(node.start_byte, node.end_byte),
         doc=doc,
-        exported=_is_public(called) and not found.scope.is_function,
+        exported=is_public(called) and not found.scope.is_function,
     )
     if right is not None:
         _types(found, right, symbol)

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 _DEEPEST = 64
 """With more scopes around it a name is taken for a global one: a file of brackets must not cost its square."""
-_ROOT = re.compile(r"[^.(\[]*")
+_ROOT = re.compile(r"[(\[]")
+_TAKEN_OF = (")", "]")
 
 
 class Scope:
@@ -65,8 +66,9 @@ def settle(found: Findings, root: Scope) -> None:
         binders: dict[str, Scope | None] = {}
         for read in scope.reads:
             path = read[1]
-            match = _ROOT.match(path)
-            name = match.group() if match else ""
+            name = path.partition(".")[0]
+            if name.endswith(_TAKEN_OF):
+                name = _ROOT.split(name, maxsplit=1)[0]
             if name not in binders:
                 binders[name] = scope.binder(name)
             binder = binders[name]
