@@ -221,6 +221,15 @@ def read_contents(
             yield file, content if isinstance(content, bytes) else None
 
 
+def still_held(snapshot: Snapshot, files: Iterable[SourceFile]) -> dict[str, bytes]:
+    """What these files held when the snapshot was taken, by path; without those that do not any more."""
+    try:
+        with _contents(snapshot, never) as contents:
+            return {file.path: content for file, content in contents.of(files) if isinstance(content, bytes)}
+    except OSError:  # the folder itself is gone
+        return {}
+
+
 def read_content(snapshot: Snapshot, file: SourceFile) -> bytes:
     """What the file held when the snapshot was taken."""
     with _contents(snapshot, never) as contents:

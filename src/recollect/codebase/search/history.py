@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.codebase.path_text import path_from, path_text
+from recollect.codebase.search.best import best
 from recollect.codebase.search.rarity import rarity
 from recollect.codebase.search.word_index import WordIndex, as_bytes, from_bytes
 from recollect.codebase.words import words_of
@@ -88,8 +89,7 @@ class History:
                 worth = weight * rarity(commits, len(had.rows))
                 share = saturated(had.counts, self._words.lengths[had.rows], average)
                 np.add.at(scores, had.rows, np.float32(worth) * share)
-        best = np.argsort(-scores, kind="stable")[:BEST_COMMITS]
-        telling: list[int] = best[scores[best] > 0].tolist()
+        telling: list[int] = best(scores, BEST_COMMITS).tolist()
         for commit in telling:
             paths = self._paths[commit]
             for path in paths:

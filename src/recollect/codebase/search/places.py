@@ -7,6 +7,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from copy import copy
+from operator import itemgetter
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -67,22 +68,33 @@ class _Lists:
         made._made = values, starts
         return made
 
-    def best_of_each(self, worth: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Of each list the best of what its numbers are worth; 0 for an empty one. The last axis is that of numbers."""
-        return self._reduced(np.maximum, worth)
-
-    def mean_of_each(self, worth: NDArray[np.float32]) -> NDArray[np.float32]:
-        lengths = np.maximum(np.diff(self.arrays()[1]), 1)
-        return self._reduced(np.add, worth) / lengths.astype(np.float32)
-
-    def _reduced(self, how: np.ufunc, worth: NDArray[np.float32]) -> NDArray[np.float32]:
+    def having(self, value: int) -> NDArray[np.int64]:
+        """The lists that have this number."""
         values, starts = self.arrays()
-        found = np.zeros((*worth.shape[:-1], len(starts) - 1), dtype=np.float32)
-        filled = np.flatnonzero(np.diff(starts))
-        if len(filled):
-            found[..., filled] = how.reduceat(worth[..., values], starts[filled], axis=-1)
+        if self._by_value is None or len(self._by_value[0]) != len(values):
+            owners = np.repeat(np.arange(len(self), dtype=np.int64), np.diff(starts))
+            order = values.argsort(kind="stable")
+            self._by_value = values[order], owners[order]
+        ordered, owners = self._by_value
+        first, last = ordered.searchsorted([value, value + 1]).tolist()
+        return owners[first:last]
+
+    def best_of_each(self, worth: Mapping[int, float]) -> NDArray[np.float32]:
+        """Of each list the best of what its numbers are worth; 0 for one that has none of these."""
+        found = np.zeros(len(self), dtype=np.float32)
+        for value, own in sorted(worth.items(), key=itemgetter(1)):
+            found[self.having(value)] = own
         return found
 
+    def mean_of_each(self, worth: Mapping[int, float]) -> NDArray[np.float32]:
+        """Of each list the mean of what its numbers are worth; 0 for an empty one."""
+        total = np.zeros(len(self), dtype=np.float32)
+        for value, own in worth.items():
+            total[self.having(value)] += np.float32(own)
+        return total / np.maximum(np.diff(self.arrays()[1]), 1).astype(np.float32)
+
+    _by_value: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+    """All numbers, ascending, and the list that each is in."""
     _made: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
 
 
@@ -137,23 +149,25 @@ class Places:
         if not words or not total:
             nothing = np.zeros(len(self._names), dtype=np.float32)
             return Fit(nothing, nothing, nothing)
-        fits = np.stack([self._fit(word) for word in words])
-        shares: NDArray[np.float32] = np.array(worth, dtype=np.float32) / np.float32(total)
-        return Fit(
-            np.asarray(shares @ self._names.best_of_each(fits), dtype=np.float32),
-            self._names.mean_of_each(fits.max(axis=0)),
-            np.asarray(shares @ self._folders.best_of_each(fits), dtype=np.float32),
-        )
+        asked, folders = np.zeros((2, len(self._names)), dtype=np.float32)
+        best: dict[int, float] = {}
+        for word, own in zip(words, worth, strict=True):
+            fits, share = self._fits(word), np.float32(own / total)
+            asked += share * self._names.best_of_each(fits)
+            folders += share * self._folders.best_of_each(fits)
+            for number, fit in fits.items():
+                best[number] = max(fit, best.get(number, 0.0))
+        return Fit(asked, self._names.mean_of_each(best), folders)
 
     def _numbers(self, name: str) -> list[int]:
         words = [word for word in dict.fromkeys(words_of(name)) if not word.startswith("=")]
         return [self._number_of.setdefault(word, len(self._number_of)) for word in words]
 
-    def _fit(self, word: str) -> NDArray[np.float32]:
-        """How well each known word fits this one: it is the same, or one begins with the other."""
+    def _fits(self, word: str) -> dict[int, float]:
+        """How well known words fit this one, those that do: each is the same, or one begins with the other."""
         if len(self._sorted) != len(self._number_of):
             self._sorted = sorted(self._number_of)
-        fits = np.zeros(len(self._number_of), dtype=np.float32)
+        fits: dict[int, float] = {}
         if len(word) >= LEAST_BEGINNING:
             for length in range(LEAST_BEGINNING, len(word)):
                 if (number := self._number_of.get(word[:length])) is not None:
@@ -163,7 +177,7 @@ class Places:
                 fits[self._number_of[self._sorted[place]]] = _worth_of(len(word))
                 place += 1
         if (number := self._number_of.get(word)) is not None:
-            fits[number] = 1
+            fits[number] = 1.0
         return fits
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.codebase.digest import vectors_of
+from recollect.codebase.search.best import best
 from recollect.codebase.search.corpus import KINDS, Corpus
 from recollect.codebase.search.history import History
 from recollect.codebase.search.rarity import rarity
@@ -94,6 +95,8 @@ class Found(NamedTuple):
     """The row of the part that fits best; -1 when the file has no parts."""
     signals: Mapping[str, float]
     """What each witness adds to the score."""
+    lowered: float = 1.0
+    """By which all of them are multiplied: less than 1 for tests and the like."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +116,8 @@ class Ranker:
         self.history = history
         chunks = corpus.chunks
         self._alive = corpus.alive[chunks.files] if len(chunks.files) else np.empty(0, dtype=np.bool_)
+        self._firsts = np.flatnonzero(np.diff(chunks.files, prepend=-1))
+        """The first chunk of each file that has any: the chunks of a file are neighbours."""
         self._chunk_lengths = corpus.words.lengths
         living = self._chunk_lengths[self._alive]
         self._average = float(living.mean()) if len(living) else 0.0
@@ -136,9 +141,9 @@ class Ranker:
             return []
         plain = [(word, weight) for word, weight in words if not word.startswith("=")]
         chunk_scores, whole, path, covered = self._by_text(words, plain)
-        text, best = self._by_file(chunk_scores)
+        text, fittest = self._by_file(chunk_scores)
         signals: dict[str, Column] = {"text": _share(text), "whole": _share(whole), "path": _share(path)}
-        signals["covered"] = np.where(best >= 0, covered[best], 0).astype(np.float32)
+        signals["covered"] = np.where(fittest >= 0, covered[fittest], 0).astype(np.float32)
         worths = [weight * self._path_rarity(word) for word, weight in plain]
         fit = corpus.places.fit([word for word, _ in plain], worths)
         signals["name"] = np.sqrt(fit.asked * fit.named)
@@ -157,9 +162,7 @@ class Ranker:
         if toggles.vector:
             meaning = vectors_of([query])[0]
             cosines = np.where(self._alive, corpus.vectors.cosines(meaning), np.float32(0))
-            nearest = np.zeros(len(corpus.files), dtype=np.float32)
-            np.maximum.at(nearest, corpus.chunks.files, cosines.astype(np.float32))
-            signals["meaning"] = _standing_out(nearest)
+            signals["meaning"] = _standing_out(np.maximum(self._greatest(cosines), 0))
             signals["about"] = _standing_out(
                 np.where(corpus.alive, corpus.abouts.cosines(meaning), 0).astype(np.float32)
             )
@@ -169,16 +172,15 @@ class Ranker:
             scores = scores + np.float32(weights["lively"]) * signals["lively"]
         lowered = self._lowered({*words_of(query), *(word for word, _ in words)})
         scores = np.where(corpus.alive, np.asarray(scores) * lowered, 0)
-        order = np.argsort(-scores, kind="stable")[:limit]
         return [
             Found(
                 row,
                 float(scores[row]),
-                int(best[row]) if best[row] >= 0 or not toggles.vector else self._nearest_chunk(row, cosines),
+                int(fittest[row]) if fittest[row] >= 0 or not toggles.vector else self._nearest_chunk(row, cosines),
                 {name: float(weights[name] * column[row] * lowered[row]) for name, column in signals.items()},
+                float(lowered[row]),
             )
-            for row in order.tolist()
-            if scores[row] > 0
+            for row in best(scores, limit).tolist()
         ]
 
     # -- text ----------------------------------------------------------------------------------------
@@ -197,26 +199,26 @@ class Ranker:
         for word, weight in words:
             had = _living(corpus.words.having(token(word)), self._alive)
             on_path = _living(corpus.paths.having(token(word)), corpus.alive)
-            counts = np.zeros(len(chunk_files), dtype=np.float32)
-            counts[had.rows] = had.counts
             in_file = np.bincount(chunk_files[had.rows], had.counts, minlength=files).astype(np.float32)
+            rows, counts = had.rows, had.counts
             if len(on_path.rows):
                 has = np.zeros(files, dtype=np.float32)
                 has[on_path.rows] = WORTH_OF_PATH
-                counts += has[chunk_files]
-                worth = np.float32(weight * rarity(self._living_files, len(on_path.rows)))
-                path[on_path.rows] += worth
-            rows = np.flatnonzero(counts)
+                every = has[chunk_files]
+                every[had.rows] += had.counts
+                rows = np.flatnonzero(every > 0)
+                counts = every[rows]
+                path[on_path.rows] += np.float32(weight * rarity(self._living_files, len(on_path.rows)))
             if not len(rows):
                 total += weight * rarity(self._living_chunks, 0) if word in is_plain else 0.0
                 continue
             value = weight * rarity(self._living_chunks, min(len(had.rows) or len(rows), self._living_chunks))
             lengths = self._chunk_lengths[rows] + np.float32(WORTH_OF_PATH)
-            scores[rows] += np.float32(value) * saturated(counts[rows], lengths, self._average)
+            scores[rows] += np.float32(value) * saturated(counts, lengths, self._average)
             if word in is_plain:
                 total += value
                 covered[rows] += np.float32(value)
-            having = np.flatnonzero(in_file)
+            having = np.flatnonzero(in_file > 0)
             value = weight * rarity(self._living_files, min(len(having), self._living_files))
             shares = saturated(in_file[having], self._file_lengths[having], self._average_file, WHOLE_FILE_B)
             whole[having] += np.float32(value) * shares
@@ -226,21 +228,27 @@ class Ranker:
     def _by_file(self, scores: Column) -> tuple[Column, NDArray[np.int64]]:
         """Of each file the scores of its best three chunks together, and which is the best; -1 for none."""
         files = len(self._corpus.files)
-        best = np.full(files, -1, dtype=np.int64)
+        fittest = np.full(files, -1, dtype=np.int64)
         sums = np.zeros(files, dtype=np.float32)
-        found = np.flatnonzero(scores)
-        if not len(found):
-            return sums, best
-        owners = self._corpus.chunks.files[found]
-        order = np.lexsort((-scores[found], owners))
-        found, owners = found[order], owners[order]
-        starts = np.flatnonzero(np.concatenate([[True], owners[1:] != owners[:-1]]))
-        place = np.arange(len(found)) - np.repeat(starts, np.diff(np.append(starts, len(found))))
-        for rank, share in enumerate(NEXT_CHUNKS):
-            here = place == rank
-            sums[owners[here]] += np.float32(share) * scores[found[here]]
-        best[owners[starts]] = found[starts]
-        return sums, best
+        left = scores.copy()
+        for share in NEXT_CHUNKS:
+            greatest = self._greatest(left)
+            # Of equal ones the first.
+            chunks = np.flatnonzero((left > 0) & (left == greatest[self._corpus.chunks.files]))
+            owners = self._corpus.chunks.files[chunks]
+            first = np.diff(owners, prepend=-1) != 0
+            chunks, owners = chunks[first], owners[first]
+            sums[owners] += np.float32(share) * left[chunks]
+            fittest[owners] = np.where(fittest[owners] < 0, chunks, fittest[owners])
+            left[chunks] = 0
+        return sums, fittest
+
+    def _greatest(self, values: Column) -> Column:
+        """Of each file the greatest of its chunks' values; 0 for one without chunks."""
+        found = np.zeros(len(self._corpus.files), dtype=np.float32)
+        if len(self._firsts):
+            found[self._corpus.chunks.files[self._firsts]] = np.maximum.reduceat(values, self._firsts)
+        return found
 
     def _nearest_chunk(self, file: int, cosines: NDArray[np.floating]) -> int:
         """The most similar chunk of a file, for where no word tells which is the best; -1 if it has none."""
@@ -265,9 +273,9 @@ class Ranker:
             lines = np.minimum(spans[:, 3] - spans[:, 2], LONG_BODY).astype(np.float32)
             worth = _KIND_WORTH[symbols.kinds[rows]] * (1 + np.float32(0.1 / LONG_BODY) * lines)
             owners = symbols.files[rows]
-            best = np.zeros(len(corpus.files), dtype=np.float32)
-            np.maximum.at(best, owners, worth.astype(np.float32))
-            found += best / np.float32(np.count_nonzero(best) ** 0.5)
+            most = np.zeros(len(corpus.files), dtype=np.float32)
+            np.maximum.at(most, owners, worth.astype(np.float32))
+            found += most / np.float32(np.count_nonzero(most) ** 0.5)
         return np.minimum(found, 1)
 
     def _scope(self, query: str) -> Column:
