@@ -40,6 +40,7 @@ def _parser() -> argparse.ArgumentParser:
     code_growth.add_options(which.add_parser("code-growth", help="the cost of a code index as repositories grow"))
     call_graph.add_options(which.add_parser("callgraph", help="who calls whom in small Python programs (PyCG)"))
     call_graph_javascript.add_options(which.add_parser("callgraph-js", help="the same for JavaScript (SWARM-CG)"))
+    which.add_parser("callgraph-ts", help="the same for TypeScript, in programs of our own")
     return parser
 
 
@@ -47,6 +48,7 @@ def _measured(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
     from benchmarks import (
         call_graph,
         call_graph_javascript,
+        call_graph_typescript,
         calls,
         code_growth,
         code_search,
@@ -74,6 +76,8 @@ def _measured(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
             return call_graph.measure(options)
         case "callgraph-js":
             return call_graph_javascript.measure(options)
+        case "callgraph-ts":
+            return call_graph_typescript.measure(options)
         case _:
             return [*startup.measure(), *calls.measure()], []
 

@@ -10,10 +10,10 @@ import argparse
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
 
+from benchmarks.call_graph_cases import CERTAIN, Score, total
 from benchmarks.report import Row
 from recollect.codebase.graph.definitions import CALLABLES
 from recollect.codebase.graph.resolving import resolve
@@ -22,31 +22,8 @@ from recollect.codebase.parsing.reading import read_facts
 from recollect.domain.code import FileFacts, Language, SymbolKind, UseKind
 
 BAR = 0.80
-CERTAIN = 0.5
-"""Edges below are guesses, and are not counted."""
-
 _CLASSES = frozenset({SymbolKind.CLASS, SymbolKind.INTERFACE})
 Call = tuple[str, str]
-
-
-class Score(NamedTuple):
-    """How found edges agree with the true ones."""
-
-    right: int
-    found: int
-    true: int
-
-    @property
-    def precision(self) -> float:
-        return self.right / self.found if self.found else 1.0
-
-    @property
-    def recall(self) -> float:
-        return self.right / self.true if self.true else 1.0
-
-    @property
-    def f1(self) -> float:
-        return 2 * self.right / (self.found + self.true) if self.found + self.true else 1.0
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -58,7 +35,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def measure(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
     """F1 over all programs against the bar, and precision and recall for each category."""
     scores, builtin, _ = evaluate(options.swarm)
-    whole = _sum(scores.values())
+    whole = total(scores.values())
     notes = [
         f"{name}: precision {score.precision:.3f}, recall {score.recall:.3f}, F1 {score.f1:.3f} ({score.true} calls)"
         for name, score in sorted(scores.items())
@@ -76,7 +53,10 @@ def evaluate(folder: Path) -> tuple[Mapping[str, Score], int, list[str]]:
     left_out = 0
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
     differences: list[str] = []
-    for file in sorted(folder.glob("*/*/callgraph.json")):
+    files = sorted(folder.glob("*/*/callgraph.json"))
+    if not files:
+        raise SystemExit(f"there is no program in {folder}")
+    for file in files:
         case = file.parent
         told = [(_normal(a), _normal(b)) for a, callees in json.loads(file.read_text()).items() for b in callees]
         truth = {call for call in told if not call[0].startswith("<") and not call[1].startswith("<")}
@@ -89,11 +69,6 @@ def evaluate(folder: Path) -> tuple[Mapping[str, Score], int, list[str]]:
         differences += [f"{name}: missed {caller} -> {callee}" for caller, callee in sorted(truth - found)]
         differences += [f"{name}: wrong {caller} -> {callee}" for caller, callee in sorted(found - truth)]
     return {category: Score(*sums) for category, sums in counts.items()}, left_out, differences
-
-
-def _sum(scores: Iterable[Score]) -> Score:
-    kept = list(scores)
-    return Score(sum(each.right for each in kept), sum(each.found for each in kept), sum(each.true for each in kept))
 
 
 def _calls(case: Path, truth: set[Call]) -> set[Call]:

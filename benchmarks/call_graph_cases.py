@@ -1,0 +1,170 @@
+"""Small programs of our own with the calls that are in them, and how well what we resolve agrees with these.
+
+A case is a folder with the sources and an `expected.json`:
+
+    {"kind": "inheritance", "calls": ["main.ts:12 main -> shapes.ts Circle.area", ...]}
+
+A call is told by the file and line where the called name is written, the function around it (`<file>` for none), and
+the file and name of a function that it may reach when the program runs. A name has before it, with dots, the names of
+what it is in: functions, types, namespaces, variables; `@` and the line of its own name behind it where others of its
+file have the same. What has no name or no body is never the end of a call, and what a function without a name calls
+counts for the function around it. Files of a case that are no code (`tsconfig.json`, `go.mod`) are read as well.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.report import Row
+from recollect.codebase.discovery.languages import language_by_content, language_by_name
+from recollect.codebase.graph.definitions import CALLABLES
+from recollect.codebase.graph.resolving import resolve
+from recollect.codebase.parsing.reading import read_facts
+from recollect.domain.code import Edge, FileFacts, SymbolKind, UseKind
+
+CASES = Path(__file__).parent / "call_graphs"
+EXPECTED = "expected.json"
+CERTAIN = 0.5
+"""Edges below are guesses, and are not counted."""
+
+_CALLS = frozenset({UseKind.CALL, UseKind.NEW, UseKind.DECORATE})
+_BODIES = CALLABLES - {SymbolKind.SIGNATURE}
+
+
+class Score(NamedTuple):
+    """How found calls agree with the true ones."""
+
+    right: int
+    found: int
+    true: int
+
+    @property
+    def precision(self) -> float:
+        return self.right / self.found if self.found else 1.0
+
+    @property
+    def recall(self) -> float:
+        return self.right / self.true if self.true else 1.0
+
+    @property
+    def f1(self) -> float:
+        return 2 * self.right / (self.found + self.true) if self.found + self.true else 1.0
+
+
+class Case(NamedTuple):
+    """A program, and the calls that are in it."""
+
+    name: str
+    kind: str
+    sources: Mapping[str, bytes]
+    calls: frozenset[str]
+
+
+class Outcome(NamedTuple):
+    """What was found in a case, and what is there."""
+
+    case: Case
+    found: frozenset[str]
+
+    @property
+    def score(self) -> Score:
+        return Score(len(self.found & self.case.calls), len(self.found), len(self.case.calls))
+
+    @property
+    def differences(self) -> Sequence[str]:
+        """What was missed and what was said wrongly, for whoever mends it."""
+        missed, wrong = sorted(self.case.calls - self.found), sorted(self.found - self.case.calls)
+        return [
+            *(f"{self.case.name}: missed {call}" for call in missed),
+            *(f"{self.case.name}: wrong {call}" for call in wrong),
+        ]
+
+
+def measured(language: str, at_least: float | None = None) -> tuple[list[Row], list[str]]:
+    """The rows for a language's cases: F1 against the bar, precision and recall, and F1 of each kind."""
+    outcomes = [outcome_of(case) for case in cases_in(CASES / language.lower())]
+    kinds: dict[str, list[Score]] = defaultdict(list)
+    for outcome in outcomes:
+        kinds[outcome.case.kind].append(outcome.score)
+    whole = total(outcome.score for outcome in outcomes)
+    rows = [
+        Row(f"call graph of {language}: F1", whole.f1, at_least=at_least),
+        Row(f"call graph of {language}: precision", whole.precision),
+        Row(f"call graph of {language}: recall", whole.recall),
+        *(Row(f"F1 in {kind}", total(scores).f1) for kind, scores in sorted(kinds.items())),
+    ]
+    counted = f"{len(outcomes)} cases, {whole.right} calls found of {whole.true}, {whole.found - whole.right} wrong"
+    return rows, [counted, *(line for outcome in outcomes for line in outcome.differences)]
+
+
+def total(scores: Iterable[Score]) -> Score:
+    kept = list(scores)
+    return Score(sum(each.right for each in kept), sum(each.found for each in kept), sum(each.true for each in kept))
+
+
+def cases_in(folder: Path) -> list[Case]:
+    """All cases of a folder."""
+    cases = [_case(file.parent) for file in sorted(folder.glob(f"*/{EXPECTED}"))]
+    if not cases:
+        raise SystemExit(f"there is no case in {folder}")
+    return cases
+
+
+def _case(folder: Path) -> Case:
+    expected = json.loads((folder / EXPECTED).read_bytes())
+    sources = {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path != folder / EXPECTED
+    }
+    return Case(folder.name, expected["kind"], sources, frozenset(expected["calls"]))
+
+
+def outcome_of(case: Case) -> Outcome:
+    """What our resolver says of a case, in the case's words."""
+    facts = {
+        path: read_facts(content, language_by_name(path) or language_by_content(content[:200]))
+        for path, content in case.sources.items()
+    }
+    found = frozenset(
+        told
+        for path, own in resolve(list(facts), facts).items()
+        for edge in own.edges
+        if _is_call(facts, edge) and (told := _told(facts, path, edge, case.calls))
+    )
+    return Outcome(case, found)
+
+
+def _is_call(facts: Mapping[str, FileFacts], edge: Edge) -> bool:
+    return (
+        edge.kind in _CALLS
+        and edge.confidence >= CERTAIN
+        and edge.target >= 0
+        and facts[edge.path].symbols[edge.target].kind in _BODIES
+    )
+
+
+def _told(facts: Mapping[str, FileFacts], path: str, edge: Edge, known: frozenset[str]) -> str:
+    source = edge.source
+    while source >= 0 and facts[path].symbols[source].kind not in CALLABLES:
+        source = facts[path].symbols[source].container
+    caller = name_of(facts[path], source)
+    plain = f"{path}:{edge.line} {caller} -> {edge.path} {name_of(facts[edge.path], edge.target)}"
+    precise = f"{plain}@{facts[edge.path].symbols[edge.target].line}"
+    return precise if precise in known else plain
+
+
+def name_of(facts: FileFacts, place: int) -> str:
+    """The name of a definition with what it is in."""
+    names: list[str] = []
+    while place >= 0:
+        symbol = facts.symbols[place]
+        names.append(
+            symbol.name.rpartition(" for ")[2].partition("<")[0] if symbol.kind is SymbolKind.IMPL else symbol.name
+        )
+        place = symbol.container
+        if symbol.owner and place < 0:
+            names.append(symbol.owner)
+    return ".".join(reversed(names)) or "<file>"

@@ -1,0 +1,3 @@
+module github.com/acme/models
+
+go 1.19

@@ -1,0 +1,3 @@
+module example.com/override
+
+go 1.19

@@ -1,0 +1,3 @@
+module example.com/animals
+
+go 1.19

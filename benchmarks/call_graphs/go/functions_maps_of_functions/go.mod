@@ -1,0 +1,3 @@
+module example.com/commands
+
+go 1.19

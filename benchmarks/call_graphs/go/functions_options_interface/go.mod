@@ -1,0 +1,3 @@
+module example.com/dialoptions
+
+go 1.19

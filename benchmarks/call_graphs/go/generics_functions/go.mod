@@ -1,0 +1,3 @@
+module example.com/genericfuncs
+
+go 1.19

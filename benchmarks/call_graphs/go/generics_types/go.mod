@@ -1,0 +1,3 @@
+module example.com/generictypes
+
+go 1.19

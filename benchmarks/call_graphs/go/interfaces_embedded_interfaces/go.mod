@@ -1,0 +1,3 @@
+module example.com/readwriter
+
+go 1.19

@@ -1,0 +1,3 @@
+module example.com/assertion
+
+go 1.19

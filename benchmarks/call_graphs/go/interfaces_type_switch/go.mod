@@ -1,0 +1,3 @@
+module example.com/expr
+
+go 1.19

@@ -1,0 +1,3 @@
+module example.com/twotypes
+
+go 1.19

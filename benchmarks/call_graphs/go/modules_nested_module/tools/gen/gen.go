@@ -1,0 +1,5 @@
+package gen
+
+func Make() string { return part() }
+
+func part() string { return "tools" }

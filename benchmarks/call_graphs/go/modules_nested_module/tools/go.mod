@@ -1,0 +1,3 @@
+module example.com/outer/tools
+
+go 1.19

@@ -1,0 +1,3 @@
+module github.com/acme/greet
+
+go 1.19

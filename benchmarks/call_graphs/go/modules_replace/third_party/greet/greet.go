@@ -1,0 +1,5 @@
+package greet
+
+import "github.com/acme/greet/lang"
+
+func Hello(name string) string { return lang.Word("en") + " " + name }

@@ -1,0 +1,8 @@
+package lang
+
+func Word(code string) string {
+	if code == "de" {
+		return "hallo"
+	}
+	return "hello"
+}

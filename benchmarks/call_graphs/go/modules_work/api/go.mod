@@ -1,0 +1,3 @@
+module example.com/platform/api
+
+go 1.19

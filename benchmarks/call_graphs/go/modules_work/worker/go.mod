@@ -1,0 +1,3 @@
+module example.com/platform/worker
+
+go 1.19

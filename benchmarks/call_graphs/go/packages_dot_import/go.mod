@@ -1,0 +1,3 @@
+module example.com/dots
+
+go 1.19

@@ -1,0 +1,3 @@
+module github.com/acme/router/v5
+
+go 1.19

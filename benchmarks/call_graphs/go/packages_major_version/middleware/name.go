@@ -1,0 +1,3 @@
+package middleware
+
+func Name(s string) string { return "mw-" + s }

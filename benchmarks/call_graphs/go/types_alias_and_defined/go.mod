@@ -1,0 +1,3 @@
+module example.com/typedefs
+
+go 1.19

@@ -1,0 +1,3 @@
+module example.com/localtypes
+
+go 1.19

@@ -1,0 +1,3 @@
+module example.com/visitor
+
+go 1.19

@@ -1,0 +1,5 @@
+pub mod format;
+
+pub fn run(text: &str) -> String {
+    format::upper(text)
+}

@@ -1,0 +1,4 @@
+fn main() {
+    oldlog::info("a");
+    newlog::info("b");
+}

@@ -1,0 +1,7 @@
+pub struct Entry(String);
+
+impl Entry {
+    pub fn new(name: &str) -> Self {
+        Entry(name.to_string())
+    }
+}

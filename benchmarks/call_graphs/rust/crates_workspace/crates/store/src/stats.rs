@@ -1,0 +1,5 @@
+use crate::Store;
+
+pub fn count(store: &Store) -> usize {
+    store.len()
+}

@@ -1,0 +1,3 @@
+pub fn trim(text: &str) -> String {
+    text.trim().to_string()
+}

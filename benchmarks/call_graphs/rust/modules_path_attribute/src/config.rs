@@ -1,0 +1,5 @@
+use crate::platform;
+
+pub fn load() -> String {
+    platform::name()
+}

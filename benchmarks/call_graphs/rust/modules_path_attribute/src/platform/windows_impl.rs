@@ -1,0 +1,7 @@
+pub fn name() -> String {
+    suffix("windows")
+}
+
+fn suffix(text: &str) -> String {
+    format!("{text}?")
+}

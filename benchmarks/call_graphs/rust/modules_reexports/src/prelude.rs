@@ -1,0 +1,2 @@
+pub use crate::codec::quote as wrap;
+pub use crate::JsonEncoder;

@@ -1,0 +1,3 @@
+export async function hash(text: string): Promise<string> {
+  return text.split('').reverse().join('');
+}

@@ -1,0 +1,3 @@
+export default function now(): number {
+  return Date.now();
+}

@@ -1,0 +1,2 @@
+export * as users from './users';
+export * as posts from './posts';

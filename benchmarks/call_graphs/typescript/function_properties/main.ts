@@ -1,0 +1,7 @@
+import { http } from './http';
+
+export function load(): string {
+  return http('/a') + http.get('/b');
+}
+
+load();

@@ -1,0 +1,7 @@
+export function slug(title: string): string {
+  return lower(title).replace(' ', '-');
+}
+
+export function lower(text: string): string {
+  return text.toLowerCase();
+}

@@ -1,0 +1,4 @@
+import { cart } from './store';
+
+cart.add('tea').add('milk');
+cart.nested.clear();

@@ -1,0 +1,3 @@
+export function home(): string {
+  return '/home';
+}

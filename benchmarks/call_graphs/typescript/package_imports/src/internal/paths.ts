@@ -1,0 +1,3 @@
+export function join(...parts: string[]): string {
+  return parts.join('/');
+}

@@ -1,0 +1,3 @@
+import { OrderService, Repository } from './service';
+
+new OrderService(new Repository()).confirm(7);

@@ -1,0 +1,3 @@
+export function clamp(value: number): number {
+  return value;
+}

@@ -1,0 +1,6 @@
+import { useAuth } from './auth';
+
+export function Login() {
+  const auth = useAuth();
+  return <p>{auth.login('ann')}</p>;
+}

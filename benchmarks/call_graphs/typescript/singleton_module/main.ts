@@ -1,0 +1,4 @@
+import * as users from './users';
+
+users.findAll();
+users.count();

@@ -1,0 +1,3 @@
+import { send } from 'services/mail';
+
+send('ann');

@@ -1,0 +1,3 @@
+export function render(): string {
+  return 'dear';
+}

@@ -1,0 +1,3 @@
+export function open(): string {
+  return 'db';
+}

@@ -1,0 +1,7 @@
+import { price } from '@app/orders';
+
+export function checkout(): number {
+  return price(10);
+}
+
+checkout();

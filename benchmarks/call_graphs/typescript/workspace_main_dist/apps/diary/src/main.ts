@@ -1,0 +1,7 @@
+import { addDays, today } from 'dates';
+
+function tomorrow(): Date {
+  return addDays(today(), 1);
+}
+
+tomorrow();
