@@ -35,6 +35,7 @@ from recollect.toolkit.usage import UsageCounter
 from recollect.tools import ALL
 
 if TYPE_CHECKING:
+    from recollect.codebase.embedding.service import CodeEmbedding
     from recollect.codebase.service import CodeService
     from recollect.cortex.asking import Asker
     from recollect.cortex.briefing import Briefing
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from recollect.memory.transfer.importing import Importer
     from recollect.memory.working import WorkingMemory
     from recollect.storage.code import CodeStore
+    from recollect.storage.sqlite.code import SqliteCode
     from recollect.toolkit.resources import Resources
 
 logger = logging.getLogger("recollect.app")
@@ -67,12 +69,16 @@ logger = logging.getLogger("recollect.app")
 USAGE_SECONDS = 30.0
 # How often it is looked whether the index became so scattered that it should be written anew.
 COMPACT_SECONDS = 60.0
-# Calls that are too old to be kept are looked for in processes that live on, and then so often.
+# Calls and jobs that are too old to be kept are looked for in processes that live on, and then so often.
 FADE_AFTER_SECONDS, FADE_SECONDS = 60.0, 3600.0
 # How often it is looked whether it is time to let go of what has faded.
 FORGET_SECONDS = 60.0
 # What is kept of repositories; there is no such file until one is indexed.
 CODE_DATABASE = "code.db"
+# A server begins to embed code so long after it has started, or after there is some.
+EMBED_SECONDS = 5.0
+# Questions about code whose meaning is not asked for again: some thousand.
+QUESTION_CACHE_BYTES = 8 * 1024 * 1024
 # How often working memory is looked after.
 TEND_SECONDS = 30.0
 
@@ -106,6 +112,7 @@ class Application:
         self._tasks = tasks
         self._store: Store | None = None
         self._code: CodeStore | None = None
+        self._code_embedding: CodeEmbedding | None = None
         self._models: ModelsInUse | None = None
         self._memories: MemoryService | None = None
         self._language_model: LanguageModel | None = None
@@ -131,6 +138,8 @@ class Application:
             await self._models.close()
         if self._language_model is not None and self._language_model.completer is not None:
             await self._language_model.completer.close()
+        if self._code_embedding is not None:
+            await self._code_embedding.close()
         if self._code is not None:
             await self._code.close()
         if self._store is None:
@@ -293,6 +302,8 @@ class Application:
         self._tasks.start_soon(self._tend_working_memory)
         if self._adopts_jobs and self._why_no_summaries() is None:
             self._tasks.start_soon(self._keep_summaries)
+        if self._adopts_jobs and self.settings.code.embedding_choice(self.settings.embedding.choice()) is not None:
+            self._tasks.start_soon(self._keep_code_embedded)
         self._tasks.start_soon(self.services.get, JobService)
         return self._store
 
@@ -339,7 +350,38 @@ class Application:
         workers = Workers(chosen.workers, file_seconds=chosen.file_seconds, memory_bytes=chosen.worker_bytes)
         indexer = Indexer(self._code, home / "code", limits, workers, self._clock, chosen.graph_bytes)
         self._tasks.start_soon(Settling(indexer).keep)
-        return CodeService(self._code, indexer, chosen.roots)
+        self._code_embedding = self._make_code_embedding(self._code)
+        return CodeService(self._code, indexer, chosen.roots, self._code_embedding)
+
+    def _make_code_embedding(self, code: "SqliteCode") -> "CodeEmbedding | None":
+        """The model that the owner chose for code beside the bundled one, if there is one."""
+        chosen = self.settings.code
+        if (choice := chosen.embedding_choice(self.settings.embedding.choice())) is None:
+            return None
+        from recollect.codebase.embedding.service import CodeEmbedding
+        from recollect.inference.caching import VectorCache
+        from recollect.inference.providers import batches_for, embedder_for, known_dimensions, name_of
+        from recollect.inference.unusable import UnusableEmbedder
+
+        home, batches = self.settings.home, None
+        try:
+            # Of its own: what is kept of code must not drive out what is kept of memories.
+            cache = VectorCache(QUESTION_CACHE_BYTES)
+            embedder = embedder_for(choice, folder=home / "derived", environment=os.environ, cache=cache)
+            if chosen.batch_api:
+                batches = batches_for(choice, os.environ)
+        except RecollectError as problem:
+            embedder = UnusableEmbedder(name_of(choice), known_dimensions(choice) or 0, problem)
+        return CodeEmbedding(
+            code,
+            code.vectors,
+            embedder,
+            home / "code",
+            self._tasks,
+            seconds=chosen.embedding_seconds,
+            batch_size=choice.pace.batch_size,
+            batches=batches,
+        )
 
     async def _linker(self) -> "Linker":
         from recollect.grounding.code_now import CodeNow
@@ -515,13 +557,15 @@ class Application:
             logger.warning("the session could not be ended", extra={"problem": error.message})
 
     async def _fade_history(self, store: Store) -> None:
-        """Erase calls that are too old to be kept."""
+        """Erase calls and jobs that are too old to be kept."""
         await anyio.sleep(FADE_AFTER_SECONDS)
         while True:
+            settings = self.settings
             try:
-                await store.sessions.forget_before(self._clock() - timedelta(days=self.settings.sessions.keep_days))
+                await store.sessions.forget_before(self._clock() - timedelta(days=settings.sessions.keep_days))
+                await store.jobs.forget_ended(timedelta(days=settings.jobs.keep_days))
             except RecollectError as error:
-                logger.warning("old calls could not be erased", extra={"problem": error.message})
+                logger.warning("old calls and jobs could not be erased", extra={"problem": error.message})
             await anyio.sleep(FADE_SECONDS)
 
     async def _keep_compact(self) -> None:
@@ -561,6 +605,18 @@ class Application:
             except RecollectError as error:
                 logger.warning("summaries were not brought up to date", extra={"problem": error.message})
             await anyio.sleep(EVERY_SECONDS)
+
+    async def _keep_code_embedded(self) -> None:
+        """Embed the code of all indexes by the model that the owner chose, as soon as there is some."""
+        from recollect.codebase.service import CodeService
+
+        while True:
+            await anyio.sleep(EMBED_SECONDS)
+            try:
+                if self._has_code() and (embedding := (await self.services.get(CodeService)).embedding) is not None:
+                    await embedding.worker.keep()
+            except RecollectError as error:
+                logger.warning("code is not embedded", extra={"problem": error.message})
 
     async def _keep_forgetting(self) -> None:
         """Let go of what has faded, in one process of all, where the settings say so."""

@@ -3,9 +3,10 @@
 import os
 import tomllib
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast, get_args
 
 from pydantic import BaseModel, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
@@ -25,6 +26,7 @@ from recollect.inference.choices import (
 PREFIX = "RECOLLECT_"
 FILE_NAME = "recollect.toml"
 MIN_KEY_LENGTH = 8
+STATIC, MEMORIES, BUNDLED = "static", "memories", "static-v1"
 _PACE = Pace()
 _COMPLETION = CompletionChoice(base_url="", model="")
 
@@ -40,6 +42,9 @@ class JobSettings(BaseModel):
         ge=3,
         le=3600,
         description="A job whose process has not been heard of for this long is taken over by another.",
+    )
+    keep_days: float = Field(
+        default=30, gt=0, le=36_500, description="After so many days what is known of a job that has ended is erased."
     )
 
 
@@ -308,6 +313,44 @@ class CodeSettings(BaseModel):
         le=86_400,
         description="How long reading the files of a repository may take, and how long finding who uses what in it.",
     )
+    embeddings: str = Field(
+        default="static",
+        description="Who tells what code means: `static`, the bundled model, and nothing leaves the machine; beside it "
+        "`memories`, the model that the settings of `embedding` choose; or another one by its provider, or by provider "
+        "and name, such as `mistral/codestral-embed`. Unless that is `local`, code without its secrets, and what is "
+        "searched for, is then sent to that provider.",
+    )
+    embedding_seconds: float = Field(
+        default=2.0,
+        gt=0,
+        le=60,
+        description="How long a search waits for that model in all. Then it ranks by the bundled one and says so.",
+    )
+    batch_api: bool = Field(
+        default=False,
+        description="Whether code is embedded by batches of the provider, which cost less and take up to a day. What a "
+        "search needs first is still asked for at once.",
+    )
+
+    @field_validator("embeddings")
+    @classmethod
+    def _known_provider(cls, chosen: str) -> str:
+        if chosen not in (STATIC, MEMORIES) and chosen.partition("/")[0] not in get_args(ProviderName):
+            raise ValueError(f"not {STATIC}, {MEMORIES}, or one of {', '.join(get_args(ProviderName))}")
+        return chosen
+
+    def embedding_choice(self, of_memories: EmbeddingChoice) -> EmbeddingChoice | None:
+        """The model that is heard beside the bundled one, given that of memories; None when there is none."""
+        if self.embeddings == STATIC:
+            return None
+        provider, _, model = self.embeddings.partition("/")
+        if self.embeddings == MEMORIES:
+            choice = of_memories
+        elif provider == of_memories.provider:  # its address and key are known
+            choice = replace(of_memories, model=model, dimensions=None) if model else of_memories
+        else:
+            choice = EmbeddingChoice(provider=cast(ProviderName, provider), model=model or None, pace=of_memories.pace)
+        return None if choice.provider == "local" and choice.model in (None, BUNDLED) else choice
 
 
 class LogSettings(BaseModel):

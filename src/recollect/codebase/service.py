@@ -2,30 +2,34 @@
 
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import anyio
 import anyio.to_thread
 
 from recollect.codebase.hiding import hidden
 from recollect.codebase.indexing import Indexer, IndexOptions, index_id_of, unknown_index
+from recollect.codebase.placing import place_of
 from recollect.domain.code import FileFacts, FileTrait, Snapshot, SourceFile, Span
-from recollect.domain.errors import Conflict, NotFound
+from recollect.domain.errors import NotFound
 from recollect.domain.progress import SilentReporter
 from recollect.domain.secrets import masked
 from recollect.storage.code import CodeStore, Content, IndexedFile, IndexRecord
 
 if TYPE_CHECKING:
     from recollect.codebase.digest import Digest
+    from recollect.codebase.embedding.service import CodeEmbedding
     from recollect.codebase.graph.module_map import ModuleMap
     from recollect.codebase.search.corpus import Corpus
     from recollect.codebase.search.corpus_file import KeptCorpus
     from recollect.codebase.search.links import Links
     from recollect.codebase.search.naming import Names
     from recollect.codebase.search.ranking import Ranker, Toggles
+
+T = TypeVar("T")
 
 # A question that is nothing but a name.
 _NAME = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[A-Za-z_$][\w$]*)*(?:\(\))?")
@@ -68,6 +72,15 @@ class CodeHit:
     """Whether the file has changed since, so that what was there cannot be shown any more."""
 
 
+class Hits(list[T]):
+    """What was found, best first."""
+
+    def __init__(self, hits: Iterable[T] = (), degraded: str | None = None) -> None:
+        """`degraded` is why the model that the owner chose was not heard of all of it."""
+        super().__init__(hits)
+        self.degraded = degraded
+
+
 @dataclass
 class Loaded:
     """One state of an index, in memory."""
@@ -82,23 +95,24 @@ class Loaded:
     @property
     def place(self) -> Snapshot:
         """Where its contents can be read."""
-        details = self.record.details
-        return Snapshot(
-            root=self.record.root,
-            rev=self.record.rev,
-            commit=self.record.commit,
-            files=(),
-            is_git=details.get("is_git", True),
-            from_objects=details.get("from_objects", False),
-            repositories=details.get("repositories", ()),
-        )
+        return place_of(self.record)
 
 
 class CodeService:
     """Answers from indexes."""
 
-    def __init__(self, store: CodeStore, indexer: Indexer, roots: Sequence[Path] = ()) -> None:
-        """`roots` are the only folders that may be indexed, and what is in them; all when there are none."""
+    def __init__(
+        self,
+        store: CodeStore,
+        indexer: Indexer,
+        roots: Sequence[Path] = (),
+        embedding: "CodeEmbedding | None" = None,
+    ) -> None:
+        """`roots` are the only folders that may be indexed, and what is in them; all when there are none.
+
+        `embedding` is the model that the owner chose beside the bundled one.
+        """
+        self.embedding = embedding
         self.roots = [root.resolve() for root in roots]
         self.store = store
         self.indexer = indexer
@@ -141,32 +155,22 @@ class CodeService:
 
     async def search(
         self, index_id: str, query: str, *, limit: int, toggles: "Toggles", context_lines: int
-    ) -> list[CodeHit]:
+    ) -> Hits[CodeHit]:
         """The parts of files that answer best, best first: definitions of what is named, then one of each file."""
         loaded = await self.load(index_id)
-        found = await anyio.to_thread.run_sync(lambda: loaded.ranker.rank(query, limit, toggles))
+        embedding = self.embedding if toggles.vector else None
+        wide = limit if embedding is None else max(limit, embedding.candidates)
+        found = await anyio.to_thread.run_sync(lambda: loaded.ranker.rank(query, wide, toggles))
+        degraded = None
+        if embedding is not None and found:
+            found, degraded = await embedding.heard(index_id, loaded.corpus, query, found)
+            found = found[:limit]
         parts = [_part(loaded, one.file, one.chunk, one.score / FULL, one.signals) for one in found]
         if toggles.symbol and _NAME.fullmatch(query.strip()):
             named = _definitions(loaded, query, limit, {part.file: part.signals for part in parts})
             defining = {part.file for part in named}
             parts = [*named, *(part for part in parts if part.file not in defining)]
-        return [await self._hit(loaded, part, context_lines) for part in parts[:limit]]
-
-    async def _hit(self, loaded: Loaded, part: "_Part", context_lines: int) -> CodeHit:
-        file = loaded.corpus.files[part.file]
-        extract, stale = Extract(part.span, "", "", ""), False
-        try:
-            extract = await self.extract(loaded, file, part.span, context_lines)
-        except Conflict:  # it changed since: where it was is told, and nothing else passed off as it
-            stale = True
-        return CodeHit(
-            file=file,
-            score=round(min(1.0, part.score), 4),
-            scores=_shares(part.signals),
-            extract=extract,
-            symbol=loaded.names.qualified(part.symbol) if part.symbol >= 0 else "",
-            stale=stale,
-        )
+        return Hits(await anyio.to_thread.run_sync(_hits, loaded, parts[:limit], context_lines), degraded)
 
     async def freshen(self, root: str, options: IndexOptions, few: int) -> int:
         """Bring a small index up to date if no more than a few files changed; else how many did."""
@@ -190,6 +194,8 @@ class CodeService:
                 self._loaded.pop(record.id, None)
                 await anyio.to_thread.run_sync(shutil.rmtree, self.indexer.folder / record.id, True)
         await self.store.sweep(VERSION)
+        if self.embedding is not None:
+            await self.embedding.clean_up()
         return removed
 
     async def extract(self, loaded: Loaded, file: IndexedFile, span: Span, context_lines: int) -> Extract:
@@ -200,8 +206,7 @@ class CodeService:
     async def content(self, loaded: Loaded, file: IndexedFile) -> bytes:
         from recollect.codebase.discovery.contents import read_content
 
-        source = SourceFile(file.path, file.content.blob, file.size, file.content.language, file.traits, file.dirty)
-        return await anyio.to_thread.run_sync(read_content, loaded.place, source)
+        return await anyio.to_thread.run_sync(read_content, loaded.place, _source(file))
 
     async def facts(self, loaded: Loaded, path: str) -> FileFacts:
         """What one file says."""
@@ -327,6 +332,31 @@ def _part(loaded: Loaded, file: int, chunk: int, score: float, signals: Mapping[
     if chunk < 0:
         return _Part(file, Span(0, 0, 1, 1), -1, score, signals)
     return _Part(file, Span(*chunks.spans[chunk].tolist()), int(chunks.symbols[chunk]), score, signals)
+
+
+def _hits(loaded: Loaded, parts: Sequence[_Part], context_lines: int) -> list[CodeHit]:
+    """What is shown of these parts; of a file that changed since, where it was and nothing that is passed off as it."""
+    from recollect.codebase.discovery.contents import still_held
+
+    files = [loaded.corpus.files[part.file] for part in parts]
+    held = still_held(loaded.place, [_source(file) for file in files])
+    return [
+        CodeHit(
+            file=file,
+            score=round(min(1.0, part.score), 4),
+            scores=_shares(part.signals),
+            extract=_extract(held[file.path], part.span, context_lines)
+            if file.path in held
+            else Extract(part.span, "", "", ""),
+            symbol=loaded.names.qualified(part.symbol) if part.symbol >= 0 else "",
+            stale=file.path not in held,
+        )
+        for file, part in zip(files, parts, strict=True)
+    ]
+
+
+def _source(file: IndexedFile) -> SourceFile:
+    return SourceFile(file.path, file.content.blob, file.size, file.content.language, file.traits, file.dirty)
 
 
 def _definitions(loaded: Loaded, name: str, limit: int, signals: Mapping[int, Mapping[str, float]]) -> list[_Part]:

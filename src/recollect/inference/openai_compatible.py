@@ -9,7 +9,7 @@ from typing import Any
 
 import anyio
 
-from recollect.domain.errors import RecollectError
+from recollect.domain.errors import RecollectError, Unavailable
 from recollect.inference.breaker import CircuitBreaker
 from recollect.inference.choices import Pace
 from recollect.inference.endpoint import Endpoint
@@ -73,36 +73,51 @@ class OpenAICompatibleEmbedder:
         return await self._upstream.ask({"input": texts}, partial(self._vectors, count=len(texts)))
 
     def _vectors(self, content: bytes, count: int) -> list[bytes]:
-        """The vectors of an answer in the order of the texts, whatever order they came in."""
-        import numpy as np
-
         place = self._upstream.endpoint.place
-        try:
-            entries: list[dict[str, Any]] = json.loads(content)["data"]
-            # Some services leave out an index of 0, or all of them.
-            by_index = {int(entry.get("index", position)): entry for position, entry in enumerate(entries)}
-            rows = [_numbers(by_index[index]["embedding"]) for index in range(count)]
-            complete = len(entries) == count and all(row.ndim == 1 and bool(np.isfinite(row).all()) for row in rows)
-        except (ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError) as error:
+        return vectors_in(_json_of(content, place), count, self.dimensions, place)
+
+
+def _json_of(content: bytes, place: str) -> Any:
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise _no_embeddings(place) from error
+
+
+def vectors_in(answer: Any, count: int, dimensions: int, place: str) -> list[bytes]:
+    """The vectors of an answer in the order of the texts, whatever order they came in."""
+    import numpy as np
+
+    try:
+        entries: list[dict[str, Any]] = answer["data"]
+        # Some services leave out an index of 0, or all of them.
+        by_index = {int(entry.get("index", position)): entry for position, entry in enumerate(entries)}
+        rows = [_numbers(by_index[index]["embedding"]) for index in range(count)]
+        complete = len(entries) == count and all(row.ndim == 1 and bool(np.isfinite(row).all()) for row in rows)
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError) as error:
+        raise _no_embeddings(place) from error
+    if not complete:
+        raise unavailable(
+            Reason.BROKEN_ANSWER, f"{place} does not answer with one vector a text", hint="try again later"
+        )
+    for row in rows:
+        if len(row) != dimensions:
             raise unavailable(
-                Reason.BROKEN_ANSWER,
-                f"{place} answers with something else than embeddings",
-                hint="see whether base_url is that of an OpenAI-compatible service",
-            ) from error
-        if not complete:
-            raise unavailable(
-                Reason.BROKEN_ANSWER, f"{place} does not answer with one vector a text", hint="try again later"
+                Reason.WRONG_DIMENSIONS,
+                f"{place} answers with {len(row)} dimensions instead of {dimensions}",
+                hint=f"set dimensions to {len(row)} if this is the right model",
+                found=len(row),
+                expected=dimensions,
             )
-        for row in rows:
-            if len(row) != self.dimensions:
-                raise unavailable(
-                    Reason.WRONG_DIMENSIONS,
-                    f"{place} answers with {len(row)} dimensions instead of {self.dimensions}",
-                    hint=f"set dimensions to {len(row)} if this is the right model",
-                    found=len(row),
-                    expected=self.dimensions,
-                )
-        return [_of_length_one(row) for row in rows]
+    return [_of_length_one(row) for row in rows]
+
+
+def _no_embeddings(place: str) -> Unavailable:
+    return unavailable(
+        Reason.BROKEN_ANSWER,
+        f"{place} answers with something else than embeddings",
+        hint="see whether base_url is that of an OpenAI-compatible service",
+    )
 
 
 def _numbers(embedding: Any) -> Any:

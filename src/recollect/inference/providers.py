@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote, urlencode
 
 from pydantic import SecretStr
@@ -16,6 +16,9 @@ from recollect.inference.caching import CachingEmbedder, VectorCache
 from recollect.inference.choices import EmbeddingChoice, ProviderName
 from recollect.inference.embedding import Embedder
 from recollect.inference.endpoint import Endpoint, find_key, web_address
+
+if TYPE_CHECKING:
+    from recollect.inference.batches import EmbeddingBatches
 
 _OPENAI_MODELS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
 
@@ -108,6 +111,18 @@ def embedder_for(
         pace=replace(choice.pace, batch_size=min(choice.pace.batch_size, provider.largest_batch)),
     )
     return CachingEmbedder(embedder, cache)
+
+
+def batches_for(choice: EmbeddingChoice, environment: Mapping[str, str]) -> "EmbeddingBatches":
+    """How the provider makes embeddings when it has time."""
+    if choice.provider in ("local", "azure"):
+        raise Misconfigured(
+            f"{choice.provider} has no batches that are known here", hint="set RECOLLECT_CODE_BATCH_API to false"
+        )
+    from recollect.inference.batches import EmbeddingBatches
+
+    dimensions = _dimensions(choice, PROVIDERS[choice.provider])
+    return EmbeddingBatches(endpoint_for(choice, environment), dimensions=dimensions, pace=choice.pace)
 
 
 def model_of(choice: EmbeddingChoice) -> str:

@@ -5,7 +5,7 @@ import json
 import random
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -46,6 +46,15 @@ class Chance:
     """At least 0, less than 1."""
 
 
+class Message(NamedTuple):
+    """One request to a service."""
+
+    method: str
+    url: str
+    content: bytes = b""
+    content_type: str = "application/json"
+
+
 class Upstream:
     """One service that takes JSON and answers with it."""
 
@@ -71,22 +80,35 @@ class Upstream:
     async def ask(
         self, asked: Mapping[str, Any], read: Callable[[bytes], T], *, within_seconds: float | None = None
     ) -> T:
+        """What `read` makes of the answer to what is asked at the endpoint's own address. See `send`."""
+        body = json.dumps({**self.endpoint.fields, **asked}).encode()
+        return await self.send(Message("POST", self.endpoint.url, body), read, within_seconds=within_seconds)
+
+    async def send(
+        self,
+        message: Message,
+        read: Callable[[bytes], T],
+        *,
+        within_seconds: float | None = None,
+        retries: int | None = None,
+    ) -> T:
         """What `read` makes of the answer, on another thread, after as many tries as it takes or as are allowed.
 
         `within_seconds` is for all tries and the waits between them. `read` raises `Unavailable` for a broken answer.
         """
         deadline = float("inf") if within_seconds is None else anyio.current_time() + within_seconds
+        most = self._retries if retries is None else retries
         tries = 0
         while True:
             try:
-                return await self._try(asked, read, deadline)
+                return await self._try(message, read, deadline)
             except Unavailable as error:
                 tries += 1
                 asked_to_wait = error.details.get("retry_after_seconds") or 0.0
                 longest = min(MAX_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2 ** (tries - 1))
                 wait = asked_to_wait + longest * self._chance.random()
                 hopeless = error.details["reason"] not in _WORTH_ANOTHER_TRY or asked_to_wait > MAX_RETRY_AFTER_SECONDS
-                if hopeless or tries > self._retries or anyio.current_time() + wait >= deadline:
+                if hopeless or tries > most or anyio.current_time() + wait >= deadline:
                     raise
                 await self._chance.sleep(wait)
 
@@ -96,11 +118,11 @@ class Upstream:
         if client is not None:
             await client.aclose()
 
-    async def _try(self, asked: Mapping[str, Any], read: Callable[[bytes], T], deadline: float) -> T:
+    async def _try(self, message: Message, read: Callable[[bytes], T], deadline: float) -> T:
         await self._take_slot(deadline)
         try:
             with self._breaker.attempt():
-                content = await self._request(asked, deadline)
+                content = await self._request(message, deadline)
                 return await anyio.to_thread.run_sync(read, content)
         finally:
             self._slots.release()
@@ -115,7 +137,7 @@ class Upstream:
                 hint="try again later, or raise concurrency",
             )
 
-    async def _request(self, asked: Mapping[str, Any], deadline: float) -> bytes:
+    async def _request(self, message: Message, deadline: float) -> bytes:
         """One request and the answer's content."""
         import httpx2
 
@@ -123,14 +145,15 @@ class Upstream:
         if self._client is None:
             # The whole request has a limit below. A proxy for the world is no way to a service of this machine.
             self._client = httpx2.AsyncClient(timeout=None, trust_env=not endpoint.is_here)
-        headers = {"Content-Type": "application/json"}
+        headers = {"Content-Type": message.content_type} if message.content else {}
         if endpoint.key is not None:
             headers[endpoint.key_header] = endpoint.key_prefix + endpoint.key.get_secret_value()
-        body = json.dumps({**endpoint.fields, **asked}).encode()
         seconds = max(0.0, min(self._timeout_seconds, deadline - anyio.current_time()))
         try:
             with anyio.fail_after(seconds):
-                response = await self._client.post(endpoint.url, content=body, headers=headers)
+                response = await self._client.request(
+                    message.method, message.url, content=message.content, headers=headers
+                )
         except TimeoutError as error:
             raise unavailable(
                 Reason.TIMEOUT,
@@ -143,7 +166,7 @@ class Upstream:
                 f"{endpoint.place} cannot be reached ({type(error).__name__})",
                 hint="see whether the service is up and base_url is right",
             ) from error
-        if response.status_code != 200:
+        if response.status_code not in (200, 201):
             raise self._refusal(response)
         return response.content
 

@@ -1,6 +1,7 @@
 """What a backend must offer to keep jobs."""
 
 from collections.abc import Collection, Mapping, Sequence
+from datetime import timedelta
 from typing import Any, Protocol
 
 from recollect.domain.errors import ErrorRecord
@@ -68,6 +69,10 @@ class JobStore(Protocol):
 
         Nothing happens when it is no longer this owner's.
         """
+        ...
+
+    async def forget_ended(self, kept_for: timedelta) -> int:
+        """Erase the jobs that ended longer ago than this; how many."""
         ...
 
     async def request_cancel(self, job_id: str) -> Job | None:

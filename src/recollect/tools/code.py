@@ -12,7 +12,7 @@ from recollect.grounding.service import SAME, Grounding, Part
 from recollect.memory.projects import ProjectService
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, examples, tool
-from recollect.tools.code_view import Memories, remembered_about
+from recollect.tools.code_view import Degraded, Memories, remembered_about
 from recollect.tools.repositories import (
     Citation,
     Freshness,
@@ -103,6 +103,7 @@ class SemanticCodeSearchResult(Result):
     search_type: Literal["semantic", "callers", "callees"]
     results: list[CodeResult] = Field(description="Best first.")
     calls: list["CallView"] = Field(description="Who calls or is called, when the question asks that.")
+    degraded: Degraded
     freshness: Freshness
 
 
@@ -208,10 +209,12 @@ async def semantic_code_search(
             search_type="callers" if asked.incoming else "callees",
             results=[],
             calls=found[: request.limit],
+            degraded=None,
             freshness=freshness,
         )
     limit = request.limit if request.language is None else 10 * request.limit
     hits = await code.search(loaded.record.id, request.query, limit=limit, toggles=Toggles(), context_lines=5)
+    degraded = hits.degraded
     hits = [hit for hit in hits if request.language is None or hit.file.content.language is request.language]
     hits = hits[: request.limit]
     parts = [part_of(hit) for hit in hits]
@@ -233,6 +236,7 @@ async def semantic_code_search(
             for one in shown
         ],
         calls=[],
+        degraded=degraded,
         freshness=freshness,
     )
 

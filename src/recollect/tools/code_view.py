@@ -67,6 +67,16 @@ Memories = Annotated[
 ]
 
 
+Degraded = Annotated[
+    str | None,
+    Field(
+        default=None,
+        exclude_if=is_nothing,
+        description="Why the model that RECOLLECT_CODE_EMBEDDINGS names was not heard of all results, if it was not.",
+    ),
+]
+
+
 async def repository_root(given: str | None, grounding: Grounding, context: CallContext) -> str | None:
     """The folder of the repository that somebody names, by its path or by the id of an index of it."""
     if given is None:

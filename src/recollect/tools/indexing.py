@@ -1,7 +1,7 @@
 """Indexing the code of the project one works in, and telling what is indexed, being indexed and watched."""
 
 from dataclasses import replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
@@ -12,13 +12,18 @@ from recollect.domain.jobs import JobState
 from recollect.jobs.service import JobService
 from recollect.memory.projects import ProjectService
 from recollect.storage.code import IndexRecord
+from recollect.storage.code_vectors import VectorCounts
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, examples, tool
 from recollect.toolkit.dispatcher import Dispatcher
 from recollect.toolkit.jobview import JobView
 from recollect.tools.code import root_of, within
+from recollect.tools.code_view import is_nothing
 from recollect.tools.index_jobs import BUILD, BuildView, WatchView, builds_under_way, watches
 from recollect.tools.repositories import BuildRepoIndexResult, Freshness, freshness_of
+
+if TYPE_CHECKING:
+    from recollect.codebase.embedding.service import EmbeddingState
 
 
 class IndexRequest(Request):
@@ -37,6 +42,15 @@ class IndexRequest(Request):
     max_workers: int | None = Field(default=None, ge=1, le=64, description="Accepted likewise: settings tell it.")
 
 
+class EmbeddedView(Result):
+    """How far a model beside the bundled one is with an index."""
+
+    model: str
+    embedded: int = Field(description="How many parts of files have their meaning of it.")
+    pending: int = Field(description="How many have not yet: the server asks for them, or a search that needs them.")
+    unread: int = Field(description="How many files have parts that are not counted yet.")
+
+
 class IndexedRepository(Result):
     index_id: str
     root: str
@@ -44,6 +58,11 @@ class IndexedRepository(Result):
     files: int
     symbols: int
     edges: int
+    embeddings: EmbeddedView | None = Field(
+        default=None,
+        exclude_if=is_nothing,
+        description="For status: how far the model is that RECOLLECT_CODE_EMBEDDINGS names, if it names one.",
+    )
     freshness: Freshness
 
 
@@ -55,6 +74,14 @@ class IndexResult(Result):
     job_id: str | None = Field(default=None, description="The job that brings the index up to date, if it still does.")
     running: list[BuildView] = Field(default=[], description="For status: the indexes that are being built now.")
     watches: list[WatchView] = Field(default=[], description="For status: the folders that are watched.")
+    in_batch: int = Field(
+        default=0, exclude_if=is_nothing, description="For status: how many parts a batch of the provider is at."
+    )
+    embedding_problem: str | None = Field(
+        default=None,
+        exclude_if=is_nothing,
+        description="For status: why this server could not have code embedded when it last tried.",
+    )
 
 
 @tool("code", idempotent=True)
@@ -103,7 +130,9 @@ async def index(
 
 
 async def _status(code: CodeService, jobs: JobService) -> IndexResult:
-    shown = [_repository(record) for record in await code.store.indexes() if record.generation]
+    records = [record for record in await code.store.indexes() if record.generation]
+    state = await code.embedding.state() if code.embedding is not None else None
+    shown = [_repository(record, state) for record in records]
     symbols = sum(one.symbols for one in shown)
     message = f"Index status: {symbols} symbols in {sum(one.files for one in shown)} files of {len(shown)} indexes"
     running, watched = await builds_under_way(jobs), await watches(jobs)
@@ -111,10 +140,22 @@ async def _status(code: CodeService, jobs: JobService) -> IndexResult:
         message += f"; {len(running)} being built"
     if watched:
         message += f"; {len(watched)} watched"
-    return IndexResult(message=message, indexes=shown, changed=0, removed=0, running=running, watches=watched)
+    if state is not None:
+        pending = sum(one.embeddings.pending for one in shown if one.embeddings)
+        message += f"; {pending} parts wait for {state.model}"
+    return IndexResult(
+        message=message,
+        indexes=shown,
+        changed=0,
+        removed=0,
+        running=running,
+        watches=watched,
+        in_batch=state.in_batch if state else 0,
+        embedding_problem=state.problem if state else None,
+    )
 
 
-def _repository(record: IndexRecord) -> IndexedRepository:
+def _repository(record: IndexRecord, state: "EmbeddingState | None" = None) -> IndexedRepository:
     return IndexedRepository(
         index_id=record.id,
         root=record.root,
@@ -122,5 +163,11 @@ def _repository(record: IndexRecord) -> IndexedRepository:
         files=record.details.get("files", 0),
         symbols=record.details.get("symbols", 0),
         edges=record.details.get("edges", 0),
+        embeddings=_embedded(state, record.id) if state is not None else None,
         freshness=freshness_of(record, None),
     )
+
+
+def _embedded(state: "EmbeddingState", index_id: str) -> EmbeddedView:
+    counts = state.counts.get(index_id, VectorCounts())
+    return EmbeddedView(model=state.model, embedded=counts.embedded, pending=counts.pending, unread=counts.unread)

@@ -20,7 +20,7 @@ from recollect.memory.projects import ProjectService
 from recollect.storage.code import IndexedFile, IndexRecord
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, examples, tool
-from recollect.tools.code_view import AboutCode, Memories, remembered_about
+from recollect.tools.code_view import AboutCode, Degraded, Memories, remembered_about
 from recollect.tools.index_jobs import BUILD, jobs_of
 
 IndexId = Annotated[
@@ -158,6 +158,7 @@ class SearchRepoResult(Result):
     results: list[FoundCode] = Field(description="Best first, one of each file.")
     total: int
     query_time_ms: float
+    degraded: Degraded
     freshness: Freshness
 
 
@@ -303,6 +304,7 @@ async def search_repo(
         results=[found_code(hit, record, told) for hit, told in zip(hits, memories, strict=True)],
         total=len(hits),
         query_time_ms=round((time.perf_counter() - began) * 1000, 2),
+        degraded=hits.degraded,
         freshness=freshness_of(record, None),
     )
 

@@ -13,7 +13,7 @@ from recollect.memory.projects import ProjectService
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, examples, tool
 from recollect.tools.code_graph import tokens_of_view
-from recollect.tools.code_view import AboutCode, remembered_about
+from recollect.tools.code_view import AboutCode, Degraded, remembered_about
 from recollect.tools.repositories import (
     Features,
     FoundCode,
@@ -68,6 +68,7 @@ class SearchReposResult(Result):
     results: list[FoundInRepository] = Field(description="Best first, of whichever repository; scores are comparable.")
     repositories: list[RepositoryView] = Field(description="Those that were searched.")
     query_time_ms: float
+    degraded: Degraded
     truncated: Truncated
 
 
@@ -141,6 +142,7 @@ async def search_repos(
         results=results,
         repositories=[_repository(one) for one in chosen],
         query_time_ms=round((time.perf_counter() - began) * 1000, 2),
+        degraded=found.degraded,
         truncated=left_out or len(results) < len(found),
     )
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from recollect.codebase.digest import vectors_of
 from recollect.codebase.search.rarity import rarity
-from recollect.codebase.service import CodeHit, CodeService, Loaded
+from recollect.codebase.service import CodeHit, CodeService, Hits, Loaded
 from recollect.codebase.words import query_words, words_of
 from recollect.storage.derived.token_segments import token
 
@@ -36,13 +36,15 @@ class HitOf(NamedTuple):
 
 async def search_all(
     code: CodeService, loaded: Sequence[Loaded], query: str, *, limit: int, toggles: "Toggles", context_lines: int
-) -> list[HitOf]:
+) -> Hits[HitOf]:
     """The parts of files that answer best, best first, of whichever repository."""
     found: list[tuple[Loaded, CodeHit]] = []
+    degraded: str | None = None
     for one in loaded:
         hits = await code.search(one.record.id, query, limit=limit, toggles=toggles, context_lines=context_lines)
         found += [(one, hit) for hit in hits]
-    return await anyio.to_thread.run_sync(_merged, loaded, found, query, limit)
+        degraded = degraded or hits.degraded
+    return Hits(await anyio.to_thread.run_sync(_merged, loaded, found, query, limit), degraded)
 
 
 def _merged(loaded: Sequence[Loaded], found: Sequence[tuple[Loaded, CodeHit]], query: str, limit: int) -> list[HitOf]:

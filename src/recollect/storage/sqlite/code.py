@@ -7,6 +7,7 @@ from typing import Any
 
 from recollect.domain.code import FileTrait, Language
 from recollect.storage.code import Content, IndexedFile, IndexRecord, KeptDigest, KeptEdges
+from recollect.storage.sqlite.code_vectors import SqliteCodeVectors, make_tables, sweep_texts
 from recollect.storage.sqlite.connections import Connection, in_transaction
 from recollect.storage.sqlite.lanes import Readers, Writer
 from recollect.storage.sqlite.named_queries import load_queries
@@ -28,6 +29,7 @@ class SqliteCode:
     def __init__(self, writer: Writer, readers: Readers) -> None:
         self._writer = writer
         self._readers = readers
+        self.vectors = SqliteCodeVectors(writer, readers)
 
     @classmethod
     async def open(cls, home: Path, *, busy_seconds: float = 10.0, readers: int = 2) -> "SqliteCode":
@@ -156,6 +158,7 @@ class SqliteCode:
             removed = len(connection.execute(_SQL["sweep"], {"version": version}))
             connection.execute(_SQL["sweep_names"])
             connection.execute(_SQL["sweep_links"])
+            sweep_texts(connection)
             return removed
 
         return await self._writer.write(work)
@@ -178,6 +181,7 @@ def _connected(database: Path, busy_seconds: float) -> Connection:
     connection.pragma("synchronous", "NORMAL")
     if (connection.pragma("application_id"), connection.pragma("user_version")) != (APPLICATION_ID, SCHEMA):
         in_transaction(connection, _made_anew)
+    make_tables(connection)
     return connection
 
 

@@ -1,6 +1,7 @@
 """Jobs and their leases in SQLite."""
 
 from collections.abc import Collection, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from recollect.domain.clock import Clock
@@ -107,6 +108,13 @@ class SqliteJobs:
             connection.execute(_SQL["release"], self._times() | {"id": job_id, "owner": owner})
 
         await self._writer.write(work)
+
+    async def forget_ended(self, kept_for: timedelta) -> int:
+        def work(connection: Connection) -> int:
+            before = microseconds(self._clock() - kept_for)
+            return len(connection.execute(_SQL["forget_ended"], {"before": before}))
+
+        return await self._writer.write(work)
 
     async def request_cancel(self, job_id: str) -> Job | None:
         def work(connection: Connection) -> Job | None:

@@ -87,3 +87,7 @@ UPDATE job
 SET ended_at = CASE state WHEN 'queued' THEN :now END,
     state = CASE state WHEN 'queued' THEN 'cancelled' ELSE 'cancelling' END
 WHERE id = :id AND ended_at IS NULL
+
+-- forget_ended --
+-- Erase the jobs that ended before a moment.
+DELETE FROM job WHERE ended_at < :before RETURNING seq

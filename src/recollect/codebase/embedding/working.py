@@ -1,0 +1,121 @@
+"""The worker that has pending texts embedded beside everything else: one process of all at a time."""
+
+import fcntl
+import hashlib
+import logging
+from collections.abc import Generator, Mapping
+from contextlib import aclosing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+
+from recollect.codebase.embedding.asking import Asking
+from recollect.codebase.embedding.batching import Batching
+from recollect.codebase.embedding.pending import PendingTexts
+from recollect.domain.breakage import place_of
+from recollect.domain.errors import RecollectError
+from recollect.storage.code import CodeStore
+from recollect.storage.code_vectors import CodeVectorStore
+
+logger = logging.getLogger("recollect.codebase")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rhythm:
+    """How long the worker waits, in seconds."""
+
+    idle: float = 10.0
+    """Until it looks again whether there is something to do, and how far a batch is."""
+    failed: float = 30.0
+    """After a failure; twice as long after each further one, ..."""
+    longest: float = 1_800.0
+    """... up to this."""
+
+
+USUAL = Rhythm()
+
+
+class Worker:
+    """Embeds what is pending; with `batching`, by batches."""
+
+    def __init__(
+        self,
+        store: CodeStore,
+        vectors: CodeVectorStore,
+        asking: Asking,
+        folder: Path,
+        *,
+        batching: Batching | None = None,
+        rhythm: Rhythm = USUAL,
+    ) -> None:
+        """`folder` is where the lock is by which processes take turns."""
+        self._store = store
+        self._vectors = vectors
+        self._asking = asking
+        self._batching = batching
+        self._rhythm = rhythm
+        number = hashlib.sha256(asking.model.encode()).hexdigest()[:16]
+        self._lock = folder / f"embedding-{number}.lock"
+        self._seen: Mapping[str, int] | None = None
+        self.problem: str | None = None
+        """Why it could not go on when it last tried; None when it could."""
+
+    async def keep(self) -> None:
+        """Embed whatever comes, for ever."""
+        failures = 0
+        while True:
+            wait = self._rhythm.idle
+            try:
+                await self.work()
+            except RecollectError as error:
+                logger.warning("code was not embedded", extra={"problem": error.message})
+                self.problem = error.message
+            except Exception as error:  # a bug: one file must not end the server, now and at every start
+                logger.error("embedding code broke", extra=place_of(error))
+                self.problem = f"it failed unexpectedly ({type(error).__name__})"
+            else:
+                self.problem, failures = None, 0
+            if self.problem is not None:
+                wait = min(self._rhythm.longest, self._rhythm.failed * 2**failures)
+                failures += 1
+            await anyio.sleep(wait)
+
+    async def work(self) -> None:
+        """Do what can be done now, unless another process is at it."""
+        # Where no index has changed since all was done, there is nothing to do.
+        state = {record.id: record.generation for record in await self._store.indexes()}
+        if state == self._seen:
+            return
+        with self._alone() as alone:
+            if not alone:
+                return
+            if self._batching is None:
+                await self._embed()
+            else:
+                while await self._batching.step():
+                    pass
+                if await self._vectors.batch(self._asking.model) is not None:
+                    return
+        self._seen = state
+
+    async def _embed(self) -> None:
+        from recollect.codebase.digest import VERSION
+
+        model = self._asking.model
+        async with aclosing(PendingTexts(self._store, self._vectors, model).all()) as parts:
+            async for part in parts:
+                await self._asking.ensure(part.texts)
+                await self._vectors.note_done(model, VERSION, [*part.complete, *part.contents])
+
+    @contextmanager
+    def _alone(self) -> Generator[bool]:
+        """While this is held no other process embeds by this model; whether it is held."""
+        self._lock.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with self._lock.open("wb") as lock:
+            try:
+                fcntl.flock(lock.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+            else:
+                yield True
