@@ -3,12 +3,10 @@
 This module imports numpy, which takes a while: import it where it is needed.
 """
 
-import zlib
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
@@ -16,21 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic_core import from_json, to_json
 
+from recollect.codebase.bags import bags
 from recollect.codebase.chunking import Chunk, chunks_of
 from recollect.codebase.garbage import uncollected
 from recollect.codebase.graph.definitions import CALLABLES, last_name
 from recollect.codebase.hiding import hidden
+from recollect.codebase.packing import compressed, decompressed
 from recollect.codebase.parsing.reading import lines_of, read_facts
-from recollect.codebase.words import identifiers_of, name_words, words_of
+from recollect.codebase.words import name_words
 from recollect.domain.code import FileFacts, Import, Language, Problem, Span, Symbol, SymbolKind, Use, UseKind
-from recollect.storage.derived.token_segments import MOST_COUNTED, token
+from recollect.storage.derived.token_segments import token
 
 # Raised when the same content would come to something else than before.
-VERSION = 4
-# What a name that is defined in a chunk counts there, beside where it stands.
-WORTH_OF_NAMES = 5
-# A repository of random names must not fill the memory.
-_MOST_KNOWN = 200_000
+VERSION = 5
 
 
 class Searchable(NamedTuple):
@@ -61,7 +57,7 @@ class Digest:
 
     def packed(self) -> bytes:
         """As bytes, to be kept."""
-        texts = [zlib.compress(text, 1) for text in (*_facts_as_json(self.facts), self.facts.flow)]
+        texts = [compressed(text) for text in (*_facts_as_json(self.facts), self.facts.flow)]
         arrays = [np.ascontiguousarray(array) for array in self.searchable]
         described = [[array.dtype.str, array.shape] for array in arrays]
         head = to_json([[*map(len, texts)], described, _called(self.facts)])
@@ -74,7 +70,7 @@ def unpacked(content: bytes) -> Digest:
 
 
 def unpacked_facts(content: bytes) -> FileFacts:
-    outline, uses, flow = (zlib.decompress(text) for text in _texts(content))
+    outline, uses, flow = (decompressed(text) for text in _texts(content))
     return _facts_from(from_json(outline), from_json(uses), flow)
 
 
@@ -102,17 +98,17 @@ class LateFacts:
 
     @cached_property
     def _outline(self) -> FileFacts:
-        return _facts_from(from_json(zlib.decompress(self._parts[0])), _NO_USES, b"")
+        return _facts_from(from_json(decompressed(self._parts[0])), _NO_USES, b"")
 
     # Of these a resolver needs each once, and there is much of them.
 
     @property
     def uses(self) -> Sequence[Use]:
-        return _uses_from(from_json(zlib.decompress(self._parts[1])))
+        return _uses_from(from_json(decompressed(self._parts[1])))
 
     @property
     def flow(self) -> bytes:
-        return zlib.decompress(self._parts[2])
+        return decompressed(self._parts[2])
 
     @property
     def lines(self) -> int:
@@ -195,61 +191,16 @@ def _digest(content: bytes, facts: FileFacts) -> Digest:
 
 
 def _searchable(chunks: Sequence[Chunk], texts: Sequence[str], symbols: Sequence[Symbol]) -> Searchable:
-    counted = [_counted(text, chunk.names) for text, chunk in zip(texts, chunks, strict=True)]
-    starts = np.zeros(len(chunks) + 1, dtype=np.int32)
-    np.cumsum([len(words) for words in counted], out=starts[1:])
+    bag = bags().counted(texts, [chunk.names for chunk in chunks])
     return Searchable(
         np.array([chunk.span for chunk in chunks], dtype=np.int32).reshape(-1, 4),
         np.array([chunk.symbol for chunk in chunks], dtype=np.int32),
-        starts,
-        np.array([word for words in counted for word in words], dtype=np.uint64),
-        np.array([min(count, MOST_COUNTED) for words in counted for count in words.values()], dtype=np.uint8),
-        vectors_of(texts),
+        bag.starts,
+        bag.words,
+        bag.counts,
+        bag.vectors,
         np.array([token(name_words(symbol.name)[-1]) for symbol in symbols], dtype=np.uint64),
     )
-
-
-def _counted(text: str, names: Sequence[str]) -> dict[int, int]:
-    """How often the tokens of each word occur in a text, by when they first do."""
-    counted: dict[int, int] = {}
-    known, so_far = _tokens, counted.get
-    for identifier, count in Counter(identifiers_of(text)).items():
-        for number in known[identifier]:
-            counted[number] = so_far(number, 0) + count
-    for name in names:
-        for word in words_of(name):
-            counted[token(word)] = so_far(token(word), 0) + WORTH_OF_NAMES
-    return counted
-
-
-class _Tokens(dict[str, tuple[int, ...]]):
-    """The tokens of the words of each identifier, found when it is first seen."""
-
-    def __missing__(self, identifier: str) -> tuple[int, ...]:
-        if len(self) >= _MOST_KNOWN:
-            self.clear()
-        tokens = self[identifier] = tuple(map(token, words_of(identifier)))
-        return tokens
-
-
-_tokens = _Tokens()
-
-
-def vectors_of(texts: Sequence[str]) -> NDArray[np.float16]:
-    """The meaning of each text; zeros for one that has none."""
-    from recollect.inference.static_model import DIMENSIONS
-
-    # What the model makes of text without brackets it remembers; code is full of them, and they mean nothing.
-    found = _table().encode([text.replace("[", " ") for text in texts])
-    nothing = bytes(2 * DIMENSIONS)
-    return np.frombuffer(b"".join([vector or nothing for vector in found]), dtype="<f2").reshape(-1, DIMENSIONS)
-
-
-@lru_cache(maxsize=1)
-def _table() -> Any:
-    from recollect.inference.static_model import Table
-
-    return Table()
 
 
 # -- facts as JSON ---------------------------------------------------------------------------------

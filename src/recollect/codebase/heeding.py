@@ -68,6 +68,26 @@ async def heeding(
     return outcome[0]
 
 
+async def meanwhile(work: Callable[[], Awaitable[T]], other: Callable[[], Awaitable[None]]) -> T:
+    """What the work comes to, when the other has been done beside it as well; if it fails, the other ends."""
+    outcome: list[T] = []
+    failures: list[Exception] = []
+
+    async def perform() -> None:
+        try:
+            outcome.append(await work())
+        except Exception as error:  # it is raised below, and not as one of a group
+            failures.append(error)
+            tasks.cancel_scope.cancel()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(perform)
+        tasks.start_soon(other)
+    if failures:
+        raise failures[0]
+    return outcome[0]
+
+
 def too_long(stage: str, seconds: float) -> Unavailable:
     return Unavailable(
         f"the stage {stage} took longer than {seconds:g} seconds",

@@ -15,7 +15,7 @@ import anyio.to_thread
 
 from recollect.codebase.bundling.journal import Journal
 from recollect.codebase.discovery.limits import Limits
-from recollect.codebase.heeding import LOOK_SECONDS, heeding, in_thread
+from recollect.codebase.heeding import LOOK_SECONDS, heeding, in_thread, meanwhile
 from recollect.codebase.linking import Linked, Linker, is_unsettled
 from recollect.codebase.path_text import path_text, printable
 from recollect.codebase.workers import Workers
@@ -62,6 +62,10 @@ class Built:
     removed: Sequence[str] = ()
 
 
+async def nothing_meanwhile(record: IndexRecord, files: Sequence[IndexedFile]) -> None:
+    """There is nothing else to do."""
+
+
 @dataclass
 class Indexer:
     """Builds indexes. One process at a time builds one of them; others wait and find it done."""
@@ -74,6 +78,8 @@ class Indexer:
     clock: Clock = system_clock
     graph_bytes: int = 4_000_000_000
     """How much memory finding what uses mean may take."""
+    while_linking: Callable[[IndexRecord, Sequence[IndexedFile]], Awaitable[None]] = nothing_meanwhile
+    """What else is done with the files while their uses are resolved; it is given all of them if all are new."""
     when_mended: Callable[[str], None] = lambda index_id: None
     """Told the id of an index whose uses were not all resolved together when it was brought up to date."""
 
@@ -105,11 +111,13 @@ class Indexer:
                         journal.complete(before)
                         return Built(before, snapshot)
                     record = self._record(index_id, rev, options, snapshot, before)
-                linked = await self._staged(
-                    "graph", journal, partial(self._linked, None if anew else before, snapshot, known)
+                files = [_indexed(file, record.generation) for file in snapshot.files if file.path in changed]
+                linking = partial(self._linked, None if anew else before, snapshot, known)
+                linked = await meanwhile(
+                    partial(self._staged, "graph", journal, linking),
+                    partial(self.while_linking, record, files if len(files) == len(snapshot.files) else ()),
                 )
                 await _report(journal, "write", 0, "writing")
-                files = [_indexed(file, record.generation) for file in snapshot.files if file.path in changed]
                 record = replace(record, details={**record.details, **linked.details, "binaries": _final(unread)})
                 await self.store.write(record, changed=files, removed=removed, edges=linked.edges)
                 await _report(journal, "write", 1, "written")

@@ -1,43 +1,65 @@
-"""What the uses in a file lead to, as bytes that are kept."""
+"""Facts and what the uses in files lead to, as bytes that are kept."""
 
-import zlib
-
+import zstandard
 from pydantic_core import from_json, to_json
 
 from recollect.codebase.path_text import path_from, path_text
 from recollect.domain.code import Edge, Evidence, FileEdges, Unresolved, UseKind
 from recollect.storage.code import KeptEdges
 
+# More would take longer and save next to nothing.
+_LEVEL = 1
 _KINDS = {kind.value: kind for kind in UseKind}
 _EVIDENCE = {evidence.value: evidence for evidence in Evidence}
 
 
-def packed_edges(found: FileEdges) -> bytes:
-    paths = sorted({edge.path for edge in found.edges} | {*found.imports})
-    place_of = {path: place for place, path in enumerate(paths)}
-    edges = [
-        (edge.source, place_of[edge.path], edge.target, edge.kind, edge.line, edge.evidence, round(edge.confidence, 3))
-        for edge in found.edges
-    ]
-    names = [path_text(path) for path in paths]
-    data = [names, [place_of[path] for path in found.imports], edges, found.unresolved]
-    return zlib.compress(to_json(data), 1)
+def compressed(content: bytes) -> bytes:
+    return zstandard.ZstdCompressor(level=_LEVEL).compress(content)
+
+
+def decompressed(content: bytes) -> bytes:
+    return zstandard.ZstdDecompressor().decompress(content)
 
 
 def kept_edges(found: FileEdges) -> KeptEdges:
-    return KeptEdges(packed_edges(found), sorted({edge.path for edge in found.edges} | {*found.imports}))
+    """What a file leads to; the first parts of all edges come first, then the second parts, and so on."""
+    edges, unresolved = found.edges, found.unresolved
+    paths = sorted({edge.path for edge in edges}.union(found.imports))
+    place_of = {path: place for place, path in enumerate(paths)}
+    data = [
+        [path_text(path) for path in paths],
+        [place_of[path] for path in found.imports],
+        [
+            [edge.source for edge in edges],
+            [place_of[edge.path] for edge in edges],
+            [edge.target for edge in edges],
+            [edge.kind._value_ for edge in edges],
+            [edge.line for edge in edges],
+            [edge.evidence._value_ for edge in edges],
+            [round(edge.confidence, 3) for edge in edges],
+        ],
+        [
+            [one.source for one in unresolved],
+            [one.use for one in unresolved],
+            [one.kind._value_ for one in unresolved],
+            [one.line for one in unresolved],
+            [one.external for one in unresolved],
+        ],
+    ]
+    return KeptEdges(compressed(to_json(data)), paths)
 
 
 def unpacked_edges(content: bytes) -> FileEdges:
     if not content:
         return FileEdges()
-    names, imports, edges, unresolved = from_json(zlib.decompress(content))
+    names, imports, edges, unresolved = from_json(decompressed(content))
     paths: list[str] = [path_from(name) for name in names]
+    sources, places, targets, kinds, lines, evidence, confidence = edges
+    at, kind = map(paths.__getitem__, places), map(_KINDS.__getitem__, kinds)
+    told_by = map(_EVIDENCE.__getitem__, evidence)
+    using, uses, used, where, external = unresolved
     return FileEdges(
-        [
-            Edge(source, paths[place], target, _KINDS[kind], line, _EVIDENCE[evidence], confidence)
-            for source, place, target, kind, line, evidence, confidence in edges
-        ],
-        [Unresolved(source, use, _KINDS[kind], line, external) for source, use, kind, line, external in unresolved],
-        [paths[int(place)] for place in imports],
+        [*map(Edge, sources, at, targets, kind, lines, told_by, confidence)],
+        [*map(Unresolved, using, uses, map(_KINDS.__getitem__, used), where, external)],
+        [paths[place] for place in imports],
     )

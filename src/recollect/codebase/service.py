@@ -4,8 +4,9 @@ import re
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 import anyio
 import anyio.to_thread
@@ -117,6 +118,9 @@ class CodeService:
         self.store = store
         self.indexer = indexer
         self._loaded: dict[str, Loaded] = {}
+        self._prepared: dict[str, KeptCorpus] = {}
+        """What can be searched of indexes that are not written yet."""
+        indexer.while_linking = self._prepare
         self._loading = anyio.Lock()
         self.clean: set[str] = set()
         """The ids of contents that are known to hold no secret."""
@@ -246,11 +250,13 @@ class CodeService:
 
     async def _brought_up(self, record: IndexRecord, known: Loaded | None) -> Loaded:
         """The newest state: what is in memory or in a file, and what changed since."""
-        from recollect.codebase.digest import VERSION
         from recollect.codebase.search.corpus_file import KeptCorpus, read_corpus, write_corpus
 
         folder = self.indexer.folder / record.id
-        if known is not None:
+        prepared = self._prepared.pop(record.id, None)
+        if prepared is not None and prepared.generation == record.generation:
+            base = prepared
+        elif known is not None:
             base = KeptCorpus(known.record.generation, known.record.commit, known.corpus, known.ranker.history)
         else:
             base = await anyio.to_thread.run_sync(read_corpus, folder)
@@ -261,19 +267,34 @@ class CodeService:
             base, changed = None, await self.store.files(record.id)
         paths = {*await self.store.paths(record.id)}
         corpus = await anyio.to_thread.run_sync(_without_removed, base, paths)
-        # A part at a time: what is in the digests of all files takes several times what comes of it.
-        for start in range(0, len(changed), AT_ONCE):
-            part = changed[start : start + AT_ONCE]
-            packed = await self.store.digests(VERSION, list(dict.fromkeys(file.content for file in part)))
-            await anyio.to_thread.run_sync(_put, corpus, part, packed)
+        await self._put(corpus, changed)
 
         def bring_up() -> Loaded:
             kept = _kept(record, base, corpus)
-            if base is None or len(changed) > MANY_CHANGES:
+            if base in (None, prepared) or len(changed) > MANY_CHANGES:
                 write_corpus(folder, kept)
             return _loaded(record, kept)
 
         return await anyio.to_thread.run_sync(bring_up)
+
+    async def _prepare(self, record: IndexRecord, files: Sequence[IndexedFile]) -> None:
+        """Make all of an index that is searched, if it is much, while others find out who uses what."""
+        if len(files) <= MANY_CHANGES:
+            return
+        from recollect.codebase.search.corpus import Corpus
+
+        corpus = Corpus()
+        await self._put(corpus, files)
+        self._prepared = {record.id: await anyio.to_thread.run_sync(_kept, record, None, corpus)}
+
+    async def _put(self, corpus: "Corpus", files: Sequence[IndexedFile]) -> None:
+        from recollect.codebase.digest import VERSION
+
+        # A part at a time: what is in the digests of all files takes several times what comes of it.
+        for start in range(0, len(files), AT_ONCE):
+            part = files[start : start + AT_ONCE]
+            packed = await self.store.digests(VERSION, list(dict.fromkeys(file.content for file in part)))
+            await anyio.to_thread.run_sync(_put, corpus, part, packed)
 
 
 def _is_worn(corpus: "Corpus", changed: int) -> bool:
@@ -379,9 +400,15 @@ def _definitions(loaded: Loaded, name: str, limit: int, signals: Mapping[int, Ma
 
 
 def _all_unpacked(packed: Mapping[Content, bytes]) -> "dict[Content, Digest]":
-    from recollect.codebase.digest import unpacked
+    from recollect.codebase.digest import Digest, LateFacts, unpacked_searchable
 
-    return {content: unpacked(digest) for content, digest in packed.items()}
+    return {
+        content: Digest(
+            cast(FileFacts, LateFacts(content.language, partial(packed.__getitem__, content))),
+            unpacked_searchable(digest),
+        )
+        for content, digest in packed.items()
+    }
 
 
 def unknown_file(path: str, loaded: Loaded) -> NotFound:

@@ -4,7 +4,7 @@ import re
 from functools import cache, lru_cache
 from itertools import chain
 
-from recollect.retrieval.terms import STOP_WORDS, every_term_once
+from recollect.retrieval.terms import PART, STOP_WORDS, every_term_once, stemmed
 
 _IDENTIFIER = re.compile(r"\w+")
 # Leaves of plain text the identifiers and spaces, which is several times as fast as looking for them.
@@ -31,11 +31,22 @@ class _Words(dict[str, tuple[str, ...]]):
     def __missing__(self, identifier: str) -> tuple[str, ...]:
         if len(self) >= _MOST_KEPT:
             self.clear()
-        words = self[identifier] = _words_in(identifier)
+        words = self[identifier] = words_in(identifier)
         return words
 
 
+class _Stems(dict[str, str]):
+    """What the parts of identifiers are counted as: the same few are in all of them."""
+
+    def __missing__(self, part: str) -> str:
+        if len(self) >= _MOST_KEPT:
+            self.clear()
+        stem = self[part] = stemmed(part.lower())
+        return stem
+
+
 _known = _Words()
+_stems = _Stems()
 
 
 def words_of(text: str) -> list[str]:
@@ -93,15 +104,18 @@ def _weighed(text: str, left_out: frozenset[str]) -> list[tuple[str, float]]:
     return list(weights.items())
 
 
-def _words_in(identifier: str) -> tuple[str, ...]:
+def words_in(identifier: str) -> tuple[str, ...]:
+    """The words of one identifier, for who keeps them: nothing of it is kept here."""
     if len(identifier) > _LONGEST_IDENTIFIER:
         return ()
     name = _UNDERSCORES.sub("_", identifier).strip("_")
     if not name.isascii():
         return every_term_once(name.replace("_", " "))
-    # Of an identifier of several parts the terms are the whole and then the parts.
-    terms = every_term_once(name)
-    return (*terms[1:], "=" + "".join(terms[1:])) if len(terms) > 1 else terms
+    parts = PART.findall(name)
+    if len(parts) <= 1:
+        return tuple(map(_stems.__getitem__, parts))
+    stems = [*map(_stems.__getitem__, parts)]
+    return (*stems, "=" + "".join(stems))
 
 
 @cache

@@ -16,7 +16,7 @@ _ASCII_CHUNK = re.compile(r"[A-Za-z0-9]+(?:[_'][A-Za-z0-9]+)*")  # the same for 
 _UNSPACED_CHUNK = re.compile(rf"[{_UNSPACED}]")
 _POSSESSIVE = re.compile(r"['\u2019]s?$|['\u2019](?=\w)")
 # Inside an identifier: fooBar, HTTPServer, sha256.
-_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 STOP_WORDS = frozenset(
     """
@@ -107,13 +107,13 @@ def _telling_terms(chunk: str) -> tuple[str, ...]:
 @lru_cache(maxsize=65_536)
 def _chunk_terms(chunk: str) -> tuple[str, ...]:
     if chunk.isascii() and chunk.isalpha() and (chunk.islower() or chunk.isupper() or chunk[1:].islower()):
-        return (_stem(chunk.lower()),)
+        return (stemmed(chunk.lower()),)
     if _UNSPACED_CHUNK.match(chunk):
         return tuple(_pairs(chunk))
     word = _POSSESSIVE.sub("", chunk)
     pieces = word.split("_")
-    parts = [part for piece in pieces for part in _PART.findall(piece)] if word.isascii() else pieces
-    return tuple(_stem(part.lower()) for part in ([word, *parts] if len(parts) > 1 else [word]))
+    parts = [part for piece in pieces for part in PART.findall(piece)] if word.isascii() else pieces
+    return tuple(stemmed(part.lower()) for part in ([word, *parts] if len(parts) > 1 else [word]))
 
 
 def _pairs(chunk: str) -> Iterator[str]:
@@ -133,7 +133,7 @@ def _without_accents(text: str) -> str:
     return unicodedata.normalize("NFKC", kept)
 
 
-def _stem(word: str) -> str:
+def stemmed(word: str) -> str:
     if not (word.isalpha() and word.isascii()):
         return word
     return _stemmer()(_base_forms().get(word, word))
@@ -172,4 +172,4 @@ def _stemmer() -> Callable[[str], str]:
 
 @cache
 def _stemmed_stop_words() -> frozenset[str]:
-    return frozenset(_stem(word) for word in STOP_WORDS)
+    return frozenset(stemmed(word) for word in STOP_WORDS)

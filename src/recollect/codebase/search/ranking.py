@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.codebase.digest import vectors_of
+from recollect.codebase.bags import vectors_of
 from recollect.codebase.search.best import best
 from recollect.codebase.search.corpus import KINDS, Corpus
 from recollect.codebase.search.history import History

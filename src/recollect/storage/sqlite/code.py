@@ -18,7 +18,7 @@ _SQL = load_queries("code")
 DATABASE = "code.db"
 LOCK = "code.lock"
 # Raised with each change of the schema: what was kept before is then made anew.
-SCHEMA = 2
+SCHEMA = 3
 # "ReCo", so that the file is not taken for a store.
 APPLICATION_ID = 0x5265436F
 
