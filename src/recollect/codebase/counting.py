@@ -49,6 +49,14 @@ class Counts:
             **({PROBLEM: self.problem} if self.problem else {}),
         }
 
+    def merge(self, other: "Counts") -> None:
+        """What was counted of other files."""
+        self.symbols += other.symbols
+        self.edges += other.edges
+        self.unresolved += other.unresolved
+        self.broken |= other.broken
+        self.unparsed |= other.unparsed
+
     def take_out(self, path: str, facts: FileFacts | None, edges: FileEdges | None) -> None:
         """A file is not as it was; None where it has nothing, or that part of it stays."""
         if facts is not None:

@@ -1,8 +1,14 @@
 """Source code without the secrets in it, every byte of the rest where it was."""
 
 import re
+from functools import cache
+from typing import TYPE_CHECKING
 
-from recollect.domain.secrets import find_secrets
+from recollect.domain.secrets import BEGINNINGS, find_secrets
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _NO_LINE_END = re.compile(rb"[^\r\n]")
 # What is hidden may show that what was next to it is a secret as well.
@@ -16,7 +22,7 @@ def hidden(content: bytes) -> bytes:
     """
     for _ in range(_MOST_TIMES):
         text = content.decode("utf-8", "surrogateescape")
-        found = find_secrets(text)
+        found = find_secrets(text, has_beginning=_has_beginning(content))
         if not found:
             break
         parts: list[bytes] = []
@@ -26,6 +32,30 @@ def hidden(content: bytes) -> bytes:
             end = secret.end
         content = b"".join([*parts, _bytes(text[end:])])
     return content
+
+
+_BEGINNINGS = tuple(beginning.encode() for beginning in BEGINNINGS)
+
+
+def _has_beginning(content: bytes) -> bool:
+    """Whether it has one of them: all are looked for at once, by their first three letters."""
+    import numpy as np
+
+    signs = np.frombuffer(content, np.uint8)
+    if len(signs) < 3:
+        return False
+    letters = signs.astype(np.uint32)
+    places = np.flatnonzero(_first_letters()[letters[:-2] << 16 | letters[1:-1] << 8 | letters[2:]])
+    return any(content.startswith(_BEGINNINGS, place) for place in places.tolist())
+
+
+@cache
+def _first_letters() -> "NDArray[np.bool_]":
+    import numpy as np
+
+    known = np.zeros(1 << 24, dtype=np.bool_)
+    known[[int.from_bytes(beginning[:3]) for beginning in _BEGINNINGS]] = True
+    return known
 
 
 def _bytes(text: str) -> bytes:

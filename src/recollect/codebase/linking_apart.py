@@ -3,20 +3,23 @@
 import os
 import pickle
 import resource
+import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterable, Mapping, Sequence
+import tempfile
+from collections.abc import AsyncIterable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import IO, Any, cast
 
 import anyio
 from anyio.streams.buffered import BufferedByteReceiveStream
 
-from recollect.codebase.counting import Counts, counted
+from recollect.codebase.counting import Counts
 from recollect.codebase.digesting import LENGTH_BYTES, limit
 from recollect.codebase.packing import kept_edges
-from recollect.domain.code import FileFacts, Language
+from recollect.domain.code import FileEdges, FileFacts, Language
 from recollect.domain.errors import Unavailable
 from recollect.storage.code import Content, KeptEdges
 
@@ -75,11 +78,9 @@ async def _frame(reading: BufferedByteReceiveStream) -> bytes:
 
 def serve() -> None:
     """Answer on standard output what the files lead to whose facts are told on standard input."""
-    from pydantic_core import to_json
-
     from recollect.codebase.digest import LateFacts
     from recollect.codebase.garbage import uncollected
-    from recollect.codebase.graph.resolving import resolve
+    from recollect.codebase.graph.resolving import resolver
 
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no answer
@@ -94,17 +95,73 @@ def serve() -> None:
                 content: LateFacts(Language(content[1]), partial(packed.__getitem__, content)) for content in packed
             }
             facts = {path: cast(FileFacts, known[content]) for path, content in contents if content in known}
-            found = resolve([*facts], facts)
-            place_of = {path: place for place, (path, _) in enumerate(contents)}
-            for path, _ in contents:
-                kept = kept_edges(found[path]) if path in found else KeptEdges(b"")
-                _write(answers, kept.edges)
-                _write(answers, to_json([place_of[target] for target in kept.files]))
-            _write(answers, to_json(counted(facts, found).as_data()))
+            telling = _Telling([path for path, _ in contents], facts, resolver([*facts], facts))
+            sizes = [len(packed.get(content, b"")) for _, content in contents]
+            # The calls of all files have been followed: what comes now can be told of each half by itself.
+            _answer_in_halves(telling, _middle(sizes), answers)
         answers.flush()
     except (EOFError, BrokenPipeError):
         os._exit(0)  # nobody is there any more
     os._exit(0)  # letting go of millions of objects one by one takes seconds
+
+
+@dataclass(frozen=True, slots=True)
+class _Telling:
+    """Writes what files lead to."""
+
+    paths: Sequence[str]
+    facts: Mapping[str, FileFacts]
+    edges_of: Callable[[str], FileEdges]
+
+    def tell(self, which: slice, answers: IO[bytes]) -> Counts:
+        """What some of the files lead to; counted is what was found."""
+        from pydantic_core import to_json
+
+        place_of = {path: place for place, path in enumerate(self.paths)}
+        counts, asking = Counts(), os.getppid()
+        for path in self.paths[which]:
+            if os.getppid() != asking:  # whoever asked was killed
+                os._exit(1)
+            found = self.edges_of(path) if path in self.facts else None
+            counts.put_in(path, self.facts.get(path), found)
+            kept = kept_edges(found) if found is not None else KeptEdges(b"")
+            _write(answers, kept.edges)
+            _write(answers, to_json([place_of[target] for target in kept.files]))
+        return counts
+
+
+def _answer_in_halves(telling: _Telling, middle: int, answers: IO[bytes]) -> None:
+    """Tell the second half of the files in another process at the same time."""
+    from pydantic_core import from_json, to_json
+
+    with tempfile.TemporaryFile() as told, tempfile.TemporaryFile() as counted:
+        if not (process := os.fork()):
+            try:
+                counted.write(to_json(telling.tell(slice(middle, None), told).as_data()))
+                told.flush()
+                counted.flush()
+            except BaseException:
+                os._exit(1)
+            os._exit(0)
+        counts = telling.tell(slice(middle), answers)
+        if os.waitpid(process, 0)[1] == 0:
+            told.seek(0)
+            counted.seek(0)
+            shutil.copyfileobj(told, answers)
+            counts.merge(Counts.of(from_json(counted.read())))
+        else:
+            counts.merge(telling.tell(slice(middle, None), answers))
+    _write(answers, to_json(counts.as_data()))
+
+
+def _middle(sizes: Sequence[int]) -> int:
+    """How many are half of them."""
+    half, so_far = sum(sizes) / 2, 0
+    for place, size in enumerate(sizes):
+        so_far += size
+        if so_far >= half:
+            return place + 1
+    return len(sizes)
 
 
 _Known = tuple[str, str]

@@ -101,17 +101,14 @@ _FORMS = (
     _form("telegram token", ":AA", rf"\d{{8,10}}:AA{_BODY}{{33}}"),
     _form("age key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[0-9A-Z]{58}"),
 )
+BEGINNINGS = tuple(dict.fromkeys(beginning for form in _FORMS for beginning in form.beginnings))
+"""A text that has none of these has no secret that is told by its form."""
 # What a beginning has to have, and the beginnings that have it: most texts have no underscore, and few have hyphens.
-_BEGINNINGS = tuple(
+_BY_RARE_SIGN = tuple(
     (
         rare,
         tuple(
-            dict.fromkeys(
-                beginning
-                for form in _FORMS
-                for beginning in form.beginnings
-                if rare == next((sign for sign in "_-./:" if sign in beginning), "")
-            )
+            beginning for beginning in BEGINNINGS if rare == next((sign for sign in "_-./:" if sign in beginning), "")
         ),
     )
     for rare in ("", *"_-./:")
@@ -119,7 +116,7 @@ _BEGINNINGS = tuple(
 
 # The password of an address such as postgres://ada:PASSWORD@host/db; one with an @ of its own reaches to the last one.
 _IN_ADDRESS = re.compile(r"""://(?P<user>[^\s/@:"'<>]{0,256}):(?P<value>[^\s/"'<>]{1,256})(?=@[\w\[])""")
-_SENT_ALONG = re.compile(r"\b(?:bearer|basic)\s{1,4}(?P<value>[A-Za-z0-9._~+/-]{16,4096}={0,2})", re.IGNORECASE)
+_SENT_ALONG = re.compile(r"\s{1,4}(?P<value>[A-Za-z0-9._~+/-]{16,4096}={0,2})")
 
 
 class _Name(NamedTuple):
@@ -215,12 +212,15 @@ LEAST_RANDOM_QUOTED = 10
 LEAST_REPEATED = 6
 
 
-def find_secrets(text: str) -> list[Secret]:
-    """Every secret in the text, in its order; they do not overlap. What was masked before is none."""
+def find_secrets(text: str, *, has_beginning: bool | None = None) -> list[Secret]:
+    """Every secret in the text, in its order; they do not overlap. What was masked before is none.
+
+    Who knows whether the text has one of the beginnings need not let them be looked for.
+    """
     found: list[Secret] = []
     if len(text) < LEAST_TEXT:
         return found
-    if _may_have_form(text):
+    if _may_have_form(text) if has_beginning is None else has_beginning:
         found += _by_form(text)
     if "://" in text and "@" in text:
         found += _in_addresses(text)
@@ -228,12 +228,9 @@ def find_secrets(text: str) -> list[Secret]:
     for name in _NAMES:
         if name.ending in lowered:
             found += _by_name(name, text, lowered)
-    if "bearer" in lowered or "basic" in lowered:
-        found += (
-            Secret("token", *match.span("value"))
-            for match in _SENT_ALONG.finditer(text)
-            if _is_random(match["value"], LEAST_RANDOM)
-        )
+    for scheme in ("bearer", "basic"):
+        if scheme in lowered:
+            found += _sent_along(scheme, text, lowered)
     return _apart(text, found) if found else found
 
 
@@ -330,7 +327,7 @@ def _lowered(text: str) -> str:
 
 def _may_have_form(text: str) -> bool:
     """Written out, because it is asked of every text."""
-    for rare, beginnings in _BEGINNINGS:
+    for rare, beginnings in _BY_RARE_SIGN:
         if rare in text:
             for beginning in beginnings:
                 if beginning in text:
@@ -351,6 +348,16 @@ def _in_addresses(text: str) -> Iterator[Secret]:
         value = match["value"]
         if value != match["user"] and not _PLACEHOLDER.fullmatch(value):
             yield Secret("password", *match.span("value"))
+
+
+def _sent_along(scheme: str, text: str, lowered: str) -> Iterator[Secret]:
+    place = lowered.find(scheme)
+    while place >= 0:
+        end = place + len(scheme)
+        is_word = not place or not (text[place - 1].isalnum() or text[place - 1] == "_")
+        if is_word and (match := _SENT_ALONG.match(text, end)) and _is_random(match["value"], LEAST_RANDOM):
+            yield Secret("token", *match.span("value"))
+        place = lowered.find(scheme, end)
 
 
 def _by_name(name: _Name, text: str, lowered: str) -> Iterator[Secret]:

@@ -1142,13 +1142,20 @@ def resolve(paths: Iterable[str], facts: Facts, *, callers: Callers | None = Non
     known to call into those.
     """
     wanted = sorted(path for path in set(paths) if facts[path].language is Language.PYTHON)
-    others = {path: lines for path, lines in (callers or {}).items() if path in facts and path not in wanted}
-    program = Program(facts)
     with uncollected():
-        own = {path: lines for path, lines in others.items() if facts[path].language is Language.PYTHON}
-        calls = program.calls(wanted, own)
-        projection = _Projection(program, facts)
-        return {path: projection.edges(path, calls[path]) for path in wanted}
+        edges_of = resolver(wanted, facts, callers=callers)
+        return {path: edges_of(path) for path in wanted}
+
+
+def resolver(paths: Sequence[str], facts: Facts, *, callers: Callers | None = None) -> Callable[[str], FileEdges]:
+    """What tells of each of these files what the uses in it lead to: the calls of all are followed before."""
+    asked = frozenset(paths)
+    others = {path: lines for path, lines in (callers or {}).items() if path in facts and path not in asked}
+    own = {path: lines for path, lines in others.items() if facts[path].language is Language.PYTHON}
+    program = Program(facts)
+    calls = program.calls(paths, own)
+    projection = _Projection(program, facts)
+    return lambda path: projection.edges(path, calls[path])
 
 
 class _Projection:

@@ -3,6 +3,7 @@
 import ast
 import re
 import warnings
+from collections import defaultdict
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -123,12 +124,13 @@ class _Reading:
     """One walk through a file's syntax: bodies in their order, function bodies after what they are in."""
 
     def __init__(self, content: bytes) -> None:
-        self._starts = [0, *accumulate(map(len, content.splitlines(keepends=True)))]
-        self._mark = 3 if content.startswith(b"\xef\xbb\xbf") else 0
-        self._nodes: list[list[Any]] = [["?"]]
+        # Lines are counted from 1; a mark at the beginning is before the first.
+        self._starts = [0, *accumulate(map(len, content.splitlines(keepends=True)), initial=0)]
+        self._starts[1] = 3 if content.startswith(b"\xef\xbb\xbf") else 0
+        self._nodes: list[tuple[Any, ...]] = [("?",)]
         self._interned: dict[tuple[Any, ...], int] = {}
         self._scopes: list[_Scope] = []
-        self._calls: list[list[Any]] = []
+        self._calls: list[tuple[Any, ...]] = []
         self._stores: list[tuple[int, str, int]] = []
         self._stars: list[tuple[str, int]] = []
         self._late: dict[int, list[tuple[int, int]]] = {}
@@ -179,11 +181,11 @@ class _Reading:
         known = self._interned.get(parts)
         if known is None:
             known = self._interned[parts] = len(self._nodes)
-            self._nodes.append(list(parts))
+            self._nodes.append(parts)
         return known
 
     def _new(self, *parts: Any) -> int:
-        self._nodes.append(list(parts))
+        self._nodes.append(parts)
         return len(self._nodes) - 1
 
     def _either(self, *nodes: int) -> int:
@@ -192,17 +194,17 @@ class _Reading:
             return distinct[0] if distinct else 0
         return self._node(EITHER, *distinct)
 
-    def _start_of(self, function: ast.expr) -> int:
-        if isinstance(function, ast.Attribute):
-            line, column = function.end_lineno or 1, (function.end_col_offset or 0) - len(function.attr.encode())
-        else:
-            line, column = function.lineno, function.col_offset
-        return self._starts[min(line, len(self._starts)) - 1] + column + (self._mark if line == 1 else 0)
-
     def _called(self, function: int, place: ast.expr, how: int, args: list[int], named: list[tuple[str, int]]) -> int:
-        line = (place.end_lineno if isinstance(place, ast.Attribute) else place.lineno) or 1
-        self._calls.append([function, args, named, line, self._start_of(place), self._scope.index, how])
-        return self._new(RESULT, len(self._calls) - 1)
+        if type(place) is ast.Attribute:
+            line, column, name = place.end_lineno or 1, place.end_col_offset or 0, place.attr
+            column -= len(name) if name.isascii() else len(name.encode())
+        else:
+            line, column = place.lineno, place.col_offset
+        # A text that is an annotation has lines of its own.
+        start = self._starts[min(line, len(self._starts) - 1)] + column
+        self._calls.append((function, args, named, line, start, self._scope.index, how))
+        self._nodes.append((RESULT, len(self._calls) - 1))
+        return len(self._nodes) - 1
 
     # Names
 
@@ -583,15 +585,18 @@ class _Reading:
     # Expressions
 
     def _expression(self, expression: ast.expr) -> int:
-        reader = _EXPRESSIONS.get(type(expression))
-        return reader(self, expression) if reader is not None else 0
+        return _EXPRESSIONS[type(expression)](self, expression)
+
+    def read_nothing(self, expression: ast.expr) -> int:
+        """Of what comes of it nothing is known."""
+        return 0
 
     def read_name(self, expression: ast.Name) -> int:
         return self._value_of(expression.id)
 
     def read_constant(self, expression: ast.Constant) -> int:
         value = expression.value
-        if isinstance(value, str):
+        if type(value) is str:
             return self._node(CONSTANT, value if len(value) <= 40 and _is_text(value) else "")
         return self._node(CONSTANT, value) if type(value) is int and -1000 < value < 10**9 else 0
 
@@ -607,13 +612,9 @@ class _Reading:
             if holder.kind == "f" and holder.parent is not None:
                 self._called(self._node(GLOBAL, "super"), function, CALLED, [], [])
                 return self._node(SUPER, holder.parent.index)
-        called = self._expression(function)
-        args: list[int] = []
-        for arg in expression.args:
-            if isinstance(arg, ast.Starred):
-                args.append(self._node(SPREAD, self._expression(arg.value)))
-            else:
-                args.append(self._expression(arg))
+        reader_of = _EXPRESSIONS
+        called = reader_of[type(function)](self, function)
+        args: list[int] = [reader_of[type(arg)](self, arg) for arg in expression.args]
         named = [(keyword.arg or "", self._expression(keyword.value)) for keyword in expression.keywords]
         result = self._called(called, function, CALLED, args, named)
         if isinstance(function, ast.Attribute) and function.attr in _GROWING and len(args) == 1 and args[0]:
@@ -804,31 +805,34 @@ _STATEMENTS: dict[type[ast.stmt], Any] = {
     ast.Expr: _Reading.read_expression_statement,
 }
 
-_EXPRESSIONS: dict[type[ast.expr], Any] = {
-    ast.Name: _Reading.read_name,
-    ast.Constant: _Reading.read_constant,
-    ast.Attribute: _Reading.read_attribute,
-    ast.Call: _Reading.read_call,
-    ast.Lambda: _Reading.read_lambda_value,
-    ast.List: _Reading.read_sequence,
-    ast.Tuple: _Reading.read_sequence,
-    ast.Set: _Reading.read_sequence,
-    ast.Dict: _Reading.read_mapping,
-    ast.Starred: _Reading.read_starred,
-    ast.Subscript: _Reading.read_subscript,
-    ast.BinOp: _Reading.read_operation,
-    ast.UnaryOp: _Reading.read_parts,
-    ast.Compare: _Reading.read_parts,
-    ast.JoinedStr: _Reading.read_text,
-    ast.FormattedValue: _Reading.read_formatted,
-    ast.BoolOp: _Reading.read_any_of,
-    ast.IfExp: _Reading.read_one_of,
-    ast.Await: _Reading.read_inner,
-    ast.Yield: _Reading.read_yield,
-    ast.YieldFrom: _Reading.read_yield_from,
-    ast.NamedExpr: _Reading.read_named,
-    ast.ListComp: _Reading.read_comprehension,
-    ast.SetComp: _Reading.read_comprehension,
-    ast.GeneratorExp: _Reading.read_comprehension,
-    ast.DictComp: _Reading.read_comprehension,
-}
+_EXPRESSIONS: defaultdict[type[ast.expr], Any] = defaultdict(
+    lambda: _Reading.read_nothing,
+    {
+        ast.Name: _Reading.read_name,
+        ast.Constant: _Reading.read_constant,
+        ast.Attribute: _Reading.read_attribute,
+        ast.Call: _Reading.read_call,
+        ast.Lambda: _Reading.read_lambda_value,
+        ast.List: _Reading.read_sequence,
+        ast.Tuple: _Reading.read_sequence,
+        ast.Set: _Reading.read_sequence,
+        ast.Dict: _Reading.read_mapping,
+        ast.Starred: _Reading.read_starred,
+        ast.Subscript: _Reading.read_subscript,
+        ast.BinOp: _Reading.read_operation,
+        ast.UnaryOp: _Reading.read_parts,
+        ast.Compare: _Reading.read_parts,
+        ast.JoinedStr: _Reading.read_text,
+        ast.FormattedValue: _Reading.read_formatted,
+        ast.BoolOp: _Reading.read_any_of,
+        ast.IfExp: _Reading.read_one_of,
+        ast.Await: _Reading.read_inner,
+        ast.Yield: _Reading.read_yield,
+        ast.YieldFrom: _Reading.read_yield_from,
+        ast.NamedExpr: _Reading.read_named,
+        ast.ListComp: _Reading.read_comprehension,
+        ast.SetComp: _Reading.read_comprehension,
+        ast.GeneratorExp: _Reading.read_comprehension,
+        ast.DictComp: _Reading.read_comprehension,
+    },
+)
