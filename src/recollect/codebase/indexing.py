@@ -15,6 +15,7 @@ import anyio.to_thread
 
 from recollect.codebase.bundling.journal import Journal
 from recollect.codebase.discovery.limits import Limits
+from recollect.codebase.discovery.remembered import Remembered
 from recollect.codebase.heeding import LOOK_SECONDS, heeding, in_thread, meanwhile
 from recollect.codebase.linking import Linked, Linker, is_unsettled
 from recollect.codebase.path_text import path_text, printable
@@ -37,6 +38,8 @@ STAGES: Mapping[str, tuple[int, int]] = {
     "write": (92, 97),
     "bundle": (97, 100),
 }
+# Of so many folders it is remembered what was seen of them last.
+MOST_REMEMBERED = 8
 _LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
 
 
@@ -82,6 +85,7 @@ class Indexer:
     """What else is done with the files while their uses are resolved; it is given all of them if all are new."""
     when_mended: Callable[[str], None] = lambda index_id: None
     """Told the id of an index whose uses were not all resolved together when it was brought up to date."""
+    _seen: dict[tuple[str, str], Remembered] = field(default_factory=dict[tuple[str, str], Remembered])
 
     async def build(
         self, root: str, rev: str, options: IndexOptions, reporter: Reporter, *, seen: Snapshot | None = None
@@ -156,14 +160,31 @@ class Indexer:
             )
         from recollect.codebase.discovery.snapshot import take_snapshot
 
+        remembered = self._remembered(root, options)
+
         def take(should_stop: Callable[[], bool]) -> Snapshot:
-            excludes = options.excludes
-            return take_snapshot(root, rev=rev, limits=self.limits, excludes=excludes, should_stop=should_stop)
+            return take_snapshot(
+                root,
+                rev=rev,
+                limits=self.limits,
+                excludes=options.excludes,
+                remembered=remembered,
+                should_stop=should_stop,
+            )
 
         found = await in_thread(take)
         if not options.languages:
             return found
         return replace(found, files=[file for file in found.files if file.language in options.languages])
+
+    def _remembered(self, root: str, options: IndexOptions) -> Remembered:
+        """What was seen of the folder before; of those that nobody looked at the longest, nothing is kept."""
+        key = (root, "\0".join(options.excludes))
+        remembered = self._seen.pop(key, None) or Remembered()
+        self._seen[key] = remembered
+        while len(self._seen) > MOST_REMEMBERED:
+            del self._seen[next(iter(self._seen))]
+        return remembered
 
     async def _acquired(self, root: str, rev: str, options: IndexOptions, reporter: Reporter) -> Snapshot:
         async def acquire(heard: Reporter) -> Snapshot:

@@ -54,6 +54,7 @@ def unpacked_edges(content: bytes) -> FileEdges:
         return FileEdges()
     names, imports, edges, unresolved = from_json(decompressed(content))
     paths: list[str] = [path_from(name) for name in names]
+    imported: list[int] = imports
     sources, places, targets, kinds, lines, evidence, confidence = edges
     at, kind = map(paths.__getitem__, places), map(_KINDS.__getitem__, kinds)
     told_by = map(_EVIDENCE.__getitem__, evidence)
@@ -61,5 +62,5 @@ def unpacked_edges(content: bytes) -> FileEdges:
     return FileEdges(
         [*map(Edge, sources, at, targets, kind, lines, told_by, confidence)],
         [*map(Unresolved, using, uses, map(_KINDS.__getitem__, used), where, external)],
-        [paths[place] for place in imports],
+        [paths[place] for place in imported],
     )

@@ -1,7 +1,7 @@
 """What is known of source code: files, what each defines and names, and how these hang together."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntFlag, StrEnum
 from typing import NamedTuple
 
@@ -236,8 +236,6 @@ class Snapshot:
     """The paths that the commit has and the work tree has no more, ascending."""
     repositories: Sequence[tuple[str, str]] = ()
     """The submodules: the path of each, and the folder in which git knows its objects."""
-    stamps: Mapping[str, FileStamp] = field(default_factory=dict[str, FileStamp], compare=False)
-    """Of the files whose content was read for their ids: what saves reading them the next time."""
 
     @property
     def dirty(self) -> Sequence[str]:

@@ -9,6 +9,7 @@ import pytest
 from recollect.codebase.discovery.beneath import Beneath
 from recollect.codebase.discovery.contents import blob_id
 from recollect.codebase.discovery.limits import Limits
+from recollect.codebase.discovery.remembered import Remembered
 from recollect.codebase.discovery.snapshot import changed_paths, snapshot_key, take_snapshot
 from recollect.domain.code import FileTrait, Language, Skipped, Snapshot, SourceFile
 from recollect.domain.errors import Cancelled, Forbidden, InvalidRequest, NotFound, TooLarge, Unavailable
@@ -457,12 +458,13 @@ def test_an_unchanged_folder_is_not_read_again(tmp_path: Path, reads: list[str])
     write(root, {"a.py": "a", "b.py": "b", "c.py": "c"})
     for name in ("a.py", "b.py"):
         os.utime(root / name, ns=(10**18, 10**18))
-    first = take_snapshot(root)
-    assert (reads, sorted(first.stamps)) == (["a.py", "b.py", "c.py"], ["a.py", "b.py"])
+    remembered = Remembered()
+    first = take_snapshot(root, remembered=remembered)
+    assert (reads, sorted(remembered.stamps)) == (["a.py", "b.py", "c.py"], ["a.py", "b.py"])
     reads.clear()
     write(root, {"b.py": "B"})
     os.utime(root / "b.py", ns=(10**18, 10**18))
-    second = take_snapshot(root, known=first.stamps)
+    second = take_snapshot(root, remembered=remembered)
     # The one that was written just now could be written again without a trace.
     assert (reads, second.files[1]) == (["b.py", "c.py"], file("b.py", "B", dirty=True))
     assert second.files[0] == first.files[0]

@@ -3,20 +3,19 @@
 import os
 import stat
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from recollect.codebase.discovery.beneath import Beneath
 from recollect.codebase.discovery.contents import blob_id
 from recollect.codebase.discovery.ignoring import IgnoreRules
 from recollect.codebase.discovery.languages import is_header, language_by_content, language_by_name
 from recollect.codebase.discovery.limits import Bounds, Limits
+from recollect.codebase.discovery.remembered import SETTLED_NS, IndexStamp, Remembered, Staged
 from recollect.codebase.discovery.skipping import HEAD_BYTES, reason_by_content, reason_by_path
 from recollect.codebase.discovery.traits import traits_by_path
 from recollect.domain.code import FileStamp, Language, Skipped, SourceFile
 from recollect.domain.errors import TooLarge
 
-# A file that is written again this soon may keep its time of change: some file systems count in steps of two seconds.
-_SETTLED_NS = 2_000_000_000
 _CHECK_EVERY = 128
 LINK = "a symbolic link"
 
@@ -25,16 +24,20 @@ class Gathering:
     """The files that are read and those that are not, while they are found."""
 
     def __init__(
-        self, bounds: Bounds, limits: Limits, excludes: Sequence[str] = (), known: Mapping[str, FileStamp] | None = None
+        self, bounds: Bounds, limits: Limits, excludes: Sequence[str] = (), remembered: Remembered | None = None
     ) -> None:
+        """`remembered` is of an earlier look at the same folder, with the same limits and excludes."""
+        remembered = remembered or Remembered()
         self.bounds = bounds
-        self.stamps: dict[str, FileStamp] = {}
+        self.known_staged = remembered.staged
+        self.staged: dict[IndexStamp, Staged] = {}
+        self._known_files, self._known_stamps = remembered.files, remembered.stamps
+        self._stamps: dict[str, FileStamp] = {}
         self.removed: set[str] = set()
         self.repositories: list[tuple[str, str]] = []
         self._limits = limits
         self._excludes = IgnoreRules()
         self._excludes.add("", excludes)
-        self._known = known or {}
         self._files: dict[str, SourceFile] = {}
         self._skipped: dict[str, str] = {}
         self._taken = 0
@@ -87,6 +90,11 @@ class Gathering:
         if not stat.S_ISREG(status.st_mode):
             self.skip(path, LINK if stat.S_ISLNK(status.st_mode) else "not a plain file")
             return
+        if blob is not None:
+            known = self._known_files.get(path)
+            if known is not None and known.blob == blob and known.size == size and known.dirty == (blob != committed):
+                self._take(known)
+                return
         if not self._wants(path, size):
             return
         try:
@@ -113,10 +121,22 @@ class Gathering:
             files = [file._replace(language=Language.CPP) if is_header(file.path) else file for file in files]
         return files, [Skipped(path, self._skipped[path]) for path in sorted(self._skipped) if path not in self._files]
 
-    def _wants(self, path: str, size: int) -> bool:
+    def remember(self, remembered: Remembered) -> None:
+        """Note what the next look need not look at again."""
+        remembered.files, remembered.stamps, remembered.staged = self._files, self._stamps, self.staged
+
+    def _count(self) -> None:
         self._taken += 1
         if self._taken % _CHECK_EVERY == 0:
             self.bounds.check()
+
+    def _take(self, known: SourceFile) -> None:
+        """What was taken before, as it was."""
+        self._count()
+        self._add(known)
+
+    def _wants(self, path: str, size: int) -> bool:
+        self._count()
         reason = reason_by_path(path)
         if reason is None and self._excludes.ignores(path):
             reason = "excluded, as asked"
@@ -142,9 +162,9 @@ class Gathering:
     ) -> tuple[str, int] | None:
         if status.st_size == 0:
             return blob_id(b"", algorithm), 0
-        known = self._known.get(path)
+        known = self._known_stamps.get(path)
         if known is not None and known[:4] == _stamp(status, "")[:4]:
-            self.stamps[path] = known
+            self._stamps[path] = known
             return known.blob, known.size
         began = time.time_ns()
         content = beneath.read(path, self._limits.max_file_bytes + 1)
@@ -157,8 +177,8 @@ class Gathering:
             if blob_id(unix, algorithm) == staged:  # git keeps it with other line ends
                 return staged, len(unix)
         after = _stamp(beneath.status(path), blob)
-        if after == _stamp(status, blob) and after.size == len(content) and after.mtime_ns < began - _SETTLED_NS:
-            self.stamps[path] = after
+        if after == _stamp(status, blob) and after.size == len(content) and after.mtime_ns < began - SETTLED_NS:
+            self._stamps[path] = after
         return blob, len(content)
 
     def _language_by_content(self, path: str, head: bytes | None) -> Language | None:

@@ -2,7 +2,7 @@
 
 import re
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +13,7 @@ from recollect.codebase.discovery.gathering import LINK, Gathering, unreadable
 from recollect.codebase.discovery.git import Asked, GitFailed, ask, refusal
 from recollect.codebase.discovery.ignoring import IgnoreRules, tool_folder
 from recollect.codebase.discovery.limits import Bounds
+from recollect.codebase.discovery.remembered import Entry, Staged, index_stamp
 from recollect.domain.errors import Forbidden, InvalidRequest, NotFound, Unavailable
 
 _STAGED = re.compile(
@@ -193,20 +194,31 @@ def gather_work_tree(
 
     `git status` would run the repository's filters on files that may have changed; here such files are hashed by us.
     """
-    with ExitStack() as opened:
-        others = opened.enter_context(_ask_others(repository, gathering.bounds))
-        staged, differing = _ask_index(repository, commit, gathering.bounds)
-        before, gone = _committed(differing)
-        tracked = _gather_tracked(repository, staged, before if commit else None, gathering, beneath, prefix, nested)
+    with _ask_others(repository, gathering.bounds) as others:
+        staged = _staged(repository, commit, gathering)
+        _gather_tracked(repository, staged.entries, gathering, beneath, prefix, nested)
         untracked = [text(path) for path in _answer(repository, others).split(b"\0") if path]
-    gathering.removed.update(prefix + path for path in gone)
-    _gather_untracked(repository, untracked, before if commit else {}, gathering, beneath, prefix)
-    _drop_ignored([*tracked, *untracked], gathering, beneath, prefix)
+    gathering.removed.update(prefix + path for path in staged.gone)
+    _gather_untracked(repository, untracked, staged.before if commit else {}, gathering, beneath, prefix)
+    _drop_ignored([*(entry.path for entry in staged.entries), *untracked], gathering, beneath, prefix)
 
 
 def _ask_others(repository: Repository, bounds: Bounds) -> Asked:
     """Which files are neither in the index nor ignored: git walks the tree meanwhile."""
     return Asked(repository.folder, bounds, "ls-files", "--others", "--exclude-standard", "-z")
+
+
+def _staged(repository: Repository, commit: str | None, gathering: Gathering) -> Staged:
+    """What the index holds, and where it differs from the commit; an index that has not changed is not read again."""
+    stamp = index_stamp(repository.index, commit)
+    found = gathering.known_staged.get(stamp) if stamp is not None else None
+    if found is None:
+        staged, differing = _ask_index(repository, commit, gathering.bounds)
+        before, gone = _committed(differing)
+        found = Staged(_entries(repository, staged, before if commit else None, gathering.bounds), before, gone)
+    if stamp is not None and stamp == index_stamp(repository.index, commit):
+        gathering.staged[stamp] = found
+    return found
 
 
 def _ask_index(repository: Repository, commit: str | None, bounds: Bounds) -> tuple[bytes, bytes]:
@@ -251,28 +263,40 @@ def _written_ns(index: str) -> int:
         return 0
 
 
+def _entries(
+    repository: Repository, staged: bytes, before: Mapping[str, str] | None, bounds: Bounds
+) -> Sequence[Entry]:
+    """The files of the index; `before` has the ids of the commit where they are others, and is None without one."""
+    found = _STAGED.findall(staged)
+    if len(found) != staged.count(b"\0"):  # a git that words it otherwise: then every file is read
+        with Asked(repository.folder, bounds, "ls-files", "--stage", "-z") as asked:
+            found = [(*entry, *[b"0"] * 7) for entry in _STAGED_ONLY.findall(_answer(repository, asked))]
+    entries: list[Entry] = []
+    for mode, raw_blob, stage, raw_path, cs, cn, ms, mn, inode, size, flags in found:
+        path, blob = text(raw_path), raw_blob.decode()
+        committed = None if before is None else before.get(path, blob)
+        modified, changed = int(ms) * _SECOND + int(mn), int(cs) * _SECOND + int(cn)
+        is_merged, is_submodule = stage == b"0", mode == _SUBMODULE
+        entries.append(
+            Entry(
+                path, blob, committed, is_submodule, is_merged, int(flags, 16), modified, changed, int(size), int(inode)
+            )
+        )
+    return entries
+
+
 def _gather_tracked(
     repository: Repository,
-    staged: bytes,
-    before: Mapping[str, str] | None,
+    entries: Sequence[Entry],
     gathering: Gathering,
     beneath: Beneath,
     prefix: str,
     nested: int,
-) -> list[str]:
-    """The files of the index; `before` has the ids of the commit where they are others, and is None without one."""
+) -> None:
     written = _written_ns(repository.index)
-    entries = _STAGED.findall(staged)
-    if len(entries) != staged.count(b"\0"):  # a git that words it otherwise: then every file is read
-        with Asked(repository.folder, gathering.bounds, "ls-files", "--stage", "-z") as asked:
-            entries = [(*entry, *[b"0"] * 7) for entry in _STAGED_ONLY.findall(_answer(repository, asked))]
-    paths: list[str] = []
-    for mode, raw_blob, stage, raw_path, cs, cn, ms, mn, inode, size, flags in entries:
-        path, blob = text(raw_path), raw_blob.decode()
-        paths.append(path)
+    for path, blob, committed, is_submodule, is_merged, flags, modified, changed, size, inode in entries:
         whole = prefix + path
-        committed = None if before is None else before.get(path, blob)
-        if mode == _SUBMODULE:
+        if is_submodule:
             base = committed if committed is not None and committed.strip("0") else None
             _gather_submodule_files(repository, path, base, gathering, beneath, prefix, nested)
             continue
@@ -282,20 +306,19 @@ def _gather_tracked(
             gathering.skip(whole, unreadable(error))
             continue
         except OSError:
-            if not int(flags, 16) & _NOT_IN_WORK_TREE:
+            if not flags & _NOT_IN_WORK_TREE:
                 gathering.removed.add(whole)
             continue
         if stat.S_ISDIR(status.st_mode):
             gathering.removed.add(whole)
             continue
-        modified = int(ms) * _SECOND + int(mn)
         is_clean = (
             modified == status.st_mtime_ns
             and modified < written
-            and int(cs) * _SECOND + int(cn) == status.st_ctime_ns
-            and int(size) == status.st_size != 0
-            and int(inode) == status.st_ino & 0xFFFFFFFF
-            and stage == b"0"
+            and changed == status.st_ctime_ns
+            and size == status.st_size != 0
+            and inode == status.st_ino & 0xFFFFFFFF
+            and is_merged
         )
         gathering.take_file(
             whole,
@@ -306,7 +329,6 @@ def _gather_tracked(
             committed=committed,
             algorithm=repository.algorithm,
         )
-    return paths
 
 
 def _gather_untracked(

@@ -12,6 +12,7 @@ from recollect.codebase.discovery.folders import gather_folder
 from recollect.codebase.discovery.gathering import Gathering
 from recollect.codebase.discovery.git import GitFailed, ask
 from recollect.codebase.discovery.limits import Bounds, Limits, never
+from recollect.codebase.discovery.remembered import Remembered
 from recollect.codebase.discovery.repositories import (
     Repository,
     commit_of,
@@ -19,7 +20,7 @@ from recollect.codebase.discovery.repositories import (
     gather_tree,
     gather_work_tree,
 )
-from recollect.domain.code import FileStamp, Snapshot
+from recollect.domain.code import Snapshot
 from recollect.domain.errors import InvalidRequest, NotFound, Unavailable
 
 WORK_TREE = "HEAD"
@@ -39,17 +40,24 @@ def take_snapshot(
     rev: str = WORK_TREE,
     limits: Limits | None = None,
     excludes: Sequence[str] = (),
-    known: Mapping[str, FileStamp] | None = None,
+    remembered: Remembered | None = None,
     should_stop: Callable[[], bool] = never,
 ) -> Snapshot:
     """Which files there are under the folder, with the ids of their contents.
 
     HEAD means the work tree as it is, with what is not committed; any other revision is read from git's objects alone.
-    `known` is what an earlier snapshot of the folder had as its stamps: what they tell is not read again.
+    `remembered` is what earlier snapshots noted that were asked for alike: what it tells is not looked at again.
     """
     limits = limits or Limits()
     root = _resolved(path)
-    gathering = Gathering(Bounds(limits.seconds, should_stop), limits, excludes, known)
+    remembered = remembered or Remembered()
+    gathering = Gathering(Bounds(limits.seconds, should_stop), limits, excludes, remembered)
+    found = _found(root, rev, gathering)
+    gathering.remember(remembered)
+    return found
+
+
+def _found(root: str, rev: str, gathering: Gathering) -> Snapshot:
     repository = _repository(root, gathering.bounds)
     if repository is None:
         return _of_folder(root, rev, gathering)
@@ -168,5 +176,4 @@ def _snapshot(
         from_objects=from_objects,
         removed=sorted(gathering.removed),
         repositories=sorted(gathering.repositories),
-        stamps=gathering.stamps,
     )
