@@ -6,6 +6,7 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -86,6 +87,8 @@ class Indexer:
     when_mended: Callable[[str], None] = lambda index_id: None
     """Told the id of an index whose uses were not all resolved together when it was brought up to date."""
     _seen: dict[tuple[str, str], Remembered] = field(default_factory=dict[tuple[str, str], Remembered])
+    _files: tuple[tuple[str, int, datetime], Mapping[str, IndexedFile]] | None = None
+    """Those of the index that was asked for last, in that state."""
 
     async def build(
         self, root: str, rev: str, options: IndexOptions, reporter: Reporter, *, seen: Snapshot | None = None
@@ -124,6 +127,8 @@ class Indexer:
                 await _report(journal, "write", 0, "writing")
                 record = replace(record, details={**record.details, **linked.details, "binaries": _final(unread)})
                 await self.store.write(record, changed=files, removed=removed, edges=linked.edges)
+                now = {**known, **{file.path: file for file in files}}
+                self._files = (index_id, record.generation, record.updated_at), _except(now, removed)
                 await _report(journal, "write", 1, "written")
                 journal.complete(record)
             if is_unsettled(record):
@@ -203,10 +208,17 @@ class Indexer:
         if record is None:
             return _Behind(*differences(snapshot, {}), {}, to_read=False)
         snapshot = _without(snapshot, _binaries(snapshot, record))
-        known = {file.path: file for file in await self.store.files(record.id)}
+        known = await self._files_of(record)
         changed, removed = differences(snapshot, known)
         unread = {*await self.store.unread(record.id, VERSION)}.difference(changed, removed)
         return _Behind(changed | unread, removed, known, to_read=bool(unread))
+
+    async def _files_of(self, record: IndexRecord) -> Mapping[str, IndexedFile]:
+        """The files of an index as it is; they are asked for once after each change."""
+        state = (record.id, record.generation, record.updated_at)
+        if self._files is None or self._files[0] != state:
+            self._files = state, {file.path: file for file in await self.store.files(record.id)}
+        return self._files[1]
 
     @asynccontextmanager
     async def alone(self, index_id: str, reporter: Reporter) -> AsyncGenerator[bool]:
@@ -339,12 +351,16 @@ def _without(snapshot: Snapshot, unread: Mapping[Content, str]) -> Snapshot:
     """The snapshot as far as it can be read."""
     if not unread:
         return snapshot
-    reasons = [(file, unread.get(Content(file.blob, file.language))) for file in snapshot.files]
-    left_out = [Skipped(file.path, reason) for file, reason in reasons if reason is not None]
+    blobs = {content.blob for content in unread}
+    reasons = {
+        file.path: reason
+        for file in snapshot.files
+        if file.blob in blobs and (reason := unread.get(Content(file.blob, file.language))) is not None
+    }
     return replace(
         snapshot,
-        files=[file for file, reason in reasons if reason is None],
-        skipped=sorted([*snapshot.skipped, *left_out]),
+        files=[file for file in snapshot.files if file.path not in reasons],
+        skipped=sorted([*snapshot.skipped, *(Skipped(path, reason) for path, reason in reasons.items())]),
     )
 
 
@@ -379,11 +395,18 @@ def differences(snapshot: Snapshot, known: Mapping[str, IndexedFile]) -> tuple[s
         file.path
         for file in snapshot.files
         if (before := known.get(file.path)) is None
-        or before.content != Content(file.blob, file.language)
+        or before.content.blob != file.blob
+        or before.content.language is not file.language
         or before.dirty != file.dirty
     }
     present = {file.path for file in snapshot.files}
     return changed, sorted(path for path in known if path not in present)
+
+
+def _except(files: dict[str, IndexedFile], removed: Iterable[str]) -> Mapping[str, IndexedFile]:
+    for path in removed:
+        files.pop(path, None)
+    return files
 
 
 def _indexed(file: SourceFile, generation: int) -> IndexedFile:

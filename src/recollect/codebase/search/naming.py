@@ -59,11 +59,16 @@ class Names:
             found.setdefault(self._corpus.names[row], []).append(row)
         return found
 
+    @cached_property
+    def _lowered(self) -> list[str]:
+        return [*map(str.lower, self._corpus.names)]
+
     def _called(self, name: str) -> list[int]:
         self._asked += 1
-        if self._asked > OFTEN:
-            return self._rows.get(name, [])
-        names, found, row = self._corpus.names, list[int](), -1
+        return self._rows.get(name, []) if self._asked > OFTEN else self._among(self._corpus.names, name)
+
+    def _among(self, names: Sequence[str], name: str) -> list[int]:
+        found, row = list[int](), -1
         for _ in range(names.count(name)):
             row = names.index(name, row + 1)
             found.append(row)
@@ -81,8 +86,7 @@ class Names:
             return []
         found = self._called(parts[-1])
         if not found and not exactly:
-            wanted = parts[-1].lower()
-            found = [row for known, rows in self._rows.items() if known.lower() == wanted for row in rows]
+            found = self._among(self._lowered, parts[-1].lower())
         fitting = [row for row in found if self._is_within(row, parts[:-1]) and self._is_in(row, path)]
         return sorted(fitting, key=self._rank)
 
