@@ -1,5 +1,6 @@
 """What a worker does: it makes digests of contents, and ends when one of them costs more than it may."""
 
+import gc
 import os
 import pickle
 import resource
@@ -68,6 +69,9 @@ def serve() -> None:
     limit(resource.RLIMIT_DATA, memory_bytes)
 
     import_module("recollect.codebase.digest")  # what that takes is no file's fault
+    # Reading makes many objects and next to no garbage: that is searched for once a batch, and not among what stays.
+    gc.disable()
+    gc.freeze()
     while select.select([questions], [], [], IDLE_SECONDS)[0]:
         try:
             batch: list[Asked] = pickle.load(questions)  # noqa: S301 - from the process that started this one
@@ -78,6 +82,7 @@ def serve() -> None:
                 signal.setitimer(signal.ITIMER_PROF, 0)
                 answers.write(len(digest).to_bytes(LENGTH_BYTES, "little") + digest)
                 answers.flush()
+            gc.collect()
         except (EOFError, BrokenPipeError):
             # Nobody is there any more. What was not sent is not to be tried again when the interpreter ends.
             os._exit(0)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import anyio.from_thread
 
 from recollect.codebase.counting import PROBLEM, Counts, counted
+from recollect.codebase.garbage import uncollected
 from recollect.codebase.heeding import in_thread
 from recollect.codebase.linking_apart import linked_apart
 from recollect.codebase.packing import kept_edges, unpacked_edges
@@ -142,7 +143,8 @@ class Linker:
         facts = KeptFacts(contents, load, names)
 
         def mend(should_stop: Callable[[], bool]) -> tuple[Mapping[str, FileEdges], Mapping[str, Any]]:
-            found = mended(old, facts, leading, should_stop=should_stop)
+            with uncollected():  # until all is let go of that was needed
+                found = mended(old, facts, leading, should_stop=should_stop)
             counts = Counts.of(before.details)
             for path in {*found, *changed}:
                 counts.take_out(path, old.get(path), leading.get(path))

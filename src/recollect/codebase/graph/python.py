@@ -4,7 +4,7 @@ import builtins
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from pydantic_core import from_json
 
@@ -164,34 +164,6 @@ class Program:
         self._constructors: dict[tuple[Value, str], Values] = {}
         self._evaluating_live = False
         self._depth = 0
-        self._readers: dict[str, Callable[[_File, list[Any], int], Values]] = {
-            "?": lambda file, node, place: (),
-            flow.FUNCTION: self._function,
-            flow.CLASS: self._class,
-            flow.MODULE: self._module,
-            flow.IMPORTED: self._imported,
-            flow.ATTRIBUTE: self._attribute_node,
-            flow.RESULT: self._result,
-            flow.PARAMETER: self._parameter,
-            flow.CONSTANT: lambda file, node, place: ((_CONSTANT, node[1]),),
-            flow.SEQUENCE: lambda file, node, place: ((_CONTAINER, file.index, place),),
-            flow.MAPPING: lambda file, node, place: ((_CONTAINER, file.index, place),),
-            flow.REPLACED: self._versioned,
-            flow.GROWN: self._versioned,
-            flow.MERGED: self._versioned,
-            flow.REST: self._versioned,
-            flow.SLICE: self._versioned,
-            flow.ITEM: self._item_node,
-            flow.UNPACKED: self._unpacked,
-            flow.ELEMENT: self._element_node,
-            flow.ENTERED: self._entered,
-            flow.EITHER: self._either,
-            flow.GLOBAL: self._global,
-            flow.INSTANCE: self._instance,
-            flow.SUPER: lambda file, node, place: ((_SUPER, file.index, node[1]),),
-            flow.SPREAD: lambda file, node, place: (),
-            flow.DECORATED: self._decorated,
-        }
 
     # Files and modules
 
@@ -284,7 +256,7 @@ class Program:
             file.found[node] = ()
         self._depth += 1
         content = file.nodes[node]
-        found = self._readers[content[0]](file, content, node)
+        found = self._READERS[content[0]](self, file, content, node)
         if len(found) > 1:
             found = tuple(dict.fromkeys(found))[:MOST_VALUES]
         self._depth -= 1
@@ -1115,6 +1087,36 @@ class Program:
 
     def path_of(self, value: Value) -> str:
         return self._home(value).path
+
+    # Apart from the program: what refers to itself is only let go of when garbage is searched for.
+    _READERS: ClassVar[Mapping[str, Callable[["Program", _File, list[Any], int], Values]]] = {
+        "?": lambda program, file, node, place: (),
+        flow.FUNCTION: _function,
+        flow.CLASS: _class,
+        flow.MODULE: _module,
+        flow.IMPORTED: _imported,
+        flow.ATTRIBUTE: _attribute_node,
+        flow.RESULT: _result,
+        flow.PARAMETER: _parameter,
+        flow.CONSTANT: lambda program, file, node, place: ((_CONSTANT, node[1]),),
+        flow.SEQUENCE: lambda program, file, node, place: ((_CONTAINER, file.index, place),),
+        flow.MAPPING: lambda program, file, node, place: ((_CONTAINER, file.index, place),),
+        flow.REPLACED: _versioned,
+        flow.GROWN: _versioned,
+        flow.MERGED: _versioned,
+        flow.REST: _versioned,
+        flow.SLICE: _versioned,
+        flow.ITEM: _item_node,
+        flow.UNPACKED: _unpacked,
+        flow.ELEMENT: _element_node,
+        flow.ENTERED: _entered,
+        flow.EITHER: _either,
+        flow.GLOBAL: _global,
+        flow.INSTANCE: _instance,
+        flow.SUPER: lambda program, file, node, place: ((_SUPER, file.index, node[1]),),
+        flow.SPREAD: lambda program, file, node, place: (),
+        flow.DECORATED: _decorated,
+    }
 
 
 def _merged(lines: list[list[Value]]) -> Iterator[Value]:
