@@ -266,6 +266,18 @@ class Program:
             file.found[node] = found
         return found
 
+    def _unknown(self, file: _File, node: list[Any], place: int) -> Values:
+        return ()
+
+    def _constant(self, file: _File, node: list[Any], place: int) -> Values:
+        return ((_CONSTANT, node[1]),)
+
+    def _container(self, file: _File, node: list[Any], place: int) -> Values:
+        return ((_CONTAINER, file.index, place),)
+
+    def _super(self, file: _File, node: list[Any], place: int) -> Values:
+        return ((_SUPER, file.index, node[1]),)
+
     def _function(self, file: _File, node: list[Any], place: int) -> Values:
         return ((_FUNCTION, file.index, node[1]),)
 
@@ -1089,8 +1101,8 @@ class Program:
         return self._home(value).path
 
     # Apart from the program: what refers to itself is only let go of when garbage is searched for.
-    _READERS: ClassVar[Mapping[str, Callable[["Program", _File, list[Any], int], Values]]] = {
-        "?": lambda program, file, node, place: (),
+    _READERS: ClassVar[Mapping[str, Callable[..., Values]]] = {
+        "?": _unknown,
         flow.FUNCTION: _function,
         flow.CLASS: _class,
         flow.MODULE: _module,
@@ -1098,9 +1110,9 @@ class Program:
         flow.ATTRIBUTE: _attribute_node,
         flow.RESULT: _result,
         flow.PARAMETER: _parameter,
-        flow.CONSTANT: lambda program, file, node, place: ((_CONSTANT, node[1]),),
-        flow.SEQUENCE: lambda program, file, node, place: ((_CONTAINER, file.index, place),),
-        flow.MAPPING: lambda program, file, node, place: ((_CONTAINER, file.index, place),),
+        flow.CONSTANT: _constant,
+        flow.SEQUENCE: _container,
+        flow.MAPPING: _container,
         flow.REPLACED: _versioned,
         flow.GROWN: _versioned,
         flow.MERGED: _versioned,
@@ -1113,8 +1125,8 @@ class Program:
         flow.EITHER: _either,
         flow.GLOBAL: _global,
         flow.INSTANCE: _instance,
-        flow.SUPER: lambda program, file, node, place: ((_SUPER, file.index, node[1]),),
-        flow.SPREAD: lambda program, file, node, place: (),
+        flow.SUPER: _super,
+        flow.SPREAD: _unknown,
         flow.DECORATED: _decorated,
     }
 
