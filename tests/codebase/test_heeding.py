@@ -3,9 +3,10 @@ import time
 from collections.abc import Callable
 
 import anyio
+import anyio.lowlevel
 import pytest
 
-from recollect.codebase.heeding import heeding, in_thread
+from recollect.codebase.heeding import heeding, in_thread, meanwhile
 from recollect.domain.errors import Cancelled, Unavailable
 from recollect.domain.progress import Reporter, SilentReporter
 
@@ -59,3 +60,38 @@ async def test_what_is_asked_to_stop_says_so_and_what_fails_says_why():
             await heeding(Stopping(), waits, every=0.01)
     with pytest.raises(LookupError, match="lost"):
         await heeding(SilentReporter(), fails)
+
+
+async def test_other_work_is_done_meanwhile_and_waited_for():
+    begun, done = anyio.Event(), list[str]()
+
+    async def work() -> int:
+        await begun.wait()  # else it would wait for ever
+        done.append("work")
+        return 7
+
+    async def other() -> None:
+        begun.set()
+        await anyio.lowlevel.checkpoint()
+        done.append("other")
+
+    with anyio.fail_after(BOUND):
+        assert await meanwhile(work, other) == 7
+    assert sorted(done) == ["other", "work"]
+
+
+async def test_when_the_work_fails_the_other_ends_and_the_failure_is_told_as_it_is():
+    ended: list[bool] = []
+
+    async def work() -> None:
+        raise Unavailable("no disk", hint="add one")
+
+    async def other() -> None:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            ended.append(True)
+
+    with anyio.fail_after(BOUND), pytest.raises(Unavailable, match="no disk"):
+        await meanwhile(work, other)
+    assert ended == [True]

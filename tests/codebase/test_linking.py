@@ -1,5 +1,6 @@
 """What the uses in an index's files lead to, when all of them are resolved, and when a few of them have changed."""
 
+import io
 import os
 import subprocess
 from collections.abc import AsyncGenerator
@@ -15,7 +16,7 @@ from recollect.codebase.indexing import Built
 from recollect.codebase.linking import Linker
 from recollect.codebase.linking_apart import linked_apart
 from recollect.codebase.settling import Settling
-from recollect.domain.code import Language
+from recollect.domain.code import FileEdges, FileFacts, Language, Unresolved, UseKind
 from recollect.domain.errors import Unavailable
 from recollect.domain.progress import SilentReporter
 from recollect.storage.code import Content
@@ -195,3 +196,37 @@ async def test_where_it_takes_too_much_memory_the_index_says_so_and_does_without
 
 async def _batches(home: Home) -> AsyncGenerator[dict[Content, bytes]]:
     yield dict(await home.store.digests(VERSION, []))
+
+
+async def test_what_two_processes_tell_is_what_one_tells(home: Home, tmp_path: Path):
+    root = tmp_path / "root"
+    write(root)
+    (root / "broken.py").write_text("def half(:\n")
+    built = await home.build(root)
+    contents = {file.path: file.content for file in await home.store.files(built.record.id)}
+    linker = Linker(home.store)
+    here = await linker.all_linked(contents)
+    edges, counts = await linked_apart(contents, linker._batches(contents), 4_000_000_000)  # pyright: ignore[reportPrivateUsage]
+    assert edges == here.edges
+    assert {**counts.as_data(), "unsettled": 0} == here.details
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_when_one_half_cannot_be_told_by_another_process_it_is_told_by_this_one(fails: bool):
+    parent, paths = os.getpid(), ["a.py", "b.py", "c.py", "d.py"]
+    facts = {path: FileFacts(Language.PYTHON, 1) for path in paths}
+    told_here: list[str] = []
+
+    def edges_of(path: str) -> FileEdges:
+        if os.getpid() != parent and fails:
+            raise MemoryError
+        told_here.append(path)
+        return FileEdges([], [Unresolved(-1, path, UseKind.CALL, 1)], [])
+
+    answers = io.BytesIO()
+    linking_apart._answer_in_halves(linking_apart._Telling(paths, facts, edges_of), 2, answers)  # pyright: ignore[reportPrivateUsage]
+    wanted = [part for path in paths for part in (linking_apart.kept_edges(edges_of(path)).edges, b"[]")]
+    frames = [len(part).to_bytes(8, "little") + part for part in wanted]
+    assert answers.getvalue().startswith(b"".join(frames))
+    assert b'"unresolved":4' in answers.getvalue()
+    assert told_here[: -len(paths)] == (paths if fails else paths[:2])

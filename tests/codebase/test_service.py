@@ -42,6 +42,24 @@ async def found(code: CodeService, index_id: str, query: str) -> list[tuple[str,
     return [(hit.file.path, hit.extract.text, hit.stale) for hit in hits]
 
 
+async def test_what_is_made_while_uses_are_resolved_answers_as_what_is_made_later(
+    code: CodeService, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "MANY_CHANGES", 1)
+    index_id = await built(code, root)
+    asked: list[object] = []
+    really = code.store.digests
+    monkeypatch.setattr(code.store, "digests", lambda *given: asked.append(given) or really(*given))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+    made = await found(code, index_id, "total of the cart")
+    assert (asked, made[0][0]) == ([], "cart.py")
+    # Another process finds it kept; one that finds nothing makes it of the index.
+    assert await found(CodeService(code.store, code.indexer), index_id, "total of the cart") == made
+    assert asked == []
+    shutil.rmtree(code.indexer.folder / index_id)
+    assert await found(CodeService(code.store, code.indexer), index_id, "total of the cart") == made
+    assert asked != []
+
+
 async def test_an_index_that_is_loaded_in_parts_answers_alike(
     code: CodeService, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
