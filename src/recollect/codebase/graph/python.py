@@ -3,7 +3,8 @@
 import builtins
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
+from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
 from pydantic_core import from_json
@@ -135,25 +136,42 @@ class _File:
         """The first class on each line."""
 
 
+class _ModuleNames(NamedTuple):
+    """How the modules of a repository are called, by its files."""
+
+    parts: Mapping[str, tuple[str, ...]]
+    """The name of each."""
+    by_last: Mapping[str, Sequence[tuple[tuple[str, ...], str]]]
+    """By the last part of their names."""
+    packages: Set[tuple[str, ...]]
+    exact: Mapping[tuple[str, ...], str]
+
+
+@lru_cache(maxsize=4)  # from one change to the next there are the same files
+def _module_names(paths: tuple[str, ...]) -> _ModuleNames:
+    names: dict[str, tuple[str, ...]] = {}
+    by_last: dict[str, list[tuple[tuple[str, ...], str]]] = defaultdict(list)
+    packages: set[tuple[str, ...]] = set()
+    for path in paths:
+        parts = tuple(path.rpartition(".")[0].split("/"))
+        if parts[-1] == "__init__":
+            parts = parts[:-1]
+            packages.add(parts)
+        names[path] = parts
+        by_last[parts[-1] if parts else ""].append((parts, path))
+    exact = {parts: path for path, parts in names.items() if not path.endswith(".pyi")}
+    return _ModuleNames(names, dict(by_last), packages, exact)
+
+
 class Program:
     """The Python files of a repository, linked: each is read when something first leads to it."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
-        self._paths: list[str] = sorted(path for path in facts if path.endswith((".py", ".pyi", ".pyw")))
         self._files: dict[str, _File] = {}
         self._by_index: list[_File] = []
-        self._parts: dict[str, tuple[str, ...]] = {}
-        self._by_last: dict[str, list[tuple[tuple[str, ...], str]]] = defaultdict(list)
-        self._packages: set[tuple[str, ...]] = set()
-        for path in self._paths:
-            parts = tuple(path.rpartition(".")[0].split("/"))
-            if parts[-1] == "__init__":
-                parts = parts[:-1]
-                self._packages.add(parts)
-            self._parts[path] = parts
-            self._by_last[parts[-1] if parts else ""].append((parts, path))
-        self._exact = {parts: path for path, parts in self._parts.items() if not path.endswith(".pyi")}
+        names = _module_names(tuple(sorted([path for path in facts if path.endswith((".py", ".pyi", ".pyw"))])))
+        self._parts, self._by_last, self._packages, self._exact = names
         self._modules: dict[tuple[tuple[str, ...], str], str | None] = {}
         self._lines: dict[tuple[int, int], tuple[Value, ...]] = {}
         self._height = 0
