@@ -6,7 +6,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from benchmarks.report import Row
-from recollect.codebase.graph.python import Program
+from recollect.codebase.graph.python_values import Program
 from recollect.codebase.parsing.reading import read_facts
 from recollect.domain.code import Language
 
