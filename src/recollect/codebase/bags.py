@@ -21,7 +21,7 @@ from recollect.storage.derived.token_segments import MOST_COUNTED, token
 WORTH_OF_NAMES = 5
 # A repository of random names must not fill the memory.
 _MOST_KNOWN = 200_000
-# So many parts get their meaning at a time: what each of them has of all their signs is one table.
+# So many parts are counted at a time: what each of them has of all that they mean is one table.
 _AT_ONCE = 64
 _SIGNS = [
     chr(code) for code in range(128) if chr(code).isprintable() and not chr(code).isalnum() and code not in b"_ ["
@@ -109,13 +109,21 @@ class Bags:
     def counted(self, texts: Sequence[str], names: Sequence[Sequence[str]]) -> Bag:
         """The words of these parts, in each of which these names are defined, and what they mean."""
         with self._lock:
-            return self._counted(texts, names)
+            parts = [
+                self._counted(texts[first : first + _AT_ONCE], names[first : first + _AT_ONCE])
+                for first in range(0, len(texts), _AT_ONCE)
+            ]
+        return _joined(parts) if len(parts) != 1 else parts[0]
 
     def meanings(self, texts: Sequence[str]) -> NDArray[np.float16]:
         """What each of these means."""
         with self._lock:
-            known = self._fresh_identifiers()
-            return self._vectors(texts, *_tallied(*_numbered(known, [identifiers_of(text) for text in texts])))
+            parts = [self._meanings(texts[first : first + _AT_ONCE]) for first in range(0, len(texts), _AT_ONCE)]
+        return np.concatenate(parts) if parts else _nothing().vectors
+
+    def _meanings(self, texts: Sequence[str]) -> NDArray[np.float16]:
+        known = self._fresh_identifiers()
+        return self._vectors(texts, *_tallied(*_numbered(known, [identifiers_of(text) for text in texts])))
 
     def _counted(self, texts: Sequence[str], names: Sequence[Sequence[str]]) -> Bag:
         known = self._fresh_identifiers()
@@ -142,19 +150,10 @@ class Bags:
 
     def _vectors(self, texts: Sequence[str], owners: Ints, used: Ints, counts: Ints) -> NDArray[np.float16]:
         """What texts mean that have these identifiers so often."""
-        vectors = np.zeros((len(texts), DIMENSIONS), dtype="<f2")
-        plain = np.array([text.isascii() for text in texts], dtype=np.bool_)
-        for first in range(0, len(texts), _AT_ONCE):
-            behind = min(first + _AT_ONCE, len(texts))
-            here = slice(*np.searchsorted(owners, [first, behind]).tolist())
-            rows, ids, often = _expanded(self._identifiers.pieces, owners[here] - first, used[here], counts[here])
-            kept = plain[first:behind][rows]
-            signs = self._signs_in(texts[first:behind])
-            others = self._pieces_of_others(texts[first:behind])
-            parts = [(rows[kept], ids[kept], often[kept]), signs, others]
-            tallied = _summed(*(np.concatenate(part) for part in zip(*parts, strict=True)))
-            vectors[first:behind] = self._table.pooled(behind - first, *tallied)
-        return vectors
+        rows, ids, often = _expanded(self._identifiers.pieces, owners, used, counts)
+        kept = np.array([text.isascii() for text in texts], dtype=np.bool_)[rows]
+        parts = [(rows[kept], ids[kept], often[kept]), self._signs_in(texts), self._pieces_of_others(texts)]
+        return self._table.pooled(len(texts), *_summed(*(np.concatenate(part) for part in zip(*parts, strict=True))))
 
     def _signs_in(self, texts: Sequence[str]) -> tuple[Ints, Ints, Ints]:
         """How often each sign occurs in those texts that are plain: whose, which and how often."""
@@ -170,6 +169,29 @@ class Bags:
         others = [() if text.isascii() else self._table.ids(text.replace("[", " ")) for text in texts]
         ids = np.fromiter(chain.from_iterable(others), np.int64)
         return np.repeat(np.arange(len(texts)), [len(own) for own in others]), ids, np.ones(len(ids), dtype=np.int64)
+
+
+def _nothing() -> Bag:
+    return Bag(
+        np.zeros(1, dtype=np.int32),
+        np.empty(0, dtype=np.uint64),
+        np.empty(0, dtype=np.uint8),
+        np.empty((0, DIMENSIONS), dtype="<f2"),
+    )
+
+
+def _joined(bags: Sequence[Bag]) -> Bag:
+    """The parts of all of them."""
+    if not bags:
+        return _nothing()
+    sizes = np.concatenate([np.diff(bag.starts) for bag in bags])
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+    return Bag(
+        starts,
+        np.concatenate([bag.words for bag in bags]),
+        np.concatenate([bag.counts for bag in bags]),
+        np.concatenate([bag.vectors for bag in bags]),
+    )
 
 
 def _numbered(known: _Identifiers, parts: Sequence[Sequence[str]]) -> tuple[Ints, Ints]:
