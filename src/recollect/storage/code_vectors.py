@@ -37,7 +37,7 @@ class KeptBatch:
 
     model: str
     name: str
-    """Ours."""
+    """Ours, by which what was uploaded for it is found."""
     texts: int
     """How many it has."""
     file_id: str = ""
@@ -82,8 +82,8 @@ class CodeVectorStore(Protocol):
         """What is known of it now."""
         ...
 
-    async def end_batch(self, model: str, vectors: Mapping[str, bytes]) -> None:
-        """Keep what it came to and forget it, at once."""
+    async def end_batch(self, model: str) -> None:
+        """Forget the one that was under way."""
         ...
 
     async def sweep(self, version: int) -> int:

@@ -58,7 +58,11 @@ class SqliteCodeVectors:
         return dict(rows)
 
     async def keep(self, model: str, vectors: Mapping[str, bytes]) -> None:
-        await self._writer.write(lambda connection: _keep(connection, model, vectors))
+        def work(connection: Connection) -> None:
+            for text, vector in vectors.items():
+                connection.execute(_SQL["keep"], {"model": model, "text": text, "vector": vector})
+
+        await self._writer.write(work)
 
     async def note_done(self, model: str, version: int, contents: Sequence[Content]) -> None:
         values = {"model": model, "version": version, "contents": json_text(contents)}
@@ -90,9 +94,8 @@ class SqliteCodeVectors:
 
         await self._writer.write(work)
 
-    async def end_batch(self, model: str, vectors: Mapping[str, bytes]) -> None:
+    async def end_batch(self, model: str) -> None:
         def work(connection: Connection) -> None:
-            _keep(connection, model, vectors)
             connection.execute(_SQL["end_batch"], {"model": model})
 
         await self._writer.write(work)
@@ -104,11 +107,6 @@ class SqliteCodeVectors:
             return len(connection.execute(_SQL["sweep_vectors"]))
 
         return await self._writer.write(work)
-
-
-def _keep(connection: Connection, model: str, vectors: Mapping[str, bytes]) -> None:
-    for text, vector in vectors.items():
-        connection.execute(_SQL["keep"], {"model": model, "text": text, "vector": vector})
 
 
 def _unembedded(row: Sequence[Any]) -> UnembeddedContent:
