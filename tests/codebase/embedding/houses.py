@@ -41,8 +41,10 @@ class House(NamedTuple):
             return await self.indexer.build(str(root), rev, IndexOptions(), SilentReporter())
 
     async def search(self, built: Built, query: str, *, vector: bool = True) -> Hits[CodeHit]:
-        toggles = Toggles(vector=vector)
-        return await self.code.search(built.record.id, query, limit=10, toggles=toggles, context_lines=0)
+        return await self.search_index(built.record.id, query, vector=vector)
+
+    async def search_index(self, index_id: str, query: str, *, vector: bool = True) -> Hits[CodeHit]:
+        return await self.code.search(index_id, query, limit=10, toggles=Toggles(vector=vector), context_lines=0)
 
     async def counts(self, built: Built) -> VectorCounts:
         return (await self.store.vectors.counts(self.embedding.model, VERSION))[built.record.id]

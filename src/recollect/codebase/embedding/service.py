@@ -73,19 +73,19 @@ class CodeEmbedding:
     ) -> None:
         """What a search has begun goes on in `tasks` when the search does not wait for it any longer.
 
-        `seconds` is how long one waits for the service in all.
+        `seconds` is how long one waits for the service in all; in `folder` are the locks by which processes take turns.
         """
         self.candidates = CANDIDATES
         self._vectors = vectors
         self._tasks = tasks
         self._seconds = seconds
         self._batches = batches
-        self._asking = Asking(vectors, embedder, batch_size)
+        self._asking = Asking(vectors, embedder, folder, batch_size)
         self._pending = PendingTexts(store, vectors, self.model)
         batching = None
         if batches is not None:
             batching = Batching(vectors, batches, self._pending, embedder, self.model)
-        self.worker = Worker(store, vectors, self._asking, folder, batching=batching, rhythm=rhythm)
+        self.worker = Worker(store, vectors, self._asking, batching=batching, rhythm=rhythm)
         self._questions = CircuitBreaker("the embedding model for code", failures=1)
 
     @property
@@ -120,7 +120,9 @@ class CodeEmbedding:
 
         batch = await self._vectors.batch(self.model)
         counts = await self._vectors.counts(self.model, VERSION)
-        return EmbeddingState(self._asking.embedder.model, counts, batch.texts if batch else 0, self.worker.problem)
+        return EmbeddingState(
+            self._asking.embedder.model, counts, batch.texts if batch and batch.batch_id else 0, self.worker.problem
+        )
 
     async def clean_up(self) -> int:
         """Remove the vectors of what no index has any more; how many."""
@@ -130,7 +132,7 @@ class CodeEmbedding:
         return await self._vectors.sweep(VERSION)
 
     async def close(self) -> None:
-        await self._asking.embedder.close()
+        await self._asking.close()
         if self._batches is not None:
             await self._batches.close()
 
