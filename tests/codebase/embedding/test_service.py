@@ -1,15 +1,19 @@
 """A search that comes first, a service that is down, slow or refuses, and the vectors of what is gone."""
 
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 
-from recollect.codebase.embedding import service as embedding_service
+from recollect.codebase.embedding.begun import Begun
+from recollect.codebase.embedding.parts import Parts
+from recollect.codebase.search.ranking import Toggles
 from recollect.codebase.service import CodeHit, Hits
+from recollect.codebase.several.searching import HitOf, search_all
 from recollect.storage.sqlite.code import DATABASE
 from recollect.storage.sqlite.connections import Connection
-from tests.codebase.discovery.repository import commit, git, write
+from tests.codebase.discovery.repository import commit, git, new_repository, write
 from tests.codebase.embedding.conftest import NAMES, source
 from tests.codebase.embedding.houses import opened
 from tests.inference.batch_service import BatchService
@@ -136,6 +140,33 @@ async def test_parts_that_are_not_there_in_time_are_ranked_as_before(
         )
 
 
+async def test_of_several_indexes_one_question_is_asked_and_all_are_waited_for_together(
+    tmp_path: Path, repository: Path, service: BatchService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = new_repository(tmp_path / "other", {"dates.py": source("dates")})
+    deadlines: list[float] = []
+    by = Begun[Any].by
+
+    async def noted(begun: Begun[Any], deadline: float) -> Any:
+        deadlines.append(deadline)
+        return await by(begun, deadline)
+
+    monkeypatch.setattr(Begun, "by", noted)
+    async with opened(tmp_path / "home", service.url) as house:
+        built = [await house.build(repository), await house.build(other)]
+        loaded = [await house.code.load(one.record.id) for one in built]
+
+        async def search() -> Hits[HitOf]:
+            return await search_all(house.code, loaded, QUERY, limit=10, toggles=Toggles(), context_lines=0)
+
+        found = await search()
+        assert (len(found), found.degraded, len(deadlines), len({*deadlines})) == (5, None, 3, 1)
+        assert [text for text in service.texts if "def " not in text] == [QUERY]
+        service.down = True
+        again = await search()  # all of it is known
+        assert ([*again], again.degraded) == ([*found], None)
+
+
 async def test_a_bug_in_hearing_it_is_no_failure_of_the_search(
     tmp_path: Path, repository: Path, service: BatchService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,8 +175,7 @@ async def test_a_bug_in_hearing_it_is_no_failure_of_the_search(
 
     async with opened(tmp_path / "home", service.url) as house:
         built = await house.build(repository)
-        await house.search(built, QUERY)
-        monkeypatch.setattr(embedding_service.CodeEmbedding, "_filled", broken)
+        monkeypatch.setattr(Parts, "fill", broken)
         found = await house.search(built, QUERY)
         assert found.degraded == "ranked partly by the bundled model: hearing vllm/a-model failed (ZeroDivisionError)"
         assert len(found) == 4
