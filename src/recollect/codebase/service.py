@@ -208,9 +208,9 @@ class CodeService:
                 removed += await self.store.delete(record.id)
                 self._loaded.pop(record.id, None)
                 await anyio.to_thread.run_sync(shutil.rmtree, self.indexer.folder / record.id, True)
-        await self.store.sweep(VERSION)
         if self.embedding is not None:
-            await self.embedding.clean_up()
+            await self.embedding.read_all()
+        await self.store.sweep(VERSION)
         return removed
 
     async def extract(self, loaded: Loaded, file: IndexedFile, span: Span, context_lines: int) -> Extract:

@@ -48,7 +48,7 @@ class KeptBatch:
 
 class CodeVectorStore(Protocol):
     """Vectors by model and by the key of their text. Unlike the rest of what is kept of code, they may have cost money:
-    they outlive every change of how code is read."""
+    they outlive every change of how code is read, and `CodeStore.sweep` removes only what surely no index has."""
 
     async def unembedded(self, model: str, version: int, *, after: int, limit: int) -> Sequence[UnembeddedContent]:
         """The contents that indexes have and that are not known to be done, in the order of their places."""
@@ -84,8 +84,4 @@ class CodeVectorStore(Protocol):
 
     async def end_batch(self, model: str) -> None:
         """Forget the one that was under way."""
-        ...
-
-    async def sweep(self, version: int) -> int:
-        """Remove the vectors of texts that no index has any more; none while contents are unread. How many."""
         ...

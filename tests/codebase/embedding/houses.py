@@ -50,10 +50,10 @@ class House(NamedTuple):
         return (await self.store.vectors.counts(self.embedding.model, VERSION))[built.record.id]
 
 
-def choice_of(url: str) -> EmbeddingChoice:
+def choice_of(url: str, model: str = "a-model") -> EmbeddingChoice:
     return EmbeddingChoice(
         provider="vllm",
-        model="a-model",
+        model=model,
         dimensions=DIMENSIONS,
         base_url=url,
         api_key=SecretStr(KEY),
@@ -63,10 +63,16 @@ def choice_of(url: str) -> EmbeddingChoice:
 
 @asynccontextmanager
 async def opened(
-    home: Path, url: str, *, seconds: float = SECONDS, batches: bool = False, rhythm: Rhythm | None = None
+    home: Path,
+    url: str,
+    *,
+    model: str = "a-model",
+    seconds: float = SECONDS,
+    batches: bool = False,
+    rhythm: Rhythm | None = None,
 ) -> AsyncGenerator[House]:
     store = await SqliteCode.open(home)
-    choice = choice_of(url)
+    choice = choice_of(url, model)
     failure: Exception | None = None
     embedding: CodeEmbedding | None = None
     async with anyio.create_task_group() as tasks:

@@ -1,5 +1,6 @@
 """A search that comes first, a service that is down, slow or refuses, and the vectors of what is gone."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -227,7 +228,50 @@ async def test_cleaning_up_removes_the_vectors_of_what_is_gone_and_no_others(
         assert {text.split(" ")[1] for text in service.texts[asked:]} == {"figs", "new"}
         await house.store.delete(built.record.id)
         await house.code.clean_up()
-        assert (await house.embedding.clean_up(), (await house.embedding.state()).counts) == (0, {})
+        assert (await house.embedding.state()).counts == {}
     connection = Connection(tmp_path / "home" / DATABASE, 1.0)
     assert connection.execute("SELECT * FROM embedded_text") == connection.execute("SELECT * FROM code_texts") == []
     connection.close()
+
+
+async def test_vectors_go_with_their_indexes_also_when_nothing_is_embedded_any_more(
+    tmp_path: Path, repository: Path, service: BatchService
+) -> None:
+    async with opened(tmp_path / "home", service.url) as house:
+        built = await house.build(repository)
+        await house.embedding.worker.work()
+        house.code.embedding = None
+        await house.code.clean_up()
+        assert await house.counts(built) == (4, 0, 0)
+        shutil.rmtree(repository)
+        assert await house.code.clean_up() == 1
+    connection = Connection(tmp_path / "home" / DATABASE, 1.0)
+    assert connection.execute("SELECT * FROM embedded_text") == []
+    connection.close()
+
+
+async def test_another_model_makes_its_own_vectors_and_the_first_keeps_its_own(
+    tmp_path: Path, repository: Path, service: BatchService
+) -> None:
+    service.meaning = likes
+    async with opened(tmp_path / "home", service.url) as house:
+        built = await house.build(repository)
+        await house.embedding.worker.work()
+        first = paths(await house.search(built, QUERY))
+    service.meaning = lambda text: likes(text)[::-1]
+    async with opened(tmp_path / "home", service.url, model="another") as house:
+        assert await house.counts(built) == (0, 4, 0)
+        asked = len(service.texts)
+        assert paths(await house.search(built, QUERY))[0] == "figs.py"  # the same cosines of other vectors
+        assert (len(service.texts) - asked, await house.counts(built)) == (5, (4, 0, 0))
+        await house.embedding.worker.work()
+        assert len(service.texts) - asked == 5
+    service.down = True
+    async with opened(tmp_path / "home", service.url) as house:
+        await house.embedding.worker.work()  # would be noticed if it asked for anything
+        assert await house.counts(built) == (4, 0, 0)
+    service.down = False
+    async with opened(tmp_path / "home", service.url) as house:
+        service.meaning = likes
+        asked = len(service.texts)
+        assert (paths(await house.search(built, QUERY)), len(service.texts) - asked) == (first, 1)

@@ -95,12 +95,9 @@ class CodeEmbedding:
             self._asking.embedder.model, counts, batch.texts if batch and batch.batch_id else 0, self.worker.problem
         )
 
-    async def clean_up(self) -> int:
-        """Remove the vectors of what no index has any more; how many."""
-        from recollect.codebase.digest import VERSION
-
+    async def read_all(self) -> None:
+        """Have it known which texts indexes have, so that the vectors of others can be removed."""
         await self._pending.read_all()
-        return await self._vectors.sweep(VERSION)
 
     async def close(self) -> None:
         await self._asking.close()

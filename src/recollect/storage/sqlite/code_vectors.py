@@ -22,9 +22,11 @@ def make_tables(connection: Connection) -> None:
             connection.execute(statement)
 
 
-def sweep_texts(connection: Connection) -> None:
+def sweep_texts(connection: Connection, version: int) -> None:
     """Forget what digests that are gone had; to be done together with removing them."""
     connection.execute(_SQL["sweep_texts"])
+    if connection.value(_SQL["is_unread"], {"version": version}) is None:
+        connection.execute(_SQL["sweep_vectors"])
 
 
 class SqliteCodeVectors:
@@ -99,14 +101,6 @@ class SqliteCodeVectors:
             connection.execute(_SQL["end_batch"], {"model": model})
 
         await self._writer.write(work)
-
-    async def sweep(self, version: int) -> int:
-        def work(connection: Connection) -> int:
-            if connection.value(_SQL["is_unread"], {"version": version}) is not None:
-                return 0
-            return len(connection.execute(_SQL["sweep_vectors"]))
-
-        return await self._writer.write(work)
 
 
 def _unembedded(row: Sequence[Any]) -> UnembeddedContent:
