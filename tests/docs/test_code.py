@@ -114,3 +114,25 @@ async def test_every_command_of_the_page_about_code_works(tmp_path: Path) -> Non
     assert "src/auth.py" in found
     assert "enter" in callers
     assert "Session.login" in symbols
+
+
+async def test_the_examples_of_calls_between_repositories_work(tmp_path: Path) -> None:
+    library, shop = tmp_path / "tokens", tmp_path / "shop"
+    for root, name, needs in ((library, "tokens", ""), (shop, "shop", '"tokens"')):
+        (root / name).mkdir(parents=True)
+        (root / "pyproject.toml").write_text(f'[project]\nname = "{name}"\ndependencies = [{needs}]\n', "utf-8")
+    (library / "tokens" / "__init__.py").write_text("def sign(token):\n    return token[::-1]\n", "utf-8")
+    (shop / "shop" / "__init__.py").write_text(
+        "from tokens import sign as signed\n\n\ndef login(name):\n    return signed(name)\n", "utf-8"
+    )
+    commands = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)[3].splitlines()
+    said: list[str] = []
+    for root in (library, shop):
+        await run_command(["code", "index", "--action", "project"], b"", environment(tmp_path / "home"), root)
+    for command, root in zip(commands, (library, shop), strict=True):
+        done = await run_command(shlex.split(command)[1:], b"", environment(tmp_path / "home"), root)
+        assert (command, done.returncode) == (command, 0)
+        said.append(done.stdout.decode())
+    callers, callees = said
+    assert [str(shop) in callers, "login" in callers, "imported" in callers] == [True] * 3
+    assert [str(library) in callees, "tokens/__init__.py" in callees, "imported" in callees] == [True] * 3
