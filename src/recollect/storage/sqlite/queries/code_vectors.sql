@@ -10,7 +10,7 @@ CREATE TABLE IF NOT EXISTS embedded_text (
     text TEXT NOT NULL,
     vector BLOB NOT NULL,
     PRIMARY KEY (model, text)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 CREATE TABLE IF NOT EXISTS embedding_batch (
     model TEXT PRIMARY KEY,
     name TEXT NOT NULL,
