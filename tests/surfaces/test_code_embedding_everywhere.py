@@ -22,6 +22,7 @@ retries = 0
 
 [code]
 embeddings = "memories"
+embedding_seconds = 30
 """
 SECRET = "ghp_" + "a1B2" * 9
 FILES = {
