@@ -4,9 +4,9 @@ import os
 from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
+from pydantic import SecretStr, ValidationError
 
-from recollect.app.settings import Settings, load_settings, unknown_variables, variable_names
+from recollect.app.settings import CodeSettings, Settings, load_settings, unknown_variables, variable_names
 from recollect.domain.errors import Misconfigured
 from recollect.inference.choices import CallerRights, CompletionChoice, EmbeddingChoice, Pace
 
@@ -136,3 +136,34 @@ def test_a_language_model_is_off_unless_both_its_address_and_its_name_are_set(mo
         base_url="http://127.0.0.1:11434/v1", model="llama3.2", api_key_env="MY_KEY", timeout_seconds=5
     )
     assert load_settings().summaries.automatic == "auto"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "choice"),
+    [
+        ("static", None),
+        ("local", None),
+        ("local/static-v1", None),
+        ("local/all-MiniLM-L6-v2", ("local", "all-MiniLM-L6-v2", None, None)),
+        ("memories", ("vllm", "a-model", 8, "http://gpu:8000/v1")),
+        ("vllm", ("vllm", "a-model", 8, "http://gpu:8000/v1")),
+        ("vllm/BAAI/bge-m3", ("vllm", "BAAI/bge-m3", None, "http://gpu:8000/v1")),
+        ("mistral/codestral-embed", ("mistral", "codestral-embed", None, None)),
+        ("openai", ("openai", None, None, None)),
+    ],
+)
+def test_109_code_is_embedded_by_whom_the_owner_names(
+    chosen: str, choice: tuple[str, str | None, int | None, str | None] | None
+) -> None:
+    memories = EmbeddingChoice(
+        provider="vllm", model="a-model", dimensions=8, base_url="http://gpu:8000/v1", pace=Pace(batch_size=7)
+    )
+    made = CodeSettings(embeddings=chosen).embedding_choice(memories)
+    assert (made and (made.provider, made.model, made.dimensions, made.base_url)) == choice
+    assert made is None or made.pace == memories.pace
+
+
+def test_109_code_is_embedded_by_the_bundled_model_alone_where_memories_are() -> None:
+    assert CodeSettings(embeddings="memories").embedding_choice(EmbeddingChoice()) is None
+    with pytest.raises(ValidationError, match="not static, memories, or one of local, openai"):
+        CodeSettings(embeddings="opnai")

@@ -1,6 +1,7 @@
 """What every backend keeps of jobs, and how their leases work."""
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import anyio
@@ -268,3 +269,22 @@ async def test_a_job_that_ends_after_what_it_tells_of_was_forgotten_keeps_nothin
         owner=None,
         ended_at=NOW,
     )
+
+
+async def test_jobs_that_ended_long_ago_are_forgotten_and_no_others(
+    store: Store, other: Store, clock: ManualClock
+) -> None:
+    completed, failed, running = [await store.jobs.add("index", {}, owner="me") for _ in range(3)]
+    cancelled, queued = [await store.jobs.add("index", {}, owner=None) for _ in range(2)]
+    await store.jobs.finish(completed.id, "me", JobState.COMPLETED, progress=DONE, result={"files": 1})
+    await store.jobs.finish(failed.id, "me", JobState.FAILED, progress=HALF_WAY)
+    await store.jobs.request_cancel(cancelled.id)
+    clock.advance(60)
+    late = await store.jobs.add("index", {}, owner="me")
+    await store.jobs.finish(late.id, "me", JobState.COMPLETED, progress=DONE)
+    assert await store.jobs.forget_ended(timedelta(seconds=60)) == 0
+    clock.advance(0.001)
+    assert await store.jobs.forget_ended(timedelta(seconds=60)) == 3
+    assert [job.id for job in await other.jobs.list(limit=10)] == [late.id, queued.id, running.id]
+    assert await other.jobs.get(completed.id) is None
+    assert await store.jobs.forget_ended(timedelta(seconds=60)) == 0

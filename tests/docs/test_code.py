@@ -1,18 +1,24 @@
 """What the page about code shows is what happens."""
 
+import os
 import re
 import shlex
 from pathlib import Path
 from typing import Any
 
 import anyio
+import pytest
 
 from recollect.app.lifespan import running
-from recollect.app.settings import Settings
+from recollect.app.settings import Settings, load_settings
+from recollect.codebase.embedding.service import CANDIDATES
+from recollect.inference.choices import EmbeddingChoice
+from recollect.inference.providers import batches_for, known_dimensions, name_of
 from recollect.toolkit.context import CallContext
 from tests.surfaces.callers import environment
 from tests.surfaces.commands import run_command
 
+CANDIDATES_IN_WORDS = {50: "fifty"}
 PAGE = (Path(__file__).parents[2] / "docs" / "code.md").read_text("utf-8")
 AUTH = """class Session:
     def login(self, password: str) -> bool:
@@ -39,6 +45,20 @@ async def test_the_commands_that_watch_a_folder_work(tmp_path: Path) -> None:
         assert (command, done.returncode) == (command, 0)
         said.append(done.stdout.decode())
     assert ["is watched from now on" in said[0], "1 watched" in said[1], "no longer watched" in said[2]] == [True] * 3
+
+
+def test_the_settings_that_name_another_model_are_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "a-key")
+    (block,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    (tmp_path / "recollect.toml").write_text(block, "utf-8")
+    chosen = load_settings(home=tmp_path).code
+    choice = chosen.embedding_choice(EmbeddingChoice())
+    assert choice is not None
+    assert (name_of(choice), known_dimensions(choice)) == ("openai/text-embedding-3-small", 1536)
+    assert chosen.batch_api
+    assert batches_for(choice, os.environ)
+    assert f"the {CANDIDATES_IN_WORDS[CANDIDATES]} that come first" in PAGE
 
 
 async def test_the_examples_of_finding_by_form_work(tmp_path: Path) -> None:
@@ -94,3 +114,25 @@ async def test_every_command_of_the_page_about_code_works(tmp_path: Path) -> Non
     assert "src/auth.py" in found
     assert "enter" in callers
     assert "Session.login" in symbols
+
+
+async def test_the_examples_of_calls_between_repositories_work(tmp_path: Path) -> None:
+    library, shop = tmp_path / "tokens", tmp_path / "shop"
+    for root, name, needs in ((library, "tokens", ""), (shop, "shop", '"tokens"')):
+        (root / name).mkdir(parents=True)
+        (root / "pyproject.toml").write_text(f'[project]\nname = "{name}"\ndependencies = [{needs}]\n', "utf-8")
+    (library / "tokens" / "__init__.py").write_text("def sign(token):\n    return token[::-1]\n", "utf-8")
+    (shop / "shop" / "__init__.py").write_text(
+        "from tokens import sign as signed\n\n\ndef login(name):\n    return signed(name)\n", "utf-8"
+    )
+    commands = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)[3].splitlines()
+    said: list[str] = []
+    for root in (library, shop):
+        await run_command(["code", "index", "--action", "project"], b"", environment(tmp_path / "home"), root)
+    for command, root in zip(commands, (library, shop), strict=True):
+        done = await run_command(shlex.split(command)[1:], b"", environment(tmp_path / "home"), root)
+        assert (command, done.returncode) == (command, 0)
+        said.append(done.stdout.decode())
+    callers, callees = said
+    assert [str(shop) in callers, "login" in callers, "imported" in callers] == [True] * 3
+    assert [str(library) in callees, "tokens/__init__.py" in callees, "imported" in callees] == [True] * 3

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 import threading
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
@@ -32,6 +33,8 @@ class BatchService:
         self.down = False
         self.refuses: str | None = None
         """What a text has that it does not take."""
+        self.lacks: str | None = None
+        """What it knows nothing of: an expression for paths."""
         self.ends = "completed"
         """What becomes of batches that are looked at; in_progress for those that take a while."""
         self.share = 1.0
@@ -39,6 +42,8 @@ class BatchService:
         self.on_request: Callable[[int], None] = lambda number: None
         """Told the number of each request after it was carried out, before it is answered."""
         self.files: dict[str, bytes] = {}
+        self.names: dict[str, str] = {}
+        """Those that files were uploaded by."""
         self.batches: dict[str, dict[str, Any]] = {}
         self.answering = threading.Event()
         """While it is clear, embeddings are not answered."""
@@ -92,11 +97,17 @@ class BatchService:
 
     def _answer(self, method: str, path: str, content: bytes) -> tuple[int, bytes]:
         told: dict[str, Any]
+        if self.lacks is not None and re.fullmatch(self.lacks, path):
+            path = ""
         match method, path.partition("?")[0].strip("/").split("/"):
             case "POST", ["embeddings"]:
                 told = self._embedded(json.loads(content))
             case "POST", ["files"]:
-                told = {"id": self._keep(_file_in(content))}
+                name, uploaded = _file_in(content)
+                told = {"id": self._keep(uploaded)}
+                self.names[told["id"]] = name
+            case "GET", ["files"]:
+                told = {"data": [{"id": file_id, "filename": self.names.get(file_id)} for file_id in self.files]}
             case "POST", ["batches"]:
                 told = self._begin(json.loads(content)["input_file_id"])
             case "GET", ["batches"]:
@@ -162,13 +173,22 @@ def _shown(batch: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in batch.items() if name != "lines"}
 
 
-def _file_in(form: bytes) -> bytes:
-    """The file of a form; it must be one for batches."""
+def _file_in(form: bytes) -> tuple[str, bytes]:
+    """The name and content of the file of a form; it must be one for batches."""
     boundary = form.split(b"\r\n", 1)[0]
     parts = [part.partition(b"\r\n\r\n") for part in form.split(boundary)[1:-1]]
     fields = {head.split(b'name="')[1].split(b'"')[0]: body[:-2] for head, _, body in parts}
     assert fields[b"purpose"] == b"batch"
-    return fields[b"file"]
+    name = form.split(b'filename="')[1].split(b'"')[0]
+    return name.decode(), fields[b"file"]
+
+
+class _QuietServer(ThreadingHTTPServer):
+    """Says nothing of a client that is gone, which is killed on purpose."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 @contextmanager
@@ -191,7 +211,7 @@ def running_batch_service() -> Generator[BatchService]:
         def log_message(self, format: str, *args: object) -> None:
             return None
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = _QuietServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     service.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})

@@ -34,6 +34,7 @@ async def batches(service: BatchService) -> AsyncGenerator[EmbeddingBatches]:
 async def test_a_batch_comes_to_the_vectors_of_its_texts(service: BatchService, batches: EmbeddingBatches):
     service.refuses = "bad"
     file_id = await batches.upload("some-texts", {**TEXTS, "long": "x" * 50})
+    assert (await batches.uploaded("some-texts"), await batches.uploaded("others")) == (file_id, None)
     assert await batches.begun(file_id) is None
     begun = await batches.begin(file_id)
     assert begun == Batch("batch-0", file_id, "validating")

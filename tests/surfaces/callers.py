@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -22,6 +22,7 @@ from tests.surfaces.commands import run_command
 
 PROGRAM = (sys.executable, "-m", "recollect.app")
 CLIENT = "the-surface-tests"
+SURFACES = ("python", "mcp-stdio", "mcp-stdio-handshake", "mcp-http", "mcp-http-handshake", "rest", "cli")
 
 Json = dict[str, Any]
 T = TypeVar("T")
@@ -160,6 +161,25 @@ async def through_cli(home: Path) -> AsyncGenerator[Caller]:
 
     _DEAR.add(call)
     yield call
+
+
+def through(door: str, home: Path, url: str) -> AbstractAsyncContextManager[Caller]:
+    """The door of this name to a home, and to the server of it where that is needed."""
+    match door:
+        case "python":
+            return through_python(home)
+        case "mcp-stdio":
+            return through_mcp_stdio(home, "auto")
+        case "mcp-stdio-handshake":
+            return through_mcp_stdio(home, "legacy")
+        case "mcp-http":
+            return through_mcp_http(url, "auto")
+        case "mcp-http-handshake":
+            return through_mcp_http(url, "legacy")
+        case "rest":
+            return through_rest(url)
+        case _:
+            return through_cli(home)
 
 
 def _families() -> dict[str, str]:

@@ -6,17 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.surfaces.callers import (
-    Caller,
-    server,
-    through_cli,
-    through_mcp_http,
-    through_mcp_stdio,
-    through_python,
-    through_rest,
-)
-
-SURFACES = ("python", "mcp-stdio", "mcp-stdio-handshake", "mcp-http", "mcp-http-handshake", "rest", "cli")
+from tests.surfaces.callers import SURFACES, Caller, server, through
 
 Door = Callable[[str], Awaitable[Caller]]
 
@@ -41,22 +31,7 @@ async def door(home: Path, url: str, anyio_backend: str) -> AsyncGenerator[Door]
 
         async def door(name: str) -> Caller:
             if name not in opened:
-                match name:
-                    case "python":
-                        opening = through_python(home)
-                    case "mcp-stdio":
-                        opening = through_mcp_stdio(home, "auto")
-                    case "mcp-stdio-handshake":
-                        opening = through_mcp_stdio(home, "legacy")
-                    case "mcp-http":
-                        opening = through_mcp_http(url, "auto")
-                    case "mcp-http-handshake":
-                        opening = through_mcp_http(url, "legacy")
-                    case "rest":
-                        opening = through_rest(url)
-                    case _:
-                        opening = through_cli(home)
-                opened[name] = await stack.enter_async_context(opening)
+                opened[name] = await stack.enter_async_context(through(name, home, url))
             return opened[name]
 
         yield door

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import httpx2
 
-from tests.surfaces.callers import PROGRAM, environment
-from tests.surfaces.conftest import SURFACES, Door
+from tests.surfaces.callers import PROGRAM, SURFACES, environment
+from tests.surfaces.conftest import Door
 
 
 async def test_055_what_one_process_remembers_all_others_recall_at_once(door: Door, project: str) -> None:

@@ -108,6 +108,8 @@ async def test_105_callers_and_callees_are_told_with_their_lines(call: Caller, r
     callees = await call("find_callees", function_name="validate_password")
     told = {(one["function"], one["path"], tuple(one["lines"])) for one in callees["calls"]}
     assert told == {("load_user", "shop/store.py", (12,)), ("UserNotFoundError", "shop/auth.py", (14,))}
+    first = await call("find_callees", function_name="validate_password", limit=1)
+    assert (len(first["calls"]), first["total"], first["truncated"], callees["truncated"]) == (1, 2, True, False)
     with pytest.raises(CallFailed, match="not_found") as failed:
         await call("find_callers", function_name="validatePasword")
     assert "validate_password" in (failed.value.hint or "")

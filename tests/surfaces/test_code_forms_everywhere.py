@@ -103,6 +103,34 @@ async def test_105_110_116_forms_changes_and_several_repositories(
         users = {there["index_id"]: there["users"] for there in broken["elsewhere"]}
         assert [(one["symbol"], one["path"], one["line"]) for one in users[shop]] == [("login", "shop/auth.py", 6)]
 
+    async def by_calls() -> None:
+        there, here = repositories[0], repositories[1]
+        await call("set_project", path=str(here))
+        one = {"lines": [6], "call_path": "shop/auth.py", "count": 1, "kind": "call"}
+        sure = {"evidence": "imported", "confidence": 0.9}
+        found = await call("find_callers", function_name="sign", across=True)
+        (shops,) = [one for one in found["elsewhere"] if one["index_id"] == shop]
+        assert shops == {
+            "index_id": shop,
+            "root": str(there),
+            "package": "tokens",
+            "calls": [{"function": "login", "path": "shop/auth.py", **one, **sure}],
+            "total": 1,
+        }
+        assert (found["calls"], found["truncated"]) == ([], False)
+        assert (await call("find_callers", function_name="sign"))["elsewhere"] == []
+        await call("set_project", path=str(there))
+        found = await call("find_callees", function_name="login", across=True)
+        (libraries,) = [one for one in found["elsewhere"] if one["index_id"] == library]
+        assert libraries == {
+            "index_id": library,
+            "root": str(here),
+            "package": "tokens",
+            "calls": [{"function": "sign", "path": "tokens/__init__.py", **one, **sure}],
+            "total": 1,
+        }
+        assert ([one["function"] for one in found["calls"]], found["unresolved"]) == (["load"], ["sign"])
+
     async def by_all() -> None:
         found = await call("search_repos", index_ids=index_ids, query="where are tokens signed?", context_lines=0)
         best = found["results"][0]
@@ -110,7 +138,7 @@ async def test_105_110_116_forms_changes_and_several_repositories(
         assert {one["index_id"] for one in found["repositories"]} == {*index_ids}
 
     # The first door asks all; of the others each asks some, as all of them lead to the same tools.
-    cases = [by_expression, by_change, by_structure, by_links, by_all]
-    for ask in cases if is_first else [*cases[len(asked) % 5 :], *cases][:2]:
+    cases = [by_expression, by_change, by_structure, by_links, by_all, by_calls]
+    for ask in cases if is_first else [*cases[len(asked) % 6 :], *cases][:2]:
         await ask()
     asked.append(call)

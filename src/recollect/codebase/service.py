@@ -22,6 +22,7 @@ from recollect.storage.code import CodeStore, Content, IndexedFile, IndexRecord
 
 if TYPE_CHECKING:
     from recollect.codebase.digest import Digest
+    from recollect.codebase.embedding.hearing import Hearing
     from recollect.codebase.embedding.service import CodeEmbedding
     from recollect.codebase.graph.module_map import ModuleMap
     from recollect.codebase.search.corpus import Corpus
@@ -158,16 +159,26 @@ class CodeService:
         return loaded.links
 
     async def search(
-        self, index_id: str, query: str, *, limit: int, toggles: "Toggles", context_lines: int
+        self,
+        index_id: str,
+        query: str,
+        *,
+        limit: int,
+        toggles: "Toggles",
+        context_lines: int,
+        hearing: "Hearing | None" = None,
     ) -> Hits[CodeHit]:
-        """The parts of files that answer best, best first: definitions of what is named, then one of each file."""
+        """The parts of files that answer best, best first: definitions of what is named, then one of each file.
+
+        Whoever searches several indexes gives each the same `hearing`; see there.
+        """
         loaded = await self.load(index_id)
-        embedding = self.embedding if toggles.vector else None
-        wide = limit if embedding is None else max(limit, embedding.candidates)
+        hearing = hearing or self.hearing(query, toggles)
+        wide = limit if hearing is None else max(limit, hearing.candidates)
         found = await anyio.to_thread.run_sync(lambda: loaded.ranker.rank(query, wide, toggles))
         degraded = None
-        if embedding is not None and found:
-            found, degraded = await embedding.heard(index_id, loaded.corpus, query, found)
+        if hearing is not None and found:
+            found, degraded = await hearing.of(index_id, loaded.corpus, found)
             found = found[:limit]
         parts = [_part(loaded, one.file, one.chunk, one.score / FULL, one.signals) for one in found]
         if toggles.symbol and _NAME.fullmatch(query.strip()):
@@ -175,6 +186,10 @@ class CodeService:
             defining = {part.file for part in named}
             parts = [*named, *(part for part in parts if part.file not in defining)]
         return Hits(await anyio.to_thread.run_sync(_hits, loaded, parts[:limit], context_lines), degraded)
+
+    def hearing(self, query: str, toggles: "Toggles") -> "Hearing | None":
+        """What the model that the owner chose is asked for a search; None when there is none, or it is not wanted."""
+        return self.embedding.hearing(query) if self.embedding is not None and toggles.vector else None
 
     async def freshen(self, root: str, options: IndexOptions, few: int) -> int:
         """Bring a small index up to date if no more than a few files changed; else how many did."""
@@ -197,9 +212,9 @@ class CodeService:
                 removed += await self.store.delete(record.id)
                 self._loaded.pop(record.id, None)
                 await anyio.to_thread.run_sync(shutil.rmtree, self.indexer.folder / record.id, True)
-        await self.store.sweep(VERSION)
         if self.embedding is not None:
-            await self.embedding.clean_up()
+            await self.embedding.read_all()
+        await self.store.sweep(VERSION)
         return removed
 
     async def extract(self, loaded: Loaded, file: IndexedFile, span: Span, context_lines: int) -> Extract:

@@ -70,6 +70,14 @@ class EmbeddingBatches:
         content, content_type = _form({"purpose": "batch"}, f"{name}.jsonl", b"\n".join(lines) + b"\n")
         return await self._ask(Message("POST", f"{self._address}/files", content, content_type), _id_in)
 
+    async def uploaded(self, name: str) -> str | None:
+        """The id of a file that was uploaded by this name, when nobody heard the answer."""
+
+        def ours(told: Any) -> str | None:
+            return next((_id_in(one) for one in told["data"] if one.get("filename") == f"{name}.jsonl"), None)
+
+        return await self._ask(Message("GET", f"{self._address}/files?purpose=batch"), ours)
+
     async def begin(self, file_id: str) -> Batch:
         """Have an uploaded file done within a day. It is tried once: done twice, it is paid twice. See `begun`."""
         asked = {"input_file_id": file_id, "endpoint": "/v1/embeddings", "completion_window": "24h"}

@@ -122,7 +122,10 @@ class CodeStore(Protocol):
         ...
 
     async def sweep(self, version: int) -> int:
-        """Remove the digests that no index needs any more, or that an older program made; how many that were."""
+        """Remove the digests that no index needs any more, or that an older program made; how many that were.
+
+        So are the vectors of texts that no index has, unless some content was not read for its texts yet.
+        """
         ...
 
     async def close(self) -> None: ...

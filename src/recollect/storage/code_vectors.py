@@ -37,7 +37,7 @@ class KeptBatch:
 
     model: str
     name: str
-    """Ours."""
+    """Ours, by which what was uploaded for it is found."""
     texts: int
     """How many it has."""
     file_id: str = ""
@@ -48,7 +48,7 @@ class KeptBatch:
 
 class CodeVectorStore(Protocol):
     """Vectors by model and by the key of their text. Unlike the rest of what is kept of code, they may have cost money:
-    they outlive every change of how code is read."""
+    they outlive every change of how code is read, and `CodeStore.sweep` removes only what surely no index has."""
 
     async def unembedded(self, model: str, version: int, *, after: int, limit: int) -> Sequence[UnembeddedContent]:
         """The contents that indexes have and that are not known to be done, in the order of their places."""
@@ -82,10 +82,6 @@ class CodeVectorStore(Protocol):
         """What is known of it now."""
         ...
 
-    async def end_batch(self, model: str, vectors: Mapping[str, bytes]) -> None:
-        """Keep what it came to and forget it, at once."""
-        ...
-
-    async def sweep(self, version: int) -> int:
-        """Remove the vectors of texts that no index has any more; none while contents are unread. How many."""
+    async def end_batch(self, model: str) -> None:
+        """Forget the one that was under way."""
         ...

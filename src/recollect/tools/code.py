@@ -6,17 +6,29 @@ from pydantic import Field
 
 from recollect.codebase.indexing import IndexOptions, index_id_of
 from recollect.codebase.service import CodeService, Loaded
-from recollect.domain.code import Evidence, FileTrait, Language, SymbolKind, UseKind
+from recollect.domain.code import Language, SymbolKind
 from recollect.domain.errors import InvalidRequest, NotFound
 from recollect.grounding.service import SAME, Grounding, Part
 from recollect.memory.projects import ProjectService
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, examples, tool
+from recollect.tools.calls_view import (
+    CALLING,
+    Call,
+    CallsElsewhere,
+    CallsElsewhereView,
+    CallView,
+    End,
+    call_views,
+    callees_elsewhere,
+    callers_elsewhere,
+)
 from recollect.tools.code_view import Degraded, Memories, remembered_about
 from recollect.tools.repositories import (
     Citation,
     Freshness,
     Shown,
+    Truncated,
     found_code,
     freshness_of,
     part_of,
@@ -102,27 +114,21 @@ class CodeResult(Result):
 class SemanticCodeSearchResult(Result):
     search_type: Literal["semantic", "callers", "callees"]
     results: list[CodeResult] = Field(description="Best first.")
-    calls: list["CallView"] = Field(description="Who calls or is called, when the question asks that.")
+    calls: list[CallView] = Field(description="Who calls or is called, when the question asks that.")
     degraded: Degraded
     freshness: Freshness
 
 
-class CallView(Result):
-    function: str = Field(description="Who calls, or is called; the file's name for what is at its top.")
-    path: str
-    lines: list[int] = Field(description="Where the calls are, in the calling file.")
-    call_path: str = Field(description="The calling file.")
-    count: int
-    kind: UseKind
-    evidence: Evidence
-    confidence: float = Field(description="Less than one half is a guess by the name alone.")
-
-
 class CallsRequest(Request):
-    model_config = examples({"function_name": "login"})
+    model_config = examples({"function_name": "login"}, {"function_name": "sign", "across": True})
 
     function_name: FunctionName
-    limit: int = Field(default=20, ge=1, le=500, description="How many at most.")
+    limit: int = Field(default=20, ge=1, le=500, description="How many at most, of each repository.")
+    across: bool = Field(
+        default=False,
+        description="Whether to look into the other indexed repositories too: who calls it there, by its package, or "
+        "where what it calls is defined.",
+    )
     project: ProjectOption
 
 
@@ -132,6 +138,8 @@ class CallsResult(Result):
     calls: list[CallView] = Field(description="The surest first; tests and examples after the program itself.")
     total: int
     unresolved: list[str] = Field(description="Calls out of it whose definition is not in the repository.")
+    elsewhere: list[CallsElsewhereView] = Field(description="What other repositories tell, if that was asked.")
+    truncated: Truncated
     freshness: Freshness
 
 
@@ -245,7 +253,10 @@ async def semantic_code_search(
 async def find_callers(
     request: CallsRequest, code: CodeService, projects: ProjectService, context: CallContext
 ) -> CallsResult:
-    """Tell who calls a function, with the lines of the calls, and how sure that is."""
+    """Tell who calls a function, with the lines of the calls, and how sure that is.
+
+    With `across` also who calls it in the other indexed repositories that use its package.
+    """
     return await _answered(request, code, projects, context, incoming=True)
 
 
@@ -253,7 +264,10 @@ async def find_callers(
 async def find_callees(
     request: CallsRequest, code: CodeService, projects: ProjectService, context: CallContext
 ) -> CallsResult:
-    """Tell what a function calls, with the lines of the calls, and what of it is not in the repository."""
+    """Tell what a function calls, with the lines of the calls, and what of it is not in the repository.
+
+    With `across` also what of that another indexed repository defines, and where.
+    """
     return await _answered(request, code, projects, context, incoming=False)
 
 
@@ -270,16 +284,17 @@ async def _answered(
             details={"nearest": near},
         )
     calls = await _calls(request.function_name, code, loaded, incoming=incoming)
-    links = await code.links(loaded)
-    corpus = loaded.corpus
     unresolved: list[str] = []
     if not incoming:
-        for row in rows:
-            file = int(corpus.symbols.files[row])
-            own = row - int(corpus.first_symbols[file])
-            unresolved += [
-                one.use for one in links.unresolved.get(file, ()) if one.source == own and one.kind in _CALLING
-            ]
+        from recollect.codebase.several.definers import unresolved_calls
+
+        links = await code.links(loaded)
+        unresolved = [one.use for row in rows for _, one in unresolved_calls(row, loaded, links)]
+    elsewhere = CallsElsewhere([], truncated=False)
+    if request.across:
+        asked = callers_elsewhere if incoming else callees_elsewhere
+        elsewhere = await asked(rows, code, loaded, request.limit)
+    corpus = loaded.corpus
     return CallsResult(
         function=request.function_name,
         definitions=[
@@ -290,42 +305,22 @@ async def _answered(
         calls=calls[: request.limit],
         total=len(calls),
         unresolved=list(dict.fromkeys(unresolved))[:50],
+        elsewhere=elsewhere.views,
+        truncated=elsewhere.truncated or len(calls) > request.limit,
         freshness=freshness,
     )
 
 
-# What the program itself does is told before what tests and examples do.
-_BESIDE = FileTrait.TEST | FileTrait.EXAMPLE | FileTrait.DOCUMENTATION | FileTrait.VENDORED
-_CALLING = (UseKind.CALL, UseKind.NEW, UseKind.DECORATE)
-
-
 async def _calls(name: str, code: CodeService, loaded: Loaded, *, incoming: bool) -> list[CallView]:
-    links, corpus = await code.links(loaded), loaded.corpus
-    found: dict[tuple[int, int, int], list[tuple[int, UseKind, Evidence, float]]] = {}
+    links, files = await code.links(loaded), loaded.corpus.files
+    found: list[tuple[End, Call]] = []
     for row in loaded.names.find(name):
         for link in links.to(row) if incoming else links.of(row):
-            if link.kind in _CALLING:
+            if link.kind in CALLING:
                 end = (link.source_file, link.source) if incoming else (link.target_file, link.target)
-                found.setdefault((*end, link.source_file), []).append(
-                    (link.line, link.kind, link.evidence, link.confidence)
-                )
-    views: list[tuple[bool, CallView]] = []
-    for (file, symbol, calling), uses in found.items():
-        path = printable_path(corpus.files[file].path)
-        _, kind, evidence, confidence = max(uses, key=lambda use: use[3])
-        view = CallView(
-            function=loaded.names.qualified(symbol) if symbol >= 0 else path.rsplit("/", 1)[-1],
-            path=path,
-            lines=sorted({line for line, *_ in uses})[:20],
-            call_path=printable_path(corpus.files[calling].path),
-            count=len(uses),
-            kind=kind,
-            evidence=evidence,
-            confidence=round(confidence, 3),
-        )
-        views.append((bool(corpus.files[file].traits & _BESIDE), view))
-    views.sort(key=lambda one: (-round(one[1].confidence, 1), one[0], -one[1].count, one[1].path, one[1].lines))
-    return [view for _, view in views]
+                call = Call(link.line, link.kind, link.evidence, link.confidence)
+                found.append((End(*end, files[link.source_file].path), call))
+    return call_views(found, loaded)
 
 
 async def root_of(path: str | None, code: CodeService, projects: ProjectService, context: CallContext) -> str:

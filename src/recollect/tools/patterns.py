@@ -26,19 +26,28 @@ _BESIDE = FileTrait.TEST | FileTrait.EXAMPLE | FileTrait.DOCUMENTATION | FileTra
 MOST_NAMED = 20
 
 Glob = Annotated[str, Field(min_length=1, max_length=500)]
-Include = Annotated[
-    list[Glob], Field(default=[], max_length=50, description="Only files that one of these names, as in a .gitignore.")
-]
-Exclude = Annotated[
-    list[Glob], Field(default=[], max_length=50, description="No files that one of these names, likewise.")
-]
-ContextLines = Annotated[int, Field(ge=0, le=20, description="How many lines around each place are shown.")]
-Limit = Annotated[int, Field(ge=1, le=1_000, description="How many places at most; of counts, files.")]
-Offset = Annotated[int, Field(ge=0, le=10_000, description="How many are passed over.")]
 Seconds = Annotated[float, Field(gt=0, le=60, description="How long may be looked; then what was found is told.")]
 
 
-class SearchPatternRequest(Request):
+class FormRequest(Request):
+    """What a search by form takes, whatever the form."""
+
+    pattern: str
+    include: list[Glob] = Field(
+        default=[], max_length=50, description="Only files that one of these names, as in a .gitignore."
+    )
+    exclude: list[Glob] = Field(default=[], max_length=50, description="No files that one of these names, likewise.")
+    output: Literal["places", "counts"] = Field(default="places", description="counts: only how many each file has.")
+    context_lines: int = Field(default=0, ge=0, le=20, description="How many lines around each place are shown.")
+    limit: int = Field(default=50, ge=1, le=1_000, description="How many places at most; of counts, files.")
+    offset: int = Field(default=0, ge=0, le=10_000, description="How many are passed over.")
+    seconds: Seconds = 10.0
+    token_budget: TokenBudget = 8_000
+    project: ProjectOption
+    index_id: IndexOption
+
+
+class SearchPatternRequest(FormRequest):
     model_config = examples(
         {"pattern": r"def \w+_handler\(", "include": ["src/**/*.py"]},
         {"pattern": "TODO(", "literal": True, "output": "counts"},
@@ -56,19 +65,9 @@ class SearchPatternRequest(Request):
     word: bool = Field(default=False, description="Only whole words.")
     multiline: bool = Field(default=False, description="Whether a match may go over lines; then a dot is any sign.")
     language: Language | None = Field(default=None, description="Only files of this language.")
-    include: Include
-    exclude: Exclude
-    output: Literal["places", "counts"] = Field(default="places", description="counts: only how many each file has.")
-    context_lines: ContextLines = 0
-    limit: Limit = 50
-    offset: Offset = 0
-    seconds: Seconds = 10.0
-    token_budget: TokenBudget = 8_000
-    project: ProjectOption
-    index_id: IndexOption
 
 
-class SearchStructureRequest(Request):
+class SearchStructureRequest(FormRequest):
     model_config = examples(
         {"pattern": "$CLIENT.get($$$ARGS, timeout=$T)", "language": "python"},
         {"pattern": "if err != nil { return $$$ }", "language": "go"},
@@ -81,16 +80,7 @@ class SearchStructureRequest(Request):
         "number of neighbours (arguments, statements, parameters); $_ and $$$ are whatever. Layout does not count.",
     )
     language: Language = Field(description="The language of the pattern; only its files are looked through.")
-    include: Include
-    exclude: Exclude
-    output: Literal["places", "counts"] = Field(default="places", description="counts: only how many each file has.")
-    context_lines: ContextLines = 0
-    limit: Limit = 50
-    offset: Offset = 0
     seconds: Seconds = 20.0
-    token_budget: TokenBudget = 8_000
-    project: ProjectOption
-    index_id: IndexOption
 
 
 class PlaceView(Result):
@@ -151,7 +141,7 @@ async def search_structure(
 
 async def _searched(
     wanted: Expression | Structure,
-    request: SearchPatternRequest | SearchStructureRequest,
+    request: FormRequest,
     language: Language | None,
     code: CodeService,
     projects: ProjectService,
@@ -204,9 +194,7 @@ def _named(globs: Sequence[str]) -> Callable[[str], bool] | None:
     return (lambda path: any(rule.ignores(path) for rule in rules)) if rules else None
 
 
-def _counted(
-    found: "Found", request: SearchPatternRequest | SearchStructureRequest, loaded: Loaded
-) -> tuple[list[MatchedFile], bool]:
+def _counted(found: "Found", request: FormRequest, loaded: Loaded) -> tuple[list[MatchedFile], bool]:
     wanted = found.files[request.offset : request.offset + request.limit]
     files: list[MatchedFile] = []
     left = request.token_budget
@@ -219,9 +207,7 @@ def _counted(
     return files, request.offset + len(files) >= len(found.files)
 
 
-def _placed(
-    found: "Found", request: SearchPatternRequest | SearchStructureRequest, loaded: Loaded
-) -> tuple[list[MatchedFile], bool]:
+def _placed(found: "Found", request: FormRequest, loaded: Loaded) -> tuple[list[MatchedFile], bool]:
     """The places of this page, as many as the budget lets; and whether these are the last ones."""
     files: list[MatchedFile] = []
     left = request.token_budget

@@ -41,17 +41,19 @@ class House(NamedTuple):
             return await self.indexer.build(str(root), rev, IndexOptions(), SilentReporter())
 
     async def search(self, built: Built, query: str, *, vector: bool = True) -> Hits[CodeHit]:
-        toggles = Toggles(vector=vector)
-        return await self.code.search(built.record.id, query, limit=10, toggles=toggles, context_lines=0)
+        return await self.search_index(built.record.id, query, vector=vector)
+
+    async def search_index(self, index_id: str, query: str, *, vector: bool = True) -> Hits[CodeHit]:
+        return await self.code.search(index_id, query, limit=10, toggles=Toggles(vector=vector), context_lines=0)
 
     async def counts(self, built: Built) -> VectorCounts:
         return (await self.store.vectors.counts(self.embedding.model, VERSION))[built.record.id]
 
 
-def choice_of(url: str) -> EmbeddingChoice:
+def choice_of(url: str, model: str = "a-model") -> EmbeddingChoice:
     return EmbeddingChoice(
         provider="vllm",
-        model="a-model",
+        model=model,
         dimensions=DIMENSIONS,
         base_url=url,
         api_key=SecretStr(KEY),
@@ -61,10 +63,16 @@ def choice_of(url: str) -> EmbeddingChoice:
 
 @asynccontextmanager
 async def opened(
-    home: Path, url: str, *, seconds: float = SECONDS, batches: bool = False, rhythm: Rhythm | None = None
+    home: Path,
+    url: str,
+    *,
+    model: str = "a-model",
+    seconds: float = SECONDS,
+    batches: bool = False,
+    rhythm: Rhythm | None = None,
 ) -> AsyncGenerator[House]:
     store = await SqliteCode.open(home)
-    choice = choice_of(url)
+    choice = choice_of(url, model)
     failure: Exception | None = None
     embedding: CodeEmbedding | None = None
     async with anyio.create_task_group() as tasks:

@@ -96,3 +96,35 @@ async def test_what_cannot_be_understood_is_not_paid_for_again(
             with pytest.raises(Unavailable, match="2 dimensions instead of 8"):
                 await house.embedding.worker.work()
         assert (len(service.batches), await house.counts(built)) == (1, (0, 4, 0))
+
+
+@pytest.mark.parametrize("path", ["/batches", "/files"])
+async def test_a_service_without_batches_is_told_of_and_no_file_is_left_there(
+    tmp_path: Path, repository: Path, service: BatchService, path: str
+) -> None:
+    service.lacks = path
+    async with opened(tmp_path / "home", service.url, batches=True) as house:
+        built = await house.build(repository)
+        for _ in range(2):
+            with pytest.raises(Unavailable, match="there is no such thing"):
+                await house.embedding.worker.work()
+            assert (service.files, await in_batch(house), await house.counts(built)) == ({}, 0, (0, 4, 0))
+        service.lacks = None
+        for _ in range(2):
+            await house.embedding.worker.work()
+        assert (service.files, len(service.batches), await house.counts(built)) == ({}, 1, (4, 0, 0))
+
+
+async def test_when_the_answers_of_a_batch_are_gone_what_was_in_it_is_pending_again(
+    tmp_path: Path, repository: Path, service: BatchService, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with opened(tmp_path / "home", service.url, batches=True) as house:
+        built = await house.build(repository)
+        await house.embedding.worker.work()
+        service.lacks = "/files/.*/content"
+        await house.embedding.worker.work()
+        assert (len(service.batches), await in_batch(house), await house.counts(built)) == (2, 4, (0, 4, 0))
+        service.lacks = None
+        await house.embedding.worker.work()
+        assert await house.counts(built) == (4, 0, 0)
+    assert "the answers of a batch are gone" in caplog.text

@@ -1,15 +1,20 @@
 """A search that comes first, a service that is down, slow or refuses, and the vectors of what is gone."""
 
+import shutil
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 
-from recollect.codebase.embedding import service as embedding_service
+from recollect.codebase.embedding.begun import Begun
+from recollect.codebase.embedding.parts import Parts
+from recollect.codebase.search.ranking import Toggles
 from recollect.codebase.service import CodeHit, Hits
+from recollect.codebase.several.searching import HitOf, search_all
 from recollect.storage.sqlite.code import DATABASE
 from recollect.storage.sqlite.connections import Connection
-from tests.codebase.discovery.repository import commit, git, write
+from tests.codebase.discovery.repository import commit, git, new_repository, write
 from tests.codebase.embedding.conftest import NAMES, source
 from tests.codebase.embedding.houses import opened
 from tests.inference.batch_service import BatchService
@@ -136,6 +141,33 @@ async def test_parts_that_are_not_there_in_time_are_ranked_as_before(
         )
 
 
+async def test_of_several_indexes_one_question_is_asked_and_all_are_waited_for_together(
+    tmp_path: Path, repository: Path, service: BatchService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = new_repository(tmp_path / "other", {"dates.py": source("dates")})
+    deadlines: list[float] = []
+    by = Begun[Any].by
+
+    async def noted(begun: Begun[Any], deadline: float) -> Any:
+        deadlines.append(deadline)
+        return await by(begun, deadline)
+
+    monkeypatch.setattr(Begun, "by", noted)
+    async with opened(tmp_path / "home", service.url) as house:
+        built = [await house.build(repository), await house.build(other)]
+        loaded = [await house.code.load(one.record.id) for one in built]
+
+        async def search() -> Hits[HitOf]:
+            return await search_all(house.code, loaded, QUERY, limit=10, toggles=Toggles(), context_lines=0)
+
+        found = await search()
+        assert (len(found), found.degraded, len(deadlines), len({*deadlines})) == (5, None, 3, 1)
+        assert [text for text in service.texts if "def " not in text] == [QUERY]
+        service.down = True
+        again = await search()  # all of it is known
+        assert ([*again], again.degraded) == ([*found], None)
+
+
 async def test_a_bug_in_hearing_it_is_no_failure_of_the_search(
     tmp_path: Path, repository: Path, service: BatchService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,8 +176,7 @@ async def test_a_bug_in_hearing_it_is_no_failure_of_the_search(
 
     async with opened(tmp_path / "home", service.url) as house:
         built = await house.build(repository)
-        await house.search(built, QUERY)
-        monkeypatch.setattr(embedding_service.CodeEmbedding, "_filled", broken)
+        monkeypatch.setattr(Parts, "fill", broken)
         found = await house.search(built, QUERY)
         assert found.degraded == "ranked partly by the bundled model: hearing vllm/a-model failed (ZeroDivisionError)"
         assert len(found) == 4
@@ -197,7 +228,50 @@ async def test_cleaning_up_removes_the_vectors_of_what_is_gone_and_no_others(
         assert {text.split(" ")[1] for text in service.texts[asked:]} == {"figs", "new"}
         await house.store.delete(built.record.id)
         await house.code.clean_up()
-        assert (await house.embedding.clean_up(), (await house.embedding.state()).counts) == (0, {})
+        assert (await house.embedding.state()).counts == {}
     connection = Connection(tmp_path / "home" / DATABASE, 1.0)
     assert connection.execute("SELECT * FROM embedded_text") == connection.execute("SELECT * FROM code_texts") == []
     connection.close()
+
+
+async def test_vectors_go_with_their_indexes_also_when_nothing_is_embedded_any_more(
+    tmp_path: Path, repository: Path, service: BatchService
+) -> None:
+    async with opened(tmp_path / "home", service.url) as house:
+        built = await house.build(repository)
+        await house.embedding.worker.work()
+        house.code.embedding = None
+        await house.code.clean_up()
+        assert await house.counts(built) == (4, 0, 0)
+        shutil.rmtree(repository)
+        assert await house.code.clean_up() == 1
+    connection = Connection(tmp_path / "home" / DATABASE, 1.0)
+    assert connection.execute("SELECT * FROM embedded_text") == []
+    connection.close()
+
+
+async def test_another_model_makes_its_own_vectors_and_the_first_keeps_its_own(
+    tmp_path: Path, repository: Path, service: BatchService
+) -> None:
+    service.meaning = likes
+    async with opened(tmp_path / "home", service.url) as house:
+        built = await house.build(repository)
+        await house.embedding.worker.work()
+        first = paths(await house.search(built, QUERY))
+    service.meaning = lambda text: likes(text)[::-1]
+    async with opened(tmp_path / "home", service.url, model="another") as house:
+        assert await house.counts(built) == (0, 4, 0)
+        asked = len(service.texts)
+        assert paths(await house.search(built, QUERY))[0] == "figs.py"  # the same cosines of other vectors
+        assert (len(service.texts) - asked, await house.counts(built)) == (5, (4, 0, 0))
+        await house.embedding.worker.work()
+        assert len(service.texts) - asked == 5
+    service.down = True
+    async with opened(tmp_path / "home", service.url) as house:
+        await house.embedding.worker.work()  # would be noticed if it asked for anything
+        assert await house.counts(built) == (4, 0, 0)
+    service.down = False
+    async with opened(tmp_path / "home", service.url) as house:
+        service.meaning = likes
+        asked = len(service.texts)
+        assert (paths(await house.search(built, QUERY)), len(service.texts) - asked) == (first, 1)

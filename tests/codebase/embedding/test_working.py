@@ -1,11 +1,13 @@
 """The worker: it goes on when the service is back, sees what is new, and is one of all processes."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import anyio
 import pytest
 
+from recollect.codebase.embedding.service import EmbeddingState
 from recollect.codebase.embedding.working import Rhythm
 from recollect.domain.errors import InvalidRequest, Unavailable
 from tests.codebase.discovery.repository import new_repository, write
@@ -14,15 +16,17 @@ from tests.codebase.embedding.houses import House, opened
 from tests.inference.batch_service import BatchService
 
 
-async def until(house: House, condition: str) -> None:
+async def until(house: House, condition: Callable[[EmbeddingState], bool]) -> None:
     """Wait for what the worker says of itself."""
     with anyio.fail_after(5):
         while True:
-            state = await house.embedding.state()
-            pending = sum(counts.pending + counts.unread for counts in state.counts.values())
-            if eval(condition, {"problem": state.problem, "pending": pending}):
+            if condition(await house.embedding.state()):
                 return
             await anyio.sleep(0.01)
+
+
+def is_all_done(state: EmbeddingState) -> bool:
+    return state.problem is None and not any(counts.pending or counts.unread for counts in state.counts.values())
 
 
 async def test_it_embeds_whatever_comes_also_after_the_service_was_down(
@@ -34,15 +38,15 @@ async def test_it_embeds_whatever_comes_also_after_the_service_was_down(
         assert await house.counts(built) == (0, 0, 4)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(house.embedding.worker.keep)
-            await until(house, "problem is not None")
+            await until(house, lambda state: state.problem is not None)
             assert await house.counts(built) == (0, 4, 0)
             service.down = False
             house.embedding.worker._asking.embedder._embedder._upstream._breaker._close()  # pyright: ignore
-            await until(house, "pending == 0 and problem is None")
+            await until(house, is_all_done)
             asked = len(service.asked)
             write(repository, {"figs.py": source("dried figs")})
             built = await house.build(repository)
-            await until(house, "pending == 0")
+            await until(house, is_all_done)
             assert await house.counts(built) == (4, 0, 0)
             assert (len(service.asked) - asked, service.texts[-1]) == (1, source("dried figs").strip())
             tasks.cancel_scope.cancel()

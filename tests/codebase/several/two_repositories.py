@@ -1,5 +1,6 @@
 """A library in four languages, and an application that uses it."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 LIBRARY = {
@@ -43,8 +44,12 @@ APPLICATION = {
 def write_both(folder: Path) -> tuple[Path, Path]:
     """The library's folder and the application's."""
     for name, files in (("library", LIBRARY), ("application", APPLICATION)):
-        for path, text in files.items():
-            place = folder / name / path
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(text, "utf-8")
+        write_files(folder / name, files)
     return folder / "library", folder / "application"
+
+
+def write_files(folder: Path, files: Mapping[str, str]) -> None:
+    for path, text in files.items():
+        place = folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, "utf-8")

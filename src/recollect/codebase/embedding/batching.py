@@ -1,16 +1,17 @@
 """Giving texts to a service to be embedded when it has time, for less money, and fetching what came of them.
 
 One batch is under way at a time. Each step is kept before the next, so that whoever comes after a crash goes on with
-it: what was begun is not begun, and paid, a second time.
+it: what was begun is not begun, and paid, a second time, and no file is left at the service.
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
+from typing import TypeVar
 
 from recollect.codebase.embedding.pending import PendingTexts
-from recollect.domain.errors import InvalidRequest, RecollectError, Unavailable
+from recollect.domain.errors import InvalidRequest, RecollectError
 from recollect.domain.identifiers import new_id
 from recollect.inference.batches import Batch, EmbeddingBatches
 from recollect.inference.embedding import Embedder
@@ -19,6 +20,8 @@ from recollect.inference.failures import Reason, unavailable
 from recollect.storage.code_vectors import CodeVectorStore, KeptBatch
 
 logger = logging.getLogger("recollect.codebase")
+
+T = TypeVar("T")
 
 # So many texts are in a batch at most; they come to some 10 MB.
 LARGEST = 5_000
@@ -43,9 +46,10 @@ class Batching:
             if texts := await self._gathered():
                 await self._begin(texts)
             return False
+        kept = await self._uploaded(kept)
         batch = await self._found(kept)
         if batch is None:
-            await self._store.end_batch(self._model, {})
+            await self._end(kept.file_id)
             return True
         if not batch.ended:
             return False
@@ -66,40 +70,50 @@ class Batching:
         return dict([*texts.items()][:LARGEST])
 
     async def _begin(self, texts: Mapping[str, str]) -> None:
-        kept = KeptBatch(model=self._model, name=new_id("batch"), texts=len(texts))
-        kept = replace(kept, file_id=await self._batches.upload(f"recollect-{kept.name}", texts))
+        kept = KeptBatch(model=self._model, name=new_id("recollect"), texts=len(texts))
         await self._store.put_batch(kept)
-        batch = await self._batches.begin(kept.file_id)
+        kept = replace(kept, file_id=await self._batches.upload(kept.name, texts))
+        await self._store.put_batch(kept)
+        try:
+            batch = await self._batches.begin(kept.file_id)
+        except RecollectError as error:
+            if _is_refused(error):
+                await self._end(kept.file_id)
+            raise
         await self._store.put_batch(replace(kept, batch_id=batch.id))
 
+    async def _uploaded(self, kept: KeptBatch) -> KeptBatch:
+        """With the file that was uploaded for it, also when nobody heard that it was."""
+        if kept.file_id:
+            return kept
+        kept = replace(kept, file_id=await _known(self._batches.uploaded(kept.name)) or "")
+        await self._store.put_batch(kept)
+        return kept
+
     async def _found(self, kept: KeptBatch) -> Batch | None:
-        """The batch as the service tells of it; None when it knows nothing of it any more."""
-        try:
-            if kept.batch_id:
-                return await self._batches.look(kept.batch_id)
-            # Nobody heard whether it was begun.
-            batch = await self._batches.begun(kept.file_id) or await self._batches.begin(kept.file_id)
-        except Unavailable as error:
-            if error.details.get("reason") != Reason.NOT_FOUND:
-                raise
+        """The batch as the service tells of it; None when it knows nothing of it, or will not do it."""
+        if kept.batch_id:
+            return await _known(self._batches.look(kept.batch_id))
+        if not kept.file_id:
             return None
-        except InvalidRequest:
-            return None
-        await self._store.put_batch(replace(kept, batch_id=batch.id))
+        # Nobody heard whether it was begun.
+        batch = await _known(self._batches.begun(kept.file_id)) or await _known(self._batches.begin(kept.file_id))
+        if batch is not None:
+            await self._store.put_batch(replace(kept, batch_id=batch.id))
         return batch
 
     async def _fetch(self, batch: Batch) -> None:
         """Keep what came of a batch. What it did not come to is pending again."""
-        answers = await self._batches.answers(batch)
-        vectors = dict(answers.vectors)
+        answers = await _known(self._batches.answers(batch))
+        vectors = dict(answers.vectors) if answers else {}
         # Where nothing is taken at all, it is not the texts that are wrong.
-        if vectors or (answers.refused and (await examine(self._embedder)).error is None):
+        if answers and answers.refused and (vectors or (await examine(self._embedder)).error is None):
             vectors |= dict.fromkeys(answers.refused, b"")
-        await self._store.end_batch(self._model, vectors)
-        for file_id in (batch.input_file_id, batch.output_file_id, batch.error_file_id):
-            if file_id:
-                await self._remove(file_id)
-        if not vectors:
+        await self._store.keep(self._model, vectors)
+        await self._end(batch.output_file_id, batch.error_file_id, batch.input_file_id)
+        if answers is None:  # removed by somebody who was killed before it was noted, or too old
+            logger.warning("the answers of a batch are gone", extra={"batch": batch.id})
+        elif not vectors:
             why = f" ({batch.problem})" if batch.problem else ""
             raise unavailable(
                 Reason.FAILING,
@@ -107,8 +121,25 @@ class Batching:
                 hint="what was in it is pending again",
             )
 
-    async def _remove(self, file_id: str) -> None:
-        try:
-            await self._batches.remove(file_id)
-        except RecollectError as error:  # it is there a little longer than it should
-            logger.warning("a file stays at the service", extra={"file": file_id, "problem": error.message})
+    async def _end(self, *file_ids: str) -> None:
+        """Have the service forget these files, and then forget the batch: whoever is killed between goes on with it."""
+        for file_id in filter(None, file_ids):
+            try:
+                await _known(self._batches.remove(file_id))
+            except RecollectError as error:  # it is there longer than it should
+                logger.warning("a file stays at the service", extra={"file": file_id, "problem": error.message})
+        await self._store.end_batch(self._model)
+
+
+async def _known(answer: Awaitable[T]) -> T | None:
+    """What the service answers; None when it says that there is no such thing, or that it will not."""
+    try:
+        return await answer
+    except RecollectError as error:
+        if _is_refused(error):
+            return None
+        raise
+
+
+def _is_refused(error: RecollectError) -> bool:
+    return isinstance(error, InvalidRequest) or error.details.get("reason") == Reason.NOT_FOUND

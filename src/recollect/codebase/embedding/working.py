@@ -1,12 +1,10 @@
 """The worker that has pending texts embedded beside everything else: one process of all at a time."""
 
 import fcntl
-import hashlib
 import logging
 from collections.abc import Generator, Mapping
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 import anyio
 
@@ -44,19 +42,16 @@ class Worker:
         store: CodeStore,
         vectors: CodeVectorStore,
         asking: Asking,
-        folder: Path,
         *,
         batching: Batching | None = None,
         rhythm: Rhythm = USUAL,
     ) -> None:
-        """`folder` is where the lock is by which processes take turns."""
         self._store = store
         self._vectors = vectors
         self._asking = asking
         self._batching = batching
         self._rhythm = rhythm
-        number = hashlib.sha256(asking.model.encode()).hexdigest()[:16]
-        self._lock = folder / f"embedding-{number}.lock"
+        self._lock = asking.locks.with_suffix(".lock")
         self._seen: Mapping[str, int] | None = None
         self.problem: str | None = None
         """Why it could not go on when it last tried; None when it could."""

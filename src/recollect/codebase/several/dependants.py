@@ -4,33 +4,40 @@ This module imports numpy, which takes a while: import it where it is needed.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import anyio.to_thread
 
 from recollect.codebase.asking.places import files_with
-from recollect.codebase.asking.walking import GUESS, Node, Reached, Walker
+from recollect.codebase.asking.walking import Node, Reached, Walker
 from recollect.codebase.search.links import Links
 from recollect.codebase.service import CodeService, Loaded
+from recollect.codebase.several.naming import imports_of, is_of, meant_by, original_names
 from recollect.codebase.several.packages import LANGUAGES, Package, Packages, is_needed, packages_of
-from recollect.domain.code import FileFacts, Import
+from recollect.domain.code import Evidence, Import, UseKind
 
 # So many files that may import a package are looked at.
 MOST_READ = 2_000
 _PARTS = re.compile(r"\w+")
 _VERSION = re.compile(r"v\d+")
-_SEPARATORS = re.compile(r"::|[./\\#]|->")
 
 
 class ImportingFile(NamedTuple):
     """A file that takes something of a package of another repository."""
 
     file: int
-    lines: Sequence[int]
-    names: Sequence[str]
-    """What it takes."""
+    imports: Sequence[Import]
+
+    @property
+    def lines(self) -> list[int]:
+        return sorted({one.line for one in self.imports})
+
+    @property
+    def names(self) -> list[str]:
+        """What it takes."""
+        return list(dict.fromkeys(one.name for one in self.imports if one.name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +58,8 @@ class Used(NamedTuple):
     node: Node
     line: int
     use: str
+    kind: UseKind
+    evidence: Evidence
     confidence: float
 
 
@@ -103,22 +112,9 @@ async def importing(code: CodeService, user: Loaded, package: Package) -> list[I
     facts = await code.indexer.facts([corpus.files[row] for row in rows])
     found: list[ImportingFile] = []
     for row in rows:
-        own = _imports_of(facts.get(corpus.files[row].path), package)
-        if own:
-            names = dict.fromkeys(one.name for one in own if one.name)
-            found.append(ImportingFile(row, sorted({one.line for one in own}), list(names)))
+        if own := imports_of(facts.get(corpus.files[row].path), package):
+            found.append(ImportingFile(row, own))
     return found
-
-
-def _imports_of(facts: FileFacts | None, package: Package) -> list[Import]:
-    return [one for one in facts.imports if _is_of(one.module, package)] if facts is not None else []
-
-
-def _is_of(module: str, package: Package) -> bool:
-    return any(
-        module == name or (module.startswith(name) and module[len(name) :][:1] in (".", "/", ":"))
-        for name in package.imported_as
-    )
 
 
 def _telling(name: str) -> str:
@@ -138,46 +134,32 @@ async def used_elsewhere(
             continue
         own = await packages_of(code, other)
         for link in await _links(code, other, own, definer, packages):
-            names = _names(definer, [row for row in rows if _is_in(row, definer, link.package)])
-            if not names:
-                continue
-            links = await code.links(other)
-            told = await anyio.to_thread.run_sync(_used, other, links, link, names, hops)
+            links = await code.links(other), await code.links(definer)
+            told = await anyio.to_thread.run_sync(_used, link, *links, rows, hops)
             if told.direct:
                 found.append(told)
     return found
 
 
-def _is_in(row: int, definer: Loaded, package: Package) -> bool:
-    """Whether a definition may be had by this package: by its language, and by where the manifest is."""
-    file = definer.corpus.files[int(definer.corpus.symbols.files[row])]
-    folder = package.manifest.rpartition("/")[0]
-    return file.content.language in LANGUAGES[package.ecosystem] and (not folder or file.path.startswith(folder + "/"))
-
-
-def _names(definer: Loaded, rows: Sequence[int]) -> Mapping[str, bool]:
-    """By the last name of each definition whether it is at the top of a file; others are known by a name alone."""
-    corpus = definer.corpus
-    return {corpus.names[row]: int(corpus.symbols.containers[row]) < 0 for row in rows}
-
-
-def _used(other: Loaded, links: Links, link: RepositoryLink, names: Mapping[str, bool], hops: int) -> Elsewhere:
+def _used(link: RepositoryLink, links: Links, definers_links: Links, rows: Sequence[int], hops: int) -> Elsewhere:
+    definer, corpus = link.definer, link.user.corpus
     direct: list[Used] = []
-    corpus = other.corpus
-    taken = {one.file: {*one.names} for one in link.files}
-    for file, own_names in taken.items():
-        for one in links.unresolved.get(file, ()):
-            name = _SEPARATORS.split(one.use)[-1]
-            if name not in names:
+    wanted = {*rows}
+    names = {definer.corpus.names[row] for row in rows}
+    for taking in link.files:
+        for one in links.unresolved.get(taking.file, ()):
+            if one.external and not is_of(one.external, link.package):
                 continue
-            is_of_package = _is_of(one.external, link.package)
-            if not is_of_package and one.external:
+            if names.isdisjoint(original_names(one.use, taking.imports)):
                 continue
-            sure = is_of_package and (names[name] or name in own_names)
+            meant = meant_by(one.use, taking.imports, link.package, definer, definers_links)
+            if wanted.isdisjoint(meant.rows):
+                continue
+            file = taking.file
             node = Node(file, int(corpus.first_symbols[file]) + one.source if one.source >= 0 else -1)
-            direct.append(Used(node, one.line, one.use, 0.9 if sure else GUESS - 0.1))
+            direct.append(Used(node, one.line, one.use, one.kind, meant.evidence, meant.confidence))
     walker = Walker(corpus, links)
     starts = list(dict.fromkeys(used.node for used in direct))
     further = walker.backward(starts, hops - 1) if starts and hops > 1 else []
     direct.sort(key=lambda used: (walker.is_beside(used.node), -used.confidence, used.node, used.line))
-    return Elsewhere(other, link.package, direct, further, walker.ended_early)
+    return Elsewhere(link.user, link.package, direct, further, walker.ended_early)

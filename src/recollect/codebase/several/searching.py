@@ -40,8 +40,11 @@ async def search_all(
     """The parts of files that answer best, best first, of whichever repository."""
     found: list[tuple[Loaded, CodeHit]] = []
     degraded: str | None = None
+    hearing = code.hearing(query, toggles)
     for one in loaded:
-        hits = await code.search(one.record.id, query, limit=limit, toggles=toggles, context_lines=context_lines)
+        hits = await code.search(
+            one.record.id, query, limit=limit, toggles=toggles, context_lines=context_lines, hearing=hearing
+        )
         found += [(one, hit) for hit in hits]
         degraded = degraded or hits.degraded
     return Hits(await anyio.to_thread.run_sync(_merged, loaded, found, query, limit), degraded)

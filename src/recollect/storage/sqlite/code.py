@@ -158,7 +158,7 @@ class SqliteCode:
             removed = len(connection.execute(_SQL["sweep"], {"version": version}))
             connection.execute(_SQL["sweep_names"])
             connection.execute(_SQL["sweep_links"])
-            sweep_texts(connection)
+            sweep_texts(connection, version)
             return removed
 
         return await self._writer.write(work)

@@ -22,9 +22,11 @@ def make_tables(connection: Connection) -> None:
             connection.execute(statement)
 
 
-def sweep_texts(connection: Connection) -> None:
+def sweep_texts(connection: Connection, version: int) -> None:
     """Forget what digests that are gone had; to be done together with removing them."""
     connection.execute(_SQL["sweep_texts"])
+    if connection.value(_SQL["is_unread"], {"version": version}) is None:
+        connection.execute(_SQL["sweep_vectors"])
 
 
 class SqliteCodeVectors:
@@ -58,7 +60,11 @@ class SqliteCodeVectors:
         return dict(rows)
 
     async def keep(self, model: str, vectors: Mapping[str, bytes]) -> None:
-        await self._writer.write(lambda connection: _keep(connection, model, vectors))
+        def work(connection: Connection) -> None:
+            for text, vector in vectors.items():
+                connection.execute(_SQL["keep"], {"model": model, "text": text, "vector": vector})
+
+        await self._writer.write(work)
 
     async def note_done(self, model: str, version: int, contents: Sequence[Content]) -> None:
         values = {"model": model, "version": version, "contents": json_text(contents)}
@@ -90,25 +96,11 @@ class SqliteCodeVectors:
 
         await self._writer.write(work)
 
-    async def end_batch(self, model: str, vectors: Mapping[str, bytes]) -> None:
+    async def end_batch(self, model: str) -> None:
         def work(connection: Connection) -> None:
-            _keep(connection, model, vectors)
             connection.execute(_SQL["end_batch"], {"model": model})
 
         await self._writer.write(work)
-
-    async def sweep(self, version: int) -> int:
-        def work(connection: Connection) -> int:
-            if connection.value(_SQL["is_unread"], {"version": version}) is not None:
-                return 0
-            return len(connection.execute(_SQL["sweep_vectors"]))
-
-        return await self._writer.write(work)
-
-
-def _keep(connection: Connection, model: str, vectors: Mapping[str, bytes]) -> None:
-    for text, vector in vectors.items():
-        connection.execute(_SQL["keep"], {"model": model, "text": text, "vector": vector})
 
 
 def _unembedded(row: Sequence[Any]) -> UnembeddedContent:

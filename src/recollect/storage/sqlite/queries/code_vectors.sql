@@ -10,7 +10,7 @@ CREATE TABLE IF NOT EXISTS embedded_text (
     text TEXT NOT NULL,
     vector BLOB NOT NULL,
     PRIMARY KEY (model, text)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 CREATE TABLE IF NOT EXISTS embedding_batch (
     model TEXT PRIMARY KEY,
     name TEXT NOT NULL,
@@ -110,18 +110,20 @@ DELETE FROM embedding_batch WHERE model = :model
 DELETE FROM code_texts WHERE digest NOT IN (SELECT seq FROM code_digest)
 
 -- is_unread --
--- A content that an index has and that was not read for its texts: what it needs is not known.
+-- A file whose content was not read for its texts, by this version: what it needs is not known.
 SELECT 1
-FROM code_digest
-WHERE version = :version
-    AND EXISTS (
-        SELECT 1 FROM code_file WHERE code_file.blob = code_digest.blob AND code_file.language = code_digest.language
-    )
-    AND NOT EXISTS (SELECT 1 FROM code_texts WHERE code_texts.digest = code_digest.seq)
+FROM code_file
+WHERE NOT EXISTS (
+    SELECT 1
+    FROM code_digest
+    JOIN code_texts ON code_texts.digest = code_digest.seq
+    WHERE code_digest.blob = code_file.blob
+        AND code_digest.language = code_file.language
+        AND code_digest.version = :version
+)
 LIMIT 1
 
 -- sweep_vectors --
 -- Remove the vectors of texts that no content has.
 DELETE FROM embedded_text
 WHERE text NOT IN (SELECT one.value FROM code_texts, json_each(code_texts.texts) AS one)
-RETURNING 1

@@ -1,0 +1,60 @@
+"""The meanings of the parts of files that a search found: which are known, and having the others made."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from recollect.codebase.embedding.asking import Asking
+from recollect.codebase.embedding.pending import PendingTexts
+from recollect.storage.code_vectors import CodeVectorStore
+
+if TYPE_CHECKING:
+    from recollect.codebase.search.corpus import Corpus
+    from recollect.codebase.search.ranking import Found
+
+
+class Parts:
+    """By the rows of their chunks."""
+
+    def __init__(self, vectors: CodeVectorStore, pending: PendingTexts, asking: Asking) -> None:
+        self._vectors = vectors
+        self._pending = pending
+        self._asking = asking
+
+    async def known(self, corpus: "Corpus", found: "Sequence[Found]") -> dict[int, bytes]:
+        """The vectors that there are."""
+        from recollect.codebase.digest import VERSION
+
+        files = {one.chunk: corpus.files[one.file] for one in found if one.chunk >= 0}
+        texts = await self._vectors.texts(VERSION, [*{file.content for file in files.values()}])
+        keys: dict[int, str] = {}
+        for chunk, file in files.items():
+            place, own = _place_in_file(corpus, chunk), texts.get(file.content, ())
+            if place < len(own):
+                keys[chunk] = own[place]
+        vectors = await self._vectors.vectors(self._asking.model, [*{*keys.values()}])
+        return {chunk: vectors[key] for chunk, key in keys.items() if key in vectors}
+
+    async def lacking(self, corpus: "Corpus", found: "Sequence[Found]") -> "list[Found]":
+        """Those without a vector."""
+        known = await self.known(corpus, found)
+        return [one for one in found if one.chunk >= 0 and one.chunk not in known]
+
+    async def fill(self, index_id: str, corpus: "Corpus", lacking: "Sequence[Found]") -> None:
+        """Have the vectors of these made."""
+        files = {one.chunk: corpus.files[one.file] for one in lacking}
+        read = await self._pending.read([(index_id, file) for file in dict.fromkeys(files.values())])
+        texts: dict[str, str] = {}
+        for chunk, file in files.items():
+            place, own = _place_in_file(corpus, chunk), read.get(file.content, ())
+            if place < len(own):
+                key, text = own[place]
+                texts[key] = text
+        await self._asking.ensure(texts)
+
+
+def _place_in_file(corpus: "Corpus", chunk: int) -> int:
+    import numpy as np
+
+    files = corpus.chunks.files
+    (first,) = np.searchsorted(files, [int(files[chunk])]).tolist()
+    return chunk - first

@@ -1,0 +1,81 @@
+"""Code is embedded by a model that the owner chose, alike through every door. Numbers are rows of the feature table."""
+
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.codebase.discovery.repository import new_repository
+from tests.inference.batch_service import KEY, BatchService, running_batch_service
+from tests.inference.service import DIMENSIONS
+from tests.surfaces.callers import SURFACES, Caller, server, through
+
+SETTINGS = f"""
+[embedding]
+provider = "vllm"
+model = "a-model"
+dimensions = {DIMENSIONS}
+base_url = "{{}}"
+api_key = "{KEY}"
+retries = 0
+
+[code]
+embeddings = "memories"
+embedding_seconds = 30
+"""
+SECRET = "ghp_" + "a1B2" * 9
+FILES = {
+    "apples.py": f'"""Keeps apples fresh."""\n\n\ndef keep_apples(basket):\n    return send(basket, "{SECRET}")\n',
+    "figs.py": '"""Keeps figs fresh."""\n\n\ndef keep_figs(basket):\n    return sorted(basket)\n',
+}
+
+
+def likes_apples(text: str) -> list[float]:
+    share = 0.1 if "figs" in text else 1.0
+    return [share, (1 - share**2) ** 0.5, *[0.0] * (DIMENSIONS - 2)]
+
+
+@pytest.fixture(params=SURFACES)
+async def opened(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncGenerator[tuple[Caller, BatchService]]:
+    """A door to a home of its own, whose settings name a service of its own."""
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.chdir(home)
+    async with AsyncExitStack() as stack:
+        service = stack.enter_context(running_batch_service())
+        (home / "recollect.toml").write_text(SETTINGS.format(service.url), "utf-8")
+        served = request.param == "rest" or "http" in request.param
+        url = stack.enter_context(server(home)) if served else ""
+        yield await stack.enter_async_context(through(request.param, home, url)), service
+
+
+async def test_109_a_search_that_comes_first_asks_for_what_it_needs_and_says_when_it_cannot(
+    opened: tuple[Caller, BatchService], tmp_path: Path
+) -> None:
+    call, service = opened
+    service.meaning = likes_apples
+    repository = str(new_repository(tmp_path / "repository", FILES))
+    indexed = await call("index", action="project", path=repository)
+    index_id = indexed["indexes"][0]["index_id"]
+    found = await call("search_repo", index_id=index_id, query="what keeps fruit fresh?")
+    assert ([hit["path"] for hit in found["results"]], "degraded" in found) == (["apples.py", "figs.py"], False)
+    assert len([text for text in service.texts if "def " in text]) == 2
+    assert SECRET not in "".join(service.texts)
+
+    told = await call("index", action="status")
+    (index,) = [one for one in told["indexes"] if one["index_id"] == index_id]
+    assert index["embeddings"] == {"model": "vllm/a-model", "embedded": 2, "pending": 0, "unread": 0}
+    assert told["message"].endswith("; 0 parts wait for vllm/a-model")
+
+    service.down = True
+    degraded = await call("search_repo", index_id=index_id, query="how are apples kept fresh?")
+    assert (degraded["results"][0]["path"], len(degraded["results"])) == ("apples.py", 2)
+    assert degraded["degraded"].startswith("ranked by the bundled model alone: ")
+    several = await call("search_repos", index_ids=[index_id], query="how are figs kept fresh?")
+    assert (several["results"][0]["path"], "bundled model alone" in several["degraded"]) == ("figs.py", True)
+    asked = len(service.asked)
+    without = await call("search_repo", index_id=index_id, query="how are figs kept?", features={"vector": False})
+    assert (len(without["results"]), "degraded" in without, len(service.asked)) == (2, False, asked)
