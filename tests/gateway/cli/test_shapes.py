@@ -3,7 +3,7 @@ from enum import StrEnum
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from recollect.domain.jobs import JobState
 from recollect.gateway.cli.shapes import Cell, Note, Pairs, Table, distance, shape
@@ -94,6 +94,18 @@ def test_several_things_are_a_table_without_columns_that_are_empty_everywhere():
         ),
         Note("total 2"),
     ]
+
+
+def test_what_other_doors_leave_out_is_left_out():
+    class Batch(BaseModel):
+        done: int = 0
+        waiting: int = Field(default=0, exclude_if=lambda count: not count)
+
+    def labels(batch: Batch) -> list[str]:
+        return [name for block in shape(batch, NOW) if isinstance(block, Pairs) for name, _ in block.items]
+
+    assert labels(Batch()) == ["done"]
+    assert labels(Batch(waiting=2)) == ["done", "waiting"]
 
 
 def test_named_things_are_a_table_with_their_names():

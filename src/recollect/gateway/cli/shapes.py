@@ -110,8 +110,12 @@ def _table(title: str, rows: Sequence[Mapping[str, Any]], now: datetime) -> Tabl
 
 
 def _fields(value: BaseModel | Mapping[Any, Any]) -> Mapping[str, Any]:
+    """What is there to be shown: a field that other doors leave out for its value is left out here too."""
     if isinstance(value, BaseModel):
-        return {name: getattr(value, name) for name in type(value).model_fields}
+        told = {name: (getattr(value, name), field) for name, field in type(value).model_fields.items()}
+        return {
+            name: own for name, (own, field) in told.items() if field.exclude_if is None or not field.exclude_if(own)
+        }
     return {str(name): entry for name, entry in value.items()}
 
 
