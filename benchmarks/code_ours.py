@@ -24,6 +24,8 @@ class Ours:
 
     async def index(self) -> None:
         self._index_id = (await self._call("build_repo_index", self._path))["result"]["index_id"]
+        # Who is important is worked out when it is first asked for, and belongs to an index that is whole.
+        await self._call("repo_map", {"index_id": self._index_id})
 
     async def look(self) -> None:
         state = (await self._call("ensure_repo_index", self._path))["state"]

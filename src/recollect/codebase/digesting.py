@@ -82,7 +82,7 @@ def serve() -> None:
                 signal.setitimer(signal.ITIMER_PROF, 0)
                 answers.write(len(digest).to_bytes(LENGTH_BYTES, "little") + digest)
                 answers.flush()
-            gc.collect()
+            gc.collect(0)
         except (EOFError, BrokenPipeError):
             # Nobody is there any more. What was not sent is not to be tried again when the interpreter ends.
             os._exit(0)

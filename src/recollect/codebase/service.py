@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from recollect.codebase.graph.module_map import ModuleMap
     from recollect.codebase.search.corpus import Corpus
     from recollect.codebase.search.corpus_file import KeptCorpus
+    from recollect.codebase.search.importance import Importance
     from recollect.codebase.search.links import Links
     from recollect.codebase.search.naming import Names
     from recollect.codebase.search.ranking import Ranker, Toggles
@@ -92,6 +93,7 @@ class Loaded:
     ranker: "Ranker"
     names: "Names"
     links: "Links | None" = None
+    importance: "Importance | None" = None
     facts: dict[str, FileFacts] = field(default_factory=dict[str, FileFacts])
 
     @property
@@ -157,6 +159,15 @@ class CodeService:
                 lambda: Links(loaded.corpus, {path: unpacked_edges(edges) for path, edges in packed.items()})
             )
         return loaded.links
+
+    async def importance(self, loaded: Loaded) -> "Importance":
+        """How much leads to each file and definition."""
+        if loaded.importance is None:
+            from recollect.codebase.search.importance import importance_of
+
+            links = await self.links(loaded)
+            loaded.importance = await anyio.to_thread.run_sync(importance_of, loaded.corpus, links)
+        return loaded.importance
 
     async def search(
         self,

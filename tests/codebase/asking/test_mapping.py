@@ -62,3 +62,17 @@ async def test_a_map_keeps_to_its_budget(shop: Shop, budget: int) -> None:
         for one in found.files
     )
     assert 0.4 * budget < characters / 4 <= budget
+
+
+async def test_how_important_something_is_is_worked_out_once_and_follows_from_who_uses_it(shop: Shop) -> None:
+    code, loaded = shop
+    importance = await code.importance(loaded)
+    assert await code.importance(loaded) is importance
+    assert (len(importance.files), len(importance.symbols)) == (len(loaded.corpus.files), len(loaded.corpus.names))
+    assert importance.files.sum() == pytest.approx(1)
+    assert 0 < importance.symbols.sum() < 1  # the rest is of what is at the top of files
+    links = await code.links(loaded)
+    used, unused = (
+        [row for row in range(len(loaded.corpus.names)) if bool(links.to(row)) is is_used] for is_used in (True, False)
+    )
+    assert importance.symbols[used].mean() > importance.symbols[unused].mean() == importance.symbols.min()

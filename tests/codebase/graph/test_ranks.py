@@ -1,7 +1,7 @@
 import pytest
 
-from recollect.codebase.graph.ranks import file_ranks, symbol_ranks
-from recollect.domain.code import Edge, Evidence, FileEdges, FileFacts, Language, Span, Symbol, SymbolKind, UseKind
+from recollect.codebase.graph.ranks import file_ranks
+from recollect.domain.code import Edge, Evidence, FileEdges, UseKind
 
 
 def _call(source: int, path: str, target: int) -> Edge:
@@ -19,15 +19,6 @@ def test_what_many_files_use_ranks_highest_and_all_ranks_make_one():
 def test_a_file_that_leads_nowhere_gives_to_all_alike():
     assert file_ranks({"a": FileEdges(), "b": FileEdges()}) == {"a": 0.5, "b": 0.5}
     assert file_ranks({}) == {}
-
-
-def test_a_symbol_that_is_called_ranks_above_one_that_is_not():
-    symbols = [Symbol(name, SymbolKind.FUNCTION, Span(0, 1, 1, 1), 1) for name in ("one", "two")]
-    facts = {"a": FileFacts(Language.GO, 1, symbols=symbols), "b": FileFacts(Language.GO, 1)}
-    ranks = symbol_ranks(facts, {"a": FileEdges([_call(0, "a", 1), _call(1, "a", 1)]), "b": FileEdges()})
-    assert len(ranks["a"]) == 2
-    assert ranks["a"][1] > ranks["a"][0]
-    assert ranks["b"] == []
 
 
 def test_ranks_are_the_same_whatever_the_order_of_the_files():

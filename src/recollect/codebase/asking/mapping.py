@@ -3,16 +3,10 @@
 This module imports numpy, which takes a while: import it where it is needed.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log1p
-
-import anyio.to_thread
 
 from recollect.codebase.asking.evidence import tokens_of
-from recollect.codebase.graph.ranks import WEIGHTS, ranked
-from recollect.codebase.search.corpus import Corpus
-from recollect.codebase.search.links import Links
 from recollect.codebase.service import CodeService, Loaded
 from recollect.domain.code import FileTrait, Symbol, SymbolKind
 
@@ -69,9 +63,9 @@ class RepositoryMap:
 
 async def repository_map(code: CodeService, loaded: Loaded, *, token_budget: int, folder: str = "") -> RepositoryMap:
     """The files that most leads to, with the definitions that most leads to; tests, examples and the like left out."""
-    links = await code.links(loaded)
     corpus = loaded.corpus
-    of_files, of_symbols = await anyio.to_thread.run_sync(ranks_of, corpus, links)
+    importance = await code.importance(loaded)
+    of_files, of_symbols = importance.files.tolist(), importance.symbols.tolist()
     rows = [
         row
         for path, row in corpus.row_of.items()
@@ -116,30 +110,6 @@ def signature_of(symbol: Symbol) -> str:
     """The head of a definition, or the beginning of it when it is long."""
     head = symbol.signature or symbol.name
     return head if len(head) <= LONGEST_SIGNATURE else f"{head[: LONGEST_SIGNATURE - 1]}…"
-
-
-def ranks_of(corpus: Corpus, links: Links) -> tuple[Sequence[float], Sequence[float]]:
-    """How much the rest leads to each file and to each definition, by row; dead rows have next to nothing."""
-    files = len(corpus.files)
-    between: dict[tuple[int, int], float] = {
-        (file, other): 0.0 for file, used in links.imports.items() for other in used
-    }
-
-    def uses() -> Iterable[tuple[int, int, float]]:
-        for link in links.all():
-            source = files + link.source if link.source >= 0 else link.source_file
-            target = files + link.target if link.target >= 0 else link.target_file
-            weight = WEIGHTS[link.kind] * link.confidence
-            if link.source_file != link.target_file:
-                pair = link.source_file, link.target_file
-                between[pair] = between.get(pair, 0.0) + weight
-            if source != target:
-                yield source, target, weight
-
-    of_all = ranked(files + len(corpus.names), uses())
-    # The hundredth use of a file tells less than its first.
-    of_files = ranked(files, ((source, target, log1p(1.0 + weight)) for (source, target), weight in between.items()))
-    return of_files, of_all[files:]
 
 
 def _is_inner(symbol: Symbol, symbols: Sequence[Symbol]) -> bool:

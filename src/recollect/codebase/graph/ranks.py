@@ -1,9 +1,14 @@
-"""How much the rest of a repository leads to each file and each symbol: PageRank over weighted edges."""
+"""How much the rest of a repository leads to something in it: PageRank over weighted edges."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import log1p
+from typing import TYPE_CHECKING
 
-from recollect.domain.code import Facts, FileEdges, UseKind
+from recollect.domain.code import FileEdges, UseKind
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 DAMPING = 0.85
 MOST_ROUNDS = 60
@@ -44,40 +49,28 @@ def file_ranks(edges: Mapping[str, FileEdges]) -> Mapping[str, float]:
     return dict(zip(paths, ranks, strict=True))
 
 
-def symbol_ranks(facts: Facts, edges: Mapping[str, FileEdges]) -> Mapping[str, Sequence[float]]:
-    """The rank of each symbol, by file and place among the file's symbols; with the files' own all together are 1."""
-    first: dict[str, int] = {}
-    count = 0
-    for path in sorted(facts):
-        first[path] = count
-        count += 1 + len(facts[path].symbols)  # the file itself comes first
-
-    def weighted() -> Iterable[tuple[int, int, float]]:
-        for path in sorted(edges):
-            if path not in first:
-                continue
-            for edge in edges[path].edges:
-                target = first.get(edge.path)
-                if target is not None and (edge.path, edge.target) != (path, edge.source):
-                    yield first[path] + 1 + edge.source, target + 1 + edge.target, WEIGHTS[edge.kind] * edge.confidence
-
-    ranks = ranked(count, weighted())
-    return {path: ranks[start + 1 : start + 1 + len(facts[path].symbols)] for path, start in first.items()}
-
-
 def ranked(count: int, edges: Iterable[tuple[int, int, float]]) -> Sequence[float]:
     """The rank of each of so many nodes, by power iteration; what has no edges gives to all alike."""
     import numpy as np
 
-    if not count:
-        return []
     kept = list(edges)
     sources = np.fromiter((edge[0] for edge in kept), np.int64, len(kept))
     targets = np.fromiter((edge[1] for edge in kept), np.int64, len(kept))
     weights = np.fromiter((edge[2] for edge in kept), np.float64, len(kept))
+    return ranks_by(count, sources, targets, weights).tolist()
+
+
+def ranks_by(
+    count: int, sources: "NDArray[np.int64]", targets: "NDArray[np.int64]", weights: "NDArray[np.float64]"
+) -> "NDArray[np.float64]":
+    """The same, for edges in columns."""
+    import numpy as np
+
+    if not count:
+        return np.empty(0)
     given = np.bincount(sources, weights, count)
     dangling = given == 0
-    shares = weights / given[sources] if len(kept) else weights
+    shares = weights / given[sources]
     ranks = np.full(count, 1 / count)
     for _ in range(MOST_ROUNDS):
         moved = np.bincount(targets, shares * ranks[sources], count)
@@ -86,4 +79,4 @@ def ranked(count: int, edges: Iterable[tuple[int, int, float]]) -> Sequence[floa
         ranks = following
         if change < CLOSE_ENOUGH:
             break
-    return [float(rank) for rank in ranks]
+    return ranks
