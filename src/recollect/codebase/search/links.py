@@ -6,6 +6,7 @@ This module imports numpy, which takes a while: import it where it is needed.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from recollect.codebase.garbage import uncollected
 from recollect.codebase.search.corpus import Corpus
 from recollect.domain.code import Evidence, FileEdges, Unresolved, UseKind
 
@@ -37,24 +38,26 @@ class Links:
         """By file what could not be resolved."""
         self.imports: dict[int, list[int]] = {}
         """By file the files that it imports."""
-        for path, found in edges.items():
-            if (file := corpus.row_of.get(path)) is not None:
-                self._add(file, found)
+        firsts: list[int] = corpus.first_symbols.tolist()
+        with uncollected():
+            for path, found in edges.items():
+                if (file := corpus.row_of.get(path)) is not None:
+                    self._add(file, found, firsts)
 
-    def _add(self, file: int, found: FileEdges) -> None:
-        corpus = self._corpus
+    def _add(self, file: int, found: FileEdges, firsts: Sequence[int]) -> None:
+        row_of, first = self._corpus.row_of, firsts[file]
         self.unresolved[file] = found.unresolved
-        self.imports[file] = [row for path in found.imports if (row := corpus.row_of.get(path)) is not None]
-        first = int(corpus.first_symbols[file])
-        for edge in found.edges:
-            target_file = corpus.row_of.get(edge.path)
+        self.imports[file] = [row for path in found.imports if (row := row_of.get(path)) is not None]
+        outward, inward = self._from.setdefault, self._to.setdefault
+        for source, path, target, kind, line, evidence, confidence in found.edges:
+            target_file = row_of.get(path)
             if target_file is None:
                 continue
-            source = first + edge.source if edge.source >= 0 else -1
-            target = int(corpus.first_symbols[target_file]) + edge.target if edge.target >= 0 else -1
-            link = Link(file, source, target_file, target, edge.kind, edge.line, edge.evidence, edge.confidence)
-            self._from.setdefault((file, source), []).append(link)
-            self._to.setdefault((target_file, target), []).append(link)
+            source = first + source if source >= 0 else -1
+            target = firsts[target_file] + target if target >= 0 else -1
+            link = Link(file, source, target_file, target, kind, line, evidence, confidence)
+            outward((file, source), []).append(link)
+            inward((target_file, target), []).append(link)
 
     def of(self, symbol: int) -> list[Link]:
         """What a definition uses."""
