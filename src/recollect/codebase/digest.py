@@ -26,7 +26,7 @@ from recollect.domain.code import FileFacts, Import, Language, Problem, Span, Sy
 from recollect.storage.derived.token_segments import MOST_COUNTED, token
 
 # Raised when the same content would come to something else than before.
-VERSION = 4
+VERSION = 5
 # What a name that is defined in a chunk counts there, beside where it stands.
 WORTH_OF_NAMES = 5
 # A repository of random names must not fill the memory.

@@ -117,6 +117,7 @@ class Linker:
     ) -> Linked:
         from recollect.codebase.digest import VERSION, unpacked_facts
         from recollect.codebase.graph.definitions import last_name
+        from recollect.codebase.graph.manifests import differ
         from recollect.codebase.graph.mending import mended
         from recollect.codebase.kept_facts import KeptFacts
 
@@ -135,8 +136,11 @@ class Linker:
             return loaded[content]
 
         old = {path: unpacked_facts(load(known[path])) if path in known else None for path in changed}
+        new = {path: unpacked_facts(load(contents[path])) if path in contents else None for path in changed}
+        if any(differ(old[path], new[path]) for path in changed):
+            return await self.all_linked(contents)
         uses = [one.use for edges in leading.values() for one in edges.unresolved]
-        uses += [use.path for path in changed if path in contents for use in unpacked_facts(load(contents[path])).uses]
+        uses += [use.path for own in new.values() if own is not None for use in own.uses]
         asked = {last_name(use) for use in uses}
         names = await self.store.defining(before.id, VERSION, sorted(name for name in asked if name[:2] != "__"))
         facts = KeptFacts(contents, load, names)

@@ -28,9 +28,13 @@ class _Resolver:
     def __init__(self, facts: Facts, modules: Modules) -> None:
         self._facts = facts
         self._modules = modules
-        self._walk = Walk(lambda path: facts[path].flow if path in facts else b"", modules.script)
+        self._walk = Walk(self._flow, modules.scripts.script)
         self._symbols: dict[str, _Symbols] = {}
         self._callables = Named(facts, JAVASCRIPT, CALLABLES)
+
+    def _flow(self, path: str) -> bytes:
+        facts = self._facts.get(path)
+        return facts.flow if facts is not None and facts.language in JAVASCRIPT else b""
 
     def _of(self, path: str) -> "_Symbols":
         if path not in self._symbols:

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from recollect.codebase.graph.definitions import CALLABLES, TYPES, Definitions, Place
-from recollect.codebase.graph.modules import JVM, C, Modules
+from recollect.codebase.graph.modules import JVM, C, Modules, rust_parts
 from recollect.codebase.graph.names_flow import type_name
+from recollect.codebase.graph.rust_modules import RustModule
 from recollect.domain.code import (
     Edge,
     Evidence,
@@ -105,7 +106,8 @@ class Meaning(NamedTuple):
     """Of an instance or type its name, of a library its name."""
     files: Sequence[str] = ()
     """Of a module."""
-    rust: tuple[str, tuple[str, ...]] | None = None
+    rust: RustModule | None = None
+    """Of a module of Rust."""
     many: bool = False
     """Of an instance: a container of such."""
 
@@ -121,43 +123,61 @@ def resolve(paths: Iterable[str], facts: Facts, modules: Modules) -> Mapping[str
     for family in FAMILIES:
         own = [path for path in wanted if facts[path].language in family]
         if own:
-            definitions = Definitions(facts, family, modules)
-            files: dict[str, _File] = {}
+            resolver = _Family(Definitions(facts, family, modules))
             for path in own:
-                found[path] = _file(definitions, path, files).edges()
+                found[path] = resolver.file(path).edges()
     return found
 
 
-def _file(definitions: Definitions, path: str, files: "dict[str, _File]") -> "_File":
-    if path not in files:
-        files[path] = _File(definitions, path, files)
-    return files[path]
+class _Family:
+    """The files of one family of languages while their uses are resolved."""
+
+    def __init__(self, definitions: Definitions) -> None:
+        self.definitions = definitions
+        self.rust_names: dict[tuple[RustModule, str], Meaning | None] = {}
+        """What names in modules of Rust mean; None as well while it is being found out."""
+        self._files: dict[str, _File] = {}
+
+    def file(self, path: str) -> "_File":
+        if path not in self._files:
+            self._files[path] = _File(self, path)
+        return self._files[path]
 
 
 class _File:
     """One file while its uses are resolved."""
 
-    def __init__(self, definitions: Definitions, path: str, files: "dict[str, _File]") -> None:
-        self._all = definitions
-        self._files = files
+    def __init__(self, family: _Family, path: str) -> None:
+        self._family = family
+        self._all = family.definitions
         self._path = path
-        self._facts = definitions.facts[path]
+        self._facts = self._all.facts[path]
         self._language = self._facts.language
-        self._flow = definitions.flow(path)
+        self._flow = self._all.flow(path)
+        self._owners: dict[int, Sequence[Place] | None] = {}
         self._by_name: dict[str, list[int]] = {}
         for index, symbol in enumerate(self._facts.symbols):
             self._by_name.setdefault(symbol.name, []).append(index)
-        self._known: dict[str, Meaning | None] = {}
+        self._known: dict[tuple[str, int], Meaning | None] = {}
         self._imports: dict[str, list[Import]] = {}
         self._stars: list[Import] = []
         for each in self._facts.imports:
             if each.name == "*" or self._language in C or (each.alias == "." and self._language is Language.GO):
                 self._stars.append(each)
             else:
-                self._imports.setdefault(_local_name(each, self._language), []).append(each)
+                self._imports.setdefault(self._local_name(each), []).append(each)
+
+    def _local_name(self, each: Import) -> str:
+        """By which name an import is known here; a package of Go says its own name."""
+        if self._language is Language.GO and not each.alias:
+            folder = self._all.modules.go.package(each.module, self._path)
+            for path in self._all.modules.go.folders[folder] if folder is not None else ():
+                if not path.endswith("_test.go") and (name := self._all.flow(path).package):
+                    return name
+        return _local_name(each, self._language)
 
     def _at(self, path: str) -> "_File":
-        return _file(self._all, path, self._files)
+        return self._family.file(path)
 
     def edges(self) -> FileEdges:
         edges: list[Edge] = []
@@ -277,10 +297,10 @@ class _File:
                 said = flow.functions.get((symbol.name.rpartition(".")[2], symbol.line))
                 if said is not None and said[0]:
                     owner = said[1] if said[0] in ("Self", "self", "this") else ""
-                    return self._typed(owner or said[0], place.path, depth)
+                    return self._typed(owner or said[0], place.path, depth, place.symbol)
                 if symbol.kind is SymbolKind.CONSTRUCTOR or symbol.name in ("new", "initialize", "__construct"):
                     owner = self._all.owner(place.path, symbol)
-                    return self._typed(owner, place.path, depth) if owner else None
+                    return self._typed(owner, place.path, depth, place.symbol) if owner else None
                 continue
             owner = self._all.owner(place.path, symbol)
             said = flow.fields.get((owner, symbol.name))
@@ -289,13 +309,13 @@ class _File:
             if said is not None:
                 return self._said(said, place.path, symbol.span.start, depth)
             if symbol.kind is SymbolKind.MEMBER and owner:
-                return self._typed(owner, place.path, depth)
+                return self._typed(owner, place.path, depth, place.symbol)
         return None
 
     def _said(self, said: tuple[str, str], path: str, at: int, depth: int) -> Meaning | None:
         """What is said of a variable: its type, or the path of its value."""
         if said[0]:
-            return self._typed(said[0], path, depth)
+            return self._typed(said[0], path, depth, self._at(path)._container_at(at))
         if said[1] and depth < DEEPEST:
             other = self._at(path)
             found = other._follow(_links(said[1]), at, other._container_at(at), None, depth + 1)
@@ -313,23 +333,23 @@ class _File:
             index = symbols[index].container
         return index
 
-    def _typed(self, kind: str, path: str, depth: int) -> Meaning | None:
-        """An instance of a type that is written in a file."""
+    def _typed(self, kind: str, path: str, depth: int, container: int = -1) -> Meaning | None:
+        """An instance of a type that is written in a file, within a definition."""
         many = kind.endswith("[]")
         name = kind[:-2] if many else kind
         other = self._at(path)
         if name in ("Self", "self", "this", "static"):
             return None
-        found = other._type_named(name, depth)
+        found = other._type_named(name, depth, container)
         return found._replace(kind="instance", many=many) if found is not None and found.kind == "type" else found
 
-    def _type_named(self, name: str, depth: int) -> Meaning | None:
+    def _type_named(self, name: str, depth: int, container: int = -1) -> Meaning | None:
         if depth > DEEPEST:
             return None
         if "." in name:
-            found = self._follow(_links(name), 1 << 60, -1, UseKind.TYPE, depth + 1)
+            found = self._follow(_links(name), 1 << 60, container, UseKind.TYPE, depth + 1)
         else:
-            found = self._in_file(name, -1, types=True) or self._named(name, depth + 1)
+            found = self._in_file(name, container, types=True) or self._named(name, container, depth + 1)
         if found is None or found.kind in ("unknown", "module"):
             places = self._all.types.get(name.rpartition(".")[2])
             return Meaning("type", places, Evidence.UNIQUE, name.rpartition(".")[2]) if len(places) == 1 else None
@@ -379,9 +399,34 @@ class _File:
         return sorted(found)
 
     def _is_near(self, place: Place, meaning: Meaning) -> bool:
+        """Whether a member is of this type, and not of another one of its name."""
         if len(self._all.types.get(meaning.name)) < 2 or not meaning.places:
             return True
-        return any(self._all.group(place.path) == self._all.group(known.path) for known in meaning.places)
+        if self._language is Language.RUST and place.path in self._all.facts:
+            owner = self._at(place.path)._owner_of(place.symbol)
+            return owner is None or any(known in owner for known in meaning.places)
+        return self._is_beside(place.path, meaning)
+
+    def _is_beside(self, path: str, meaning: Meaning) -> bool:
+        """Whether a file is in the package of a type, where others have its name."""
+        if len(self._all.types.get(meaning.name)) < 2 or not meaning.places:
+            return True
+        return any(self._all.group(path) == self._all.group(known.path) for known in meaning.places)
+
+    def _owner_of(self, index: int) -> Sequence[Place] | None:
+        """The type that a member is of, where that is told by its `impl`."""
+        container = self._facts.symbols[index].container
+        if container < 0:
+            return None
+        if container not in self._owners:
+            self._owners[container] = None
+            symbol = self._facts.symbols[container]
+            if symbol.kind in TYPES:
+                self._owners[container] = (Place(self._path, container),)
+            elif symbol.kind is SymbolKind.IMPL:
+                owner = self._type_named(type_name(symbol.name.rpartition(" for ")[2]), 0, symbol.container)
+                self._owners[container] = owner.places if owner is not None and owner.kind == "type" else None
+        return self._owners[container]
 
     def _member_places(self, meaning: Meaning, name: str, depth: int = 0) -> tuple[Sequence[Place], bool]:
         """Members of a type, else of what it inherits from, and whether it was so."""
@@ -396,7 +441,7 @@ class _File:
             if own:
                 return self._without_signatures(own), level > 0
             for base, path in self._all.bases.get(now.name, ()):
-                if not self._is_near(Place(path, 0), now):
+                if not self._is_beside(path, now):
                     continue
                 text = type_name(base.partition("(")[0])
                 found = self._at(path)._type_named(text, depth + 1) if text else None
@@ -411,53 +456,63 @@ class _File:
 
     def _of_module(self, meaning: Meaning, name: str, depth: int) -> Meaning | None:
         if meaning.rust is not None:
-            return self._of_rust_module(meaning, name, depth)
+            return self._of_rust_module(meaning.rust, name, depth)
         places = [Place(path, index) for path in meaning.files for index in self._all.top(path).get(name, ())]
         return self._as_meaning(places, Evidence.IMPORTED, name)
 
-    def _of_rust_module(
-        self, meaning: Meaning, name: str, depth: int, seen: frozenset[str] = frozenset()
-    ) -> Meaning | None:
-        if meaning.rust is None:
-            return None
-        crate, inside = meaning.rust
+    def _of_rust_module(self, module: RustModule, name: str, depth: int) -> Meaning | None:
+        """What a name means in a module: what is defined there, a module within, or what it passes on."""
         if name == "super":
-            return self._rust_meaning((crate, inside[:-1]))
+            return self._rust_meaning(module.above)
         if name == "self":
-            return meaning
-        for path in meaning.files:
-            places = [Place(path, index) for index in self._all.top(path).get(name, ())]
-            places = [place for place in places if self._all.symbol(place).kind is not SymbolKind.MODULE]
-            found = self._as_meaning(places, Evidence.IMPORTED, name)
-            if found is not None:
+            return self._rust_meaning(module)
+        known = self._family.rust_names
+        if (module, name) not in known:
+            known[module, name] = None
+            known[module, name] = self._found_in_rust_module(module, name, depth)
+        return known[module, name]
+
+    def _found_in_rust_module(self, module: RustModule, name: str, depth: int) -> Meaning | None:
+        scope = self._all.modules.rust.scope(module)
+        if scope is None or depth > DEEPEST:
+            return None
+        other = self._at(scope.file)
+        places = [
+            Place(scope.file, index)
+            for index in other._by_name.get(name, ())
+            if other._facts.symbols[index].container == scope.symbol
+            and other._facts.symbols[index].kind not in (SymbolKind.IMPL, SymbolKind.MODULE)
+        ]
+        found = self._as_meaning(places, Evidence.IMPORTED, name) or self._rust_meaning(module.child(name))
+        if found is not None:
+            return found
+        for each in other._imports.get(name, ()):
+            # `mod a;` is kept as an import of itself.
+            if each.container == scope.symbol and not each.module.startswith("self::" + name):
+                found = other._imported(each, depth + 1)
+                if found is not None and found.kind not in ("library", "unknown"):
+                    return found
+        return other._of_rust_stars(name, (scope.symbol,), depth)
+
+    def _of_rust_stars(self, name: str, levels: Sequence[int], depth: int) -> Meaning | None:
+        """What a name means by everything that is taken of modules and enums at these levels."""
+        for each in self._stars:
+            if each.container not in levels or depth > DEEPEST:
+                continue
+            found = self._imported(each._replace(name=""), depth + 1)
+            if found is not None and found.rust is not None:
+                found = self._of_rust_module(found.rust, name, depth + 1)
+            elif found is not None and found.kind == "type":
+                found = self._member(found, name, depth)
+            else:
+                found = None
+            if found is not None and found.kind not in ("library", "unknown"):
                 return found
-        child = self._rust_meaning((crate, (*inside, name)))
-        if child is not None and child.files:
-            return child
-        if depth < DEEPEST:
-            for path in meaning.files:
-                if path in seen:
-                    continue
-                other = self._at(path)
-                for each in other._imports.get(name, ()):
-                    found = other._imported(each, depth + 1)
-                    if found is not None and found.kind not in ("library", "unknown"):
-                        return found
-                for each in other._stars:
-                    found = other._imported(each._replace(name=""), depth + 1)
-                    if found is not None and found.kind == "module":
-                        inner = self._of_rust_module(found, name, depth + 1, seen | {path})
-                        if inner is not None:
-                            return inner
-        for path in meaning.files:
-            for index in self._all.top(path).get(name, ()):
-                if self._all.symbol(Place(path, index)).kind is SymbolKind.MODULE:
-                    return Meaning("module", (), Evidence.IMPORTED, name, (path,), meaning.rust)
         return None
 
-    def _rust_meaning(self, module: tuple[str, tuple[str, ...]]) -> Meaning | None:
-        file = self._all.modules.rust_file(module)
-        return Meaning("module", (), Evidence.IMPORTED, "", (file,), module) if file is not None else None
+    def _rust_meaning(self, module: RustModule) -> Meaning | None:
+        scope = self._all.modules.rust.scope(module)
+        return Meaning("module", (), Evidence.IMPORTED, "", (scope.file,), module) if scope is not None else None
 
     def _as_meaning(self, places: Sequence[Place], evidence: Evidence, name: str) -> Meaning | None:
         if not places:
@@ -479,9 +534,8 @@ class _File:
                 and name in ("self", "super")
                 and (name == "super" or not self._is_value(container))
             ):
-                inline = any(self._facts.symbols[each].kind is SymbolKind.MODULE for each in self._chain(container))
-                crate, inside = self._all.modules.rust_module(self._path)
-                return self._rust_meaning((crate, inside if name == "self" or inline else inside[:-1]))
+                module = self._all.modules.rust.of(self._path, container)
+                return self._rust_meaning(module if name == "self" else module.above)
             return self._own_type(name, container, depth)
         variable = self._flow.variable(name, at)
         if variable is not None:
@@ -493,7 +547,11 @@ class _File:
             if found is not None and found.kind == "symbols":
                 return found._replace(evidence=Evidence.FLOW)
             return found or _UNKNOWN
-        return self._in_file(name, container) or self._implicit(name, container, depth) or self._named(name, depth)
+        return (
+            self._in_file(name, container)
+            or self._implicit(name, container, depth)
+            or self._named(name, container, depth)
+        )
 
     def _nested(self, name: str, container: int) -> Meaning | None:
         """A function that a variable of a function around has been given as its only value."""
@@ -521,6 +579,15 @@ class _File:
             container = self._facts.symbols[container].container
         return chain
 
+    def _levels(self, container: int) -> Sequence[int]:
+        """Where names that can be seen within a definition are defined; in Rust a module sees nothing around it."""
+        chain = self._chain(container)
+        if self._language is Language.RUST:
+            for place, each in enumerate(chain):
+                if self._facts.symbols[each].kind is SymbolKind.MODULE:
+                    return chain[: place + 1]
+        return [*chain, -1]
+
     def _own_type(self, name: str, container: int, depth: int) -> Meaning | None:
         for index in self._chain(container):
             symbol = self._facts.symbols[index]
@@ -529,7 +596,7 @@ class _File:
                 owner = type_name(symbol.name.rpartition(" for ")[2])
             if not owner:
                 continue
-            own = self._type_named(owner, depth) or Meaning("type", (), Evidence.RECEIVER, owner)
+            own = self._type_named(owner, depth, symbol.container) or Meaning("type", (), Evidence.RECEIVER, owner)
             if name in _ABOVE:
                 for base, path in self._all.bases.get(own.name, ()):
                     above = self._at(path)._type_named(type_name(base), depth + 1)
@@ -545,7 +612,7 @@ class _File:
         if not candidates:
             return None
         visible: list[int] = []
-        for level in [*self._chain(container), -1]:
+        for level in self._levels(container):
             if (
                 level >= 0
                 and self._facts.symbols[level].kind in TYPES | {SymbolKind.IMPL}
@@ -562,6 +629,11 @@ class _File:
             ]
             if visible:
                 break
+        if not visible and self._language is Language.RUST:
+            # A macro holds in all that follows it, in the modules within as well.
+            visible = [
+                index for index in candidates if self._facts.symbols[index].kind is SymbolKind.MACRO and not types
+            ]
         if not visible:
             # At the top of the file, within its namespaces.
             visible = [
@@ -582,21 +654,23 @@ class _File:
             return None
         return self._member(own, name, depth)
 
-    def _named(self, name: str, depth: int) -> Meaning | None:
+    def _named(self, name: str, container: int, depth: int) -> Meaning | None:
         """A name that comes from elsewhere: imported, of the same package, or of everything that is imported."""
+        if self._language is not Language.RUST:
+            container = -1  # what is imported holds for the whole file
         if depth > 1:
-            return self._from_elsewhere(name, depth)
-        if name not in self._known:
-            self._known[name] = self._from_elsewhere(name, 1)
-        return self._known[name]
+            return self._from_elsewhere(name, container, depth)
+        if (name, container) not in self._known:
+            self._known[name, container] = self._from_elsewhere(name, container, 1)
+        return self._known[name, container]
 
-    def _from_elsewhere(self, name: str, depth: int) -> Meaning | None:
+    def _from_elsewhere(self, name: str, container: int, depth: int) -> Meaning | None:
+        if self._language is Language.RUST:
+            return self._rust_named(name, container, depth)
         for each in self._imports.get(name, ()):
             found = self._imported(each, depth)
             if found is not None:
                 return found
-        if self._language is Language.RUST:
-            return self._rust_named(name, depth)
         if self._language is Language.GO or self._language in JVM or self._language is Language.CSHARP:
             group = self._all.group(self._path)
             files = self._all.groups.get(group, ()) if group or self._language is Language.GO else ()
@@ -611,7 +685,7 @@ class _File:
 
     def _of_stars(self, name: str, depth: int) -> Meaning | None:
         for each in self._stars:
-            files = list(self._all.modules.files(self._path, self._language, each.module, each.name))
+            files = list(self._all.modules.files(self._path, self._language, each))
             if self._language in C:
                 files += [path for file in files for path in self._twins(file)]
             elif self._language in JVM or self._language is Language.CSHARP:
@@ -652,16 +726,12 @@ class _File:
         if self._language is Language.RUST:
             return self._rust_import(each, depth)
         if self._language is Language.GO:
-            folder = self._all.modules.go_package(each.module)
+            folder = self._all.modules.go.package(each.module, self._path)
             if folder is None:
                 return Meaning("library", (), Evidence.IMPORTED, each.module)
-            return Meaning("module", (), Evidence.IMPORTED, each.module, self._all.modules.go_folders[folder])
+            return Meaning("module", (), Evidence.IMPORTED, each.module, self._all.modules.go.folders[folder])
         name = each.name or re.split(r"[./\\]", each.module)[-1]
-        files = [
-            path
-            for path in self._all.modules.files(self._path, self._language, each.module, each.name)
-            if path in self._all.facts
-        ]
+        files = [path for path in self._all.modules.files(self._path, self._language, each) if path in self._all.facts]
         package = each.module.replace("\\", ".")
         if not each.name:
             package = package.rpartition(".")[0]
@@ -678,61 +748,38 @@ class _File:
         return Meaning("library", (), Evidence.IMPORTED, each.module)
 
     def _rust_import(self, each: Import, depth: int) -> Meaning | None:
-        parts = [part for part in each.module.split("::") if part] + (
-            [each.name] if each.name not in ("", "*", "self") else []
-        )
-        return self._rust_path(parts, depth)
-
-    def _rust_path(self, parts: Sequence[str], depth: int) -> Meaning | None:
+        parts = rust_parts(each)
         if not parts:
             return None
         first = parts[0]
-        start = self._all.modules.rust_start(self._path, first)
-        if start is None:
-            found: Meaning | None = None
-            if len(parts) > 1 and first not in self._imports:
-                found = self._in_file(first, -1)
+        module = self._all.modules.rust.of(self._path, each.container)
+        start = self._all.modules.rust.start(self._path, module, first)
+        if start is not None:
+            found = self._rust_meaning(start)
+        else:
+            found = self._of_rust_module(module, first, depth + 1) if len(parts) > 1 else None
             if found is None:
                 return Meaning("library", (), Evidence.IMPORTED, first)
-        else:
-            found = self._rust_meaning(start)
-            within = self._all.modules.rust_file((start[0], (*start[1], first))) is not None
-            if (
-                first not in ("crate", "self", "super")
-                and within
-                and start == self._all.modules.rust_module(self._path)
-            ):
-                found = self._rust_meaning((start[0], (*start[1], first)))
         for part in parts[1:]:
-            found = self._member(found, part, depth) if found is not None else None
+            found = self._member(found, part, depth + 1) if found is not None else None
         return found
 
-    def _rust_named(self, name: str, depth: int) -> Meaning | None:
+    def _rust_named(self, name: str, container: int, depth: int) -> Meaning | None:
+        module = self._all.modules.rust.of(self._path, container)
         if name == "crate":
-            crate, _ = self._all.modules.rust_module(self._path)
-            return self._rust_meaning((crate, ()))
-        crate, inside = self._all.modules.rust_module(self._path)
-        child = self._rust_meaning((crate, (*inside, name)))
+            return self._rust_meaning(RustModule(module.crate))
+        levels = self._levels(container)
+        for level in levels:
+            for each in self._imports.get(name, ()):
+                if each.container == level and (found := self._imported(each, depth)) is not None:
+                    return found
+        child = self._rust_meaning(module.child(name))
         if child is not None:
             return child
-        for index in self._by_name.get(name, ()):
-            if self._facts.symbols[index].kind is SymbolKind.MODULE:
-                return Meaning("module", (), Evidence.LOCAL, name, (self._path,), (crate, inside))
-        for index in self._all.top(self._path).get(name, ()):
-            found = self._as_meaning([Place(self._path, index)], Evidence.LOCAL, name)
-            if found is not None:
-                return found
-        for each in self._stars:
-            found = self._imported(each._replace(name=""), depth + 1)
-            if found is not None and found.kind == "module" and found.files != (self._path,):
-                inner = self._of_rust_module(found, name, depth + 1)
-                if inner is not None:
-                    return inner
-            elif found is not None and found.kind == "type":
-                inner = self._member(found, name, depth)
-                if inner is not None:
-                    return inner
-        other = self._all.modules.rust_crate(name, self._path)
+        found = self._of_rust_stars(name, levels, depth)
+        if found is not None:
+            return found
+        other = self._all.modules.rust.crate(name, self._path)
         return self._rust_meaning(other) if other is not None else None
 
 

@@ -75,6 +75,8 @@ _FLOWS = {
     Language.JAVASCRIPT: "recollect.codebase.graph.javascript_flow:flow_of",
     Language.TYPESCRIPT: "recollect.codebase.graph.javascript_flow:flow_of",
     Language.TSX: "recollect.codebase.graph.javascript_flow:flow_of",
+    Language.JSON: "recollect.codebase.graph.manifests_flow:flow_of",
+    Language.TEXT: "recollect.codebase.graph.manifests_flow:flow_of",
 } | dict.fromkeys(
     (
         Language.GO,
