@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from recollect.codebase.graph.definitions import CALLABLES, TYPES, Definitions, Place
+from recollect.codebase.graph.implementations import Implementations
 from recollect.codebase.graph.modules import JVM, C, Modules, rust_parts
 from recollect.codebase.graph.names_flow import type_name
 from recollect.codebase.graph.rust_modules import RustModule
@@ -34,6 +35,8 @@ CONFIDENCE: Mapping[Evidence, float] = {
 }
 MOST_TARGETS = 4
 """Of a name with more meanings than this none is told."""
+MOST_IMPLEMENTING = 8
+"""Of an interface's method with more bodies than this only the declaration is told."""
 MOST_GUESSES = 3
 DEEPEST = 6
 """Steps from a variable to its value to its value that are taken."""
@@ -78,16 +81,28 @@ _SAME = frozenset(
         "iter_mut", "into_iter", "unwrap_or_default", "await", "to_owned", "get_mut", "stream", "toList", "to_vec",
         "rev", "filter", "sorted", "reversed", "skip", "take", "ok", "also", "apply", "let", "take_if",
         "orElseThrow", "join", "result", "Result", "unwrap_or", "unwrap_or_else", "ok_or", "ok_or_else", "map_err",
-        "context", "with_context", "values", "orElse", "cloned", "copied", "as_deref",
+        "context", "with_context", "values", "orElse", "cloned", "copied", "as_deref", "or", "or_else", "or_insert",
+        "or_insert_with", "or_default", "enumerate", "chain", "peekable", "by_ref", "as_deref_mut", "into_inner",
+        "values_mut", "into_values", "drain", "take_while", "skip_while", "step_by", "inspect", "as_slice",
+        "as_mut_slice", "upgrade", "expect_err", "get_or_insert_with", "deref", "deref_mut", "or_insert_with_key",
     }
 )  # fmt: skip
 """Methods of wrappers and containers whose result has the type that is wrapped."""
 _ELEMENT = frozenset(
     {
         "get", "first", "last", "next", "pop", "find", "nth", "First", "Last", "Single", "Find", "Pop", "remove",
-        "peek", "poll", "findFirst", "front", "back", "at", "head",
+        "peek", "poll", "findFirst", "front", "back", "at", "head", "get_mut", "first_mut", "last_mut", "max_by_key",
+        "min_by_key", "max_by", "min_by", "swap_remove", "pop_front", "pop_back", "entry", "front_mut", "back_mut",
+        "recv", "reduce", "next_back",
     }
 )  # fmt: skip
+_MAKING = frozenset({"default", "from", "from_iter", "from_str", "try_from"})
+"""Functions of Rust's own traits that give a value of the type that they are called of, often derived."""
+_BOUNDS = {
+    Language.GO: r"[\[,]\s*NAME(?:\s*,\s*\w+)*\s+~?([A-Za-z_][\w.]*)",
+    Language.RUST: r"(?:[<,]|\bwhere)\s*NAME\s*:\s*(?:\?\w+\s*\+\s*)?([A-Za-z_][\w:]*)",
+}
+"""How a parameter of a type or function is said to be bound by a trait or an interface."""
 _LINK = re.compile(r"([^.\[\](){}]*)((?:\(\)|\[\]|\{\})*)")
 _QUIET = frozenset({UseKind.READ, UseKind.WRITE, UseKind.TYPE})
 """What is not told when its definition is not found: most of it is local."""
@@ -136,7 +151,12 @@ class _Family:
         self.definitions = definitions
         self.rust_names: dict[tuple[RustModule, str], Meaning | None] = {}
         """What names in modules of Rust mean; None as well while it is being found out."""
+        self.implementations = Implementations(definitions, self._type_at)
         self._files: dict[str, _File] = {}
+
+    def _type_at(self, path: str, name: str, container: int) -> Sequence[Place]:
+        found = self.file(path).type_named(name, 0, container)
+        return found.places if found is not None and found.kind == "type" else ()
 
     def file(self, path: str) -> "_File":
         if path not in self._files:
@@ -219,7 +239,16 @@ class _File:
         elif use.kind is UseKind.CALL:
             # What a field holds is not known, even where it is called as a method of its name would be.
             places = [place for place in places if self._all.symbol(place).kind in CALLABLES]
+            if len(places) <= MOST_TARGETS:
+                return self._with_implementations(places), meaning.evidence, ""
         return places if len(places) <= MOST_TARGETS else (), meaning.evidence, ""
+
+    def _with_implementations(self, places: Sequence[Place]) -> Sequence[Place]:
+        """Methods, and of those that an interface declares what implements them."""
+        if self._language not in (Language.GO, Language.RUST):
+            return places
+        bodies = [each for place in places for each in self._family.implementations.of(place)]
+        return [*dict.fromkeys([*places, *bodies])] if len(bodies) <= MOST_IMPLEMENTING else places
 
     def _guess(
         self, links: Sequence[tuple[str, str]], use: Use, *, unknown: bool
@@ -340,23 +369,42 @@ class _File:
         other = self._at(path)
         if name in ("Self", "self", "this", "static"):
             return None
-        found = other._type_named(name, depth, container)
+        found = other.type_named(name, depth, container)
         return found._replace(kind="instance", many=many) if found is not None and found.kind == "type" else found
 
-    def _type_named(self, name: str, depth: int, container: int = -1) -> Meaning | None:
+    def type_named(self, name: str, depth: int, container: int = -1) -> Meaning | None:
         if depth > DEEPEST:
             return None
         if "." in name:
             found = self._follow(_links(name), 1 << 60, container, UseKind.TYPE, depth + 1)
         else:
             found = self._in_file(name, container, types=True) or self._named(name, container, depth + 1)
+        if found is None and (bound := self._bound_of(name, container)):
+            return self.type_named(bound, depth + 1, container)
         if found is None or found.kind in ("unknown", "module"):
             places = self._all.types.get(name.rpartition(".")[2])
+            if not places and self._language is Language.RUST and name in self._all.members:
+                return Meaning("type", (), Evidence.RECEIVER, name)  # a type of the language that traits extend
             return Meaning("type", places, Evidence.UNIQUE, name.rpartition(".")[2]) if len(places) == 1 else None
         if found.kind == "symbols":
             kinds = [place for place in found.places if self._all.symbol(place).kind in TYPES]
             return Meaning("type", kinds, found.evidence, name.rpartition(".")[2]) if kinds else None
         return found
+
+    def _bound_of(self, name: str, container: int) -> str:
+        """The trait or interface that a parameter of a type or function is bound by, where it says so."""
+        if self._language not in (Language.GO, Language.RUST) or not name.isidentifier():
+            return ""
+        pattern = _BOUNDS[self._language].replace("NAME", name)
+        for index in self._chain(container):
+            symbol = self._facts.symbols[index]
+            # What a parameter of a type is bound by may be said by its `impl` alone.
+            impls = [each for each in self._by_name[symbol.name] if self._facts.symbols[each].kind is SymbolKind.IMPL]
+            for each in [index, *(impls if symbol.kind in TYPES else ())]:
+                said = re.search(pattern, self._facts.symbols[each].signature)
+                if said is not None:
+                    return said[1].replace("::", ".")
+        return ""
 
     # Members
 
@@ -369,9 +417,9 @@ class _File:
             return self._of_module(meaning, name, depth)
         if meaning.kind in ("type", "instance"):
             if meaning.many:
-                if name in _SAME:
-                    return meaning._replace(kind="instance")
-                return meaning._replace(many=False) if name in _ELEMENT else None
+                if name in _ELEMENT:
+                    return meaning._replace(many=False)
+                return meaning._replace(kind="instance") if name in _SAME else None
             places, inherited = self._member_places(meaning, name, depth)
             if places:
                 only_types = all(self._all.symbol(place).kind in TYPES for place in places)
@@ -379,11 +427,24 @@ class _File:
                 if only_types:
                     return Meaning("type", places, evidence, name)
                 return Meaning("symbols", places, evidence)
+            held = self._field_of(meaning, name, depth)
+            if held is not None:
+                return held
             if meaning.kind == "instance" and name in _SAME:
+                return meaning
+            if meaning.kind == "type" and name in _MAKING and self._language is Language.RUST:
                 return meaning
             if meaning.kind == "type" and name == "new" and self._language is Language.RUBY:
                 made = self._members(meaning, ("initialize",))
                 return Meaning("type", made or meaning.places, Evidence.RECEIVER, meaning.name)
+        return None
+
+    def _field_of(self, meaning: Meaning, name: str, depth: int) -> Meaning | None:
+        """The type of a field that has no definition of its own: one that is known by its place, or of a variant."""
+        for place in meaning.places:
+            said = self._all.flow(place.path).fields.get((meaning.name, name))
+            if said is not None and not (name.isidentifier() and meaning.kind == "type"):
+                return self._said(said, place.path, self._all.symbol(place).span.start, depth)
         return None
 
     def _members(self, meaning: Meaning, names: Sequence[str]) -> Sequence[Place]:
@@ -424,7 +485,7 @@ class _File:
             if symbol.kind in TYPES:
                 self._owners[container] = (Place(self._path, container),)
             elif symbol.kind is SymbolKind.IMPL:
-                owner = self._type_named(type_name(symbol.name.rpartition(" for ")[2]), 0, symbol.container)
+                owner = self.type_named(type_name(symbol.name.rpartition(" for ")[2]), 0, symbol.container)
                 self._owners[container] = owner.places if owner is not None and owner.kind == "type" else None
         return self._owners[container]
 
@@ -439,15 +500,26 @@ class _File:
             seen.add(now.name)
             own = [place for place in self._all.members.get(now.name, {}).get(name, ()) if self._is_near(place, now)]
             if own:
-                return self._without_signatures(own), level > 0
+                return self._without_signatures(self._inherent(own)), level > 0
             for base, path in self._all.bases.get(now.name, ()):
                 if not self._is_beside(path, now):
                     continue
                 text = type_name(base.partition("(")[0])
-                found = self._at(path)._type_named(text, depth + 1) if text else None
+                found = self._at(path).type_named(text, depth + 1) if text else None
                 if found is not None and found.kind == "type":
                     waiting.append((found, level + 1))
         return (), False
+
+    def _inherent(self, places: Sequence[Place]) -> Sequence[Place]:
+        """A type's own methods of Rust, where traits have others of their name."""
+        if self._language is not Language.RUST or len(places) < 2:
+            return places
+        own = [place for place in places if not self._impl_of(place).bases]
+        return own or places
+
+    def _impl_of(self, place: Place) -> Symbol:
+        symbol = self._all.symbol(place)
+        return self._all.facts[place.path].symbols[symbol.container] if symbol.container >= 0 else symbol
 
     def _without_signatures(self, places: Sequence[Place]) -> Sequence[Place]:
         """Where a function has a body somewhere, its declarations are not meant."""
@@ -551,6 +623,7 @@ class _File:
             self._in_file(name, container)
             or self._implicit(name, container, depth)
             or self._named(name, container, depth)
+            or (self.type_named(name, depth, container) if self._bound_of(name, container) else None)
         )
 
     def _nested(self, name: str, container: int) -> Meaning | None:
@@ -596,10 +669,10 @@ class _File:
                 owner = type_name(symbol.name.rpartition(" for ")[2])
             if not owner:
                 continue
-            own = self._type_named(owner, depth, symbol.container) or Meaning("type", (), Evidence.RECEIVER, owner)
+            own = self.type_named(owner, depth, symbol.container) or Meaning("type", (), Evidence.RECEIVER, owner)
             if name in _ABOVE:
                 for base, path in self._all.bases.get(own.name, ()):
-                    above = self._at(path)._type_named(type_name(base), depth + 1)
+                    above = self._at(path).type_named(type_name(base), depth + 1)
                     if above is not None and above.kind == "type":
                         return above._replace(kind="instance", evidence=Evidence.INHERITED)
                 return None

@@ -60,8 +60,17 @@ _VARIABLES = {
     "for_expression", "static_item", "const_item", "local_variable_declaration", "field_declaration",
     "enhanced_for_statement", "variable_declaration", "declaration", "property_declaration", "foreach_statement",
     "for_range_loop", "val_definition", "var_definition", "assignment_expression", "assignment", "for_statement",
-    "match_expression", "guard_statement", "if_statement", "type_switch_statement",
+    "match_expression", "guard_statement", "if_statement", "type_switch_statement", "closure_expression",
 }  # fmt: skip
+
+
+_OF_ELEMENTS = {
+    "map", "for_each", "filter", "filter_map", "flat_map", "any", "all", "find", "find_map", "position", "inspect",
+    "take_while", "skip_while", "map_while", "partition", "max_by_key", "min_by_key", "sort_by_key", "sort_by",
+    "sort_unstable_by", "sort_unstable_by_key", "max_by", "min_by", "retain", "reduce", "and_then", "is_some_and",
+    "map_or", "map_or_else", "is_ok_and", "group_by", "dedup_by_key", "rposition", "then", "try_for_each", "or_else",
+}  # fmt: skip
+"""Methods of Rust's containers, iterators and wrappers that hand what is inside to a closure."""
 
 
 class Flow:
@@ -151,6 +160,8 @@ class _Reading:
                 end = node.end_byte
             elif kind == "impl_item":
                 owner = self._impl(node)
+            elif kind == "enum_variant":
+                self._variant(node, owner)
             elif kind in ("package_declaration", "package_header", "package_clause", "namespace_definition"):
                 self.package = self.package or _package(self._text(node))
             elif kind in ("namespace_declaration", "file_scoped_namespace_declaration"):
@@ -222,13 +233,35 @@ class _Reading:
         for child in node.named_children:
             if child.type == "inheritance_specifier":  # also of Swift's extensions
                 self.bases.append([own, self._type_name(self._text(child))])
+        self._ordered(node, own)
         return own
+
+    def _ordered(self, node: "Node", owner: str, before: str = "") -> None:
+        """The fields of `struct Pair(Left, Right)`, and those of a variant, are known by their places."""
+        body = node.child_by_field_name("body")
+        if body is not None and body.type == "ordered_field_declaration_list":
+            for place, kind in enumerate(body.children_by_field_name("type")):
+                self.fields.append([owner, f"{before}{place}", self._type_name(self._text(kind)), ""])
+
+    def _variant(self, node: "Node", owner: str) -> None:
+        name = self._text(node.child_by_field_name("name"))
+        self._ordered(node, owner, f"{name}#")
+        body = node.child_by_field_name("body")
+        for field in body.named_children if body is not None and body.type == "field_declaration_list" else ():
+            kind = self._type_name(self._text(field.child_by_field_name("type")))
+            self.fields.append([owner, f"{name}#{self._text(field.child_by_field_name('name'))}", kind, ""])
 
     def _impl(self, node: "Node") -> str:
         own = self._type_name(self._text(node.child_by_field_name("type")))
         trait = node.child_by_field_name("trait")
         if trait is not None:
             self.bases.append([own, self._type_name(self._text(trait))])
+        body = node.child_by_field_name("body")
+        if body is not None and self._text(trait).rpartition("::")[2] in ("Deref", "DerefMut"):
+            # What it stands for can be called as if it were its own.
+            for child in body.named_children:
+                if child.type == "type_item":
+                    self.bases.append([own, self._type_name(self._text(child.child_by_field_name("type")))])
         return own
 
     def _parameter(self, node: "Node", owner: str, end: int) -> None:
@@ -310,25 +343,19 @@ class _Reading:
                 pattern = node.child_by_field_name("pattern") or node.child_by_field_name("name")
                 kind = self._type_name(self._text(node.child_by_field_name("type")))
                 typed = (kind, "") if kind else self._typed(node.child_by_field_name("value"))
+                # A name is known after its own declaration: `let x = x.next()` means the one before.
+                at = -1 if node.type == "let_condition" else node.end_byte
+                self._bind(pattern, typed, at, end, owner)
                 inner = _only_name(pattern)
-                if inner is not None:
-                    # A name is known after its own declaration: `let x = x.next()` means the one before.
-                    at = inner.start_byte if node.type == "let_condition" else node.end_byte
-                    self._add(at, end, self._text(inner), *typed, owner)
-                    if owner and node.type in ("val_definition", "var_definition"):
-                        self.fields.append([owner, self._text(inner), *typed])
+                if inner is not None and owner and node.type in ("val_definition", "var_definition"):
+                    self.fields.append([owner, self._text(inner), *typed])
             case "match_expression":
                 self._match(node, owner)
             case "for_expression":
-                inner = _only_name(node.child_by_field_name("pattern"))
-                if inner is not None:
-                    self._add(
-                        inner.start_byte,
-                        node.end_byte,
-                        self._text(inner),
-                        *self._typed(node.child_by_field_name("value"), "[]"),
-                        owner,
-                    )
+                typed = self._typed(node.child_by_field_name("value"), "[]")
+                self._bind(node.child_by_field_name("pattern"), typed, -1, node.end_byte, owner)
+            case "closure_expression":
+                self._closure(node, owner)
             case "enhanced_for_statement" | "foreach_statement" | "for_range_loop":
                 self._each(node, owner)
             case "local_variable_declaration" | "field_declaration" | "variable_declaration" | "declaration":
@@ -343,13 +370,68 @@ class _Reading:
                 pass
 
     def _match(self, node: "Node", owner: str) -> None:
-        """`match x { Some(k) => …, Ok(v) => … }`: what is inside has the type that is wrapped."""
         value, body = node.child_by_field_name("value"), node.child_by_field_name("body")
         for arm in body.named_children if body is not None else ():
             pattern = arm.child_by_field_name("pattern")
-            inner = _only_name(pattern.named_children[0]) if pattern is not None and pattern.named_children else None
-            if inner is not None and self._text(pattern).startswith(("Some(", "Ok(")):
-                self._add(inner.start_byte, arm.end_byte, self._text(inner), *self._typed(value), owner)
+            if pattern is not None and pattern.named_children:
+                self._bind(pattern.named_children[0], self._typed(value), -1, arm.end_byte, owner)
+
+    def _bind(self, pattern: "Node | None", typed: tuple[str, str], at: int, end: int, owner: str) -> None:
+        """The names that a pattern of Rust gives to a value, or to what is in it, from `at` or where they stand.
+
+        What is in `Some` and `Ok` has the type that is wrapped; of a tuple the last has the type that is held: it is
+        the value of a map's entry, and what is counted by `enumerate`.
+        """
+        waiting = [(pattern, typed)]
+        while waiting:
+            node, said = waiting.pop()
+            if node is None:
+                continue
+            inner = [child for child in node.named_children if child.type != "mutable_specifier"]
+            match node.type:
+                case "identifier":
+                    self._add(node.start_byte if at < 0 else at, end, self._text(node), *said, owner)
+                case "mut_pattern" | "ref_pattern" | "reference_pattern":
+                    waiting.append((inner[-1] if inner else None, said))
+                case "captured_pattern":
+                    waiting.append((inner[0] if inner else None, said))
+                case "tuple_pattern":
+                    waiting += [(child, ("", "")) for child in inner[:-1]]
+                    waiting.append((inner[-1] if inner else None, said))
+                case "tuple_struct_pattern":
+                    kind = self._text(node.child_by_field_name("type"))
+                    path = path_of(kind)
+                    for place, child in enumerate(inner[1:]):
+                        held = said if kind in ("Some", "Ok") else ("", f"{path}#{place}" if "." in path else "")
+                        waiting.append((child, held))
+                case "struct_pattern":
+                    path = path_of(self._text(node.child_by_field_name("type")))
+                    link = "#" if "." in path else "{}."
+                    for field in inner[1:]:
+                        name = field.child_by_field_name("name")
+                        held = ("", f"{path}{link}{self._text(name)}") if path else ("", "")
+                        if name is not None and field.child_by_field_name("pattern") is None:
+                            self._add(name.start_byte if at < 0 else at, end, self._text(name), *held, owner)
+                        else:
+                            waiting.append((field.child_by_field_name("pattern"), held))
+                case _:
+                    pass
+
+    def _closure(self, node: "Node", owner: str) -> None:
+        """What a closure takes that is handed to a method of a container is what the container holds."""
+        parameters = node.child_by_field_name("parameters")
+        call = node.parent.parent if node.parent is not None and node.parent.type == "arguments" else None
+        function = call.child_by_field_name("function") if call is not None else None
+        if parameters is None or function is None or function.type != "field_expression":
+            return
+        method = self._text(function.child_by_field_name("field"))
+        typed = self._typed(function.child_by_field_name("value"), "[]")
+        taken = [child for child in parameters.named_children if child.type != "parameter"]
+        if method in _OF_ELEMENTS:
+            for child in taken:
+                self._bind(child, typed, -1, node.end_byte, owner)
+        elif method in ("fold", "try_fold") and len(taken) == 2:
+            self._bind(taken[1], typed, -1, node.end_byte, owner)
 
     def _each(self, node: "Node", owner: str) -> None:
         kind = self._type_name(self._text(node.child_by_field_name("type")))
