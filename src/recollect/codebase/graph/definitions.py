@@ -39,13 +39,14 @@ class Named:
         self._facts = facts
         self._languages = frozenset(languages)
         self._kinds = frozenset(kinds)
+        self._searched = facts if isinstance(facts, Searched) else None
         self._found: dict[str, Sequence[Place]] = {}
 
     def get(self, name: str) -> Sequence[Place]:
-        if not isinstance(self._facts, Searched):
+        if self._searched is None:
             return self._all.get(name, ())
         if name not in self._found:
-            self._found[name] = self._places(self._facts.defining(name)).get(name, ())
+            self._found[name] = self._places(self._searched.defining(name)).get(name, ())
         return self._found[name]
 
     @cached_property

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 from recollect.codebase.graph.definitions import TYPES, Definitions, Place
-from recollect.codebase.graph.names_flow import type_name
+from recollect.codebase.graph.names_paths import type_name
 from recollect.domain.code import Language, Symbol, SymbolKind
 
 MOST_EMBEDDED = 8

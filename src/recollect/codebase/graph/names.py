@@ -3,12 +3,13 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from recollect.codebase.graph.definitions import CALLABLES, TYPES, Definitions, Place
+from recollect.codebase.graph.handed import Handed
 from recollect.codebase.graph.implementations import Implementations
+from recollect.codebase.graph.meanings import Links, Meaning, links_of
 from recollect.codebase.graph.modules import JVM, C, Modules, rust_parts
-from recollect.codebase.graph.names_flow import type_name
+from recollect.codebase.graph.names_paths import type_name
 from recollect.codebase.graph.rust_modules import RustModule
 from recollect.domain.code import (
     Edge,
@@ -71,6 +72,8 @@ FAMILIES: Sequence[frozenset[Language]] = (
     frozenset({Language.SWIFT}),
     frozenset({Language.BASH}),
 )
+_HANDING = frozenset({Language.GO, Language.RUST})
+"""Whose files say what they hand over."""
 _IMPLICIT_THIS = JVM | {Language.CPP, Language.CSHARP, Language.RUBY, Language.SWIFT}
 """Where a bare name may be a member of the type around it."""
 _OWN = frozenset({"self", "this", "Self", "$this", "static"})
@@ -103,28 +106,9 @@ _BOUNDS = {
     Language.RUST: r"(?:[<,]|\bwhere)\s*NAME\s*:\s*(?:\?\w+\s*\+\s*)?([A-Za-z_][\w:]*)",
 }
 """How a parameter of a type or function is said to be bound by a trait or an interface."""
-_LINK = re.compile(r"([^.\[\](){}]*)((?:\(\)|\[\]|\{\})*)")
 _QUIET = frozenset({UseKind.READ, UseKind.WRITE, UseKind.TYPE})
 """What is not told when its definition is not found: most of it is local."""
 _GUESSED = frozenset({UseKind.CALL, UseKind.NEW, UseKind.INHERIT, UseKind.RAISE, UseKind.CATCH, UseKind.DECORATE})
-
-
-class Meaning(NamedTuple):
-    """What a name, or a path of names, stands for."""
-
-    kind: str
-    """`symbols`, `instance` (of a type), `type`, `module`, `library`, or `unknown` (a value of no known type)."""
-    places: Sequence[Place] = ()
-    """The symbols; of an instance or type the type's definitions."""
-    evidence: Evidence = Evidence.LOCAL
-    name: str = ""
-    """Of an instance or type its name, of a library its name."""
-    files: Sequence[str] = ()
-    """Of a module."""
-    rust: RustModule | None = None
-    """Of a module of Rust."""
-    many: bool = False
-    """Of an instance: a container of such."""
 
 
 _UNKNOWN = Meaning("unknown")
@@ -152,11 +136,21 @@ class _Family:
         self.rust_names: dict[tuple[RustModule, str], Meaning | None] = {}
         """What names in modules of Rust mean; None as well while it is being found out."""
         self.implementations = Implementations(definitions, self._type_at)
+        self.handed = Handed(definitions, self.file)
+        self._bases: dict[tuple[str, str], Meaning | None] = {}
         self._files: dict[str, _File] = {}
 
     def _type_at(self, path: str, name: str, container: int) -> Sequence[Place]:
         found = self.file(path).type_named(name, 0, container)
         return found.places if found is not None and found.kind == "type" else ()
+
+    def base(self, written: str, path: str) -> Meaning | None:
+        """The type that another one inherits from, as it is written in a file."""
+        if (written, path) not in self._bases:
+            self._bases[written, path] = None
+            name = type_name(written.partition("(")[0])
+            self._bases[written, path] = self.file(path).type_named(name, 1) if name else None
+        return self._bases[written, path]
 
     def file(self, path: str) -> "_File":
         if path not in self._files:
@@ -222,8 +216,12 @@ class _File:
 
     def _targets(self, use: Use) -> tuple[Sequence[Place], Evidence, str]:
         """Which definitions a use means, why, and else the library that it comes from."""
-        links = _links(use.path)
+        links = links_of(use.path)
         meaning = self._follow(links, use.start, use.container, use.kind)
+        if use.kind is UseKind.CALL and self._language in _HANDING and not self._is_found(meaning):
+            handed = self._family.handed.functions(self._path, links, use.start)
+            if 0 < len(handed) <= MOST_IMPLEMENTING:
+                return handed, Evidence.FLOW, ""
         if meaning is None or meaning.kind == "unknown":
             return self._guess(links, use, unknown=meaning is not None)
         if meaning.kind == "library":
@@ -243,6 +241,28 @@ class _File:
                 return self._with_implementations(places), meaning.evidence, ""
         return places if len(places) <= MOST_TARGETS else (), meaning.evidence, ""
 
+    def _is_found(self, meaning: Meaning | None) -> bool:
+        """Whether it is known what is called without following what is handed over."""
+        if meaning is None or meaning.kind in ("unknown", "instance"):
+            return False
+        return meaning.kind != "symbols" or any(self._all.symbol(each).kind in CALLABLES for each in meaning.places)
+
+    # What is asked while it is followed what is handed over
+
+    def meaning(self, links: Links, at: int) -> Meaning | None:
+        return self._follow(links, at, self._container_at(at), UseKind.CALL)
+
+    def value(self, links: Links, at: int) -> Meaning | None:
+        found = self._follow(links, at, self._container_at(at), None)
+        if found is not None and found.kind == "symbols":
+            found = self._value_of(found, 0, called=False)
+        return found
+
+    def around(self, at: int) -> int:
+        return next(
+            (each for each in self._chain(self._container_at(at)) if self._facts.symbols[each].kind in CALLABLES), -1
+        )
+
     def _with_implementations(self, places: Sequence[Place]) -> Sequence[Place]:
         """Methods, and of those that an interface declares what implements them."""
         if self._language not in (Language.GO, Language.RUST):
@@ -250,9 +270,7 @@ class _File:
         bodies = [each for place in places for each in self._family.implementations.of(place)]
         return [*dict.fromkeys([*places, *bodies])] if len(bodies) <= MOST_IMPLEMENTING else places
 
-    def _guess(
-        self, links: Sequence[tuple[str, str]], use: Use, *, unknown: bool
-    ) -> tuple[Sequence[Place], Evidence, str]:
+    def _guess(self, links: Links, use: Use, *, unknown: bool) -> tuple[Sequence[Place], Evidence, str]:
         """A definition by nothing but its name, when few have it and it is not a name that all have."""
         name = links[-1][0]
         nothing: tuple[Sequence[Place], Evidence, str] = ((), Evidence.NAME, "")
@@ -275,9 +293,7 @@ class _File:
 
     # Paths
 
-    def _follow(
-        self, links: Sequence[tuple[str, str]], at: int, container: int, kind: UseKind | None, depth: int = 0
-    ) -> Meaning | None:
+    def _follow(self, links: Links, at: int, container: int, kind: UseKind | None, depth: int = 0) -> Meaning | None:
         """What a whole path means; None when nothing is known of where it begins."""
         first, marks = links[0]
         single = len(links) == 1
@@ -347,7 +363,7 @@ class _File:
             return self._typed(said[0], path, depth, self._at(path)._container_at(at))
         if said[1] and depth < DEEPEST:
             other = self._at(path)
-            found = other._follow(_links(said[1]), at, other._container_at(at), None, depth + 1)
+            found = other._follow(links_of(said[1]), at, other._container_at(at), None, depth + 1)
             if found is not None and found.kind == "symbols":
                 value = other._value_of(found, depth + 1, called=False)
                 return value if value is not None else found
@@ -376,7 +392,7 @@ class _File:
         if depth > DEEPEST:
             return None
         if "." in name:
-            found = self._follow(_links(name), 1 << 60, container, UseKind.TYPE, depth + 1)
+            found = self._follow(links_of(name), 1 << 60, container, UseKind.TYPE, depth + 1)
         else:
             found = self._in_file(name, container, types=True) or self._named(name, container, depth + 1)
         if found is None and (bound := self._bound_of(name, container)):
@@ -401,8 +417,8 @@ class _File:
             # What a parameter of a type is bound by may be said by its `impl` alone.
             impls = [each for each in self._by_name[symbol.name] if self._facts.symbols[each].kind is SymbolKind.IMPL]
             for each in [index, *(impls if symbol.kind in TYPES else ())]:
-                said = re.search(pattern, self._facts.symbols[each].signature)
-                if said is not None:
+                signature = self._facts.symbols[each].signature
+                if name in signature and (said := re.search(pattern, signature)) is not None:
                     return said[1].replace("::", ".")
         return ""
 
@@ -420,7 +436,7 @@ class _File:
                 if name in _ELEMENT:
                     return meaning._replace(many=False)
                 return meaning._replace(kind="instance") if name in _SAME else None
-            places, inherited = self._member_places(meaning, name, depth)
+            places, inherited = self._member_places(meaning, name)
             if places:
                 only_types = all(self._all.symbol(place).kind in TYPES for place in places)
                 evidence = Evidence.INHERITED if inherited else Evidence.RECEIVER
@@ -489,7 +505,7 @@ class _File:
                 self._owners[container] = owner.places if owner is not None and owner.kind == "type" else None
         return self._owners[container]
 
-    def _member_places(self, meaning: Meaning, name: str, depth: int = 0) -> tuple[Sequence[Place], bool]:
+    def _member_places(self, meaning: Meaning, name: str) -> tuple[Sequence[Place], bool]:
         """Members of a type, else of what it inherits from, and whether it was so."""
         seen: set[str] = set()
         waiting: list[tuple[Meaning, int]] = [(meaning, 0)]
@@ -504,8 +520,7 @@ class _File:
             for base, path in self._all.bases.get(now.name, ()):
                 if not self._is_beside(path, now):
                     continue
-                text = type_name(base.partition("(")[0])
-                found = self._at(path).type_named(text, depth + 1) if text else None
+                found = self._family.base(base, path)
                 if found is not None and found.kind == "type":
                     waiting.append((found, level + 1))
         return (), False
@@ -815,7 +830,7 @@ class _File:
             return found
         owner = Meaning("type", (), Evidence.IMPORTED, package.rpartition(".")[2])
         if each.name and (types := self._all.types.get(owner.name)):  # `import static com.foo.Bar.baz`
-            members, _ = self._member_places(owner._replace(places=types), name, depth)
+            members, _ = self._member_places(owner._replace(places=types), name)
             if members:
                 return Meaning("symbols", members, Evidence.IMPORTED)
         return Meaning("library", (), Evidence.IMPORTED, each.module)
@@ -854,15 +869,6 @@ class _File:
             return found
         other = self._all.modules.rust.crate(name, self._path)
         return self._rust_meaning(other) if other is not None else None
-
-
-def _links(path: str) -> Sequence[tuple[str, str]]:
-    """The names of a path, each with its marks: `a[].b().c` is `a` with `[]`, `b` with `()`, `c`."""
-    links: list[tuple[str, str]] = []
-    for part in path.split("."):
-        match = _LINK.match(part)
-        links.append((match.group(1).strip(), match.group(2)) if match else (part, ""))
-    return links
 
 
 def _local_name(each: Import, language: Language) -> str:

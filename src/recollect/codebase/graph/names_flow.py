@@ -1,12 +1,15 @@
 """Which types the variables, fields and results of one file are said to have, where its language writes them down."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import accumulate
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json, to_json
+
+from recollect.codebase.graph.handed_flow import PARTS, Handing
+from recollect.codebase.graph.names_paths import path_of, type_name
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree
@@ -16,21 +19,6 @@ MOST_LOOKED_AT = 100
 _FIRST = itemgetter(0)
 LONGEST = 240
 """Of a longer type or value no more is read."""
-
-_WRAPPERS = {
-    "Box", "Rc", "Arc", "Option", "Result", "RefCell", "Cell", "Mutex", "RwLock", "Pin", "Cow", "Weak", "OnceLock",
-    "OnceCell", "Optional", "CompletableFuture", "Future", "Promise", "Task", "ValueTask", "Lazy", "Try",
-    "shared_ptr", "unique_ptr", "weak_ptr", "optional", "Atomic", "AtomicReference", "Supplier", "Provider",
-    "MutexGuard", "Ref", "RefMut", "Some", "Deferred", "StateFlow",
-}  # fmt: skip
-_CONTAINERS = {
-    "Vec", "VecDeque", "HashMap", "BTreeMap", "HashSet", "BTreeSet", "List", "ArrayList", "LinkedList", "Set",
-    "Map", "Collection", "Iterable", "Iterator", "Stream", "Queue", "Deque", "Array", "Seq", "IEnumerable", "IList",
-    "ICollection", "Dictionary", "IReadOnlyList", "vector", "map", "unordered_map", "set", "unordered_set", "list",
-    "deque", "array", "MutableList", "MutableMap", "Sequence", "Flow", "ConcurrentHashMap", "TreeMap", "Slice",
-    "IDictionary", "Channel",
-}  # fmt: skip
-_NO_TYPES = {"fn", "func", "Fn", "FnMut", "FnOnce", "var", "auto", "val", "let", "void", "dyn", "impl", "", "_"}
 
 _BLOCKS = {
     "block", "compound_statement", "function_body", "body_statement", "declaration_list", "class_body", "do_block",
@@ -76,7 +64,7 @@ _OF_ELEMENTS = {
 class Flow:
     """What was written into a file's flow, read back."""
 
-    __slots__ = ("bases", "fields", "functions", "package", "variables")
+    __slots__ = ("bases", "fields", "functions", "handed", "package", "variables")
 
     def __init__(self, flow: bytes) -> None:
         kept: dict[str, Any] = from_json(flow) if flow else {}
@@ -94,6 +82,8 @@ class Flow:
             self.fields.setdefault((owner, name), (kind, value))
         self.bases: list[tuple[str, str]] = [(owner, base) for owner, base in kept.get("bases", ())]
         self.package: str = kept.get("package", "")
+        self.handed: Mapping[str, list[list[Any]]] = kept.get("handed", {})
+        """What the file hands over, as `Handing` has it."""
 
     def variable(self, name: str, at: int) -> tuple[int, str, str] | None:
         """Where the variable that a name means at a place is declared, and its type or value; None when it is none."""
@@ -109,22 +99,32 @@ class Flow:
 
 def flow_of(content: bytes, tree: "Tree") -> bytes:
     """The types of a file, to be kept beside its facts."""
-    reading = _Reading(content)
+    return to_json(_read(content, tree, None))
+
+
+def flow_with_handed(content: bytes, tree: "Tree") -> bytes:
+    """The same of Go and Rust, with what the file hands over."""
+    handing = Handing(content)
+    kept = _read(content, tree, handing)
+    return to_json(kept | {"handed": {part: getattr(handing, part) for part in PARTS}})
+
+
+def _read(content: bytes, tree: "Tree", handing: Handing | None) -> dict[str, Any]:
+    reading = _Reading(content, handing)
     reading.walk(tree.root_node)
-    return to_json(
-        {
-            "functions": reading.functions,
-            "variables": reading.variables,
-            "fields": reading.fields,
-            "bases": reading.bases,
-            "package": reading.package,
-        }
-    )
+    return {
+        "functions": reading.functions,
+        "variables": reading.variables,
+        "fields": reading.fields,
+        "bases": reading.bases,
+        "package": reading.package,
+    }
 
 
 class _Reading:
-    def __init__(self, content: bytes) -> None:
+    def __init__(self, content: bytes, handing: Handing | None) -> None:
         self._content = content
+        self._handing = handing
         self._wraps = True
         """Whether `List<T>` and its kin are known by their names; in Go a type of such a name is the program's own."""
         self._lines = [0, *accumulate(len(line) + 1 for line in content.split(b"\n"))]
@@ -168,6 +168,8 @@ class _Reading:
                 self.package = self.package or self._text(node.child_by_field_name("name"))
             if kind in _VARIABLES:
                 self._variable(node, owner, end)
+            if self._handing is not None:
+                self._handing.see(node)
             if node.child_count:
                 waiting.extend((child, owner, end) for child in reversed(node.children) if child.child_count)
         self.variables.sort(key=lambda kept: kept[0])
@@ -590,158 +592,3 @@ def _package(text: str) -> str:
 
 def _bare(name: str) -> str:
     return name.strip().lstrip("$@&").strip()
-
-
-def type_name(text: str, *, wraps: bool = True) -> str:
-    """The name of a type without references, brackets and wrappers; `[]` after it for what a container holds."""
-    mark = ""
-    for _ in range(8):
-        text = text.strip().lstrip("&*?:").rstrip("*&?! ").strip()
-        if text.startswith("'"):
-            text = text.partition(" ")[2]
-            continue
-        first, _, rest = text.partition(" ")
-        if first in (
-            "mut",
-            "const",
-            "dyn",
-            "impl",
-            "final",
-            "readonly",
-            "struct",
-            "ref",
-            "out",
-            "in",
-            "async",
-            "some",
-            "any",
-            "volatile",
-        ):
-            text = rest
-            continue
-        if text.startswith("[]"):
-            text, mark = text[2:], "[]"
-            continue
-        if text.startswith("map[") and "]" in text:
-            text, mark = text[text.index("]") + 1 :], "[]"
-            continue
-        if text.startswith("[") and text.endswith("]"):
-            text, mark = text[1:-1].partition(";")[0].rpartition(":")[2], "[]"
-            continue
-        if text.endswith("[]"):
-            text, mark = text[:-2], "[]"
-            continue
-        opening = min((place for place in (text.find("<"), text.find("[")) if place > 0), default=-1)
-        if opening < 0:
-            break
-        base = text[:opening].replace("::", ".").rstrip(".")
-        last = base.rpartition(".")[2]
-        inner = text[opening + 1 :].rstrip(">] ")
-        if wraps and last in _WRAPPERS:
-            text = _arguments(inner)[0]
-        elif wraps and last in _CONTAINERS:
-            text, mark = _arguments(inner)[-1], "[]"
-        else:
-            text = base
-            break
-    name = (
-        text.replace("::", ".")
-        .replace("\\", ".")
-        .replace("->", ".")
-        .split("(")[0]
-        .split("{")[0]
-        .split("+")[0]
-        .split("|")[0]
-    )
-    name = name.strip(" .;,*&?")
-    return name + mark if name not in _NO_TYPES and all(part.isidentifier() for part in name.split(".")) else ""
-
-
-def _arguments(inner: str) -> list[str]:
-    parts, depth, begin = list[str](), 0, 0
-    for place, letter in enumerate(inner):
-        if letter in "<[(":
-            depth += 1
-        elif letter in ">])":
-            depth -= 1
-        elif letter == "," and depth == 0:
-            parts.append(inner[begin:place])
-            begin = place + 1
-    return [*parts, inner[begin:]]
-
-
-_STARTS = ("&", "*", "mut ", "await ", "try ", "ref ", "try! ", "try? ", "async ", "(")
-
-
-def path_of(text: str) -> str:
-    """An expression as a path of names: `&Foo{A: 1}` is `Foo{}`, `new Foo(1).bar[0]` is `new Foo().bar[]`."""
-    text = text.strip()
-    while text.startswith(_STARTS):
-        text = text[next(len(start) for start in _STARTS if text.startswith(start)) :].lstrip()
-    made = text.startswith("new ")
-    if made:
-        text = text[4:].lstrip()
-    parts = list(_links(text))
-    if not parts or parts[-1] is None:
-        return ""
-    path = "".join(part for part in parts if part is not None)
-    if made:
-        head, opened, rest = path.partition("()")
-        path = f"{head}{{}}{rest}" if opened else f"{path}{{}}"
-    return path
-
-
-def _links(text: str) -> Iterable[str | None]:
-    """The names and marks of a path; None at the end when it is more than a path."""
-    place, size = 0, len(text)
-    while place < size:
-        letter = text[place]
-        if letter.isalnum() or letter in "_$@":
-            begin = place
-            while place < size and (text[place].isalnum() or text[place] in "_$@"):
-                place += 1
-            yield text[begin:place].lstrip("$@")
-            continue
-        if letter in "([{":
-            closing = _closing(text, place)
-            yield {"(": "()", "[": "[]", "{": "{}"}[letter]
-            place = closing
-            continue
-        if text.startswith("::<", place):
-            place = _closing(text, place + 2)
-            continue
-        if text.startswith(("::", "->", "?.", "?->"), place):
-            yield "."
-            place += 3 if text.startswith("?->", place) else 2
-            continue
-        if letter == "<" and (closing := _closing(text, place)) < size and text[closing] in "(:.{":
-            place = closing
-            continue
-        if letter == ".":
-            yield "."
-            place += 1
-            continue
-        if letter in "?!;":
-            place += 1
-            continue
-        if letter in " \n\t\r":
-            rest = text[place:].lstrip()
-            if not rest or rest[0] in ".?{(" or rest.startswith("->"):
-                place = size - len(rest)
-                continue
-        yield None
-        return
-
-
-def _closing(text: str, opening: int) -> int:
-    """The place after the bracket that closes the one at `opening`; the end when there is none."""
-    pair = {"(": ")", "[": "]", "{": "}", "<": ">"}[text[opening]]
-    depth = 0
-    for place in range(opening, len(text)):
-        if text[place] == text[opening]:
-            depth += 1
-        elif text[place] == pair:
-            depth -= 1
-            if depth == 0:
-                return place + 1
-    return len(text)

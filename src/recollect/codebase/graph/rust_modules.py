@@ -56,7 +56,7 @@ class RustModules:
         self._facts = facts
         self._manifests = manifests
         self._scopes: dict[RustModule, RustScope | None] = {}
-        self._known: dict[str, Mapping[str, str]] = {}
+        self._crates: dict[tuple[str, str], RustModule | None] = {}
 
     def of(self, path: str, symbol: int = -1) -> RustModule:
         """The module that a definition of a file is in; the file's own for -1."""
@@ -93,6 +93,12 @@ class RustModules:
 
     def crate(self, name: str, importer: str) -> RustModule | None:
         """The library that a file knows by this name; None when it is not in the repository."""
+        key = (name, self.of(importer).crate)
+        if key not in self._crates:
+            self._crates[key] = self._crate(name, importer)
+        return self._crates[key]
+
+    def _crate(self, name: str, importer: str) -> RustModule | None:
         if name in _OF_THE_LANGUAGE:
             return None
         own = self._package_around(importer)
@@ -173,15 +179,13 @@ class RustModules:
 
     def _needed(self, package: _Package) -> Mapping[str, str]:
         """The first files of the libraries that a package needs, by the names that they have in its code."""
-        if package.folder not in self._known:
-            found: dict[str, str] = {}
-            for alias, name in package.needs.items():
-                other = self._libraries.get(name)
-                if other is not None:
-                    # One that is not renamed is known by what its own manifest calls its library.
-                    found[alias.replace("-", "_") if alias != name else other.imported_as] = other.library
-            self._known[package.folder] = found
-        return self._known[package.folder]
+        found: dict[str, str] = {}
+        for alias, name in package.needs.items():
+            other = self._libraries.get(name)
+            if other is not None:
+                # One that is not renamed is known by what its own manifest calls its library.
+                found[alias.replace("-", "_") if alias != name else other.imported_as] = other.library
+        return found
 
     @cached_property
     def _roots(self) -> Sequence[str]:
@@ -216,7 +220,13 @@ class RustModules:
         for path in self._files:
             for name, file in self._said_paths(path):
                 if file in found:
-                    found[file] = found[path].child(name)
+                    usual, said = found[file], found[path].child(name)
+                    found[file] = said
+                    # What is within it goes with it.
+                    for other in self._files:
+                        if basename(file) == "mod.rs" and other.startswith(dirname(file) + "/") and other != file:
+                            rest = found[other].path[len(usual.path) :]
+                            found[other] = RustModule(said.crate, (*said.path, *rest))
         return found
 
     @cached_property
