@@ -46,6 +46,7 @@ class Handed:
     def __init__(self, definitions: Definitions, reader: Callable[[str], Reader]) -> None:
         self._all = definitions
         self._reader = reader
+        self._asking: set[tuple[str, int, str]] = set()
 
     def functions(self, path: str, links: Links, at: int) -> Sequence[Place]:
         """What may be called where a file calls this; nothing when it is not known."""
@@ -104,13 +105,18 @@ class Handed:
 
     def _called(self, path: str, links: Links, at: int) -> Sequence[Place]:
         meaning = self._reader(path).meaning(links, at)
-        if meaning is None or meaning.kind != "symbols":
-            return self.functions(path, links, at) if len(links) == 1 and self._is_variable(path, links, at) else ()
-        return [place for place in meaning.places if self._is_function(place)]
-
-    def _is_variable(self, path: str, links: Links, at: int) -> bool:
-        variable = self._all.flow(path).variable(links[0][0], at)
-        return variable is not None and not variable[2]
+        if meaning is not None and meaning.kind == "symbols":
+            found = [place for place in meaning.places if self._is_function(place)]
+            if found:
+                return found
+        key = (path, at, str(links))
+        if key in self._asking:
+            return ()  # it is given to itself: `state = state(lexer)`
+        self._asking.add(key)
+        try:
+            return self.functions(path, links, at)
+        finally:
+            self._asking.discard(key)
 
     def _of_symbol(self, path: str, name: str, at: int, found: dict[Place, None]) -> Iterator[_Given]:
         """A function by its name, or what a variable of a package is given."""

@@ -39,7 +39,7 @@ MOST_TARGETS = 4
 MOST_IMPLEMENTING = 8
 """Of an interface's method with more bodies than this only the declaration is told."""
 MOST_GUESSES = 3
-DEEPEST = 6
+DEEPEST = 10
 """Steps from a variable to its value to its value that are taken."""
 
 COMMON = frozenset(
@@ -99,6 +99,7 @@ _ELEMENT = frozenset(
         "recv", "reduce", "next_back",
     }
 )  # fmt: skip
+_ALIAS = re.compile(r"(?:pub(?:\([^)]*\))? )?type [^=;]+= ?([^;]+);?$")
 _MAKING = frozenset({"default", "from", "from_iter", "from_str", "try_from"})
 """Functions of Rust's own traits that give a value of the type that they are called of, often derived."""
 _BOUNDS = {
@@ -231,6 +232,8 @@ class _File:
             meaning.kind == "type" and use.kind is UseKind.CALL and self._language is Language.GO
         ):
             return (), Evidence.LOCAL, ""  # in Go, calling a type is a conversion
+        if meaning.kind == "type" and links[-1][0] in _MAKING and self._language is Language.RUST:
+            return (), Evidence.LOCAL, ""  # it is derived: nobody wrote it
         if use.kind in (UseKind.NEW, UseKind.CALL) and meaning.kind == "type":
             made = self._members(meaning, ("constructor",))
             places = made or places
@@ -386,7 +389,13 @@ class _File:
         if name in ("Self", "self", "this", "static"):
             return None
         found = other.type_named(name, depth, container)
-        return found._replace(kind="instance", many=many) if found is not None and found.kind == "type" else found
+        if found is not None and found.kind == "type":
+            found = self._without_alias(found, depth)
+        return (
+            found._replace(kind="instance", many=many or found.many)
+            if found is not None and found.kind == "type"
+            else found
+        )
 
     def type_named(self, name: str, depth: int, container: int = -1) -> Meaning | None:
         if depth > DEEPEST:
@@ -406,6 +415,17 @@ class _File:
             kinds = [place for place in found.places if self._all.symbol(place).kind in TYPES]
             return Meaning("type", kinds, found.evidence, name.rpartition(".")[2]) if kinds else None
         return found
+
+    def _without_alias(self, meaning: Meaning, depth: int) -> Meaning:
+        """The type that another name was given to: `type Engine = core.Engine`."""
+        if self._language not in _HANDING or len(meaning.places) != 1 or depth > DEEPEST:
+            return meaning
+        (place,) = meaning.places
+        symbol = self._all.symbol(place)
+        said = _ALIAS.match(symbol.signature) if symbol.kind is SymbolKind.TYPE else None
+        name = type_name(said[1], wraps=self._language is Language.RUST) if said is not None else ""
+        found = self._typed(name, place.path, depth + 1, symbol.container) if name else None
+        return found if found is not None and found.kind == "instance" else meaning
 
     def _bound_of(self, name: str, container: int) -> str:
         """The trait or interface that a parameter of a type or function is bound by, where it says so."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic_core import from_json, to_json
 
 from recollect.codebase.graph.handed_flow import PARTS, Handing
-from recollect.codebase.graph.names_paths import path_of, type_name
+from recollect.codebase.graph.names_paths import WRAPPERS, arguments_of, path_of, type_name
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree
@@ -25,7 +25,8 @@ _BLOCKS = {
     "lambda_literal", "if_statement", "for_statement", "for_expression", "if_expression", "match_arm",
     "while_expression", "foreach_statement", "enhanced_for_statement", "for_range_loop",
     "try_with_resources_statement", "expression_case", "type_case", "closure_expression", "lambda_expression",
-    "func_literal", "template_body", "if_let_expression", "switch_block_statement_group", "lambda", "method",
+    "func_literal", "communication_case",
+    "template_body", "if_let_expression", "switch_block_statement_group", "lambda", "method",
 }  # fmt: skip
 _FUNCTIONS = {
     "function_declaration", "method_declaration", "function_item", "function_signature_item", "method_elem",
@@ -49,6 +50,7 @@ _VARIABLES = {
     "enhanced_for_statement", "variable_declaration", "declaration", "property_declaration", "foreach_statement",
     "for_range_loop", "val_definition", "var_definition", "assignment_expression", "assignment", "for_statement",
     "match_expression", "guard_statement", "if_statement", "type_switch_statement", "closure_expression",
+    "receive_statement",
 }  # fmt: skip
 
 
@@ -320,12 +322,38 @@ class _Reading:
         if value.type == "type_assertion_expression" or value.type == "as_expression":
             kind = value.child_by_field_name("type") or value.named_children[-1]
             return self._type_name(self._text(kind)), ""
+        if value.type == "composite_literal":
+            kind = self._type_name(self._text(value.child_by_field_name("type")))
+            if kind.endswith("[]"):
+                return (kind[:-2] if mark else kind), ""
+        if value.type == "unary_expression" and self._text(value).startswith("<-"):
+            value, mark = value.child_by_field_name("operand") or value, "[]"
+        value = self._unwrapped(value)
+        if value.type == "macro_invocation" and self._text(value).startswith("vec!["):
+            # Of what a macro takes only the text is known: the first of a list tells of all.
+            path = path_of(arguments_of(self._text(value)[5:].rstrip("]"))[0])
+            return (f"{path[:-2]}[]", "") if path.endswith("{}") else ("", path)
         path = path_of(self._text(value))
         return "", path + mark if path else ""
 
+    def _unwrapped(self, value: "Node") -> "Node":
+        """What is in `Arc::new(…)`, `Some(…)` and their kin, and what `Arc::clone(…)` is of."""
+        while value.type == "call_expression":
+            function = self._text(value.child_by_field_name("function"))
+            wrapper, _, method = function.rpartition("::")
+            wraps = wrapper.rpartition("::")[2] in WRAPPERS and method in ("new", "clone", "from")
+            arguments = value.child_by_field_name("arguments")
+            inner = arguments.named_children if arguments is not None else []
+            if not (wraps or function in ("Some", "Ok")) or len(inner) != 1:
+                break
+            value = inner[0]
+        return value
+
     def _variable(self, node: "Node", owner: str, end: int) -> None:
         match node.type:
-            case "short_var_declaration" | "range_clause":
+            case "type_switch_statement":
+                self._type_switch(node, owner)
+            case "short_var_declaration" | "range_clause" | "receive_statement":
                 left = node.child_by_field_name("left")
                 if left is not None:
                     mark = "[]" if node.type == "range_clause" else ""
@@ -336,15 +364,15 @@ class _Reading:
                 if value is not None and value.type == "expression_list" and value.named_children:
                     value = value.named_children[0]
                 for name in node.children_by_field_name("name"):
-                    self._add(
-                        name.start_byte, end, self._text(name), *((kind, "") if kind else self._typed(value)), owner
-                    )
+                    said, path = self._typed(value)
+                    self._add(name.start_byte, end, self._text(name), kind or said, path, owner)
             case (
                 "let_declaration" | "let_condition" | "static_item" | "const_item" | "val_definition" | "var_definition"
             ):
                 pattern = node.child_by_field_name("pattern") or node.child_by_field_name("name")
                 kind = self._type_name(self._text(node.child_by_field_name("type")))
-                typed = (kind, "") if kind else self._typed(node.child_by_field_name("value"))
+                said, path = self._typed(node.child_by_field_name("value"))
+                typed = (kind or said, path)
                 # A name is known after its own declaration: `let x = x.next()` means the one before.
                 at = -1 if node.type == "let_condition" else node.end_byte
                 self._bind(pattern, typed, at, end, owner)
@@ -370,6 +398,15 @@ class _Reading:
                 self._bound(node, owner, end)
             case _:
                 pass
+
+    def _type_switch(self, node: "Node", owner: str) -> None:
+        """`switch shape := shape.(type)`: in the case of one type the name is of that type."""
+        alias = node.child_by_field_name("alias")
+        for case in node.named_children if alias is not None else ():
+            kinds = case.children_by_field_name("type") if case.type == "type_case" else []
+            if alias is not None and len(kinds) == 1:
+                kind = self._type_name(self._text(kinds[0]))
+                self._add(kinds[0].end_byte, case.end_byte, self._text(alias), kind, "", owner)
 
     def _match(self, node: "Node", owner: str) -> None:
         value, body = node.child_by_field_name("value"), node.child_by_field_name("body")

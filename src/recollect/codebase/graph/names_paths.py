@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-_WRAPPERS = {
+WRAPPERS = {
     "Box", "Rc", "Arc", "Option", "Result", "RefCell", "Cell", "Mutex", "RwLock", "Pin", "Cow", "Weak", "OnceLock",
     "OnceCell", "Optional", "CompletableFuture", "Future", "Promise", "Task", "ValueTask", "Lazy", "Try",
     "shared_ptr", "unique_ptr", "weak_ptr", "optional", "Atomic", "AtomicReference", "Supplier", "Provider",
@@ -48,6 +48,9 @@ def type_name(text: str, *, wraps: bool = True) -> str:
         if text.startswith("[]"):
             text, mark = text[2:], "[]"
             continue
+        if text.startswith(("chan ", "<-chan ", "chan<- ")):
+            text, mark = text.partition(" ")[2], "[]"
+            continue
         if text.startswith("map[") and "]" in text:
             text, mark = text[text.index("]") + 1 :], "[]"
             continue
@@ -63,10 +66,10 @@ def type_name(text: str, *, wraps: bool = True) -> str:
         base = text[:opening].replace("::", ".").rstrip(".")
         last = base.rpartition(".")[2]
         inner = text[opening + 1 :].rstrip(">] ")
-        if wraps and last in _WRAPPERS:
-            text = _arguments(inner)[0]
+        if wraps and last in WRAPPERS:
+            text = arguments_of(inner)[0]
         elif wraps and last in _CONTAINERS:
-            text, mark = _arguments(inner)[-1], "[]"
+            text, mark = arguments_of(inner)[-1], "[]"
         else:
             text = base
             break
@@ -83,7 +86,8 @@ def type_name(text: str, *, wraps: bool = True) -> str:
     return name + mark if name not in _NO_TYPES and all(part.isidentifier() for part in name.split(".")) else ""
 
 
-def _arguments(inner: str) -> list[str]:
+def arguments_of(inner: str) -> list[str]:
+    """What commas divide, but not those within brackets."""
     parts, depth, begin = list[str](), 0, 0
     for place, letter in enumerate(inner):
         if letter in "<[(":
