@@ -34,7 +34,7 @@ def resolve(
         modules = Modules(facts)
         go_on()
         written = (path for path in wanted if facts[path].language in JAVASCRIPT)
-        found.update(javascript.resolve(written, facts, modules))
+        found.update(javascript.resolve(written, facts, modules, callers=callers or ()))
         go_on()
         found.update(names.resolve(wanted, facts, modules))
         python = [path for path in wanted if facts[path].language is Language.PYTHON]
