@@ -16,7 +16,7 @@ from recollect.domain.code import SymbolKind
 DEEPEST = 8
 """Steps backwards that are taken."""
 MOST_ASKED = 400
-"""So many values are looked at for one call."""
+"""So many values are looked at for one call, within which no more calls than `DEEPEST` give what is called."""
 MOST_GIVEN = 200
 """What is given in more places than this may be anything."""
 
@@ -47,9 +47,16 @@ class Handed:
         self._all = definitions
         self._reader = reader
         self._asking: set[tuple[str, int, str]] = set()
+        self._left = 0
+        self._known: dict[tuple[Any, ...], Sequence[_Given]] = {}
 
     def functions(self, path: str, links: Links, at: int) -> Sequence[Place]:
         """What may be called where a file calls this; nothing when it is not known."""
+        self._left = MOST_ASKED
+        found = self._functions(path, links, at)
+        return found if self._left > 0 else ()
+
+    def _functions(self, path: str, links: Links, at: int) -> Sequence[Place]:
         found: dict[Place, None] = {}
         seen: set[tuple[str, int, str]] = set()
         waiting: list[tuple[str, Links, int, int]] = [(path, links, at, 0)]
@@ -59,7 +66,8 @@ class Handed:
             if key in seen:
                 continue
             seen.add(key)
-            if len(seen) > MOST_ASKED:
+            self._left -= 1
+            if self._left <= 0:
                 return ()
             for other, further in self._sources(file, asked, here, found):
                 if depth < DEEPEST:
@@ -83,7 +91,8 @@ class Handed:
                     return
             owner = self._reader(path).value(before, at)
             if owner is not None and owner.kind == "instance":
-                yield from self._put_into(owner, name)
+                key = ("put", *owner.places, name)
+                yield from self._once(key, lambda: self._put_into(owner, name))
             return
         variable = self._all.flow(path).variable(name, at)
         if variable is None:
@@ -96,9 +105,15 @@ class Handed:
         if value:
             yield path, [value, declared - 1]
         yield from self._kept_in(path, name, declared)
-        yield from self._passed(path, name, declared)
+        yield from self._once(("passed", path, name, declared), lambda: self._passed(path, name, declared))
         if kind and not value:
-            yield from self._converted(path, kind, declared)
+            yield from self._once(("converted", path, kind), lambda: self._converted(path, kind, declared))
+
+    def _once(self, key: tuple[Any, ...], find: Callable[[], Iterator[_Given]]) -> Sequence[_Given]:
+        if key not in self._known:
+            self._known[key] = ()  # while it is being found out
+            self._known[key] = [*find()]
+        return self._known[key]
 
     def _is_function(self, place: Place) -> bool:
         return self._all.symbol(place).kind in CALLABLES
@@ -110,11 +125,11 @@ class Handed:
             if found:
                 return found
         key = (path, at, str(links))
-        if key in self._asking:
-            return ()  # it is given to itself: `state = state(lexer)`
+        if key in self._asking or len(self._asking) >= DEEPEST:
+            return ()  # it may be given to itself: `state = state(lexer)`
         self._asking.add(key)
         try:
-            return self.functions(path, links, at)
+            return self._functions(path, links, at)
         finally:
             self._asking.discard(key)
 

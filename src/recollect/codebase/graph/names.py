@@ -218,11 +218,16 @@ class _File:
     def _targets(self, use: Use) -> tuple[Sequence[Place], Evidence, str]:
         """Which definitions a use means, why, and else the library that it comes from."""
         links = links_of(use.path)
-        meaning = self._follow(links, use.start, use.container, use.kind)
-        if use.kind is UseKind.CALL and self._language in _HANDING and not self._is_found(meaning):
+        is_handing = use.kind is UseKind.CALL and self._language in _HANDING
+        # What is called in `choose(true)()` is what the first call gives.
+        gives = is_handing and "()" in links[-1][1]
+        meaning = None if gives else self._follow(links, use.start, use.container, use.kind)
+        if is_handing and not self._is_found(meaning):
             handed = self._family.handed.functions(self._path, links, use.start)
             if 0 < len(handed) <= MOST_IMPLEMENTING:
                 return handed, Evidence.FLOW, ""
+        if gives:
+            return (), Evidence.FLOW, ""
         if meaning is None or meaning.kind == "unknown":
             return self._guess(links, use, unknown=meaning is not None)
         if meaning.kind == "library":

@@ -1,7 +1,7 @@
 """Which types the variables, fields and results of one file are said to have, where its language writes them down."""
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import accumulate
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -440,7 +440,7 @@ class _Reading:
                 case "tuple_struct_pattern":
                     kind = self._text(node.child_by_field_name("type"))
                     path = path_of(kind)
-                    for place, child in enumerate(inner[1:]):
+                    for place, child in _placed(node):
                         held = said if kind in ("Some", "Ok") else ("", f"{path}#{place}" if "." in path else "")
                         waiting.append((child, held))
                 case "struct_pattern":
@@ -570,6 +570,16 @@ class _Reading:
                 name = children[index + 1]
                 until = end if node.type == "guard_statement" else node.end_byte
                 self._add(name.end_byte, until, self._text(name), *self._typed(children[index + 2]), owner)
+
+
+def _placed(pattern: "Node") -> "Iterator[tuple[int, Node]]":
+    """What is in the brackets of a pattern, by its place: `_` takes one as well."""
+    place = -1
+    for child in pattern.children:
+        if child.type in ("(", ","):
+            place += 1
+        elif place >= 0 and child.is_named:
+            yield place, child
 
 
 def _innermost(node: "Node | None") -> "Node | None":
