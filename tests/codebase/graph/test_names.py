@@ -1,5 +1,8 @@
+from typing import Any
+
 import pytest
 
+from recollect.codebase.graph.handed import Handed
 from recollect.codebase.graph.resolving import resolve
 from recollect.domain.code import Edge, Evidence, FileEdges, Unresolved, UseKind
 from tests.codebase.graph.cases import calls_found, facts_of
@@ -155,8 +158,17 @@ fn run(h: &Human) { h.fly(); }
     assert [facts["src/lib.rs"].symbols[edge.target].line for edge in calls] == [4]
 
 
-def test_a_long_chain_of_what_gives_what_is_called_comes_to_an_end() -> None:
-    lines = [f"x{number} := x{number - 1}()" for number in range(1, 3_000)]
-    source = "package a\nfunc first() func() { return first }\nfunc run(x0 func()) {\n" + "\n".join(lines) + "\n}\n"
+def test_a_long_chain_of_what_gives_what_is_called_is_not_followed_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [f"x{number} := x{number - 1}()" for number in range(1, 1_000)]
+    source = "package a\nfunc run(x0 func()) {\n" + "\n".join(lines) + "\n}\n"
+    asked: list[int] = []
+    sources = Handed._sources  # pyright: ignore[reportPrivateUsage]
+
+    def counted(self: Handed, *given: Any) -> Any:
+        asked.append(1)
+        return sources(self, *given)
+
+    monkeypatch.setattr(Handed, "_sources", counted)
     facts = facts_of({"a.go": source})
     assert resolve(["a.go"], facts)["a.go"].edges == []
+    assert len(asked) < 30 * len(lines)
