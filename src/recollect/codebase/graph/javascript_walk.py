@@ -788,7 +788,8 @@ class Walk:
                 continue
             break
         inner = _Frame(frame.file, scope, [made], None)
-        for member in record[4]:
+        # Methods are there before the first static field is given its value.
+        for member in sorted(record[4], key=lambda each: each[1] and each[2] in ("field", "block")):
             self._member_of_class(made, member, inner)
         if frame.file.path == self._session and record[5] == "class":
             frame.file.waiting_classes.append(made)
