@@ -25,8 +25,9 @@ _PACKAGE = ("name", "source", "types", "typings", "module", "main", "exports", "
 _DEPENDENCIES = ("dependencies", "dev-dependencies", "build-dependencies")
 _TARGETS = ("bin", "example", "test", "bench")
 
-_GO = re.compile(rb"^[ \t]*(?:module[ \t]+\S|use[ \t(]|go[ \t]+1)", re.MULTILINE)
-_CARGO = re.compile(rb"^[ \t]*\[+(?:package|workspace|lib|(?:\w+-)?dependencies)\b", re.MULTILINE)
+# Looked for in every text, so it must cost little; each of these manifests says one of its two.
+_GO = (b"module ", b"go 1.")
+_CARGO = (b"[package", b"[workspace")
 _GO_COMMENT = re.compile(r"//.*")
 _GO_BLOCK = re.compile(r"^\s*(\w+)\s*\(([^)]*)\)", re.MULTILINE)
 
@@ -37,13 +38,17 @@ def flow_of(content: bytes, tree: "Tree | None") -> bytes:
         return b""
     if tree is not None:
         said = _json(content, tree)
-    elif _CARGO.search(content):
+    elif _begins_a_line(content, _CARGO):
         said = _cargo(content)
-    elif _GO.search(content):
+    elif _begins_a_line(content, _GO):
         said = _go(content.decode("utf-8", "replace"))
     else:
         said = {}
     return to_json(said) if said else b""
+
+
+def _begins_a_line(content: bytes, signs: tuple[bytes, ...]) -> bool:
+    return content.startswith(signs) or any(b"\n" + sign in content for sign in signs)
 
 
 # JSON
