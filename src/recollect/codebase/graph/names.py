@@ -554,8 +554,9 @@ class _File:
         """A type's own methods of Rust, where traits have others of their name."""
         if self._language is not Language.RUST or len(places) < 2:
             return places
-        own = [place for place in places if not self._impl_of(place).bases]
-        return own or places
+        methods = [place for place in places if self._all.symbol(place).kind in CALLABLES]
+        own = [place for place in methods if not self._impl_of(place).bases]
+        return [place for place in places if place not in methods or place in own] if own else places
 
     def _impl_of(self, place: Place) -> Symbol:
         symbol = self._all.symbol(place)
@@ -600,7 +601,7 @@ class _File:
             return found
         for each in other._imports.get(name, ()):
             # `mod a;` is kept as an import of itself.
-            if each.container == scope.symbol and not each.module.startswith("self::" + name):
+            if each.container == scope.symbol and (each.name or each.module != f"self::{name}"):
                 found = other._imported(each, depth + 1)
                 if found is not None and found.kind not in ("library", "unknown"):
                     return found
