@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from posixpath import basename
 from typing import Any, NamedTuple
 
 import anyio.from_thread
@@ -117,7 +118,7 @@ class Linker:
     ) -> Linked:
         from recollect.codebase.digest import VERSION, unpacked_facts
         from recollect.codebase.graph.definitions import last_name
-        from recollect.codebase.graph.manifests import differ
+        from recollect.codebase.graph.manifests import NAMES, differ
         from recollect.codebase.graph.mending import mended
         from recollect.codebase.kept_facts import KeptFacts
 
@@ -126,6 +127,8 @@ class Linker:
         near = [*leading, *(target for path in changed for target in _targets(leading.get(path)))]
         wanted = [contents[path] for path in [*changed, *near] if path in contents]
         wanted += [known[path] for path in changed if path in known]
+        # One import asks for all manifests.
+        wanted += [content for path, content in contents.items() if basename(path) in NAMES]
         loaded = dict(await self.store.digests(VERSION, [*dict.fromkeys(wanted)]))
 
         def load(content: Content) -> bytes:

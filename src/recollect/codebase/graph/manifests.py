@@ -9,6 +9,8 @@ from pydantic_core import from_json
 
 from recollect.domain.code import Facts, FileFacts, Language
 
+NAMES = frozenset({"tsconfig.json", "jsconfig.json", "package.json", "go.mod", "go.work", "Cargo.toml"})
+"""What they are called, except those that others extend."""
 LANGUAGES = frozenset({Language.JSON, Language.TEXT})
 """What manifests are written in: such a file has a flow only if it is one."""
 
