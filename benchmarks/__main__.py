@@ -40,15 +40,15 @@ def _parser() -> argparse.ArgumentParser:
     code_growth.add_options(which.add_parser("code-growth", help="the cost of a code index as repositories grow"))
     call_graph.add_options(which.add_parser("callgraph", help="who calls whom in small Python programs (PyCG)"))
     call_graph_javascript.add_options(which.add_parser("callgraph-js", help="the same for JavaScript (SWARM-CG)"))
-    which.add_parser("callgraph-ts", help="the same for TypeScript, in programs of our own")
+    which.add_parser("callgraph-own", help="the same for TypeScript, Go and Rust, in programs of our own")
     return parser
 
 
 def _measured(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
     from benchmarks import (
         call_graph,
+        call_graph_cases,
         call_graph_javascript,
-        call_graph_typescript,
         calls,
         code_growth,
         code_search,
@@ -76,8 +76,8 @@ def _measured(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
             return call_graph.measure(options)
         case "callgraph-js":
             return call_graph_javascript.measure(options)
-        case "callgraph-ts":
-            return call_graph_typescript.measure(options)
+        case "callgraph-own":
+            return call_graph_cases.measure()
         case _:
             return [*startup.measure(), *calls.measure()], []
 

@@ -14,6 +14,7 @@ counts for the function around it. Files of a case that are no code (`tsconfig.j
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
@@ -82,21 +83,43 @@ class Outcome(NamedTuple):
         ]
 
 
-def measured(language: str, at_least: float | None = None) -> tuple[list[Row], list[str]]:
-    """The rows for a language's cases: F1 against the bar, precision and recall, and F1 of each kind."""
-    outcomes = [outcome_of(case) for case in cases_in(CASES / language.lower())]
+def measure() -> tuple[list[Row], list[str]]:
+    """The rows of all three languages, and what was missed or said wrongly in the cases that are not held out."""
+    rows: list[Row] = []
+    notes: list[str] = []
+    for language in ("TypeScript", "Go", "Rust"):
+        outcomes = [outcome_of(case) for case in cases_in(CASES / language.lower())]
+        rows += rows_of(language, outcomes)
+        notes.append(f"{language}: {counted(outcomes)}")
+        seen = (outcome for outcome in outcomes if not is_held_out(language, outcome.case.name))
+        notes += [f"{language}: {line}" for outcome in seen for line in outcome.differences]
+    return rows, notes
+
+
+def rows_of(language: str, outcomes: Sequence[Outcome]) -> list[Row]:
+    """Precision, recall and F1 of all cases of a language, and F1 of those that nobody looked at and of each kind."""
     kinds: dict[str, list[Score]] = defaultdict(list)
     for outcome in outcomes:
         kinds[outcome.case.kind].append(outcome.score)
     whole = total(outcome.score for outcome in outcomes)
-    rows = [
-        Row(f"call graph of {language}: F1", whole.f1, at_least=at_least),
-        Row(f"call graph of {language}: precision", whole.precision),
-        Row(f"call graph of {language}: recall", whole.recall),
-        *(Row(f"F1 in {kind}", total(scores).f1) for kind, scores in sorted(kinds.items())),
+    unseen = total(outcome.score for outcome in outcomes if is_held_out(language, outcome.case.name))
+    return [
+        Row(f"{language}: precision", whole.precision),
+        Row(f"{language}: recall", whole.recall),
+        Row(f"{language}: F1", whole.f1),
+        Row(f"{language}: F1 of the held-out third", unseen.f1),
+        *(Row(f"{language}: F1 in {kind}", total(scores).f1) for kind, scores in sorted(kinds.items())),
     ]
-    counted = f"{len(outcomes)} cases, {whole.right} calls found of {whole.true}, {whole.found - whole.right} wrong"
-    return rows, [counted, *(line for outcome in outcomes for line in outcome.differences)]
+
+
+def counted(outcomes: Sequence[Outcome]) -> str:
+    whole = total(outcome.score for outcome in outcomes)
+    return f"{len(outcomes)} cases, {whole.right} calls found of {whole.true}, {whole.found - whole.right} wrong"
+
+
+def is_held_out(language: str, name: str) -> bool:
+    """Whether a case is of the third whose differences nobody looked at while the resolver was worked on."""
+    return int(sha256(f"{language.lower()}/{name}".encode()).hexdigest(), 16) % 3 == 0
 
 
 def total(scores: Iterable[Score]) -> Score:

@@ -15,6 +15,7 @@ from recollect.codebase.digest import VERSION
 from recollect.codebase.indexing import Built
 from recollect.codebase.linking import Linker
 from recollect.codebase.linking_apart import linked_apart
+from recollect.codebase.packing import unpacked_edges
 from recollect.codebase.settling import Settling
 from recollect.domain.code import FileEdges, FileFacts, Language, Unresolved, UseKind
 from recollect.domain.errors import Unavailable
@@ -230,3 +231,63 @@ def test_when_one_half_cannot_be_told_by_another_process_it_is_told_by_this_one(
     assert answers.getvalue().startswith(b"".join(frames))
     assert b'"unresolved":4' in answers.getvalue()
     assert told_here[: -len(paths)] == (paths if fails else paths[:2])
+
+
+BELL = {
+    "tsconfig.json": (
+        '{"compilerOptions": {"paths": {"bell": ["./%s/bell"]}}}',
+        "bell.ts",
+        "export function ring() {}\n",
+    ),
+    "package.json": (
+        '{"name": "house", "imports": {"#bell": "./%s/bell.ts"}}',
+        "bell.ts",
+        "export function ring() {}\n",
+    ),
+    "go.mod": ("module x.org/house\n\nreplace x.org/bell => ./%s\n", "bell.go", "package bell\n\nfunc Ring() {}\n"),
+    "Cargo.toml": ('[package]\nname = "house"\n[lib]\npath = "%s/bell.rs"\n', "bell.rs", "pub fn ring() {}\n"),
+}
+USERS = {
+    "tsconfig.json": ("user.ts", 'import { ring } from "bell";\nring();\n'),
+    "package.json": ("user.ts", 'import { ring } from "#bell";\nring();\n'),
+    "go.mod": ("user.go", 'package house\n\nimport "x.org/bell"\n\nfunc press() { bell.Ring() }\n'),
+    "Cargo.toml": ("src/main.rs", "fn main() { house::ring() }\n"),
+}
+
+
+async def used_by(home: Home, built: Built, path: str) -> set[str]:
+    (packed,) = (await home.store.edges(built.record.id, [path])).values()
+    return {edge.path for edge in unpacked_edges(packed).edges}
+
+
+@pytest.mark.parametrize("manifest", [*BELL])
+async def test_a_manifest_that_means_other_files_is_heeded_by_all_who_are_not_changed(
+    home: Home, tmp_path: Path, manifest: str
+):
+    root = tmp_path / "root"
+    write(root)
+    text, name, bell = BELL[manifest]
+    for folder in ("old", "new"):
+        (root / folder).mkdir()
+        (root / folder / name).write_text(bell)
+    user, using = USERS[manifest]
+    (root / user).parent.mkdir(exist_ok=True)
+    (root / user).write_text(using)
+    (root / manifest).write_text(text % "old")
+    first = await home.build(root)
+    assert await used_by(home, first, user) == {f"old/{name}"}
+    (root / manifest).write_text(text % "new")
+    built = await home.build(root)
+    assert (built.changed, built.record.details["unsettled"]) == ([manifest], 0)
+    assert await used_by(home, built, user) == {f"new/{name}"}
+    await equals_a_clean_index(home, built, root, tmp_path / "clean")
+
+
+async def test_a_manifest_that_means_the_same_files_as_before_is_mended_like_any_file(home: Home, tmp_path: Path):
+    root = tmp_path / "root"
+    write(root)
+    (root / "package.json").write_text('{"name": "house", "version": "1"}')
+    await home.build(root)
+    (root / "package.json").write_text('{"name": "house", "version": "2"}')
+    built = await home.build(root)
+    assert (built.changed, built.record.details["unsettled"]) == (["package.json"], 1)

@@ -26,7 +26,7 @@ from recollect.domain.code import FileFacts, Import, Language, Problem, Span, Sy
 from recollect.storage.derived.token_segments import token
 
 # Raised when the same content would come to something else than before.
-VERSION = 5
+VERSION = 6
 
 
 class Searchable(NamedTuple):

@@ -1,8 +1,8 @@
 """Work that ends when it is asked to stop or takes longer than it may, also where it reports nothing."""
 
 import threading
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -68,7 +68,7 @@ async def heeding(
     return outcome[0]
 
 
-async def meanwhile(work: Callable[[], Awaitable[T]], other: Callable[[], Awaitable[None]]) -> T:
+async def meanwhile(work: Callable[[], Awaitable[T]], other: Callable[[], Coroutine[Any, Any, None]]) -> T:
     """What the work comes to, when the other has been done beside it as well; if it fails, the other ends."""
     outcome: list[T] = []
     failures: list[Exception] = []

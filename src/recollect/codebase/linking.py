@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from posixpath import basename
 from typing import Any, NamedTuple
 
 import anyio.from_thread
@@ -118,6 +119,7 @@ class Linker:
     ) -> Linked:
         from recollect.codebase.digest import VERSION, unpacked_facts
         from recollect.codebase.graph.definitions import last_name
+        from recollect.codebase.graph.manifests import NAMES, differ
         from recollect.codebase.graph.mending import mended
         from recollect.codebase.kept_facts import KeptFacts
 
@@ -126,6 +128,8 @@ class Linker:
         near = [*leading, *(target for path in changed for target in _targets(leading.get(path)))]
         wanted = [contents[path] for path in [*changed, *near] if path in contents]
         wanted += [known[path] for path in changed if path in known]
+        # One import asks for all manifests.
+        wanted += [content for path, content in contents.items() if basename(path) in NAMES]
         loaded = dict(await self.store.digests(VERSION, [*dict.fromkeys(wanted)]))
 
         def load(content: Content) -> bytes:
@@ -136,8 +140,11 @@ class Linker:
             return loaded[content]
 
         old = {path: unpacked_facts(load(known[path])) if path in known else None for path in changed}
+        new = {path: unpacked_facts(load(contents[path])) if path in contents else None for path in changed}
+        if any(differ(old[path], new[path]) for path in changed):
+            return await self.all_linked(contents)
         uses = [one.use for edges in leading.values() for one in edges.unresolved]
-        uses += [use.path for path in changed if path in contents for use in unpacked_facts(load(contents[path])).uses]
+        uses += [use.path for own in new.values() if own is not None for use in own.uses]
         asked = {last_name(use) for use in uses}
         names = await self.store.defining(before.id, VERSION, sorted(name for name in asked if name[:2] != "__"))
         facts = KeptFacts(contents, load, names)

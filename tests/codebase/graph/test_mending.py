@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recollect.codebase.discovery.languages import language_by_name
 from recollect.codebase.graph import mending
 from recollect.codebase.graph.mending import mended
 from recollect.codebase.graph.resolving import resolve
@@ -17,7 +18,7 @@ Sources = dict[str, str]
 
 
 def facts_of(sources: Sources) -> dict[str, FileFacts]:
-    return {path: read_facts(text.encode(), Language.PYTHON) for path, text in sources.items()}
+    return {path: read_facts(text.encode(), language_by_name(path) or Language.TEXT) for path, text in sources.items()}
 
 
 def mended_by(before: Sources, after: Sources) -> dict[str, FileEdges]:
@@ -98,6 +99,39 @@ def test_what_callers_pass_is_followed_into_a_changed_file():
     found = mended_by(before, after)
     assert found == resolved(after)
     assert Edge(0, "main.py", 0, UseKind.CALL, 2, Evidence.FLOW, 0.75) in found["doors.py"].edges
+
+
+@pytest.mark.parametrize(
+    ("doors", "users", "opened"),
+    [
+        (
+            "doors.ts",
+            {"main.ts": 'import { openBy } from "./doors";\nfunction ring() {}\nopenBy(ring);\n'},
+            (
+                "export function openBy(action: () => void) {}\n",
+                "export function openBy(action: () => void) { action(); }\n",
+            ),
+        ),
+        (
+            "doors.go",
+            {"main.go": "package house\n\nfunc ring() {}\n\nfunc main() { openBy(ring) }\n"},
+            (
+                "package house\n\nfunc openBy(action func()) {}\n",
+                "package house\n\nfunc openBy(action func()) { action() }\n",
+            ),
+        ),
+    ],
+)
+def test_what_callers_pass_is_followed_into_a_changed_file_of_other_languages(
+    doors: str, users: Sources, opened: tuple[str, str]
+):
+    before, after = ({doors: text, **users} for text in opened)
+    found = mended_by(before, after)
+    assert found == resolved(after)
+    assert [(edge.path, edge.evidence) for edge in found[doors].edges if edge.kind is UseKind.CALL] == [
+        (next(iter(users)), Evidence.FLOW)
+    ]
+    assert mended_by(after, before) == resolved(before)
 
 
 def test_of_more_users_than_are_resolved_anew_none_is_left_with_a_wrong_definition():

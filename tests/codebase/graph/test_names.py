@@ -1,5 +1,8 @@
+from typing import Any
+
 import pytest
 
+from recollect.codebase.graph.handed import Handed
 from recollect.codebase.graph.resolving import resolve
 from recollect.domain.code import Edge, Evidence, FileEdges, Unresolved, UseKind
 from tests.codebase.graph.cases import calls_found, facts_of
@@ -141,3 +144,31 @@ def test_a_type_that_is_based_on_a_part_of_itself_leads_nowhere() -> None:
         {"a.rs": "trait Error: Error::Base {}\nfn go(error: &dyn Error) { error.run(); Error::Base::make(); }\n"}
     )
     assert {edge.kind for edge in resolve(["a.rs"], facts)["a.rs"].edges} <= {UseKind.TYPE, UseKind.INHERIT}
+
+
+def test_a_type_s_own_method_is_meant_and_not_that_of_a_trait_of_its_name() -> None:
+    source = """trait Pilot { fn fly(&self); }
+struct Human;
+impl Pilot for Human { fn fly(&self) {} }
+impl Human { fn fly(&self) {} }
+fn run(h: &Human) { h.fly(); }
+"""
+    facts = facts_of({"src/lib.rs": source})
+    calls = [edge for edge in resolve(["src/lib.rs"], facts)["src/lib.rs"].edges if edge.kind is UseKind.CALL]
+    assert [facts["src/lib.rs"].symbols[edge.target].line for edge in calls] == [4]
+
+
+def test_a_long_chain_of_what_gives_what_is_called_is_not_followed_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [f"x{number} := x{number - 1}()" for number in range(1, 1_000)]
+    source = "package a\nfunc run(x0 func()) {\n" + "\n".join(lines) + "\n}\n"
+    asked: list[int] = []
+    sources = Handed._sources  # pyright: ignore[reportPrivateUsage]
+
+    def counted(self: Handed, *given: Any) -> Any:
+        asked.append(1)
+        return sources(self, *given)
+
+    monkeypatch.setattr(Handed, "_sources", counted)
+    facts = facts_of({"a.go": source})
+    assert resolve(["a.go"], facts)["a.go"].edges == []
+    assert len(asked) < 30 * len(lines)

@@ -91,7 +91,7 @@ class Definitions:
         if language is Language.GO:
             return dirname(path)
         if language is Language.RUST:
-            return self.modules.rust_module(path)[0]
+            return self.modules.rust.of(path).crate
         return self.flow(path).package
 
     @cached_property

@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 
 from recollect.codebase.graph.definitions import CALLABLES, TYPES, Named, Place, last_name
-from recollect.codebase.graph.javascript_walk import FileState, Target, Walk
+from recollect.codebase.graph.javascript_walk import FileState, Reached, Target, Walk
 from recollect.codebase.graph.modules import JAVASCRIPT, Modules
 from recollect.codebase.graph.names import COMMON, CONFIDENCE, MOST_GUESSES, MOST_TARGETS
 from recollect.domain.code import Edge, Evidence, Facts, FileEdges, FileFacts, SymbolKind, Unresolved, Use, UseKind
@@ -15,12 +15,19 @@ _CONTAINERS = CALLABLES | {SymbolKind.CLASS, SymbolKind.INTERFACE}
 _HOLDERS = frozenset({SymbolKind.VARIABLE, SymbolKind.CONSTANT, SymbolKind.FIELD})
 
 
-def resolve(paths: Iterable[str], facts: Facts, modules: Modules) -> Mapping[str, FileEdges]:
-    """What the uses in these files lead to, as far as they are JavaScript or TypeScript."""
+def resolve(
+    paths: Iterable[str], facts: Facts, modules: Modules, *, callers: Iterable[str] = ()
+) -> Mapping[str, FileEdges]:
+    """What the uses in these files lead to, as far as they are JavaScript or TypeScript.
+
+    What is passed to functions is followed from the same files, and from the callers.
+    """
     own = [path for path in paths if path in facts and facts[path].language in JAVASCRIPT]
     if not own:
         return {}
     resolver = _Resolver(facts, modules)
+    for path in [*own, *callers]:
+        resolver.walk(path)
     return {path: resolver.edges(path) for path in own}
 
 
@@ -28,9 +35,13 @@ class _Resolver:
     def __init__(self, facts: Facts, modules: Modules) -> None:
         self._facts = facts
         self._modules = modules
-        self._walk = Walk(lambda path: facts[path].flow if path in facts else b"", modules.script)
+        self._walk = Walk(self._flow, modules.scripts.script)
         self._symbols: dict[str, _Symbols] = {}
         self._callables = Named(facts, JAVASCRIPT, CALLABLES)
+
+    def _flow(self, path: str) -> bytes:
+        facts = self._facts.get(path)
+        return facts.flow if facts is not None and facts.language in JAVASCRIPT else b""
 
     def _of(self, path: str) -> "_Symbols":
         if path not in self._symbols:
@@ -38,6 +49,10 @@ class _Resolver:
             functions = state.flow["functions"] if state is not None else ()
             self._symbols[path] = _Symbols(self._facts[path], [record[1] for record in functions])
         return self._symbols[path]
+
+    def walk(self, path: str) -> None:
+        """See what is called in a file, and what it gives to functions of others."""
+        self._walk.file(path)
 
     def edges(self, path: str) -> FileEdges:
         facts = self._facts[path]
@@ -50,16 +65,16 @@ class _Resolver:
         uses = facts.uses
         by_start = {use.start: use for use in uses if use.kind in _CALLS}
         done: set[int] = set()
-        for start, reached in sorted(state.calls.items()):
+        for start, reached in sorted({**state.given, **state.calls}.items()):
             use = by_start.get(start)
             kind = use.kind if use is not None else UseKind.NEW if reached.is_new else UseKind.CALL
             source = use.container if use is not None else self._of(path).around(start)
-            found: dict[Place, Evidence] = {}
-            for target, evidence in reached.targets.items():
-                place = self._place(target)
-                if place is not None:
-                    found.setdefault(place, evidence)
-            done.add(start)
+            found = self._places(reached)
+            if (given := state.given.get(start)) is not None:
+                with_given = found | {place: each for place, each in self._places(given).items() if place not in found}
+                found = with_given if len(with_given) <= 2 * MOST_TARGETS else found
+            if found or start in state.calls:
+                done.add(start)
             if len(found) > 2 * MOST_TARGETS:
                 continue
             for place, evidence in found.items():
@@ -77,6 +92,15 @@ class _Resolver:
                 unresolved.append(Unresolved(use.container, use.path, use.kind, use.line, library))
         edges.sort(key=lambda edge: edge.line)
         return FileEdges(edges, unresolved, imports)
+
+    def _places(self, reached: Reached) -> dict[Place, Evidence]:
+        """The symbols of what a call reaches, and why."""
+        found: dict[Place, Evidence] = {}
+        for target, evidence in reached.targets.items():
+            place = self._place(target)
+            if place is not None:
+                found.setdefault(place, evidence)
+        return found
 
     def _place(self, target: Target) -> Place | None:
         """The symbol of a function or class; None when nothing names it."""

@@ -43,6 +43,11 @@ _CALLS_BACK = {
 _TIMERS = {"setTimeout", "setInterval", "setImmediate", "queueMicrotask", "requestAnimationFrame", "process.nextTick"}
 _SAME_ELEMENTS = {"filter", "reverse", "sort", "concat", "values", "flat", "toSorted", "toReversed", "with"}
 _ONE_ELEMENT = {"find", "pop", "shift", "at", "findLast"}
+_OF_CONTAINERS = {
+    *_CALLS_BACK, *_SAME_ELEMENTS, *_ONE_ELEMENT, "push", "unshift", "add", "set", "get", "has", "delete", "slice",
+    "splice", "includes", "indexOf", "join", "keys", "entries", "clear", "length", "size", "fill", "lastIndexOf",
+}  # fmt: skip
+"""What arrays, maps and sets have beside their elements: `list.push` is no element of which the key is not known."""
 
 
 class Target(NamedTuple):
@@ -69,6 +74,7 @@ class FileState:
         "created",
         "exports",
         "flow",
+        "given",
         "imports",
         "libraries",
         "module",
@@ -95,6 +101,8 @@ class FileState:
         self.steps = max(FEWEST_STEPS, STEPS_FOR_A_NODE * len(self.nodes))
         self.calls: dict[int, Reached] = {}
         """By the first byte of what is called."""
+        self.given: dict[int, Reached] = {}
+        """The same, as it was reached by walks of other files through functions of this one."""
         self.libraries: dict[int, str] = {}
         self.created: dict[int, Func] = {}
         self.walked: set[int] = set()
@@ -511,7 +519,7 @@ class Walk:
                 if now.getters and name in now.getters:
                     return self._results(found, [this])
                 return joined(found, unsure) if unsure else found
-            if (unsure := now.props.get(_ALL)) is not None:
+            if (unsure := now.props.get(_ALL)) is not None and not (now.is_array and name in _OF_CONTAINERS):
                 return unsure
             if name == "constructor" and now.maker is not None:
                 return [now.maker]
@@ -780,7 +788,8 @@ class Walk:
                 continue
             break
         inner = _Frame(frame.file, scope, [made], None)
-        for member in record[4]:
+        # Methods are there before the first static field is given its value.
+        for member in sorted(record[4], key=lambda each: each[1] and each[2] in ("field", "block")):
             self._member_of_class(made, member, inner)
         if frame.file.path == self._session and record[5] == "class":
             frame.file.waiting_classes.append(made)
@@ -1315,22 +1324,25 @@ class Walk:
     def _note(
         self, frame: _Frame, start: int, line: int, func: Func, evidence: Evidence, *, is_new: bool = False
     ) -> None:
-        if frame.file.path == self._session:
-            reached = frame.file.calls.get(start)
-            if reached is None:
-                reached = frame.file.calls[start] = Reached(line, is_new, {})
-            reached.targets.setdefault(Target(func.file, False, func.number), evidence)
+        self._note_target(frame, start, line, Target(func.file, False, func.number), evidence, is_new=is_new)
 
     def _note_class(
         self, frame: _Frame, start: int, line: int, made: Class, evidence: Evidence, *, is_new: bool
     ) -> None:
-        if frame.file.path == self._session:
-            constructor = self._constructor(made)
-            if constructor is not None:
-                own = constructor is made.constructor
-                self._note(frame, start, line, constructor, evidence if own else Evidence.INHERITED, is_new=is_new)
-                return
-            reached = frame.file.calls.get(start)
-            if reached is None:
-                reached = frame.file.calls[start] = Reached(line, is_new, {})
-            reached.targets.setdefault(Target(made.file, True, made.number), evidence)
+        constructor = self._constructor(made)
+        if constructor is not None:
+            own = constructor is made.constructor
+            self._note(frame, start, line, constructor, evidence if own else Evidence.INHERITED, is_new=is_new)
+            return
+        self._note_target(frame, start, line, Target(made.file, True, made.number), evidence, is_new=is_new)
+
+    def _note_target(
+        self, frame: _Frame, start: int, line: int, target: Target, evidence: Evidence, *, is_new: bool
+    ) -> None:
+        """What is called in the file whose walk it is; in another file, what it was given by this one."""
+        own = frame.file.path == self._session
+        calls = frame.file.calls if own else frame.file.given
+        reached = calls.get(start)
+        if reached is None:
+            reached = calls[start] = Reached(line, is_new, {})
+        reached.targets.setdefault(target, evidence if own else Evidence.FLOW)

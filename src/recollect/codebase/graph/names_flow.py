@@ -1,12 +1,15 @@
 """Which types the variables, fields and results of one file are said to have, where its language writes them down."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import accumulate
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json, to_json
+
+from recollect.codebase.graph.handed_flow import PARTS, Handing
+from recollect.codebase.graph.names_paths import WRAPPERS, arguments_of, path_of, type_name
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree
@@ -17,27 +20,13 @@ _FIRST = itemgetter(0)
 LONGEST = 240
 """Of a longer type or value no more is read."""
 
-_WRAPPERS = {
-    "Box", "Rc", "Arc", "Option", "Result", "RefCell", "Cell", "Mutex", "RwLock", "Pin", "Cow", "Weak", "OnceLock",
-    "OnceCell", "Optional", "CompletableFuture", "Future", "Promise", "Task", "ValueTask", "Lazy", "Try",
-    "shared_ptr", "unique_ptr", "weak_ptr", "optional", "Atomic", "AtomicReference", "Supplier", "Provider",
-    "MutexGuard", "Ref", "RefMut", "Some", "Deferred", "StateFlow",
-}  # fmt: skip
-_CONTAINERS = {
-    "Vec", "VecDeque", "HashMap", "BTreeMap", "HashSet", "BTreeSet", "List", "ArrayList", "LinkedList", "Set",
-    "Map", "Collection", "Iterable", "Iterator", "Stream", "Queue", "Deque", "Array", "Seq", "IEnumerable", "IList",
-    "ICollection", "Dictionary", "IReadOnlyList", "vector", "map", "unordered_map", "set", "unordered_set", "list",
-    "deque", "array", "MutableList", "MutableMap", "Sequence", "Flow", "ConcurrentHashMap", "TreeMap", "Slice",
-    "IDictionary", "Channel",
-}  # fmt: skip
-_NO_TYPES = {"fn", "func", "Fn", "FnMut", "FnOnce", "var", "auto", "val", "let", "void", "dyn", "impl", "", "_"}
-
 _BLOCKS = {
     "block", "compound_statement", "function_body", "body_statement", "declaration_list", "class_body", "do_block",
     "lambda_literal", "if_statement", "for_statement", "for_expression", "if_expression", "match_arm",
     "while_expression", "foreach_statement", "enhanced_for_statement", "for_range_loop",
     "try_with_resources_statement", "expression_case", "type_case", "closure_expression", "lambda_expression",
-    "func_literal", "template_body", "if_let_expression", "switch_block_statement_group", "lambda", "method",
+    "func_literal", "communication_case",
+    "template_body", "if_let_expression", "switch_block_statement_group", "lambda", "method",
 }  # fmt: skip
 _FUNCTIONS = {
     "function_declaration", "method_declaration", "function_item", "function_signature_item", "method_elem",
@@ -60,14 +49,24 @@ _VARIABLES = {
     "for_expression", "static_item", "const_item", "local_variable_declaration", "field_declaration",
     "enhanced_for_statement", "variable_declaration", "declaration", "property_declaration", "foreach_statement",
     "for_range_loop", "val_definition", "var_definition", "assignment_expression", "assignment", "for_statement",
-    "match_expression", "guard_statement", "if_statement", "type_switch_statement",
+    "match_expression", "guard_statement", "if_statement", "type_switch_statement", "closure_expression",
+    "receive_statement",
 }  # fmt: skip
+
+
+_OF_ELEMENTS = {
+    "map", "for_each", "filter", "filter_map", "flat_map", "any", "all", "find", "find_map", "position", "inspect",
+    "take_while", "skip_while", "map_while", "partition", "max_by_key", "min_by_key", "sort_by_key", "sort_by",
+    "sort_unstable_by", "sort_unstable_by_key", "max_by", "min_by", "retain", "reduce", "and_then", "is_some_and",
+    "map_or", "map_or_else", "is_ok_and", "group_by", "dedup_by_key", "rposition", "then", "try_for_each", "or_else",
+}  # fmt: skip
+"""Methods of Rust's containers, iterators and wrappers that hand what is inside to a closure."""
 
 
 class Flow:
     """What was written into a file's flow, read back."""
 
-    __slots__ = ("bases", "fields", "functions", "package", "variables")
+    __slots__ = ("bases", "fields", "functions", "handed", "package", "variables")
 
     def __init__(self, flow: bytes) -> None:
         kept: dict[str, Any] = from_json(flow) if flow else {}
@@ -85,6 +84,8 @@ class Flow:
             self.fields.setdefault((owner, name), (kind, value))
         self.bases: list[tuple[str, str]] = [(owner, base) for owner, base in kept.get("bases", ())]
         self.package: str = kept.get("package", "")
+        self.handed: Mapping[str, list[list[Any]]] = kept.get("handed", {})
+        """What the file hands over, as `Handing` has it."""
 
     def variable(self, name: str, at: int) -> tuple[int, str, str] | None:
         """Where the variable that a name means at a place is declared, and its type or value; None when it is none."""
@@ -100,22 +101,32 @@ class Flow:
 
 def flow_of(content: bytes, tree: "Tree") -> bytes:
     """The types of a file, to be kept beside its facts."""
-    reading = _Reading(content)
+    return to_json(_read(content, tree, None))
+
+
+def flow_with_handed(content: bytes, tree: "Tree") -> bytes:
+    """The same of Go and Rust, with what the file hands over."""
+    handing = Handing(content)
+    kept = _read(content, tree, handing)
+    return to_json(kept | {"handed": {part: getattr(handing, part) for part in PARTS}})
+
+
+def _read(content: bytes, tree: "Tree", handing: Handing | None) -> dict[str, Any]:
+    reading = _Reading(content, handing)
     reading.walk(tree.root_node)
-    return to_json(
-        {
-            "functions": reading.functions,
-            "variables": reading.variables,
-            "fields": reading.fields,
-            "bases": reading.bases,
-            "package": reading.package,
-        }
-    )
+    return {
+        "functions": reading.functions,
+        "variables": reading.variables,
+        "fields": reading.fields,
+        "bases": reading.bases,
+        "package": reading.package,
+    }
 
 
 class _Reading:
-    def __init__(self, content: bytes) -> None:
+    def __init__(self, content: bytes, handing: Handing | None) -> None:
         self._content = content
+        self._handing = handing
         self._wraps = True
         """Whether `List<T>` and its kin are known by their names; in Go a type of such a name is the program's own."""
         self._lines = [0, *accumulate(len(line) + 1 for line in content.split(b"\n"))]
@@ -151,12 +162,16 @@ class _Reading:
                 end = node.end_byte
             elif kind == "impl_item":
                 owner = self._impl(node)
+            elif kind == "enum_variant":
+                self._variant(node, owner)
             elif kind in ("package_declaration", "package_header", "package_clause", "namespace_definition"):
                 self.package = self.package or _package(self._text(node))
             elif kind in ("namespace_declaration", "file_scoped_namespace_declaration"):
                 self.package = self.package or self._text(node.child_by_field_name("name"))
             if kind in _VARIABLES:
                 self._variable(node, owner, end)
+            if self._handing is not None:
+                self._handing.see(node)
             if node.child_count:
                 waiting.extend((child, owner, end) for child in reversed(node.children) if child.child_count)
         self.variables.sort(key=lambda kept: kept[0])
@@ -222,13 +237,35 @@ class _Reading:
         for child in node.named_children:
             if child.type == "inheritance_specifier":  # also of Swift's extensions
                 self.bases.append([own, self._type_name(self._text(child))])
+        self._ordered(node, own)
         return own
+
+    def _ordered(self, node: "Node", owner: str, before: str = "") -> None:
+        """The fields of `struct Pair(Left, Right)`, and those of a variant, are known by their places."""
+        body = node.child_by_field_name("body")
+        if body is not None and body.type == "ordered_field_declaration_list":
+            for place, kind in enumerate(body.children_by_field_name("type")):
+                self.fields.append([owner, f"{before}{place}", self._type_name(self._text(kind)), ""])
+
+    def _variant(self, node: "Node", owner: str) -> None:
+        name = self._text(node.child_by_field_name("name"))
+        self._ordered(node, owner, f"{name}#")
+        body = node.child_by_field_name("body")
+        for field in body.named_children if body is not None and body.type == "field_declaration_list" else ():
+            kind = self._type_name(self._text(field.child_by_field_name("type")))
+            self.fields.append([owner, f"{name}#{self._text(field.child_by_field_name('name'))}", kind, ""])
 
     def _impl(self, node: "Node") -> str:
         own = self._type_name(self._text(node.child_by_field_name("type")))
         trait = node.child_by_field_name("trait")
         if trait is not None:
             self.bases.append([own, self._type_name(self._text(trait))])
+        body = node.child_by_field_name("body")
+        if body is not None and self._text(trait).rpartition("::")[2] in ("Deref", "DerefMut"):
+            # What it stands for can be called as if it were its own.
+            for child in body.named_children:
+                if child.type == "type_item":
+                    self.bases.append([own, self._type_name(self._text(child.child_by_field_name("type")))])
         return own
 
     def _parameter(self, node: "Node", owner: str, end: int) -> None:
@@ -285,12 +322,38 @@ class _Reading:
         if value.type == "type_assertion_expression" or value.type == "as_expression":
             kind = value.child_by_field_name("type") or value.named_children[-1]
             return self._type_name(self._text(kind)), ""
+        if value.type == "composite_literal":
+            kind = self._type_name(self._text(value.child_by_field_name("type")))
+            if kind.endswith("[]"):
+                return (kind[:-2] if mark else kind), ""
+        if value.type == "unary_expression" and self._text(value).startswith("<-"):
+            value, mark = value.child_by_field_name("operand") or value, "[]"
+        value = self._unwrapped(value)
+        if value.type == "macro_invocation" and self._text(value).startswith("vec!["):
+            # Of what a macro takes only the text is known: the first of a list tells of all.
+            path = path_of(arguments_of(self._text(value)[5:].rstrip("]"))[0])
+            return (f"{path[:-2]}[]", "") if path.endswith("{}") else ("", path)
         path = path_of(self._text(value))
         return "", path + mark if path else ""
 
+    def _unwrapped(self, value: "Node") -> "Node":
+        """What is in `Arc::new(…)`, `Some(…)` and their kin, and what `Arc::clone(…)` is of."""
+        while value.type == "call_expression":
+            function = self._text(value.child_by_field_name("function"))
+            wrapper, _, method = function.rpartition("::")
+            wraps = wrapper.rpartition("::")[2] in WRAPPERS and method in ("new", "clone", "from")
+            arguments = value.child_by_field_name("arguments")
+            inner = arguments.named_children if arguments is not None else []
+            if not (wraps or function in ("Some", "Ok")) or len(inner) != 1:
+                break
+            value = inner[0]
+        return value
+
     def _variable(self, node: "Node", owner: str, end: int) -> None:
         match node.type:
-            case "short_var_declaration" | "range_clause":
+            case "type_switch_statement":
+                self._type_switch(node, owner)
+            case "short_var_declaration" | "range_clause" | "receive_statement":
                 left = node.child_by_field_name("left")
                 if left is not None:
                     mark = "[]" if node.type == "range_clause" else ""
@@ -301,34 +364,28 @@ class _Reading:
                 if value is not None and value.type == "expression_list" and value.named_children:
                     value = value.named_children[0]
                 for name in node.children_by_field_name("name"):
-                    self._add(
-                        name.start_byte, end, self._text(name), *((kind, "") if kind else self._typed(value)), owner
-                    )
+                    said, path = self._typed(value)
+                    self._add(name.start_byte, end, self._text(name), kind or said, path, owner)
             case (
                 "let_declaration" | "let_condition" | "static_item" | "const_item" | "val_definition" | "var_definition"
             ):
                 pattern = node.child_by_field_name("pattern") or node.child_by_field_name("name")
                 kind = self._type_name(self._text(node.child_by_field_name("type")))
-                typed = (kind, "") if kind else self._typed(node.child_by_field_name("value"))
+                said, path = self._typed(node.child_by_field_name("value"))
+                typed = (kind or said, path)
+                # A name is known after its own declaration: `let x = x.next()` means the one before.
+                at = -1 if node.type == "let_condition" else node.end_byte
+                self._bind(pattern, typed, at, end, owner)
                 inner = _only_name(pattern)
-                if inner is not None:
-                    # A name is known after its own declaration: `let x = x.next()` means the one before.
-                    at = inner.start_byte if node.type == "let_condition" else node.end_byte
-                    self._add(at, end, self._text(inner), *typed, owner)
-                    if owner and node.type in ("val_definition", "var_definition"):
-                        self.fields.append([owner, self._text(inner), *typed])
+                if inner is not None and owner and node.type in ("val_definition", "var_definition"):
+                    self.fields.append([owner, self._text(inner), *typed])
             case "match_expression":
                 self._match(node, owner)
             case "for_expression":
-                inner = _only_name(node.child_by_field_name("pattern"))
-                if inner is not None:
-                    self._add(
-                        inner.start_byte,
-                        node.end_byte,
-                        self._text(inner),
-                        *self._typed(node.child_by_field_name("value"), "[]"),
-                        owner,
-                    )
+                typed = self._typed(node.child_by_field_name("value"), "[]")
+                self._bind(node.child_by_field_name("pattern"), typed, -1, node.end_byte, owner)
+            case "closure_expression":
+                self._closure(node, owner)
             case "enhanced_for_statement" | "foreach_statement" | "for_range_loop":
                 self._each(node, owner)
             case "local_variable_declaration" | "field_declaration" | "variable_declaration" | "declaration":
@@ -342,14 +399,78 @@ class _Reading:
             case _:
                 pass
 
+    def _type_switch(self, node: "Node", owner: str) -> None:
+        """`switch shape := shape.(type)`: in the case of one type the name is of that type."""
+        alias = node.child_by_field_name("alias")
+        for case in node.named_children if alias is not None else ():
+            kinds = case.children_by_field_name("type") if case.type == "type_case" else []
+            if alias is not None and len(kinds) == 1:
+                kind = self._type_name(self._text(kinds[0]))
+                self._add(kinds[0].end_byte, case.end_byte, self._text(alias), kind, "", owner)
+
     def _match(self, node: "Node", owner: str) -> None:
-        """`match x { Some(k) => …, Ok(v) => … }`: what is inside has the type that is wrapped."""
         value, body = node.child_by_field_name("value"), node.child_by_field_name("body")
         for arm in body.named_children if body is not None else ():
             pattern = arm.child_by_field_name("pattern")
-            inner = _only_name(pattern.named_children[0]) if pattern is not None and pattern.named_children else None
-            if inner is not None and self._text(pattern).startswith(("Some(", "Ok(")):
-                self._add(inner.start_byte, arm.end_byte, self._text(inner), *self._typed(value), owner)
+            if pattern is not None and pattern.named_children:
+                self._bind(pattern.named_children[0], self._typed(value), -1, arm.end_byte, owner)
+
+    def _bind(self, pattern: "Node | None", typed: tuple[str, str], at: int, end: int, owner: str) -> None:
+        """The names that a pattern of Rust gives to a value, or to what is in it, from `at` or where they stand.
+
+        What is in `Some` and `Ok` has the type that is wrapped; of a tuple the last has the type that is held: it is
+        the value of a map's entry, and what is counted by `enumerate`.
+        """
+        waiting = [(pattern, typed)]
+        while waiting:
+            node, said = waiting.pop()
+            if node is None:
+                continue
+            inner = [child for child in node.named_children if child.type != "mutable_specifier"]
+            match node.type:
+                case "identifier":
+                    self._add(node.start_byte if at < 0 else at, end, self._text(node), *said, owner)
+                case "mut_pattern" | "ref_pattern" | "reference_pattern":
+                    waiting.append((inner[-1] if inner else None, said))
+                case "captured_pattern":
+                    waiting.append((inner[0] if inner else None, said))
+                case "tuple_pattern":
+                    waiting += [(child, ("", "")) for child in inner[:-1]]
+                    waiting.append((inner[-1] if inner else None, said))
+                case "tuple_struct_pattern":
+                    kind = self._text(node.child_by_field_name("type"))
+                    path = path_of(kind)
+                    for place, child in _placed(node):
+                        held = said if kind in ("Some", "Ok") else ("", f"{path}#{place}" if "." in path else "")
+                        waiting.append((child, held))
+                case "struct_pattern":
+                    path = path_of(self._text(node.child_by_field_name("type")))
+                    link = "#" if "." in path else "{}."
+                    for field in inner[1:]:
+                        name = field.child_by_field_name("name")
+                        held = ("", f"{path}{link}{self._text(name)}") if path else ("", "")
+                        if name is not None and field.child_by_field_name("pattern") is None:
+                            self._add(name.start_byte if at < 0 else at, end, self._text(name), *held, owner)
+                        else:
+                            waiting.append((field.child_by_field_name("pattern"), held))
+                case _:
+                    pass
+
+    def _closure(self, node: "Node", owner: str) -> None:
+        """What a closure takes that is handed to a method of a container is what the container holds."""
+        parameters = node.child_by_field_name("parameters")
+        call = node.parent.parent if node.parent is not None and node.parent.type == "arguments" else None
+        function = call.child_by_field_name("function") if call is not None else None
+        if parameters is None or function is None or function.type != "field_expression":
+            return
+        method = self._text(function.child_by_field_name("field"))
+        typed = self._typed(function.child_by_field_name("value"), "[]")
+        taken = [child for child in parameters.named_children if child.type != "parameter"]
+        if method in _OF_ELEMENTS:
+            for child in taken:
+                self._bind(child, typed, -1, node.end_byte, owner)
+        elif method in ("fold", "try_fold") and len(taken) == 2:
+            self._bind(taken[1], typed, -1, node.end_byte, owner)
 
     def _each(self, node: "Node", owner: str) -> None:
         kind = self._type_name(self._text(node.child_by_field_name("type")))
@@ -451,6 +572,16 @@ class _Reading:
                 self._add(name.end_byte, until, self._text(name), *self._typed(children[index + 2]), owner)
 
 
+def _placed(pattern: "Node") -> "Iterator[tuple[int, Node]]":
+    """What is in the brackets of a pattern, by its place: `_` takes one as well."""
+    place = -1
+    for child in pattern.children:
+        if child.type in ("(", ","):
+            place += 1
+        elif place >= 0 and child.is_named:
+            yield place, child
+
+
 def _innermost(node: "Node | None") -> "Node | None":
     """The name in a declarator of C: behind stars, brackets and parameters."""
     for _ in range(12):
@@ -508,158 +639,3 @@ def _package(text: str) -> str:
 
 def _bare(name: str) -> str:
     return name.strip().lstrip("$@&").strip()
-
-
-def type_name(text: str, *, wraps: bool = True) -> str:
-    """The name of a type without references, brackets and wrappers; `[]` after it for what a container holds."""
-    mark = ""
-    for _ in range(8):
-        text = text.strip().lstrip("&*?:").rstrip("*&?! ").strip()
-        if text.startswith("'"):
-            text = text.partition(" ")[2]
-            continue
-        first, _, rest = text.partition(" ")
-        if first in (
-            "mut",
-            "const",
-            "dyn",
-            "impl",
-            "final",
-            "readonly",
-            "struct",
-            "ref",
-            "out",
-            "in",
-            "async",
-            "some",
-            "any",
-            "volatile",
-        ):
-            text = rest
-            continue
-        if text.startswith("[]"):
-            text, mark = text[2:], "[]"
-            continue
-        if text.startswith("map[") and "]" in text:
-            text, mark = text[text.index("]") + 1 :], "[]"
-            continue
-        if text.startswith("[") and text.endswith("]"):
-            text, mark = text[1:-1].partition(";")[0].rpartition(":")[2], "[]"
-            continue
-        if text.endswith("[]"):
-            text, mark = text[:-2], "[]"
-            continue
-        opening = min((place for place in (text.find("<"), text.find("[")) if place > 0), default=-1)
-        if opening < 0:
-            break
-        base = text[:opening].replace("::", ".").rstrip(".")
-        last = base.rpartition(".")[2]
-        inner = text[opening + 1 :].rstrip(">] ")
-        if wraps and last in _WRAPPERS:
-            text = _arguments(inner)[0]
-        elif wraps and last in _CONTAINERS:
-            text, mark = _arguments(inner)[-1], "[]"
-        else:
-            text = base
-            break
-    name = (
-        text.replace("::", ".")
-        .replace("\\", ".")
-        .replace("->", ".")
-        .split("(")[0]
-        .split("{")[0]
-        .split("+")[0]
-        .split("|")[0]
-    )
-    name = name.strip(" .;,*&?")
-    return name + mark if name not in _NO_TYPES and all(part.isidentifier() for part in name.split(".")) else ""
-
-
-def _arguments(inner: str) -> list[str]:
-    parts, depth, begin = list[str](), 0, 0
-    for place, letter in enumerate(inner):
-        if letter in "<[(":
-            depth += 1
-        elif letter in ">])":
-            depth -= 1
-        elif letter == "," and depth == 0:
-            parts.append(inner[begin:place])
-            begin = place + 1
-    return [*parts, inner[begin:]]
-
-
-_STARTS = ("&", "*", "mut ", "await ", "try ", "ref ", "try! ", "try? ", "async ", "(")
-
-
-def path_of(text: str) -> str:
-    """An expression as a path of names: `&Foo{A: 1}` is `Foo{}`, `new Foo(1).bar[0]` is `new Foo().bar[]`."""
-    text = text.strip()
-    while text.startswith(_STARTS):
-        text = text[next(len(start) for start in _STARTS if text.startswith(start)) :].lstrip()
-    made = text.startswith("new ")
-    if made:
-        text = text[4:].lstrip()
-    parts = list(_links(text))
-    if not parts or parts[-1] is None:
-        return ""
-    path = "".join(part for part in parts if part is not None)
-    if made:
-        head, opened, rest = path.partition("()")
-        path = f"{head}{{}}{rest}" if opened else f"{path}{{}}"
-    return path
-
-
-def _links(text: str) -> Iterable[str | None]:
-    """The names and marks of a path; None at the end when it is more than a path."""
-    place, size = 0, len(text)
-    while place < size:
-        letter = text[place]
-        if letter.isalnum() or letter in "_$@":
-            begin = place
-            while place < size and (text[place].isalnum() or text[place] in "_$@"):
-                place += 1
-            yield text[begin:place].lstrip("$@")
-            continue
-        if letter in "([{":
-            closing = _closing(text, place)
-            yield {"(": "()", "[": "[]", "{": "{}"}[letter]
-            place = closing
-            continue
-        if text.startswith("::<", place):
-            place = _closing(text, place + 2)
-            continue
-        if text.startswith(("::", "->", "?.", "?->"), place):
-            yield "."
-            place += 3 if text.startswith("?->", place) else 2
-            continue
-        if letter == "<" and (closing := _closing(text, place)) < size and text[closing] in "(:.{":
-            place = closing
-            continue
-        if letter == ".":
-            yield "."
-            place += 1
-            continue
-        if letter in "?!;":
-            place += 1
-            continue
-        if letter in " \n\t\r":
-            rest = text[place:].lstrip()
-            if not rest or rest[0] in ".?{(" or rest.startswith("->"):
-                place = size - len(rest)
-                continue
-        yield None
-        return
-
-
-def _closing(text: str, opening: int) -> int:
-    """The place after the bracket that closes the one at `opening`; the end when there is none."""
-    pair = {"(": ")", "[": "]", "{": "}", "<": ">"}[text[opening]]
-    depth = 0
-    for place in range(opening, len(text)):
-        if text[place] == text[opening]:
-            depth += 1
-        elif text[place] == pair:
-            depth -= 1
-            if depth == 0:
-                return place + 1
-    return len(text)

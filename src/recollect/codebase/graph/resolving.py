@@ -46,7 +46,7 @@ def resolver(
     modules = Modules(facts)
     go_on()
     written = (path for path in paths if facts[path].language in JAVASCRIPT)
-    found.update(javascript.resolve(written, facts, modules))
+    found.update(javascript.resolve(written, facts, modules, callers=callers or ()))
     go_on()
     found.update(names.resolve(paths, facts, modules))
     python = sorted(path for path in paths if facts[path].language is Language.PYTHON)

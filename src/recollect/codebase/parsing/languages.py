@@ -75,10 +75,12 @@ _FLOWS = {
     Language.JAVASCRIPT: "recollect.codebase.graph.javascript_flow:flow_of",
     Language.TYPESCRIPT: "recollect.codebase.graph.javascript_flow:flow_of",
     Language.TSX: "recollect.codebase.graph.javascript_flow:flow_of",
+    Language.JSON: "recollect.codebase.graph.manifests_flow:flow_of",
+    Language.TEXT: "recollect.codebase.graph.manifests_flow:flow_of",
+    Language.GO: "recollect.codebase.graph.names_flow:flow_with_handed",
+    Language.RUST: "recollect.codebase.graph.names_flow:flow_with_handed",
 } | dict.fromkeys(
     (
-        Language.GO,
-        Language.RUST,
         Language.JAVA,
         Language.C,
         Language.CPP,

@@ -8,9 +8,9 @@ from recollect.domain.code import FileFacts, Language
 def read_facts(content: bytes, language: Language) -> FileFacts:
     """Read a file's definitions, imports and uses; of broken syntax what can be had, and where it is broken."""
     lines = lines_of(content)
-    reader = reader_of(language)
+    reader, flow = reader_of(language), flow_of(language)
     if reader is None:
-        return FileFacts(language, lines)
+        return FileFacts(language, lines, flow=flow(content, None) if flow is not None else b"")
     facts = _read_by_python(content, lines) if language is Language.PYTHON else None
     if facts is not None:
         return facts
@@ -21,7 +21,6 @@ def read_facts(content: bytes, language: Language) -> FileFacts:
     found = Findings(content, language)
     reader(tree, found)
     symbols, imports, uses = found.in_order()
-    flow = flow_of(language)
     return FileFacts(
         language=language,
         lines=lines,

@@ -139,37 +139,44 @@ def _token_tree(found: Findings, node: "Node") -> None:
     children = node.children
     found.stack.extend(child for child in reversed(children) if child.type == "token_tree")
     place = 0
+    value = ""
+    """The path of what stands before a dot."""
     while place < len(children):
         child = children[place]
-        if child.type not in _TOKENS:
-            place += 1
-            continue
-        before = children[place - 1].type if place else ""
-        parts = [found.text_of(child)]
-        while (
-            place + 2 < len(children)
-            and children[place + 1].type in (".", "::")
-            and children[place + 2].type in _TOKENS
-            and len(parts) < _LONGEST_PATH
-        ):
-            place += 2
-            child = children[place]
-            parts.append(found.text_of(child))
-        place += 1
-        if before in ("#", "$", "'"):
-            continue
-        path = ("." if before == "." else "") + ".".join(parts)
-        following = children[place] if place < len(children) else None
-        is_macro = following is not None and following.type == "!"
-        if is_macro:
-            following = children[place + 1] if place + 1 < len(children) else None
-        called = following is not None and following.type == "token_tree"
-        if called and following is not None and (is_macro or found.latin[following.start_byte] == "("):
-            found.uses.append((UseKind.CALL, path, child.start_byte, found.container))
+        if child.type == "token_tree":
+            mark = _MARKS.get(found.latin[child.start_byte], "")
+            value = value + mark if value and mark else ""
+        elif child.type not in _TOKENS:
+            value = value if child.type in (".", "?") else ""
         else:
-            found.scope.reads.append((UseKind.READ, path, child.start_byte, found.container))
+            before = children[place - 1].type if place else ""
+            parts = [found.text_of(child)]
+            while (
+                place + 2 < len(children)
+                and children[place + 1].type in (".", "::")
+                and children[place + 2].type in _TOKENS
+                and len(parts) < _LONGEST_PATH
+            ):
+                place += 2
+                child = children[place]
+                parts.append(found.text_of(child))
+            path = (f"{value}." if before == "." else "") + ".".join(parts)
+            value = ""
+            if before not in ("#", "$", "'"):
+                following = children[place + 1] if place + 1 < len(children) else None
+                is_macro = following is not None and following.type == "!"
+                if is_macro:
+                    following = children[place + 2] if place + 2 < len(children) else None
+                called = following is not None and following.type == "token_tree"
+                if called and following is not None and (is_macro or found.latin[following.start_byte] == "("):
+                    found.uses.append((UseKind.CALL, path, child.start_byte, found.container))
+                else:
+                    found.scope.reads.append((UseKind.READ, path, child.start_byte, found.container))
+                value = path if not is_macro and path.count(".") < _LONGEST_PATH else ""
+        place += 1
 
 
+_MARKS = {"(": "()", "[": "[]"}
 _TOKENS = frozenset({"identifier", "self", "super", "crate"})
 
 

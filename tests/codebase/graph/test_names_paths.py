@@ -1,6 +1,6 @@
 import pytest
 
-from recollect.codebase.graph.names_flow import path_of, type_name
+from recollect.codebase.graph.names_paths import path_of, type_name
 
 
 @pytest.mark.parametrize(
