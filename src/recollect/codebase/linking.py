@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from posixpath import basename
 from typing import Any, NamedTuple
 
 import anyio.from_thread
@@ -129,7 +128,7 @@ class Linker:
         wanted = [contents[path] for path in [*changed, *near] if path in contents]
         wanted += [known[path] for path in changed if path in known]
         # One import asks for all manifests.
-        wanted += [content for path, content in contents.items() if basename(path) in NAMES]
+        wanted += [content for path, content in contents.items() if path[path.rfind("/") + 1 :] in NAMES]
         loaded = dict(await self.store.digests(VERSION, [*dict.fromkeys(wanted)]))
 
         def load(content: Content) -> bytes:

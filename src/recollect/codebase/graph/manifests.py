@@ -1,7 +1,6 @@
 """The manifests of a repository, each read where it is first asked for."""
 
 from collections.abc import Iterator, Mapping
-from functools import cache
 from posixpath import basename, dirname, join, normpath
 from typing import Any
 
@@ -20,15 +19,16 @@ class Manifests:
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
-        self.said = cache(self._said)
+        self._known: dict[str, Mapping[str, Any]] = {}
 
-    def _said(self, path: str) -> Mapping[str, Any]:
+    def said(self, path: str) -> Mapping[str, Any]:
         """All that a file says as a manifest; nothing when it is none, or is not there."""
-        facts = self._facts.get(path)
-        if facts is None or facts.language not in LANGUAGES:
-            return {}
-        flow = facts.flow
-        return from_json(flow) if flow else {}
+        known = self._known.get(path)
+        if known is None:
+            facts = self._facts.get(path)
+            flow = facts.flow if facts is not None and facts.language in LANGUAGES else b""
+            known = self._known[path] = from_json(flow) if flow else {}
+        return known
 
     def named(self, *names: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """The folders that have a file of one of these names, and what that says; not those of installed libraries."""
