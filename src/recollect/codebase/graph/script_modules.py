@@ -1,7 +1,7 @@
 """Which file JavaScript and TypeScript import: by path, by `tsconfig.json`, by `package.json`, else as is usual."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from posixpath import basename, dirname, join, normpath, splitext
 from typing import Any, NamedTuple, cast
 
@@ -36,7 +36,7 @@ class ScriptModules:
         self._facts = facts
         self._manifests = manifests
         self._found: dict[tuple[str, str], str | None] = {}
-        self._compiler = cache(self._read_compiler)
+        self._compilers: dict[tuple[str, int], _Compiler] = {}
 
     def script(self, importer: str, module: str) -> str | None:
         """The file that is imported; None when it is not in the repository."""
@@ -103,7 +103,13 @@ class ScriptModules:
                 return found
         return None
 
-    def _read_compiler(self, path: str, depth: int = 0) -> _Compiler:
+    def _compiler(self, path: str, depth: int = 0) -> _Compiler:
+        key = (path, depth)
+        if key not in self._compilers:
+            self._compilers[key] = self._read_compiler(*key)
+        return self._compilers[key]
+
+    def _read_compiler(self, path: str, depth: int) -> _Compiler:
         said = self._manifests.said(path).get("typescript", {})
         own = dirname(path)
         inherited = _Compiler()
