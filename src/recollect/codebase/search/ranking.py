@@ -34,7 +34,7 @@ WEIGHTS: Final = {
     "scope": 0.4,
     "defines": 0.2,
     "defines_word": 0.35,
-    "history": 0.4,
+    "history": 0.5,
     "lively": 0.1,
     "meaning": 0.4,
     "about": 0.2,
@@ -132,6 +132,7 @@ class Ranker:
         self._types = np.array([bool(_TYPES.search(path)) for path in paths], dtype=np.bool_)
         self._superseded = _superseded(paths, corpus.alive)
         self._lively = history.lively(corpus.row_of, files)
+        self._changed = history.changed(corpus.row_of, files)
 
     def rank(self, query: str, limit: int, toggles: Toggles = Toggles()) -> list[Found]:  # noqa: B008 - frozen
         """The files that fit best, best first."""
@@ -157,7 +158,7 @@ class Ranker:
             signals["defines_word"] = self._defines([word for word, _ in plain] if not alone else [])
             weights["defines"] = DEFINES_ALONE if alone else WEIGHTS["defines"]
         if toggles.graph:
-            signals["history"] = _share(self.history.files(words, corpus.row_of, len(corpus.files)))
+            signals["history"] = self.history.files(words, corpus.row_of, self._changed)
         cosines = np.zeros(len(self._alive), dtype=np.float32)
         if toggles.vector:
             meaning = vectors_of([query])[0]

@@ -1,0 +1,69 @@
+"""Which of the files that have a question's words comes first, and why."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from recollect.codebase.digest import digest
+from recollect.codebase.discovery.traits import traits_by_path
+from recollect.codebase.search.corpus import Corpus
+from recollect.codebase.search.history import History
+from recollect.codebase.search.ranking import Ranker
+from recollect.codebase.words import query_words
+from recollect.domain.code import Language
+from recollect.storage.code import Content, IndexedFile
+
+SAME = "def handle(value: int) -> int:\n    return value\n"
+
+
+def corpus_of(files: dict[str, str]) -> Corpus:
+    corpus = Corpus()
+    corpus.put(
+        (
+            IndexedFile(path, Content(path, Language.PYTHON), len(text), traits_by_path(path), False, 1),
+            digest(text.encode(), Language.PYTHON),
+        )
+        for path, text in files.items()
+    )
+    return corpus
+
+
+def order(query: str, files: dict[str, str], commits: Sequence[tuple[str, Sequence[str]]] = ()) -> list[str]:
+    corpus = corpus_of(files)
+    return [corpus.files[one.file].path for one in Ranker(corpus, History(commits)).rank(query, 9)]
+
+
+def said(query: str, commits: Sequence[tuple[str, Sequence[str]]], *paths: str) -> list[float]:
+    history, row_of = History(commits), {path: row for row, path in enumerate(paths)}
+    found = history.files(query_words(query), row_of, history.changed(row_of, len(paths)))
+    return np.round(found, 3).tolist()
+
+
+# -- history ---------------------------------------------------------------------------------------
+
+
+def test_many_commits_that_have_a_word_say_no_more_than_one_that_has_all() -> None:
+    others = [("Tidy", ["other.py"])] * 2_000
+    commits = [*[("Cache pages", ["hub.py"])] * 30, ("Cache expired tokens", ["tokens.py"]), *others]
+    hub, tokens = said("cache of expired tokens", commits, "hub.py", "tokens.py")
+    assert hub < tokens / 5
+    files = {"hub.py": SAME, "tokens.py": SAME}
+    assert order("expired entries of the cache", files, commits)[0] == "tokens.py"
+
+
+def test_a_commit_that_has_one_word_says_less_than_its_share() -> None:
+    commits = [("Tokens", ["one.py"]), ("Renew expired tokens", ["all.py"]), *[("Tidy", ["other.py"])] * 9]
+    one, whole = said("renew expired tokens", commits, "one.py", "all.py")
+    assert one < whole / 5
+
+
+def test_a_commit_says_less_for_a_file_that_changes_all_the_time() -> None:
+    commits = [("Renew tokens", ["hub.py", "tokens.py"]), *[("Tidy", ["hub.py"])] * 50]
+    hub, tokens = said("renew tokens", commits, "hub.py", "tokens.py")
+    assert 0 < hub < tokens == 1
+
+
+def test_commits_count_by_how_much_of_the_question_the_best_has() -> None:
+    commits = [("Renew tokens", ["tokens.py"]), ("Tidy", ["other.py"])]
+    (whole,), (half,), (none,) = (said(query, commits, "tokens.py") for query in ("renew", "renew roofs", "roofs"))
+    assert none == 0 < half < whole == 1
