@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 
 from recollect.codebase.digest import digest
 from recollect.codebase.discovery.traits import traits_by_path
 from recollect.codebase.search.corpus import Corpus
 from recollect.codebase.search.history import History
-from recollect.codebase.search.ranking import Ranker
+from recollect.codebase.search.ranking import Ranker, Toggles
 from recollect.codebase.words import query_words
 from recollect.domain.code import Language
 from recollect.storage.code import Content, IndexedFile
@@ -67,3 +68,42 @@ def test_commits_count_by_how_much_of_the_question_the_best_has() -> None:
     commits = [("Renew tokens", ["tokens.py"]), ("Tidy", ["other.py"])]
     (whole,), (half,), (none,) = (said(query, commits, "tokens.py") for query in ("renew", "renew roofs", "roofs"))
     assert none == 0 < half < whole == 1
+
+
+# -- what counts less ------------------------------------------------------------------------------
+
+RUNNER = "def run_failed() -> None:\n    # run the tests that failed again\n    return None\n"
+ITS_TEST = "def test_run_failed() -> None:\n    # run the tests that failed again, and again\n    run_failed()\n"
+
+
+def test_what_tests_are_about_comes_before_the_tests_of_it() -> None:
+    files = {"src/rerun.py": RUNNER, "tests/test_rerun.py": ITS_TEST}
+    assert order("running the tests that failed again", files) == ["src/rerun.py", "tests/test_rerun.py"]
+
+
+def test_who_asks_for_a_test_finds_it_by_its_name() -> None:
+    cart = "def total(cart: list[int]) -> int:\n    return sum(cart)\n"
+    test = "def test_total() -> None:\n    assert total([1]) == 1  # of a cart\n"
+    files = {"src/cart.py": cart, "tests/test_cart.py": test}
+    assert order("test of the cart's total", files)[0] == "tests/test_cart.py"
+    assert order("the cart's total", files)[0] == "src/cart.py"
+
+
+@pytest.mark.parametrize(
+    ("query", "first"), [("retries of the worker", "worker.py"), ("configuration of worker retries", "worker.yaml")]
+)
+def test_configuration_comes_after_the_program_unless_it_is_asked_for(query: str, first: str) -> None:
+    files = {
+        "worker.py": "class Worker:\n    def run(self) -> int:\n        return self.retries\n",
+        "worker.yaml": "worker:\n  retries: 3\n  more: retries of the worker, configured here\n",
+    }
+    assert order(query, files)[0] == first
+
+
+def test_a_score_is_the_sum_of_what_the_witnesses_add() -> None:
+    corpus = corpus_of({"src/rerun.py": RUNNER, "tests/test_rerun.py": ITS_TEST, "worker.yaml": "retries: 3\n"})
+    ranker = Ranker(corpus, History([("Run failed tests again", ["src/rerun.py"])]))
+    for toggles in (Toggles(), Toggles(vector=False), Toggles(symbol=False), Toggles(graph=False)):
+        for query in ("running failed tests", "run_failed", "failed"):
+            for found in ranker.rank(query, 9, toggles):
+                assert found.score == pytest.approx(sum(found.signals.values()), rel=1e-5)

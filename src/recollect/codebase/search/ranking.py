@@ -67,15 +67,23 @@ _WORTH: Final = {
 }
 _KIND_WORTH: Final = np.array([_WORTH.get(kind, 0.6) for kind in KINDS], dtype=np.float32)
 LONG_BODY: Final = 100
-# What counts less, unless the question asks for it by one of these words.
+# What counts less, and what it counts when the question has one of these words. Those of tests and pages are as often
+# what the code is about, and who does ask for a test or a page finds it by its name.
 _LOWERED: Final = (
-    (FileTrait.TEST, 0.3, "test tests testing tested spec fixture mock conftest"),
-    (FileTrait.EXAMPLE, 0.4, "example examples demo benchmark benchmarks script scripts sample"),
-    (FileTrait.DOCUMENTATION, 0.4, "doc docs documentation documented readme guide tutorial changelog"),
-    (FileTrait.VENDORED, 0.6, "vendor vendored"),
-    (FileTrait.GENERATED, 0.6, "generated"),
-    (FileTrait.MINIFIED, 0.3, "minified"),
-    (FileTrait.DECLARATION, 0.7, "declaration declarations typing typings stub"),
+    (FileTrait.TEST, 0.3, 0.6, "test tests testing tested spec fixture mock conftest"),
+    (FileTrait.EXAMPLE, 0.4, 1.0, "example examples demo benchmark benchmarks script scripts sample"),
+    (FileTrait.DOCUMENTATION, 0.4, 0.7, "doc docs documentation documented readme guide tutorial changelog"),
+    (FileTrait.VENDORED, 0.6, 1.0, "vendor vendored"),
+    (FileTrait.GENERATED, 0.6, 1.0, "generated"),
+    (FileTrait.MINIFIED, 0.3, 1.0, "minified"),
+    (FileTrait.DECLARATION, 0.7, 1.0, "declaration declarations typing typings stub"),
+    (
+        FileTrait.CONFIGURATION,
+        0.5,
+        1.0,
+        "config configuration configure setting settings dependency dependencies package packages build workflow ci "
+        "manifest",
+    ),
 )
 _OLD: Final = re.compile(r"(?:^|[/_.-])(?:legacy|compat|deprecated|old)(?=$|[/_.-])", re.IGNORECASE)
 OLD: Final = 0.6
@@ -294,9 +302,10 @@ class Ranker:
 
     def _lowered(self, words: set[str]) -> Column:
         factors = np.ones(len(self._corpus.files), dtype=np.float32)
-        for trait, factor, names in _LOWERED:
-            if not words.intersection(words_of(names)):
-                factors[(self._traits & int(trait)) != 0] *= np.float32(factor)
+        for trait, factor, asked_for, names in _LOWERED:
+            own = asked_for if words.intersection(words_of(names)) else factor
+            if own < 1:
+                factors[(self._traits & int(trait)) != 0] *= np.float32(own)
         if not words.intersection(words_of("legacy compat compatibility deprecated old")):
             factors[self._old] *= np.float32(OLD)
         if not words.intersection(words_of("type types typing interface interfaces")):
