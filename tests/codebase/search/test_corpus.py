@@ -123,6 +123,6 @@ def test_a_file_that_is_damaged_is_not_used(tmp_path: Path, damage: str) -> None
 def test_witnesses_can_be_left_unheard() -> None:
     ranker = Ranker(put(Corpus(), FILES), History(COMMITS))
     (found, *_) = ranker.rank("load_user", 1, Toggles(vector=False, symbol=False, graph=False))
-    assert {"meaning", "about", "defines", "defines_word"} & {*found.signals} == set()
+    assert {"meaning", "about", "defines"} & {*found.signals} == set()
     (found, *_) = ranker.rank("load_user", 1)
     assert found.signals["defines"] > 0.5

@@ -9,7 +9,7 @@ from recollect.codebase.digest import digest
 from recollect.codebase.discovery.traits import traits_by_path
 from recollect.codebase.search.corpus import Corpus
 from recollect.codebase.search.history import History
-from recollect.codebase.search.ranking import Ranker, Toggles
+from recollect.codebase.search.ranking import SIMILAR_TO_NAMED, WEIGHTS, Ranker, Toggles
 from recollect.codebase.words import query_words
 from recollect.domain.code import Language
 from recollect.storage.code import Content, IndexedFile
@@ -98,6 +98,20 @@ def test_configuration_comes_after_the_program_unless_it_is_asked_for(query: str
         "worker.yaml": "worker:\n  retries: 3\n  more: retries of the worker, configured here\n",
     }
     assert order(query, files)[0] == first
+
+
+# -- meaning ---------------------------------------------------------------------------------------
+
+
+def test_what_is_similar_counts_less_when_an_identifier_is_named() -> None:
+    corpus = corpus_of({"users.py": "def load_user(name: str) -> str:\n    return name\n", "other.py": SAME})
+    ranker = Ranker(corpus, History())
+    (plain, *_), (named, *_) = ranker.rank("load the user", 1), ranker.rank("load_user", 1)
+    assert named.signals["meaning"] < plain.signals["meaning"]
+    assert plain.signals["meaning"] == pytest.approx(WEIGHTS["meaning"])
+    assert named.signals["meaning"] == pytest.approx(WEIGHTS["meaning"] * SIMILAR_TO_NAMED)
+    assert plain.signals["about"] == pytest.approx(WEIGHTS["about"])
+    assert named.signals["about"] == pytest.approx(WEIGHTS["about"] * SIMILAR_TO_NAMED)
 
 
 def test_a_score_is_the_sum_of_what_the_witnesses_add() -> None:

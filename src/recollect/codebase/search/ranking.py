@@ -26,24 +26,23 @@ Column = NDArray[np.float32]
 
 WEIGHTS: Final = {
     "text": 1.0,
-    "whole": 0.3,
     "path": 0.2,
     "covered": 0.2,
     "name": 0.6,
     "folders": 0.5,
     "scope": 0.4,
     "defines": 0.2,
-    "defines_word": 0.35,
     "history": 0.5,
     "lively": 0.1,
-    "meaning": 0.4,
-    "about": 0.2,
+    "meaning": 0.6,
+    "about": 0.3,
 }
 # What it counts that a file defines what the question consists of.
 DEFINES_ALONE: Final = 1.0
+# Whoever names an identifier means that one: what is similar then counts only so much of its weight.
+SIMILAR_TO_NAMED: Final = 2 / 3
 # What the words of its path count in each part of a file.
 WORTH_OF_PATH: Final = 2.0
-WHOLE_FILE_B: Final = 0.3
 NEXT_CHUNKS: Final = (1.0, 0.5, 0.25)
 # Less similar than this share of the most similar says nothing.
 LEAST_SIMILAR: Final = 0.4
@@ -130,8 +129,6 @@ class Ranker:
         living = self._chunk_lengths[self._alive]
         self._average = float(living.mean()) if len(living) else 0.0
         files = len(corpus.files)
-        self._file_lengths = np.bincount(chunks.files, self._chunk_lengths, minlength=files).astype(np.float32)
-        self._average_file = float(self._file_lengths[corpus.alive].mean()) if corpus.alive.any() else 0.0
         self._living_chunks = max(1, len(living))
         self._living_files = max(1, int(corpus.alive.sum()))
         paths = [file.path for file in corpus.files]
@@ -149,9 +146,9 @@ class Ranker:
         if not words or not len(corpus.files):
             return []
         plain = [(word, weight) for word, weight in words if not word.startswith("=")]
-        chunk_scores, whole, path, covered = self._by_text(words, plain)
+        chunk_scores, path, covered = self._by_text(words, plain)
         text, fittest = self._by_file(chunk_scores)
-        signals: dict[str, Column] = {"text": _share(text), "whole": _share(whole), "path": _share(path)}
+        signals: dict[str, Column] = {"text": _share(text), "path": _share(path)}
         signals["covered"] = np.where(fittest >= 0, covered[fittest], 0).astype(np.float32)
         worths = [weight * self._path_rarity(word) for word, weight in plain]
         fit = corpus.places.fit([word for word, _ in plain], worths)
@@ -159,16 +156,17 @@ class Ranker:
         signals["folders"] = fit.folders
         signals["scope"] = self._scope(query)
         weights = dict(WEIGHTS)
+        identifiers = [word for word, weight in words if word.startswith("=") and weight == 1.0]
         if toggles.symbol:
-            compounds = [word for word, weight in words if word.startswith("=") and weight == 1.0]
             alone = len(query.split()) == 1
-            signals["defines"] = self._defines(compounds or ([words[0][0]] if alone else []))
-            signals["defines_word"] = self._defines([word for word, _ in plain] if not alone else [])
+            signals["defines"] = self._defines(identifiers or ([words[0][0]] if alone else []))
             weights["defines"] = DEFINES_ALONE if alone else WEIGHTS["defines"]
         if toggles.graph:
             signals["history"] = self.history.files(words, corpus.row_of, self._changed)
         cosines = np.zeros(len(self._alive), dtype=np.float32)
         if toggles.vector:
+            if identifiers:
+                weights |= {name: WEIGHTS[name] * SIMILAR_TO_NAMED for name in ("meaning", "about")}
             meaning = vectors_of([query])[0]
             cosines = np.where(self._alive, corpus.vectors.cosines(meaning), np.float32(0))
             signals["meaning"] = _standing_out(np.maximum(self._greatest(cosines), 0))
@@ -196,19 +194,18 @@ class Ranker:
 
     def _by_text(
         self, words: Sequence[tuple[str, float]], plain: Sequence[tuple[str, float]]
-    ) -> tuple[Column, Column, Column, Column]:
-        """What the words say of each chunk, each whole file and each path, and which share of them each chunk has."""
+    ) -> tuple[Column, Column, Column]:
+        """What the words say of each chunk and of each path, and which share of them each chunk has."""
         corpus = self._corpus
         chunk_files = corpus.chunks.files
         files = len(corpus.files)
         scores = np.zeros(len(chunk_files), dtype=np.float32)
         covered = np.zeros(len(chunk_files), dtype=np.float32)
-        whole, path = np.zeros(files, dtype=np.float32), np.zeros(files, dtype=np.float32)
+        path = np.zeros(files, dtype=np.float32)
         is_plain, total = {word for word, _ in plain}, 0.0
         for word, weight in words:
             had = _living(corpus.words.having(token(word)), self._alive)
             on_path = _living(corpus.paths.having(token(word)), corpus.alive)
-            in_file = np.bincount(chunk_files[had.rows], had.counts, minlength=files).astype(np.float32)
             rows, counts = had.rows, had.counts
             if len(on_path.rows):
                 has = np.zeros(files, dtype=np.float32)
@@ -227,12 +224,8 @@ class Ranker:
             if word in is_plain:
                 total += value
                 covered[rows] += np.float32(value)
-            having = np.flatnonzero(in_file > 0)
-            value = weight * rarity(self._living_files, min(len(having), self._living_files))
-            shares = saturated(in_file[having], self._file_lengths[having], self._average_file, WHOLE_FILE_B)
-            whole[having] += np.float32(value) * shares
         scores[~self._alive] = 0
-        return scores, whole, path, covered / np.float32(total or 1)
+        return scores, path, covered / np.float32(total or 1)
 
     def _by_file(self, scores: Column) -> tuple[Column, NDArray[np.int64]]:
         """Of each file the scores of its best three chunks together, and which is the best; -1 for none."""
