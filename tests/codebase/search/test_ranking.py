@@ -114,6 +114,33 @@ def test_what_is_similar_counts_less_when_an_identifier_is_named() -> None:
     assert named.signals["about"] == pytest.approx(WEIGHTS["about"] * SIMILAR_TO_NAMED)
 
 
+def test_a_file_is_found_by_what_sets_it_apart_from_the_others() -> None:
+    # All are about the payments of a shop, as the question is; only one has to do with refunds.
+    words = [
+        "invoice",
+        "ledger",
+        "balance",
+        "currency",
+        "receipt",
+        "discount",
+        "voucher",
+        "terminal",
+        "batch",
+        "report",
+        "account",
+        "limit",
+    ]
+    names = [f"{first}_{second}" for first in words[:6] for second in words]
+    files = {f"shop/payments/{name}.py": f"def {name}_of_payment() -> None: ...\n" for name in names}
+    files["shop/payments/refund.py"] = "def refund_of_payment() -> None: ...\n"
+    corpus = corpus_of(files)
+    found = Ranker(corpus, History()).rank("refund of a payment in the shop", 9)
+    about = sorted((one.signals["about"] for one in found), reverse=True)
+    assert corpus.files[found[0].file].path == "shop/payments/refund.py"
+    assert (about[0], found[0].signals["about"]) == (pytest.approx(WEIGHTS["about"]),) * 2
+    assert about[1] < about[0] / 5
+
+
 def test_a_score_is_the_sum_of_what_the_witnesses_add() -> None:
     corpus = corpus_of({"src/rerun.py": RUNNER, "tests/test_rerun.py": ITS_TEST, "worker.yaml": "retries: 3\n"})
     ranker = Ranker(corpus, History([("Run failed tests again", ["src/rerun.py"])]))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from recollect.codebase.digest import vectors_of
 from recollect.codebase.search.best import best
 from recollect.codebase.search.corpus import KINDS, Corpus
+from recollect.codebase.search.distinct import Distinct
 from recollect.codebase.search.history import History
 from recollect.codebase.search.rarity import rarity
 from recollect.codebase.search.word_index import Occurrences
@@ -35,7 +36,7 @@ WEIGHTS: Final = {
     "history": 0.5,
     "lively": 0.1,
     "meaning": 0.6,
-    "about": 0.3,
+    "about": 0.375,
 }
 # What it counts that a file defines what the question consists of.
 DEFINES_ALONE: Final = 1.0
@@ -138,6 +139,7 @@ class Ranker:
         self._superseded = _superseded(paths, corpus.alive)
         self._lively = history.lively(corpus.row_of, files)
         self._changed = history.changed(corpus.row_of, files)
+        self._distinct = Distinct(corpus.abouts.codes, corpus.alive)
 
     def rank(self, query: str, limit: int, toggles: Toggles = Toggles()) -> list[Found]:  # noqa: B008 - frozen
         """The files that fit best, best first."""
@@ -170,9 +172,7 @@ class Ranker:
             meaning = vectors_of([query])[0]
             cosines = np.where(self._alive, corpus.vectors.cosines(meaning), np.float32(0))
             signals["meaning"] = _standing_out(np.maximum(self._greatest(cosines), 0))
-            signals["about"] = _standing_out(
-                np.where(corpus.alive, corpus.abouts.cosines(meaning), 0).astype(np.float32)
-            )
+            signals["about"] = self._about(meaning)
         scores = sum((np.float32(weights[name]) * column for name, column in signals.items()), np.float32(0))
         if toggles.graph:  # how much a file changes says nothing for it alone
             signals["lively"] = np.where(np.asarray(scores) > 0, self._lively, np.float32(0))
@@ -226,6 +226,14 @@ class Ranker:
                 covered[rows] += np.float32(value)
         scores[~self._alive] = 0
         return scores, path, covered / np.float32(total or 1)
+
+    def _about(self, meaning: NDArray[np.float16]) -> Column:
+        """How similar what each file is about as a whole is to the question, in what sets it apart from the others."""
+        abouts = self._corpus.abouts
+        cosines = abouts.cosines(meaning)
+        distinct = self._distinct.cosines(abouts.turned(meaning), cosines)
+        similar = self._corpus.alive & (cosines >= LEAST_COSINE)
+        return _most(np.where(similar, np.maximum(distinct, 0), 0).astype(np.float32))
 
     def _by_file(self, scores: Column) -> tuple[Column, NDArray[np.int64]]:
         """Of each file the scores of its best three chunks together, and which is the best; -1 for none."""
@@ -338,5 +346,9 @@ def _share(values: Column) -> Column:
 
 def _standing_out(cosines: Column) -> Column:
     """Compared with the most similar, without what is hardly similar."""
-    cosines = np.where(cosines >= LEAST_COSINE, cosines, np.float32(0))
-    return np.maximum((_share(cosines) - np.float32(LEAST_SIMILAR)) / np.float32(1 - LEAST_SIMILAR), 0)
+    return _most(np.where(cosines >= LEAST_COSINE, cosines, np.float32(0)))
+
+
+def _most(similar: Column) -> Column:
+    """Compared with the most similar, those that come near it."""
+    return np.maximum((_share(similar) - np.float32(LEAST_SIMILAR)) / np.float32(1 - LEAST_SIMILAR), 0)
