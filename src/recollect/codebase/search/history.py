@@ -6,7 +6,7 @@ This module imports numpy, which takes a while: import it where it is needed.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import log1p
 from typing import Any, Final, Self
 
@@ -78,13 +78,17 @@ class History:
                 found[path] = found.get(path, 0.0) + worth
         return {path: log1p(value) for path, value in found.items()}
 
+    @cached_property
+    def _times(self) -> Mapping[str, int]:
+        return Counter(chain.from_iterable(self._paths))
+
     def changed(self, row_of: Mapping[str, int], rows: int) -> NDArray[np.float32]:
         """By what is divided what commits say for each file: one that changes all the time is in many by chance."""
         found = np.ones(rows, dtype=np.float32)
-        for path, times in Counter(path for paths in self._paths for path in paths).items():
+        for path, times in self._times.items():
             if (row := row_of.get(path)) is not None:
-                found[row] = (1 + times) ** CHANGED
-        return found
+                found[row] += times
+        return found**CHANGED
 
     def files(
         self, words: Sequence[tuple[str, float]], row_of: Mapping[str, int], changed: NDArray[np.float32]
