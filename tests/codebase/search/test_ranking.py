@@ -100,6 +100,27 @@ def test_configuration_comes_after_the_program_unless_it_is_asked_for(query: str
     assert order(query, files)[0] == first
 
 
+# -- names -----------------------------------------------------------------------------------------
+
+USES = "def handle(context: Context) -> None:\n    # the context keeps values\n    context.keep(values)\n"
+DEFINES = "class Context:\n    def keep(self, value: int) -> None:\n        self.value = value\n"
+
+
+def test_a_word_written_as_a_name_is_looked_for_where_it_is_defined() -> None:
+    corpus = corpus_of({"app/handling.py": USES, "app/state.py": DEFINES})
+    ranker = Ranker(corpus, History())
+
+    def defining(query: str) -> dict[str, float]:
+        return {corpus.files[one.file].path: one.signals["defines"] for one in ranker.rank(query, 9)}
+
+    assert defining("how the Context keeps values") == {
+        "app/state.py": pytest.approx(0.35, rel=0.1),
+        "app/handling.py": 0,
+    }
+    assert set(defining("how the context keeps values").values()) == {0}
+    assert set(defining("Context that keeps values").values()) == {0}
+
+
 # -- meaning ---------------------------------------------------------------------------------------
 
 

@@ -19,7 +19,7 @@ from recollect.codebase.search.distinct import Distinct
 from recollect.codebase.search.history import History
 from recollect.codebase.search.rarity import rarity
 from recollect.codebase.search.word_index import Occurrences
-from recollect.codebase.words import query_words, words_of
+from recollect.codebase.words import names_in, query_words, words_of
 from recollect.domain.code import FileTrait, SymbolKind
 from recollect.storage.derived.token_segments import saturated, token
 
@@ -32,7 +32,7 @@ WEIGHTS: Final = {
     "name": 0.6,
     "folders": 0.5,
     "scope": 0.4,
-    "defines": 0.2,
+    "defines": 0.35,
     "history": 0.5,
     "lively": 0.1,
     "meaning": 0.6,
@@ -161,7 +161,8 @@ class Ranker:
         identifiers = [word for word, weight in words if word.startswith("=") and weight == 1.0]
         if toggles.symbol:
             alone = len(query.split()) == 1
-            signals["defines"] = self._defines(identifiers or ([words[0][0]] if alone else []))
+            named = [*identifiers, *names_in(query)]
+            signals["defines"] = self._defines(named or ([words[0][0]] if alone else []))
             weights["defines"] = DEFINES_ALONE if alone else WEIGHTS["defines"]
         if toggles.graph:
             signals["history"] = self.history.files(words, corpus.row_of, self._changed)
