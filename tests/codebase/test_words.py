@@ -1,7 +1,7 @@
 import pytest
 
 from recollect.codebase import words
-from recollect.codebase.words import query_words, words_of
+from recollect.codebase.words import names_in, query_words, words_of
 
 
 @pytest.mark.parametrize(
@@ -58,3 +58,16 @@ def test_a_repository_of_random_names_does_not_fill_the_memory(monkeypatch: pyte
 )
 def test_what_a_question_looks_for_and_how_much_each_word_counts(query: str, expected: list[tuple[str, float]]):
     assert query_words(query) == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("how the Router of a `Context` works", ["router", "context"]),
+        ("Router that works. Then more", []),
+        ("HTTP and JSON of RootModel and root_model", []),
+        ("router", []),
+    ],
+)
+def test_words_that_are_written_as_names(query: str, expected: list[str]):
+    assert names_in(query) == expected

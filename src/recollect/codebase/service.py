@@ -468,7 +468,7 @@ def _shares(signals: Mapping[str, float]) -> dict[str, float]:
 
     return {
         "vector": share("meaning", "about"),
-        "symbol": share("defines", "defines_word", "name"),
+        "symbol": share("defines", "name"),
         "graph": share("history", "lively"),
-        "text": share("text", "whole", "covered"),
+        "text": share("text", "covered"),
     }

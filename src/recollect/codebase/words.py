@@ -12,6 +12,8 @@ _ONLY_IDENTIFIERS = "".join(chr(sign) if chr(sign).isalnum() or sign == ord("_")
 _UNDERSCORES = re.compile(r"_+")
 # "isn't" as a whole; of "it's" and "parser's" only the ending.
 _CONTRACTION = re.compile(r"\b[a-z]+n['\u2019]t\b|['\u2019](?:d|ll|m|re|s|ve)\b", re.IGNORECASE)
+# A word with a capital that a sentence does not begin with, and that is no abbreviation.
+_NAME = re.compile(r"(?<=[\w,;:)`'\"] )[`'\"(]?([A-Z][a-z]+)\b")
 _BESIDE = re.compile(r"[ \t-]?")
 # Longer ones are encoded data.
 _LONGEST_IDENTIFIER = 128
@@ -76,6 +78,11 @@ def query_words(query: str) -> list[tuple[str, float]]:
     """
     text = _CONTRACTION.sub(lambda found: " " * len(found.group()), query)
     return _weighed(text, _stop_words()) or _weighed(text, frozenset())
+
+
+def names_in(query: str) -> list[str]:
+    """The words that are written as a name of one word is, such as `Router` in "how the Router adds routes"."""
+    return [word for name in _NAME.findall(query) if len(own := words_of(name)) == 1 for word in own]
 
 
 def _weighed(text: str, left_out: frozenset[str]) -> list[tuple[str, float]]:

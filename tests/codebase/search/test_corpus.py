@@ -59,13 +59,13 @@ def test_of_files_that_fit_alike_the_livelier_comes_first() -> None:
     corpus = put(Corpus(), files)
 
     def order(history: History, toggles: Toggles | None = None) -> list[str]:
-        found = Ranker(corpus, history).rank("price", 9, toggles or Toggles())
+        found = Ranker(corpus, history).rank("price", 9, toggles or Toggles(vector=False))
         return [corpus.files[one.file].path[5:-3] for one in found]
 
     assert order(History()) == ["first", "other", "third"]
     assert order(History(subjects)) == ["third", "other", "first"]
-    assert order(History(subjects), Toggles(graph=False)) == ["first", "other", "third"]
-    signals = Ranker(corpus, History(subjects)).rank("price", 9)[1].signals
+    assert order(History(subjects), Toggles(vector=False, graph=False)) == ["first", "other", "third"]
+    signals = Ranker(corpus, History(subjects)).rank("price", 9, Toggles(vector=False))[1].signals
     assert 0 < signals["lively"] < 0.1
 
 
@@ -123,6 +123,6 @@ def test_a_file_that_is_damaged_is_not_used(tmp_path: Path, damage: str) -> None
 def test_witnesses_can_be_left_unheard() -> None:
     ranker = Ranker(put(Corpus(), FILES), History(COMMITS))
     (found, *_) = ranker.rank("load_user", 1, Toggles(vector=False, symbol=False, graph=False))
-    assert {"meaning", "about", "defines", "defines_word"} & {*found.signals} == set()
+    assert {"meaning", "about", "defines"} & {*found.signals} == set()
     (found, *_) = ranker.rank("load_user", 1)
     assert found.signals["defines"] > 0.5

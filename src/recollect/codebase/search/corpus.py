@@ -226,6 +226,11 @@ class _Vectors:
         dots = self._dots(wanted.directions[0], self.codes.directions)
         return np.nan_to_num(dots.astype(np.float32) * self.codes.scales * wanted.scales[0])
 
+    def turned(self, question: NDArray[np.float16]) -> NDArray[np.float32]:
+        """The question's vector, of length 1, turned as those of the codes are; zeros if it has no meaning."""
+        wanted = self._encoded(question[np.newaxis])
+        return np.nan_to_num(wanted.directions[0] * wanted.scales[0])
+
     def _encoded(self, vectors: NDArray[np.float16]) -> Codes:
         return encode(np.ascontiguousarray(vectors, dtype="<f2").tobytes(), self._rotation, self._dimensions)
 

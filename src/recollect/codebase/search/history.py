@@ -3,11 +3,12 @@
 This module imports numpy, which takes a while: import it where it is needed.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import log1p
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,8 @@ from recollect.storage.derived.token_segments import saturated, token
 
 # So many of the commits that fit best tell of files.
 BEST_COMMITS = 60
+# What a commit says of a file is divided by how often that changed to this power.
+CHANGED: Final = 0.25
 # So many commits ago a change counts half.
 HALF_AS_LIVELY = 3_000
 
@@ -75,24 +78,48 @@ class History:
                 found[path] = found.get(path, 0.0) + worth
         return {path: log1p(value) for path, value in found.items()}
 
-    def files(self, words: Sequence[tuple[str, float]], row_of: Mapping[str, int], rows: int) -> NDArray[np.float32]:
-        """What the commits that fit these words say for each file."""
-        said = np.zeros(rows, dtype=np.float32)
+    @cached_property
+    def _times(self) -> Mapping[str, int]:
+        return Counter(chain.from_iterable(self._paths))
+
+    def changed(self, row_of: Mapping[str, int], rows: int) -> NDArray[np.float32]:
+        """By what is divided what commits say for each file: one that changes all the time is in many by chance."""
+        found = np.ones(rows, dtype=np.float32)
+        for path, times in self._times.items():
+            if (row := row_of.get(path)) is not None:
+                found[row] += times
+        return found**CHANGED
+
+    def files(
+        self, words: Sequence[tuple[str, float]], row_of: Mapping[str, int], changed: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        """What the commit that fits these words best says for each file: 1 for the most that any says, if it has all.
+
+        Not what all that fit say together, which is most for the files that change all the time.
+        """
+        said = np.zeros(len(changed), dtype=np.float32)
         commits = len(self._paths)
         if not commits:
             return said
-        scores = np.zeros(commits, dtype=np.float32)
-        average = float(self._words.lengths.mean())
+        scores, covered = np.zeros((2, commits), dtype=np.float32)
+        average, total = float(self._words.lengths.mean()), 0.0
         for word, weight in words:
             had = self._words.having(token(word))
-            if len(had.rows):
-                worth = weight * rarity(commits, len(had.rows))
-                share = saturated(had.counts, self._words.lengths[had.rows], average)
-                np.add.at(scores, had.rows, np.float32(worth) * share)
+            worth = weight * rarity(commits, min(len(had.rows), commits))
+            share = saturated(had.counts, self._words.lengths[had.rows], average)
+            np.add.at(scores, had.rows, np.float32(worth) * share)
+            if not word.startswith("="):
+                total += worth
+                covered[had.rows] += np.float32(worth)  # once, where a subject has it twice
+        covered /= np.float32(total or 1)
+        scores *= covered
         telling: list[int] = best(scores, BEST_COMMITS).tolist()
         for commit in telling:
             paths = self._paths[commit]
+            worth = scores[commit] / len(paths) ** 0.5
             for path in paths:
                 if (row := row_of.get(path)) is not None:
-                    said[row] += scores[commit] / len(paths) ** 0.5
-        return said
+                    said[row] = max(said[row], worth)
+        said /= changed
+        most = max((float(covered[commit]) for commit in telling), default=0.0)
+        return said * np.float32(most**0.5 / (said.max(initial=0) or 1))

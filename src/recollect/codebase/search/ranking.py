@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from recollect.codebase.bags import vectors_of
 from recollect.codebase.search.best import best
 from recollect.codebase.search.corpus import KINDS, Corpus
+from recollect.codebase.search.distinct import Distinct
 from recollect.codebase.search.history import History
 from recollect.codebase.search.rarity import rarity
 from recollect.codebase.search.word_index import Occurrences
-from recollect.codebase.words import query_words, words_of
+from recollect.codebase.words import names_in, query_words, words_of
 from recollect.domain.code import FileTrait, SymbolKind
 from recollect.storage.derived.token_segments import saturated, token
 
@@ -26,24 +27,23 @@ Column = NDArray[np.float32]
 
 WEIGHTS: Final = {
     "text": 1.0,
-    "whole": 0.3,
     "path": 0.2,
     "covered": 0.2,
     "name": 0.6,
     "folders": 0.5,
     "scope": 0.4,
-    "defines": 0.2,
-    "defines_word": 0.35,
-    "history": 0.4,
+    "defines": 0.35,
+    "history": 0.5,
     "lively": 0.1,
-    "meaning": 0.4,
-    "about": 0.2,
+    "meaning": 0.6,
+    "about": 0.375,
 }
 # What it counts that a file defines what the question consists of.
 DEFINES_ALONE: Final = 1.0
+# Whoever names an identifier means that one: what is similar then counts only so much of its weight.
+SIMILAR_TO_NAMED: Final = 2 / 3
 # What the words of its path count in each part of a file.
 WORTH_OF_PATH: Final = 2.0
-WHOLE_FILE_B: Final = 0.3
 NEXT_CHUNKS: Final = (1.0, 0.5, 0.25)
 # Less similar than this share of the most similar says nothing.
 LEAST_SIMILAR: Final = 0.4
@@ -67,15 +67,23 @@ _WORTH: Final = {
 }
 _KIND_WORTH: Final = np.array([_WORTH.get(kind, 0.6) for kind in KINDS], dtype=np.float32)
 LONG_BODY: Final = 100
-# What counts less, unless the question asks for it by one of these words.
+# What counts less, and what it counts when the question has one of these words. Those of tests and pages are as often
+# what the code is about, and who does ask for a test or a page finds it by its name.
 _LOWERED: Final = (
-    (FileTrait.TEST, 0.3, "test tests testing tested spec fixture mock conftest"),
-    (FileTrait.EXAMPLE, 0.4, "example examples demo benchmark benchmarks script scripts sample"),
-    (FileTrait.DOCUMENTATION, 0.4, "doc docs documentation documented readme guide tutorial changelog"),
-    (FileTrait.VENDORED, 0.6, "vendor vendored"),
-    (FileTrait.GENERATED, 0.6, "generated"),
-    (FileTrait.MINIFIED, 0.3, "minified"),
-    (FileTrait.DECLARATION, 0.7, "declaration declarations typing typings stub"),
+    (FileTrait.TEST, 0.3, 0.6, "test tests testing tested spec fixture mock conftest"),
+    (FileTrait.EXAMPLE, 0.4, 1.0, "example examples demo benchmark benchmarks script scripts sample"),
+    (FileTrait.DOCUMENTATION, 0.4, 0.7, "doc docs documentation documented readme guide tutorial changelog"),
+    (FileTrait.VENDORED, 0.6, 1.0, "vendor vendored"),
+    (FileTrait.GENERATED, 0.6, 1.0, "generated"),
+    (FileTrait.MINIFIED, 0.3, 1.0, "minified"),
+    (FileTrait.DECLARATION, 0.7, 1.0, "declaration declarations typing typings stub"),
+    (
+        FileTrait.CONFIGURATION,
+        0.5,
+        1.0,
+        "config configuration configure setting settings dependency dependencies package packages build workflow ci "
+        "manifest",
+    ),
 )
 _OLD: Final = re.compile(r"(?:^|[/_.-])(?:legacy|compat|deprecated|old)(?=$|[/_.-])", re.IGNORECASE)
 OLD: Final = 0.6
@@ -122,8 +130,6 @@ class Ranker:
         living = self._chunk_lengths[self._alive]
         self._average = float(living.mean()) if len(living) else 0.0
         files = len(corpus.files)
-        self._file_lengths = np.bincount(chunks.files, self._chunk_lengths, minlength=files).astype(np.float32)
-        self._average_file = float(self._file_lengths[corpus.alive].mean()) if corpus.alive.any() else 0.0
         self._living_chunks = max(1, len(living))
         self._living_files = max(1, int(corpus.alive.sum()))
         paths = [file.path for file in corpus.files]
@@ -132,6 +138,8 @@ class Ranker:
         self._types = np.array([bool(_TYPES.search(path)) for path in paths], dtype=np.bool_)
         self._superseded = _superseded(paths, corpus.alive)
         self._lively = history.lively(corpus.row_of, files)
+        self._changed = history.changed(corpus.row_of, files)
+        self._distinct = Distinct(corpus.abouts.codes, corpus.alive)
 
     def rank(self, query: str, limit: int, toggles: Toggles = Toggles()) -> list[Found]:  # noqa: B008 - frozen
         """The files that fit best, best first."""
@@ -140,9 +148,9 @@ class Ranker:
         if not words or not len(corpus.files):
             return []
         plain = [(word, weight) for word, weight in words if not word.startswith("=")]
-        chunk_scores, whole, path, covered = self._by_text(words, plain)
+        chunk_scores, path, covered = self._by_text(words, plain)
         text, fittest = self._by_file(chunk_scores)
-        signals: dict[str, Column] = {"text": _share(text), "whole": _share(whole), "path": _share(path)}
+        signals: dict[str, Column] = {"text": _share(text), "path": _share(path)}
         signals["covered"] = np.where(fittest >= 0, covered[fittest], 0).astype(np.float32)
         worths = [weight * self._path_rarity(word) for word, weight in plain]
         fit = corpus.places.fit([word for word, _ in plain], worths)
@@ -150,22 +158,22 @@ class Ranker:
         signals["folders"] = fit.folders
         signals["scope"] = self._scope(query)
         weights = dict(WEIGHTS)
+        identifiers = [word for word, weight in words if word.startswith("=") and weight == 1.0]
         if toggles.symbol:
-            compounds = [word for word, weight in words if word.startswith("=") and weight == 1.0]
             alone = len(query.split()) == 1
-            signals["defines"] = self._defines(compounds or ([words[0][0]] if alone else []))
-            signals["defines_word"] = self._defines([word for word, _ in plain] if not alone else [])
+            named = [*identifiers, *names_in(query)]
+            signals["defines"] = self._defines(named or ([words[0][0]] if alone else []))
             weights["defines"] = DEFINES_ALONE if alone else WEIGHTS["defines"]
         if toggles.graph:
-            signals["history"] = _share(self.history.files(words, corpus.row_of, len(corpus.files)))
+            signals["history"] = self.history.files(words, corpus.row_of, self._changed)
         cosines = np.zeros(len(self._alive), dtype=np.float32)
         if toggles.vector:
+            if identifiers:
+                weights |= {name: WEIGHTS[name] * SIMILAR_TO_NAMED for name in ("meaning", "about")}
             meaning = vectors_of([query])[0]
             cosines = np.where(self._alive, corpus.vectors.cosines(meaning), np.float32(0))
             signals["meaning"] = _standing_out(np.maximum(self._greatest(cosines), 0))
-            signals["about"] = _standing_out(
-                np.where(corpus.alive, corpus.abouts.cosines(meaning), 0).astype(np.float32)
-            )
+            signals["about"] = self._about(meaning)
         scores = sum((np.float32(weights[name]) * column for name, column in signals.items()), np.float32(0))
         if toggles.graph:  # how much a file changes says nothing for it alone
             signals["lively"] = np.where(np.asarray(scores) > 0, self._lively, np.float32(0))
@@ -187,19 +195,18 @@ class Ranker:
 
     def _by_text(
         self, words: Sequence[tuple[str, float]], plain: Sequence[tuple[str, float]]
-    ) -> tuple[Column, Column, Column, Column]:
-        """What the words say of each chunk, each whole file and each path, and which share of them each chunk has."""
+    ) -> tuple[Column, Column, Column]:
+        """What the words say of each chunk and of each path, and which share of them each chunk has."""
         corpus = self._corpus
         chunk_files = corpus.chunks.files
         files = len(corpus.files)
         scores = np.zeros(len(chunk_files), dtype=np.float32)
         covered = np.zeros(len(chunk_files), dtype=np.float32)
-        whole, path = np.zeros(files, dtype=np.float32), np.zeros(files, dtype=np.float32)
+        path = np.zeros(files, dtype=np.float32)
         is_plain, total = {word for word, _ in plain}, 0.0
         for word, weight in words:
             had = _living(corpus.words.having(token(word)), self._alive)
             on_path = _living(corpus.paths.having(token(word)), corpus.alive)
-            in_file = np.bincount(chunk_files[had.rows], had.counts, minlength=files).astype(np.float32)
             rows, counts = had.rows, had.counts
             if len(on_path.rows):
                 has = np.zeros(files, dtype=np.float32)
@@ -218,12 +225,16 @@ class Ranker:
             if word in is_plain:
                 total += value
                 covered[rows] += np.float32(value)
-            having = np.flatnonzero(in_file > 0)
-            value = weight * rarity(self._living_files, min(len(having), self._living_files))
-            shares = saturated(in_file[having], self._file_lengths[having], self._average_file, WHOLE_FILE_B)
-            whole[having] += np.float32(value) * shares
         scores[~self._alive] = 0
-        return scores, whole, path, covered / np.float32(total or 1)
+        return scores, path, covered / np.float32(total or 1)
+
+    def _about(self, meaning: NDArray[np.float16]) -> Column:
+        """How similar what each file is about as a whole is to the question, in what sets it apart from the others."""
+        abouts = self._corpus.abouts
+        cosines = abouts.cosines(meaning)
+        distinct = self._distinct.cosines(abouts.turned(meaning), cosines)
+        similar = self._corpus.alive & (cosines >= LEAST_COSINE)
+        return _most(np.where(similar, np.maximum(distinct, 0), 0).astype(np.float32))
 
     def _by_file(self, scores: Column) -> tuple[Column, NDArray[np.int64]]:
         """Of each file the scores of its best three chunks together, and which is the best; -1 for none."""
@@ -293,9 +304,10 @@ class Ranker:
 
     def _lowered(self, words: set[str]) -> Column:
         factors = np.ones(len(self._corpus.files), dtype=np.float32)
-        for trait, factor, names in _LOWERED:
-            if not words.intersection(words_of(names)):
-                factors[(self._traits & int(trait)) != 0] *= np.float32(factor)
+        for trait, factor, asked_for, names in _LOWERED:
+            own = asked_for if words.intersection(words_of(names)) else factor
+            if own < 1:
+                factors[(self._traits & int(trait)) != 0] *= np.float32(own)
         if not words.intersection(words_of("legacy compat compatibility deprecated old")):
             factors[self._old] *= np.float32(OLD)
         if not words.intersection(words_of("type types typing interface interfaces")):
@@ -335,5 +347,9 @@ def _share(values: Column) -> Column:
 
 def _standing_out(cosines: Column) -> Column:
     """Compared with the most similar, without what is hardly similar."""
-    cosines = np.where(cosines >= LEAST_COSINE, cosines, np.float32(0))
-    return np.maximum((_share(cosines) - np.float32(LEAST_SIMILAR)) / np.float32(1 - LEAST_SIMILAR), 0)
+    return _most(np.where(cosines >= LEAST_COSINE, cosines, np.float32(0)))
+
+
+def _most(similar: Column) -> Column:
+    """Compared with the most similar, those that come near it."""
+    return np.maximum((_share(similar) - np.float32(LEAST_SIMILAR)) / np.float32(1 - LEAST_SIMILAR), 0)

@@ -1,0 +1,171 @@
+"""Which of the files that have a question's words comes first, and why."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from recollect.codebase.digest import digest
+from recollect.codebase.discovery.traits import traits_by_path
+from recollect.codebase.search.corpus import Corpus
+from recollect.codebase.search.history import History
+from recollect.codebase.search.ranking import SIMILAR_TO_NAMED, WEIGHTS, Ranker, Toggles
+from recollect.codebase.words import query_words
+from recollect.domain.code import Language
+from recollect.storage.code import Content, IndexedFile
+
+SAME = "def handle(value: int) -> int:\n    return value\n"
+
+
+def corpus_of(files: dict[str, str]) -> Corpus:
+    corpus = Corpus()
+    corpus.put(
+        (
+            IndexedFile(path, Content(path, Language.PYTHON), len(text), traits_by_path(path), False, 1),
+            digest(text.encode(), Language.PYTHON),
+        )
+        for path, text in files.items()
+    )
+    return corpus
+
+
+def order(query: str, files: dict[str, str], commits: Sequence[tuple[str, Sequence[str]]] = ()) -> list[str]:
+    corpus = corpus_of(files)
+    return [corpus.files[one.file].path for one in Ranker(corpus, History(commits)).rank(query, 9)]
+
+
+def said(query: str, commits: Sequence[tuple[str, Sequence[str]]], *paths: str) -> list[float]:
+    history, row_of = History(commits), {path: row for row, path in enumerate(paths)}
+    found = history.files(query_words(query), row_of, history.changed(row_of, len(paths)))
+    return np.round(found, 3).tolist()
+
+
+# -- history ---------------------------------------------------------------------------------------
+
+
+def test_many_commits_that_have_a_word_say_no_more_than_one_that_has_all() -> None:
+    others = [("Tidy", ["other.py"])] * 2_000
+    commits = [*[("Cache pages", ["hub.py"])] * 30, ("Cache expired tokens", ["tokens.py"]), *others]
+    hub, tokens = said("cache of expired tokens", commits, "hub.py", "tokens.py")
+    assert hub < tokens / 5
+    files = {"hub.py": SAME, "tokens.py": SAME}
+    assert order("expired entries of the cache", files, commits)[0] == "tokens.py"
+
+
+def test_a_commit_that_has_one_word_says_less_than_its_share() -> None:
+    commits = [("Tokens", ["one.py"]), ("Renew expired tokens", ["all.py"]), *[("Tidy", ["other.py"])] * 9]
+    one, whole = said("renew expired tokens", commits, "one.py", "all.py")
+    assert one < whole / 5
+
+
+def test_a_commit_says_less_for_a_file_that_changes_all_the_time() -> None:
+    commits = [("Renew tokens", ["hub.py", "tokens.py"]), *[("Tidy", ["hub.py"])] * 50]
+    hub, tokens = said("renew tokens", commits, "hub.py", "tokens.py")
+    assert 0 < hub < tokens == 1
+
+
+def test_commits_count_by_how_much_of_the_question_the_best_has() -> None:
+    commits = [("Renew tokens", ["tokens.py"]), ("Tidy", ["other.py"])]
+    (whole,), (half,), (none,) = (said(query, commits, "tokens.py") for query in ("renew", "renew roofs", "roofs"))
+    assert none == 0 < half < whole == 1
+
+
+# -- what counts less ------------------------------------------------------------------------------
+
+RUNNER = "def run_failed() -> None:\n    # run the tests that failed again\n    return None\n"
+ITS_TEST = "def test_run_failed() -> None:\n    # run the tests that failed again, and again\n    run_failed()\n"
+
+
+def test_what_tests_are_about_comes_before_the_tests_of_it() -> None:
+    files = {"src/rerun.py": RUNNER, "tests/test_rerun.py": ITS_TEST}
+    assert order("running the tests that failed again", files) == ["src/rerun.py", "tests/test_rerun.py"]
+
+
+def test_who_asks_for_a_test_finds_it_by_its_name() -> None:
+    cart = "def total(cart: list[int]) -> int:\n    return sum(cart)\n"
+    test = "def test_total() -> None:\n    assert total([1]) == 1  # of a cart\n"
+    files = {"src/cart.py": cart, "tests/test_cart.py": test}
+    assert order("test of the cart's total", files)[0] == "tests/test_cart.py"
+    assert order("the cart's total", files)[0] == "src/cart.py"
+
+
+@pytest.mark.parametrize(
+    ("query", "first"), [("retries of the worker", "worker.py"), ("configuration of worker retries", "worker.yaml")]
+)
+def test_configuration_comes_after_the_program_unless_it_is_asked_for(query: str, first: str) -> None:
+    files = {
+        "worker.py": "class Worker:\n    def run(self) -> int:\n        return self.retries\n",
+        "worker.yaml": "worker:\n  retries: 3\n  more: retries of the worker, configured here\n",
+    }
+    assert order(query, files)[0] == first
+
+
+# -- names -----------------------------------------------------------------------------------------
+
+USES = "def handle(context: Context) -> None:\n    # the context keeps values\n    context.keep(values)\n"
+DEFINES = "class Context:\n    def keep(self, value: int) -> None:\n        self.value = value\n"
+
+
+def test_a_word_written_as_a_name_is_looked_for_where_it_is_defined() -> None:
+    corpus = corpus_of({"app/handling.py": USES, "app/state.py": DEFINES})
+    ranker = Ranker(corpus, History())
+
+    def defining(query: str) -> dict[str, float]:
+        return {corpus.files[one.file].path: one.signals["defines"] for one in ranker.rank(query, 9)}
+
+    assert defining("how the Context keeps values") == {
+        "app/state.py": pytest.approx(0.35, rel=0.1),
+        "app/handling.py": 0,
+    }
+    assert set(defining("how the context keeps values").values()) == {0}
+    assert set(defining("Context that keeps values").values()) == {0}
+
+
+# -- meaning ---------------------------------------------------------------------------------------
+
+
+def test_what_is_similar_counts_less_when_an_identifier_is_named() -> None:
+    corpus = corpus_of({"users.py": "def load_user(name: str) -> str:\n    return name\n", "other.py": SAME})
+    ranker = Ranker(corpus, History())
+    (plain, *_), (named, *_) = ranker.rank("load the user", 1), ranker.rank("load_user", 1)
+    assert named.signals["meaning"] < plain.signals["meaning"]
+    assert plain.signals["meaning"] == pytest.approx(WEIGHTS["meaning"])
+    assert named.signals["meaning"] == pytest.approx(WEIGHTS["meaning"] * SIMILAR_TO_NAMED)
+    assert plain.signals["about"] == pytest.approx(WEIGHTS["about"])
+    assert named.signals["about"] == pytest.approx(WEIGHTS["about"] * SIMILAR_TO_NAMED)
+
+
+def test_a_file_is_found_by_what_sets_it_apart_from_the_others() -> None:
+    # All are about the payments of a shop, as the question is; only one has to do with refunds.
+    words = [
+        "invoice",
+        "ledger",
+        "balance",
+        "currency",
+        "receipt",
+        "discount",
+        "voucher",
+        "terminal",
+        "batch",
+        "report",
+        "account",
+        "limit",
+    ]
+    names = [f"{first}_{second}" for first in words[:6] for second in words]
+    files = {f"shop/payments/{name}.py": f"def {name}_of_payment() -> None: ...\n" for name in names}
+    files["shop/payments/refund.py"] = "def refund_of_payment() -> None: ...\n"
+    corpus = corpus_of(files)
+    found = Ranker(corpus, History()).rank("refund of a payment in the shop", 9)
+    about = sorted((one.signals["about"] for one in found), reverse=True)
+    assert corpus.files[found[0].file].path == "shop/payments/refund.py"
+    assert (about[0], found[0].signals["about"]) == (pytest.approx(WEIGHTS["about"]),) * 2
+    assert about[1] < about[0] / 5
+
+
+def test_a_score_is_the_sum_of_what_the_witnesses_add() -> None:
+    corpus = corpus_of({"src/rerun.py": RUNNER, "tests/test_rerun.py": ITS_TEST, "worker.yaml": "retries: 3\n"})
+    ranker = Ranker(corpus, History([("Run failed tests again", ["src/rerun.py"])]))
+    for toggles in (Toggles(), Toggles(vector=False), Toggles(symbol=False), Toggles(graph=False)):
+        for query in ("running failed tests", "run_failed", "failed"):
+            for found in ranker.rank(query, 9, toggles):
+                assert found.score == pytest.approx(sum(found.signals.values()), rel=1e-5)
