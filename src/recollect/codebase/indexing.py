@@ -20,6 +20,7 @@ from recollect.codebase.discovery.remembered import Remembered
 from recollect.codebase.heeding import LOOK_SECONDS, heeding, in_thread, meanwhile
 from recollect.codebase.linking import Linked, Linker, is_unsettled
 from recollect.codebase.path_text import path_text, printable
+from recollect.codebase.recent_facts import RecentFacts
 from recollect.codebase.workers import Workers
 from recollect.domain.clock import Clock, system_clock
 from recollect.domain.code import FileFacts, Skipped, Snapshot, SourceFile
@@ -87,6 +88,7 @@ class Indexer:
     when_mended: Callable[[str], None] = lambda index_id: None
     """Told the id of an index whose uses were not all resolved together when it was brought up to date."""
     _seen: dict[tuple[str, str], Remembered] = field(default_factory=dict[tuple[str, str], Remembered])
+    _recent: RecentFacts = field(default_factory=RecentFacts)
     _files: tuple[tuple[str, int, datetime], Mapping[str, IndexedFile]] | None = None
     """Those of the index that was asked for last, in that state."""
 
@@ -155,7 +157,7 @@ class Indexer:
 
     @property
     def _linker(self) -> Linker:
-        return Linker(self.store, self.graph_bytes)
+        return Linker(self.store, self.graph_bytes, self._recent)
 
     async def snapshot(self, root: str, rev: str, options: IndexOptions) -> Snapshot:
         """What there is now."""

@@ -3,7 +3,7 @@
 import logging
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from recollect.codebase.garbage import uncollected
 from recollect.codebase.heeding import in_thread
 from recollect.codebase.linking_apart import linked_apart
 from recollect.codebase.packing import kept_edges, unpacked_edges
+from recollect.codebase.recent_facts import RecentFacts
 from recollect.domain.code import FileEdges, FileFacts
 from recollect.domain.errors import NotFound, Unavailable
 from recollect.storage.code import CodeStore, Content, IndexRecord, KeptEdges
@@ -49,6 +50,7 @@ class Linker:
     store: CodeStore
     memory_bytes: int = 4_000_000_000
     """So much a process of its own may take."""
+    recent: RecentFacts = field(default_factory=RecentFacts)
 
     async def linked(
         self, before: IndexRecord | None, known: Mapping[str, Content], contents: Mapping[str, Content]
@@ -129,11 +131,11 @@ class Linker:
         wanted += [known[path] for path in changed if path in known]
         # One import asks for all manifests.
         wanted += [content for path, content in contents.items() if path[path.rfind("/") + 1 :] in NAMES]
-        loaded = dict(await self.store.digests(VERSION, [*dict.fromkeys(wanted)]))
+        loaded = dict(await self.recent.of(wanted, self.store))
 
         def load(content: Content) -> bytes:
             if content not in loaded:
-                loaded.update(anyio.from_thread.run(self.store.digests, VERSION, [content]))
+                loaded.update(anyio.from_thread.run(self.recent.of, [content], self.store))
             if content not in loaded:
                 raise NotFound(f"the content {content.blob} has not been read")
             return loaded[content]

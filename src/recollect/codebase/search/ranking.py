@@ -7,6 +7,7 @@ takes a while: import it where it is needed.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -134,9 +135,10 @@ class Ranker:
         self._living_files = max(1, int(corpus.alive.sum()))
         paths = [file.path for file in corpus.files]
         self._traits = np.array([int(file.traits) for file in corpus.files], dtype=np.int64)
-        self._old = np.array([bool(_OLD.search(path)) for path in paths], dtype=np.bool_)
-        self._types = np.array([bool(_TYPES.search(path)) for path in paths], dtype=np.bool_)
-        self._superseded = _superseded(paths, corpus.alive)
+        told = [_told_by(path) for path in paths]
+        self._old = np.array([own.is_old for own in told], dtype=np.bool_)
+        self._types = np.array([own.is_types for own in told], dtype=np.bool_)
+        self._superseded = _superseded(told, corpus.alive)
         self._lively = history.lively(corpus.row_of, files)
         self._changed = history.changed(corpus.row_of, files)
         self._distinct = Distinct(corpus.abouts.codes, corpus.alive)
@@ -324,15 +326,28 @@ def _living(found: Occurrences, alive: NDArray[np.bool_]) -> Occurrences:
     return found if kept.all() else Occurrences(found.rows[kept], found.counts[kept])
 
 
-def _superseded(paths: Sequence[str], alive: NDArray[np.bool_]) -> dict[str, NDArray[np.int64]]:
+class _Told(NamedTuple):
+    """What the path of a file tells of it."""
+
+    is_old: bool
+    is_types: bool
+    versioned: tuple[str, int] | None
+    """The folder that has a folder `vN` around the file, and that number."""
+
+
+@lru_cache(maxsize=65_536)  # from one change to the next the files are the same
+def _told_by(path: str) -> _Told:
+    version = _VERSIONED.search(path)
+    versioned = (path[: version.start()], int(version[1])) if version else None
+    return _Told(bool(_OLD.search(path)), bool(_TYPES.search(path)), versioned)
+
+
+def _superseded(told: Sequence[_Told], alive: NDArray[np.bool_]) -> dict[str, NDArray[np.int64]]:
     """The files in a folder `vN` beside one with a greater number, by `vN`."""
+    found = [(row, *own.versioned) for row, own in enumerate(told) if own.versioned is not None and alive[row]]
     newest: dict[str, int] = {}
-    found: list[tuple[int, str, int]] = []
-    for row, path in enumerate(paths):
-        if alive[row] and (version := _VERSIONED.search(path)):
-            place, number = path[: version.start()], int(version[1])
-            newest[place] = max(number, newest.get(place, 0))
-            found.append((row, place, number))
+    for _, place, number in found:
+        newest[place] = max(number, newest.get(place, 0))
     old: dict[str, list[int]] = {}
     for row, place, number in found:
         if number < newest[place]:
