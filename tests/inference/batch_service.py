@@ -2,14 +2,14 @@
 
 import json
 import re
-import sys
 import threading
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any, NamedTuple
 
 from tests.inference.service import DIMENSIONS, numbers_of
+from tests.inference.serving import served
 
 PATIENCE_SECONDS = 5.0
 KEY = "the-key"
@@ -183,43 +183,9 @@ def _file_in(form: bytes) -> tuple[str, bytes]:
     return name.decode(), fields[b"file"]
 
 
-class _QuietServer(ThreadingHTTPServer):
-    """Says nothing of a client that is gone, which is killed on purpose."""
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        if not isinstance(sys.exception(), ConnectionError):
-            super().handle_error(request, client_address)
-
-
 @contextmanager
 def running_batch_service() -> Generator[BatchService]:
     """The service on a free port of loopback, until the end."""
     service = BatchService()
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self) -> None:
-            service.handle(self)
-
-        def do_POST(self) -> None:
-            service.handle(self)
-
-        def do_DELETE(self) -> None:
-            service.handle(self)
-
-        def log_message(self, format: str, *args: object) -> None:
-            return None
-
-    server = _QuietServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    service.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
+    with served(service.handle, service.answering.set) as service.url:
         yield service
-    finally:
-        service.answering.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -7,10 +7,12 @@ import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import numpy as np
+
+from tests.inference.serving import served
 
 DIMENSIONS = 8
 PATIENCE_SECONDS = 5.0
@@ -158,25 +160,5 @@ class Service:
 def running_service() -> Generator[Service]:
     """The service on a free port of loopback, until the end."""
     service = Service()
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_POST(self) -> None:
-            service.handle(self)
-
-        def log_message(self, format: str, *args: object) -> None:
-            return None
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    service.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
+    with served(service.handle, service.release) as service.url:
         yield service
-    finally:
-        service.release()
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -44,8 +44,8 @@ class Bag(NamedTuple):
     """The meaning of each; a row of zeros where there is none."""
 
 
-class _Lists:
-    """Lists of numbers, one after the other."""
+class _Expansions:
+    """What each identifier comes to: lists of numbers, one after the other."""
 
     def __init__(self) -> None:
         self._numbers = array("i")
@@ -73,8 +73,8 @@ class _Identifiers(dict[str, int]):
         super().__init__()
         self._table = table
         self._word_numbers: dict[str, int] = {}
-        self.words = _Lists()
-        self.pieces = _Lists()
+        self.words = _Expansions()
+        self.pieces = _Expansions()
         self._tokens = array("Q")
 
     def __missing__(self, identifier: str) -> int:
@@ -234,7 +234,7 @@ def _in_order(owners: Ints, tokens: NDArray[np.uint64], most: int) -> Ints:
     return np.argsort(owners.astype(np.uint64) << np.uint64(64 - bits) | tokens >> np.uint64(bits))
 
 
-def _expanded(lists: _Lists, owners: Ints, which: Ints, counts: Ints) -> list[NDArray[Any]]:
+def _expanded(lists: _Expansions, owners: Ints, which: Ints, counts: Ints) -> list[NDArray[Any]]:
     """What is in these lists: whose, which number, and how often."""
     lengths, numbers = lists.of(which)
     return [np.repeat(owners, lengths), numbers.astype(np.int64), np.repeat(counts, lengths)]

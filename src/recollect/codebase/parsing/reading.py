@@ -1,8 +1,14 @@
 """All that one file says by itself, read by its language's syntax."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from recollect.codebase.parsing.languages import flow_of, parser_of, reader_of
 from recollect.codebase.parsing.typescript import without_unknown_syntax
-from recollect.domain.code import FileFacts, Language
+from recollect.domain.code import FileFacts, Language, Problem
+
+if TYPE_CHECKING:
+    from recollect.codebase.parsing.nodes import Findings
 
 
 def read_facts(content: bytes, language: Language) -> FileFacts:
@@ -20,18 +26,7 @@ def read_facts(content: bytes, language: Language) -> FileFacts:
     tree = parser_of(language).parse(without_unknown_syntax(content) if is_typescript else content)
     found = Findings(content, language)
     reader(tree, found)
-    symbols, imports, uses = found.in_order()
-    return FileFacts(
-        language=language,
-        lines=lines,
-        doc=found.doc,
-        symbols=symbols,
-        imports=imports,
-        uses=uses,
-        exports=found.exports,
-        problems=problems_of(tree, found),
-        flow=flow(content, tree) if flow is not None else b"",
-    )
+    return _facts(language, lines, found, problems_of(tree, found), flow(content, tree) if flow is not None else b"")
 
 
 def _read_by_python(content: bytes, lines: int) -> FileFacts | None:
@@ -42,18 +37,22 @@ def _read_by_python(content: bytes, lines: int) -> FileFacts | None:
     found = read(content, module) if module is not None else None
     if found is None:
         return None
-    symbols, imports, uses = found.in_order()
     flow = flow_of(Language.PYTHON)
+    return _facts(Language.PYTHON, lines, found, [], flow(content, module) if flow is not None else b"")
+
+
+def _facts(language: Language, lines: int, found: "Findings", problems: Sequence[Problem], flow: bytes) -> FileFacts:
+    symbols, imports, uses = found.in_order()
     return FileFacts(
-        language=Language.PYTHON,
+        language=language,
         lines=lines,
         doc=found.doc,
         symbols=symbols,
         imports=imports,
         uses=uses,
         exports=found.exports,
-        problems=[],
-        flow=flow(content, module) if flow is not None else b"",
+        problems=problems,
+        flow=flow,
     )
 
 
