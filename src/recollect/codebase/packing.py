@@ -1,5 +1,8 @@
 """Facts and what the uses in files lead to, as bytes that are kept."""
 
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
 import zstandard
 from pydantic_core import from_json, to_json
 
@@ -49,18 +52,41 @@ def kept_edges(found: FileEdges) -> KeptEdges:
     return KeptEdges(compressed(to_json(data)), paths)
 
 
+class EdgeColumns(NamedTuple):
+    """What a file leads to, as it is kept: of all edges the first parts, then the second parts, and so on."""
+
+    paths: Sequence[str]
+    """The files that it leads to."""
+    imports: Sequence[int]
+    """Which of them it imports."""
+    sources: Sequence[int]
+    places: Sequence[int]
+    """Which of the paths each edge leads to."""
+    targets: Sequence[int]
+    kinds: Sequence[str]
+    lines: Sequence[int]
+    evidence: Sequence[str]
+    confidences: Sequence[float]
+
+
+def edge_columns(content: bytes) -> EdgeColumns:
+    """The edges that were packed, without making an object of each; for something that leads somewhere."""
+    return _unpacked(content)[0]
+
+
 def unpacked_edges(content: bytes) -> FileEdges:
     if not content:
         return FileEdges()
-    names, imports, edges, unresolved = from_json(decompressed(content))
-    paths: list[str] = [path_from(name) for name in names]
-    imported: list[int] = imports
-    sources, places, targets, kinds, lines, evidence, confidence = edges
-    at, kind = map(paths.__getitem__, places), map(_KINDS.__getitem__, kinds)
-    told_by = map(_EVIDENCE.__getitem__, evidence)
-    using, uses, used, where, external = unresolved
+    edges, (using, uses, used, where, external) = _unpacked(content)
+    at, kind = map(edges.paths.__getitem__, edges.places), map(_KINDS.__getitem__, edges.kinds)
+    told_by = map(_EVIDENCE.__getitem__, edges.evidence)
     return FileEdges(
-        [*map(Edge, sources, at, targets, kind, lines, told_by, confidence)],
+        [*map(Edge, edges.sources, at, edges.targets, kind, edges.lines, told_by, edges.confidences)],
         [*map(Unresolved, using, uses, map(_KINDS.__getitem__, used), where, external)],
-        [paths[place] for place in imported],
+        [edges.paths[place] for place in edges.imports],
     )
+
+
+def _unpacked(content: bytes) -> tuple[EdgeColumns, Sequence[Any]]:
+    names, imports, edges, unresolved = from_json(decompressed(content))
+    return EdgeColumns([path_from(name) for name in names], imports, *edges), unresolved

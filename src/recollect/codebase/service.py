@@ -165,8 +165,8 @@ class CodeService:
         if loaded.importance is None:
             from recollect.codebase.search.importance import importance_of
 
-            links = await self.links(loaded)
-            loaded.importance = await anyio.to_thread.run_sync(importance_of, loaded.corpus, links)
+            packed = await self.store.edges(loaded.record.id)
+            loaded.importance = await anyio.to_thread.run_sync(importance_of, loaded.corpus, packed)
         return loaded.importance
 
     async def search(
