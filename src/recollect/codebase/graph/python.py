@@ -1,6 +1,7 @@
 """What the uses in Python files lead to: calls and names as edges between the symbols of files."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
 
 from recollect.codebase.garbage import uncollected
 from recollect.codebase.graph import python_flow as flow
@@ -67,6 +68,11 @@ def resolver(paths: Sequence[str], facts: Facts, *, callers: Callers | None = No
     return lambda path: projection.edges(path, calls[path])
 
 
+# By line, then by what uses and what is used; an order of their own would take several times as long.
+_EDGE_ORDER = itemgetter(*map(Edge._fields.index, ("line", "source", "path", "target", "kind")))
+_UNRESOLVED_ORDER = itemgetter(*map(Unresolved._fields.index, ("line", "source", "use")))
+
+
 class _Projection:
     """Calls and other uses of files as edges between their symbols."""
 
@@ -110,8 +116,8 @@ class _Projection:
                     _list(unresolved, (source, use.path, UseKind.CALL, line, ""))
         self._other_uses(path, all_uses, edges, unresolved)
         return FileEdges(
-            edges=sorted(edges.values(), key=lambda edge: (edge.line, edge.source, edge.path, edge.target, edge.kind)),
-            unresolved=sorted(unresolved.values(), key=lambda one: (one.line, one.source, one.use)),
+            edges=sorted(edges.values(), key=_EDGE_ORDER),
+            unresolved=sorted(unresolved.values(), key=_UNRESOLVED_ORDER),
             imports=self._program.imports(path),
         )
 
