@@ -68,6 +68,8 @@ def serve() -> None:
     limit(resource.RLIMIT_CORE, 0)
     limit(resource.RLIMIT_DATA, memory_bytes)
 
+    # There are as many workers as processors already; numpy asks for this when it is loaded.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     import_module("recollect.codebase.digest")  # what that takes is no file's fault
     # Reading makes many objects and next to no garbage: that is searched for once a batch, and not among what stays.
     gc.disable()
