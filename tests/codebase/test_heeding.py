@@ -95,3 +95,20 @@ async def test_when_the_work_fails_the_other_ends_and_the_failure_is_told_as_it_
     with anyio.fail_after(BOUND), pytest.raises(Unavailable, match="no disk"):
         await meanwhile(work, other)
     assert ended == [True]
+
+
+async def test_when_the_other_fails_the_work_ends_and_the_failure_is_told_as_it_is():
+    ended: list[bool] = []
+
+    async def work() -> None:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            ended.append(True)
+
+    async def other() -> None:
+        raise Unavailable("no disk", hint="add one")
+
+    with anyio.fail_after(BOUND), pytest.raises(Unavailable, match="no disk"):
+        await meanwhile(work, other)
+    assert ended == [True]

@@ -10,7 +10,7 @@ from recollect.codebase import service
 from recollect.codebase.indexing import Indexer, IndexOptions
 from recollect.codebase.search.ranking import Toggles
 from recollect.codebase.service import CodeService
-from recollect.domain.errors import NotFound
+from recollect.domain.errors import NotFound, Unavailable
 from recollect.domain.progress import SilentReporter
 from recollect.storage.sqlite.code import SqliteCode
 
@@ -58,6 +58,26 @@ async def test_what_is_made_while_uses_are_resolved_answers_as_what_is_made_late
     shutil.rmtree(code.indexer.folder / index_id)
     assert await found(CodeService(code.store, code.indexer), index_id, "total of the cart") == made
     assert asked != []
+
+
+async def test_what_was_made_for_a_build_that_failed_is_not_taken_for_that_of_another(
+    code: CodeService, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "MANY_CHANGES", 1)
+    with monkeypatch.context() as broken:
+
+        async def write(*given: object, **named: object) -> bool:
+            raise Unavailable("no disk", hint="add one")
+
+        broken.setattr(code.store, "write", write)
+        with pytest.raises(Unavailable):
+            await built(code, root)
+    (root / "cart.py").write_text(CART.replace("prices", "amounts"), "utf-8")
+    # It may as well be another process that builds it.
+    index_id = await built(CodeService(code.store, Indexer(code.store, code.indexer.folder)), root)
+    (text,) = [text for path, text, _ in await found(code, index_id, "total of the cart") if path == "cart.py"]
+    assert "amounts" in text
+    assert [path for path, _, _ in await found(code, index_id, "amounts")] == ["cart.py"]
 
 
 async def test_an_index_that_is_loaded_in_parts_answers_alike(

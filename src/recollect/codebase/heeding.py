@@ -1,8 +1,8 @@
 """Work that ends when it is asked to stop or takes longer than it may, also where it reports nothing."""
 
 import threading
-from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 import anyio
 import anyio.to_thread
@@ -68,21 +68,24 @@ async def heeding(
     return outcome[0]
 
 
-async def meanwhile(work: Callable[[], Awaitable[T]], other: Callable[[], Coroutine[Any, Any, None]]) -> T:
-    """What the work comes to, when the other has been done beside it as well; if it fails, the other ends."""
+async def meanwhile(work: Callable[[], Awaitable[T]], other: Callable[[], Awaitable[None]]) -> T:
+    """What the work comes to, when the other has been done beside it as well; if one of them fails, both end."""
     outcome: list[T] = []
     failures: list[Exception] = []
 
-    async def perform() -> None:
+    async def perform(one: Callable[[], Awaitable[object]]) -> None:
         try:
-            outcome.append(await work())
+            await one()
         except Exception as error:  # it is raised below, and not as one of a group
             failures.append(error)
             tasks.cancel_scope.cancel()
 
+    async def keep() -> None:
+        outcome.append(await work())
+
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(perform)
-        tasks.start_soon(other)
+        tasks.start_soon(perform, keep)
+        tasks.start_soon(perform, other)
     if failures:
         raise failures[0]
     return outcome[0]

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -83,7 +83,7 @@ class Indexer:
     clock: Clock = system_clock
     graph_bytes: int = 4_000_000_000
     """How much memory finding what uses mean may take."""
-    while_linking: Callable[[IndexRecord, Sequence[IndexedFile]], Coroutine[Any, Any, None]] = nothing_meanwhile
+    while_linking: Callable[[IndexRecord, Sequence[IndexedFile]], Awaitable[None]] = nothing_meanwhile
     """What else is done with the files while their uses are resolved; it is given all of them if all are new."""
     when_mended: Callable[[str], None] = lambda index_id: None
     """Told the id of an index whose uses were not all resolved together when it was brought up to date."""

@@ -121,8 +121,8 @@ class CodeService:
         self.store = store
         self.indexer = indexer
         self._loaded: dict[str, Loaded] = {}
-        self._prepared: dict[str, KeptCorpus] = {}
-        """What can be searched of indexes that are not written yet."""
+        self._prepared: tuple[IndexRecord, KeptCorpus] | None = None
+        """What can be searched of an index that is not written yet, and may never be."""
         indexer.while_linking = self._prepare
         self._loading = anyio.Lock()
         self.clean: set[str] = set()
@@ -279,8 +279,8 @@ class CodeService:
         from recollect.codebase.search.corpus_file import KeptCorpus, read_corpus, write_corpus
 
         folder = self.indexer.folder / record.id
-        prepared = self._prepared.pop(record.id, None)
-        if prepared is not None and prepared.generation == record.generation:
+        prepared = self._taken_for(record)
+        if prepared is not None:
             base = prepared
         elif known is not None:
             base = KeptCorpus(known.record.generation, known.record.commit, known.corpus, known.ranker.history)
@@ -311,7 +311,14 @@ class CodeService:
 
         corpus = Corpus()
         await self._put(corpus, files)
-        self._prepared = {record.id: await anyio.to_thread.run_sync(_kept, record, None, corpus)}
+        self._prepared = record, await anyio.to_thread.run_sync(_kept, record, None, corpus)
+
+    def _taken_for(self, record: IndexRecord) -> "KeptCorpus | None":
+        """What was prepared of just this state: the build that it was for may have failed, and another succeeded."""
+        if self._prepared is None or self._prepared[0].id != record.id:
+            return None
+        (of, kept), self._prepared = self._prepared, None
+        return kept if (of.generation, of.updated_at) == (record.generation, record.updated_at) else None
 
     async def _put(self, corpus: "Corpus", files: Sequence[IndexedFile]) -> None:
         from recollect.codebase.digest import VERSION

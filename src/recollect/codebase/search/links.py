@@ -3,7 +3,7 @@
 This module imports numpy, which takes a while: import it where it is needed.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from recollect.codebase.garbage import uncollected
@@ -74,10 +74,3 @@ class Links:
     def to_file(self, file: int) -> list[Link]:
         """Who uses a file itself, and nothing that it defines."""
         return self._to.get((file, -1), [])
-
-    def all(self) -> Iterable[Link]:
-        for links in self._from.values():
-            yield from links
-
-    def __len__(self) -> int:
-        return sum(map(len, self._from.values()))

@@ -4,7 +4,7 @@ This module imports numpy, which takes a while: import it where it is needed.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -41,7 +41,6 @@ _LOWER = FileTrait.TEST | FileTrait.EXAMPLE | FileTrait.VENDORED | FileTrait.GEN
 LENGTHS_APART = 4
 # A table of all names takes as long as looking through them so often.
 OFTEN = 30
-_CALLABLE = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.CONSTRUCTOR, SymbolKind.MACRO})
 
 
 class Names:
@@ -124,10 +123,6 @@ class Names:
 
     def kind(self, row: int) -> SymbolKind:
         return KINDS[int(self._corpus.symbols.kinds[row])]
-
-    def callable_of(self, rows: Iterable[int]) -> list[int]:
-        """Those that can be called."""
-        return [row for row in rows if self.kind(row) in _CALLABLE]
 
     def _is_within(self, row: int, outer: Sequence[str]) -> bool:
         if not outer:
