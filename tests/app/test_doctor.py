@@ -8,6 +8,7 @@ import pytest
 
 from recollect.app import doctor
 from recollect.domain.errors import Unavailable
+from recollect.native import library
 from tests.surfaces.callers import PROGRAM, environment
 
 
@@ -32,7 +33,9 @@ def test_125_127_the_doctor_goes_through_every_step_tells_programs_and_leaves_no
         "kill -9 and start again",
         "recall again",
         "check the store",
+        "compiled part",
     ]
+    assert told[-1]["seen"] == "used to index code"
     assert all(step["seen"] and step["seconds"] >= 0 for step in told)
     assert list(temporary.iterdir()) == []
     assert not (tmp_path / "home").exists()
@@ -42,3 +45,12 @@ def test_127_the_doctor_does_not_call_an_empty_answer_well(monkeypatch: pytest.M
     monkeypatch.setattr(doctor, "QUESTION", "an altogether different matter: tectonic plates")
     with pytest.raises(Unavailable, match="what was remembered is not found"):
         doctor.examine(lambda step, seen, seconds: None)
+
+
+def test_127_the_doctor_says_that_nothing_was_compiled_and_that_all_works_without(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: dict[str, str] = {}
+    monkeypatch.setattr(library, "library", lambda: None)
+    doctor.examine(lambda step, said, seconds: seen.update({step: said}))
+    assert seen["compiled part"].startswith("not there")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from recollect.codebase.bags import WORTH_OF_NAMES
+from recollect.codebase.bags.bag import WORTH_OF_NAMES
 from recollect.codebase.digest import digest, unpacked, unpacked_facts
 from recollect.codebase.garbage import uncollected
 from recollect.codebase.words import words_of

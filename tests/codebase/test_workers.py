@@ -79,11 +79,25 @@ async def test_after_much_was_read_one_worker_that_has_read_nothing_is_left(monk
     assert (len(reader), worker_pids() - before) == (1, reader)
     monkeypatch.setattr(module, "MANY_BYTES", len(LARGE))
     await all_digested(workers, unread(LARGE + b"##"))
+    assert worker_pids() - before == set()
+    workers.renew()
     monkeypatch.delattr(subprocess, "Popen")  # nobody has to start another
+    workers.renew()
     left = workers.take()
     left.end()
     assert left.process.pid not in reader
     assert worker_pids() - before == set()
+
+
+async def test_workers_that_are_got_ready_are_those_that_read():
+    workers, before = Workers(2), worker_pids()
+    workers.get_ready(5)
+    workers.get_ready(1)
+    ready = worker_pids() - before
+    assert len(ready) == 2
+    await all_digested(workers, unread(LARGE))
+    assert worker_pids() - before == ready
+    workers.end_idle()
 
 
 async def test_a_file_that_takes_too_long_is_read_as_text_and_says_so_and_its_neighbours_are_read():

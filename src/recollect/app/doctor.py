@@ -49,6 +49,7 @@ def _examine(say: Say, environment: Mapping[str, str], home: Path) -> None:
     finally:
         server.stop()
     step("check the store", lambda: _checked(environment))
+    step("compiled part", _compiled)
 
 
 class _Server:
@@ -109,6 +110,15 @@ def _recall_over_stdio(environment: Mapping[str, str]) -> dict[str, Any]:
             return dict(answer.structured_content or {})
 
     return anyio.run(ask)
+
+
+def _compiled() -> str:
+    """Nothing fails without it."""
+    from recollect.native.library import library
+
+    if library() is None:
+        return "not there: indexing code takes a fifth longer; with a C compiler, install recollect anew"
+    return "used to index code"
 
 
 def _found(answer: dict[str, Any]) -> str:

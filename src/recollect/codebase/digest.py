@@ -14,19 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic_core import from_json, to_json
 
-from recollect.codebase.bags import bags
+from recollect.codebase.bags.bags import bags
 from recollect.codebase.chunking import Chunk, chunks_of
 from recollect.codebase.garbage import uncollected
 from recollect.codebase.graph.definitions import CALLABLES, last_name
 from recollect.codebase.hiding import hidden
 from recollect.codebase.packing import compressed, decompressed
 from recollect.codebase.parsing.reading import lines_of, read_facts
-from recollect.codebase.words import name_words
 from recollect.domain.code import FileFacts, Import, Language, Problem, Span, Symbol, SymbolKind, Use, UseKind
-from recollect.storage.derived.token_segments import token
 
 # Raised when the same content would come to something else than before.
-VERSION = 6
+VERSION = 7
 
 
 class Searchable(NamedTuple):
@@ -199,7 +197,7 @@ def _searchable(chunks: Sequence[Chunk], texts: Sequence[str], symbols: Sequence
         bag.words,
         bag.counts,
         bag.vectors,
-        np.array([token(name_words(symbol.name)[-1]) for symbol in symbols], dtype=np.uint64),
+        bags().wholes([symbol.name for symbol in symbols]),
     )
 
 

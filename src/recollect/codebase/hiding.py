@@ -1,10 +1,13 @@
 """Source code without the secrets in it, every byte of the rest where it was."""
 
+import ctypes
 import re
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
 from recollect.domain.secrets import BEGINNINGS, find_secrets
+from recollect.native.library import library
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,10 +40,29 @@ def hidden(content: bytes) -> bytes:
 
 
 _BEGINNINGS = tuple(beginning.encode() for beginning in BEGINNINGS)
+_ALL_BEGINNINGS = b"".join(beginning + b"\n" for beginning in _BEGINNINGS)
 
 
 def _has_beginning(content: bytes) -> bool:
-    """Whether it has one of them: all are looked for at once, by their first three letters."""
+    """Whether it has one of them: all are looked for at once."""
+    finder = _finder()
+    return finder(content) if finder else has_in_arrays(content)
+
+
+@cache
+def _finder() -> Callable[[bytes], bool] | None:
+    """What looks for them, where something was compiled."""
+    if (native := library()) is None:
+        return None
+    made, found = native.recollect_finder_made, native.recollect_finder_found
+    made.restype, made.argtypes = ctypes.c_void_p, (ctypes.c_char_p, ctypes.c_int64)
+    found.restype, found.argtypes = ctypes.c_int32, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int64)
+    finder = made(_ALL_BEGINNINGS, len(_ALL_BEGINNINGS))
+    return (lambda content: bool(found(finder, content, len(content)))) if finder else None
+
+
+def has_in_arrays(content: bytes) -> bool:
+    """The same where nothing was compiled: by their first three letters."""
     import numpy as np
 
     first_letters = _first_letters()

@@ -42,6 +42,8 @@ STAGES: Mapping[str, tuple[int, int]] = {
 }
 # Of so many folders it is remembered what was seen of them last.
 MOST_REMEMBERED = 8
+# A thousand files, of which git's index tells about a hundred bytes each.
+LARGE_GIT_INDEX = 100_000
 _LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
 
 
@@ -96,6 +98,9 @@ class Indexer:
         self, root: str, rev: str, options: IndexOptions, reporter: Reporter, *, seen: Snapshot | None = None
     ) -> Built:
         """Bring the index of this folder at this revision up to date; what was just seen is not looked for again."""
+        if seen is None and _is_large(Path(root)) and await self.store.index(index_id_of(root, rev, options)) is None:
+            # There will be much to read: who does it starts while git is asked what there is.
+            await anyio.to_thread.run_sync(self.workers.get_ready, self.workers.count)
         snapshot = seen or await self._acquired(root, rev, options, reporter)
         index_id = index_id_of(snapshot.root, rev, options)
         async with self.alone(index_id, reporter) as waited:
@@ -133,6 +138,7 @@ class Indexer:
                 self._files = (index_id, record.generation, record.updated_at), _except(now, removed)
                 await _report(journal, "write", 1, "written")
                 journal.complete(record)
+            await anyio.to_thread.run_sync(self.workers.renew)
             if is_unsettled(record):
                 self.when_mended(index_id)
             return Built(record, snapshot, sorted(changed), removed)
@@ -364,6 +370,14 @@ def _without(snapshot: Snapshot, unread: Mapping[Content, str]) -> Snapshot:
         files=[file for file in snapshot.files if file.path not in reasons],
         skipped=sorted([*snapshot.skipped, *(Skipped(path, reason) for path, reason in reasons.items())]),
     )
+
+
+def _is_large(root: Path) -> bool:
+    """Whether a repository surely has many files, by what a look tells."""
+    try:
+        return (root / ".git" / "index").stat().st_size >= LARGE_GIT_INDEX
+    except OSError:
+        return False
 
 
 def _binaries(snapshot: Snapshot, record: IndexRecord | None) -> dict[Content, str]:

@@ -1,5 +1,6 @@
 """Resolving all uses of a large repository in a process of its own: it takes long and much memory, and can be ended."""
 
+import gc
 import os
 import pickle
 import resource
@@ -79,7 +80,6 @@ async def _frame(reading: BufferedByteReceiveStream) -> bytes:
 def serve() -> None:
     """Answer on standard output what the files lead to whose facts are told on standard input."""
     from recollect.codebase.digest import LateFacts
-    from recollect.codebase.garbage import uncollected
     from recollect.codebase.graph.resolving import resolver
 
     answers = os.fdopen(os.dup(1), "wb")
@@ -88,17 +88,15 @@ def serve() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     limit(resource.RLIMIT_CORE, 0)
     limit(resource.RLIMIT_DATA, int(sys.argv[1]))
+    gc.disable()  # nothing of what is made is garbage before all is told
     try:
-        with uncollected():
-            contents, packed = _told(sys.stdin.buffer)
-            known = {
-                content: LateFacts(Language(content[1]), partial(packed.__getitem__, content)) for content in packed
-            }
-            facts = {path: cast(FileFacts, known[content]) for path, content in contents if content in known}
-            telling = _Telling([path for path, _ in contents], facts, resolver([*facts], facts))
-            sizes = [len(packed.get(content, b"")) for _, content in contents]
-            # The calls of all files have been followed: what comes now can be told of each half by itself.
-            _answer_in_halves(telling, _middle(sizes), answers)
+        contents, packed = _told(sys.stdin.buffer)
+        known = {content: LateFacts(Language(content[1]), partial(packed.__getitem__, content)) for content in packed}
+        facts = {path: cast(FileFacts, known[content]) for path, content in contents if content in known}
+        telling = _Telling([path for path, _ in contents], facts, resolver([*facts], facts))
+        sizes = [len(packed.get(content, b"")) for _, content in contents]
+        # The calls of all files have been followed: what comes now can be told of each half by itself.
+        _answer_in_halves(telling, _middle(sizes), answers)
         answers.flush()
     except (EOFError, BrokenPipeError):
         os._exit(0)  # nobody is there any more

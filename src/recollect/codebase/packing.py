@@ -1,5 +1,6 @@
 """Facts and what the uses in files lead to, as bytes that are kept."""
 
+import threading
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -16,12 +17,23 @@ _KINDS = {kind.value: kind for kind in UseKind}
 _EVIDENCE = {evidence.value: evidence for evidence in Evidence}
 
 
+class _Tools(threading.local):
+    """What packs and unpacks: making it takes longer than using it, and a thread must not use another's."""
+
+    def __init__(self) -> None:
+        self.packing = zstandard.ZstdCompressor(level=_LEVEL)
+        self.unpacking = zstandard.ZstdDecompressor()
+
+
+_tools = _Tools()
+
+
 def compressed(content: bytes) -> bytes:
-    return zstandard.ZstdCompressor(level=_LEVEL).compress(content)
+    return _tools.packing.compress(content)
 
 
 def decompressed(content: bytes) -> bytes:
-    return zstandard.ZstdDecompressor().decompress(content)
+    return _tools.unpacking.decompress(content)
 
 
 def kept_edges(found: FileEdges) -> KeptEdges:

@@ -125,6 +125,11 @@ def words_in(identifier: str) -> tuple[str, ...]:
     return (*stems, "=" + "".join(stems))
 
 
+def stem_of(part: str) -> str:
+    """What one part of an identifier is counted as."""
+    return _stems[part]
+
+
 @cache
 def _stop_words() -> frozenset[str]:
     return frozenset(words_of(" ".join(STOP_WORDS)))

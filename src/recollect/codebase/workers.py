@@ -93,6 +93,7 @@ class Workers:
         self._lock = threading.Lock()
         self._idle: list[_Worker] = []
         """They stay for a while, so that a file that has just changed is read at once."""
+        self._is_one_owed = False
         weakref.finalize(self, _end_all, self._idle)
 
     async def digested(self, contents: Iterable[Unread]) -> AsyncGenerator[list[Read]]:
@@ -122,7 +123,8 @@ class Workers:
                 if not done:
                     yield []
         if size > MANY_BYTES:
-            await anyio.to_thread.run_sync(self.renew)
+            self._is_one_owed = True
+            self.end_idle()
 
     def take(self) -> _Worker:
         """A worker that nobody else has."""
@@ -135,9 +137,17 @@ class Workers:
         return self._started()
 
     def renew(self) -> None:
-        """One that has read nothing yet, and takes a third of the memory, in the place of those that nobody has."""
-        self.end_idle()
-        self.give_back(self._started())
+        """One that has read nothing yet, if others ended because they had read much; it takes a third of the memory."""
+        if self._is_one_owed:
+            self._is_one_owed = False
+            self.get_ready(1)
+
+    def get_ready(self, count: int) -> None:
+        """Let so many be there, so that who needs them soon need not wait until they have started."""
+        with self._lock:
+            lacking = min(count, self.count) - len(self._idle)
+        for _ in range(lacking):
+            self.give_back(self._started())
 
     def _started(self) -> _Worker:
         try:

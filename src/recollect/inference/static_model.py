@@ -84,18 +84,21 @@ class Table:
 
         with as_file(_FOLDER) as folder:
             try:
-                self._rows = np.asarray(
+                self.rows = np.asarray(
                     np.load(folder / "rows.npy", mmap_mode="r")
                 )  # taking rows of a memmap costs more
-                self._scales = np.load(folder / "scales.npy").astype(np.float32)
-                words = (folder / "vocabulary.txt").read_text("utf-8").split("\n")[:-1]
+                self.scales = np.load(folder / "scales.npy").astype(np.float32)
+                self.vocabulary_text = (folder / "vocabulary.txt").read_bytes()
+                """The words, each with a line end behind it."""
+                words = self.vocabulary_text.decode("utf-8").split("\n")[:-1]
             except (OSError, ValueError) as error:
                 raise Unavailable(
                     f"the bundled embedding model cannot be read: {error}", hint="reinstall recollect"
                 ) from error
-        if self._rows.shape != (len(words), DIMENSIONS) or len(self._scales) != len(words):
+        if self.rows.shape != (len(words), DIMENSIONS) or len(self.scales) != len(words):
             raise Unavailable("the bundled embedding model does not fit together", hint="reinstall recollect")
         self._vocabulary = {word: number for number, word in enumerate(words)}
+        self.unknown = self._vocabulary[_UNKNOWN]
         self._ids_of_pieces = _Known(self._ids_of_piece)
         self._ids_of_parts = _Known(self._ids_of_part)
 
@@ -144,8 +147,8 @@ class Table:
 
         used, places = np.unique(ids, return_inverse=True)
         weights = np.zeros((texts, len(used)), dtype=np.float32)
-        weights[owners, places] = np.sqrt(counts, dtype=np.float32) * self._scales[ids]
-        totals = weights @ self._rows[used].astype(np.float32)
+        weights[owners, places] = np.sqrt(counts, dtype=np.float32) * self.scales[ids]
+        totals = weights @ self.rows[used].astype(np.float32)
         lengths = np.sqrt(np.vecdot(totals, totals))
         return (totals / np.where(lengths > 0, lengths, np.float32(1))[:, np.newaxis]).astype("<f2")
 
@@ -156,7 +159,7 @@ class Table:
 
     def _ids_of_piece(self, piece: str) -> list[int]:
         """The longest parts of a piece that the vocabulary has; a piece that cannot be made of parts is unknown."""
-        unknown = [self._vocabulary[_UNKNOWN]]
+        unknown = [self.unknown]
         if len(piece) > _LONGEST_PIECE:
             return unknown
         ids: list[int] = []
@@ -181,8 +184,8 @@ class Table:
             return b""
         counted = Counter(ids)
         tokens = sorted(counted)
-        weights = np.sqrt(np.array([counted[token] for token in tokens], dtype=np.float32)) * self._scales[tokens]
-        total = np.add.reduce(self._rows[tokens] * weights[:, np.newaxis], axis=0)
+        weights = np.sqrt(np.array([counted[token] for token in tokens], dtype=np.float32)) * self.scales[tokens]
+        total = np.add.reduce(self.rows[tokens] * weights[:, np.newaxis], axis=0)
         length = np.sqrt(np.vecdot(total, total))
         return (total / length).astype("<f2").tobytes() if length else b""
 
@@ -194,14 +197,14 @@ class Table:
         if not len(owners):
             return [b""] * len(texts)
         tokens = np.fromiter(chain.from_iterable(texts), np.int64, len(owners))
-        places = np.sort(owners * len(self._scales) + tokens)
+        places = np.sort(owners * len(self.scales) + tokens)
         firsts = np.flatnonzero(np.diff(places, prepend=-1))
         counts = np.diff(firsts, append=len(places)).astype(np.float32)
-        owners, tokens = np.divmod(places[firsts], len(self._scales))
-        weights = np.sqrt(counts) * self._scales[tokens]
+        owners, tokens = np.divmod(places[firsts], len(self.scales))
+        weights = np.sqrt(counts) * self.scales[tokens]
         starts = np.flatnonzero(np.diff(owners, prepend=-1))
         # To multiply bytes by these at once would take twice as long, and `reduceat` several times.
-        weighted = self._rows.take(tokens, axis=0).astype(np.float32)
+        weighted = self.rows.take(tokens, axis=0).astype(np.float32)
         weighted *= weights[:, np.newaxis]
         ends = [*starts[1:].tolist(), len(weighted)]
         totals = np.empty((len(starts), DIMENSIONS), dtype=np.float32)

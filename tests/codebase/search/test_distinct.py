@@ -59,7 +59,7 @@ def test_rows_without_a_meaning_and_no_rows_at_all_do_not_fail() -> None:
 
 
 def test_a_question_is_turned_as_the_vectors_are() -> None:
-    from recollect.codebase.bags import vectors_of
+    from recollect.codebase.bags.bags import vectors_of
 
     abouts = Corpus().abouts
     made = vectors_of(["reading cookies of a request", "colour of the sky"])

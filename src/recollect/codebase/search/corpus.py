@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.codebase.bags import vectors_of
+from recollect.codebase.bags.bags import vectors_of
 from recollect.codebase.digest import Digest
 from recollect.codebase.path_text import path_from, path_text
 from recollect.codebase.search.places import Places

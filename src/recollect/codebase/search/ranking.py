@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.codebase.bags import vectors_of
+from recollect.codebase.bags.bags import vectors_of
 from recollect.codebase.search.best import best
 from recollect.codebase.search.corpus import KINDS, Corpus
 from recollect.codebase.search.distinct import Distinct

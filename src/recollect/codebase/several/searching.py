@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import anyio.to_thread
 import numpy as np
 
-from recollect.codebase.bags import vectors_of
+from recollect.codebase.bags.bags import vectors_of
 from recollect.codebase.search.rarity import rarity
 from recollect.codebase.service import CodeHit, CodeService, Hits, Loaded
 from recollect.codebase.words import query_words, words_of

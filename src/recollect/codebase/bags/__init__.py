@@ -1,0 +1,1 @@
+"""Words and meanings of the parts of files."""
