@@ -162,6 +162,54 @@ def test_a_file_is_found_by_what_sets_it_apart_from_the_others() -> None:
     assert about[1] < about[0] / 5
 
 
+# -- words near in meaning -------------------------------------------------------------------------
+
+UNPACKING = "def unpack(stream: Stream) -> Stream:\n    # by gzip\n    return stream\n"
+OTHERS = {f"other_{number}.py": SAME for number in range(9)}
+
+
+def text_of(query: str, files: dict[str, str], toggles: Toggles = Toggles()) -> dict[str, float]:  # noqa: B008 - frozen
+    """What the words say for each file, of those they say anything for."""
+    corpus = corpus_of(files)
+    found = Ranker(corpus, History()).rank(query, 99, toggles)
+    return {corpus.files[one.file].path: said for one in found if (said := one.signals["text"])}
+
+
+def test_a_word_that_a_file_does_not_have_is_found_by_one_near_it_in_meaning() -> None:
+    assert text_of("gunzip", {"unpack.py": UNPACKING, **OTHERS}) == {"unpack.py": pytest.approx(WEIGHTS["text"])}
+
+
+def test_a_word_near_another_in_meaning_counts_less_than_the_word() -> None:
+    files = {"near.py": UNPACKING, "same.py": UNPACKING.replace("gzip", "gunzip"), **OTHERS}
+    found = text_of("gunzip", files)
+    assert found == {"same.py": pytest.approx(WEIGHTS["text"]), "near.py": found["near.py"]}
+    assert 0 < found["near.py"] < 0.7 * WEIGHTS["text"]
+
+
+def test_a_word_near_another_in_meaning_adds_nothing_to_the_word() -> None:
+    files = {"both.py": UNPACKING.replace("gzip", "gunzip gzip"), "one.py": UNPACKING.replace("gzip", "gunzip roof")}
+    found = text_of("gunzip", files | OTHERS)
+    assert found["both.py"] == pytest.approx(found["one.py"])
+
+
+def test_a_common_word_is_worth_no_more_where_it_stands_for_a_rare_one() -> None:
+    common = {f"gzip_{number}.py": UNPACKING for number in range(9)}
+    files = {"rare.py": UNPACKING.replace("gzip", "unpacking of archives"), **common}
+    found = text_of("gunzip archives", files)
+    assert max(said for path, said in found.items() if path != "rare.py") < found["rare.py"] / 5
+
+
+def test_words_that_are_both_asked_for_do_not_stand_for_each_other() -> None:
+    files = {"gzip.py": UNPACKING, **OTHERS}
+    corpus = corpus_of(files)
+    found = Ranker(corpus, History()).rank("gzip or gunzip", 1)[0]
+    assert found.signals["covered"] < WEIGHTS["covered"] * 0.6
+
+
+def test_words_stand_for_none_that_are_near_them_where_no_meaning_is_asked_for() -> None:
+    assert text_of("gunzip", {"unpack.py": UNPACKING, **OTHERS}, Toggles(vector=False)) == {}
+
+
 def test_a_score_is_the_sum_of_what_the_witnesses_add() -> None:
     corpus = corpus_of({"src/rerun.py": RUNNER, "tests/test_rerun.py": ITS_TEST, "worker.yaml": "retries: 3\n"})
     ranker = Ranker(corpus, History([("Run failed tests again", ["src/rerun.py"])]))

@@ -53,9 +53,11 @@ _CONFIGURATION_NAME = re.compile(
     r"^(?:setup|noxfile)\.py$|^requirements[^/]*\.(?:txt|in)$|^build\.gradle|^settings\.gradle|^pom\.xml$|^gemfile$|"
     r"^(?:gulp|grunt)file\.js$"
 )
-_DOCUMENTATION_NAME = re.compile(
-    r"\.(?:md|mdx|markdown|rst|adoc|asciidoc|txt|org|tex)$|^(?:readme|license|licence|copying|notice|authors|changelog|"
-    r"changes|contributing|maintainers|install|todo|unlicense|history|news)(?:[.-]|$)"
+_DOCUMENTATION_NAME = re.compile(r"\.(?:md|mdx|markdown|rst|adoc|asciidoc|txt|org|tex)$")
+# Unless the ending tells a language to program in: `history.ts` is no page.
+_PAGE_NAME = re.compile(
+    r"^(?:readme|license|licence|copying|notice|authors|changelog|changes|contributing|maintainers|install|todo|"
+    r"unlicense|history|news)(?:[.-]|$)"
 )
 
 _GENERATED = re.compile(
@@ -68,6 +70,7 @@ _GENERATED = re.compile(
 _HEAD_LINES = 20
 _HEAD_BYTES = 4096
 _PROSE = {Language.MARKDOWN, Language.TEXT, Language.HTML}
+_OF_PAGES = _PROSE | {None}
 # People break their lines; what has this many bytes to a line on average was written by a program.
 _MINIFIED_AVERAGE = 300
 _MINIFIED_LINE = 10_000
@@ -122,6 +125,6 @@ def _traits_of_name(name: str) -> int:
         found |= FileTrait.DECLARATION
     if _CONFIGURATION_NAME.search(lower):
         found |= FileTrait.CONFIGURATION
-    elif _DOCUMENTATION_NAME.search(lower):
+    elif _DOCUMENTATION_NAME.search(lower) or (_PAGE_NAME.match(lower) and language_by_name(lower) in _OF_PAGES):
         found |= FileTrait.DOCUMENTATION
     return found.value

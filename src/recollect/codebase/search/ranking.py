@@ -5,9 +5,10 @@ takes a while: import it where it is needed.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from recollect.codebase.search.best import best
 from recollect.codebase.search.corpus import KINDS, Corpus
 from recollect.codebase.search.distinct import Distinct
 from recollect.codebase.search.history import History
+from recollect.codebase.search.kindred import kindred
 from recollect.codebase.search.rarity import rarity
 from recollect.codebase.search.word_index import Occurrences
 from recollect.codebase.words import names_in, query_words, words_of
@@ -46,6 +48,8 @@ SIMILAR_TO_NAMED: Final = 2 / 3
 # What the words of its path count in each part of a file.
 WORTH_OF_PATH: Final = 2.0
 NEXT_CHUNKS: Final = (1.0, 0.5, 0.25)
+# So many words that are near one in meaning stand for it.
+MOST_KINDRED: Final = 3
 # Less similar than this share of the most similar says nothing.
 LEAST_SIMILAR: Final = 0.4
 # And any two texts are as similar as this.
@@ -150,7 +154,7 @@ class Ranker:
         if not words or not len(corpus.files):
             return []
         plain = [(word, weight) for word, weight in words if not word.startswith("=")]
-        chunk_scores, path, covered = self._by_text(words, plain)
+        chunk_scores, path, covered = self._by_text(words, plain, by_meaning=toggles.vector)
         text, fittest = self._by_file(chunk_scores)
         signals: dict[str, Column] = {"text": _share(text), "path": _share(path)}
         signals["covered"] = np.where(fittest >= 0, covered[fittest], 0).astype(np.float32)
@@ -196,39 +200,62 @@ class Ranker:
     # -- text ----------------------------------------------------------------------------------------
 
     def _by_text(
-        self, words: Sequence[tuple[str, float]], plain: Sequence[tuple[str, float]]
+        self, words: Sequence[tuple[str, float]], plain: Sequence[tuple[str, float]], by_meaning: bool
     ) -> tuple[Column, Column, Column]:
         """What the words say of each chunk and of each path, and which share of them each chunk has."""
-        corpus = self._corpus
-        chunk_files = corpus.chunks.files
-        files = len(corpus.files)
-        scores = np.zeros(len(chunk_files), dtype=np.float32)
-        covered = np.zeros(len(chunk_files), dtype=np.float32)
-        path = np.zeros(files, dtype=np.float32)
+        scores, covered = np.zeros((2, len(self._alive)), dtype=np.float32)
+        path = np.zeros(len(self._corpus.files), dtype=np.float32)
         is_plain, total = {word for word, _ in plain}, 0.0
         for word, weight in words:
-            had = _living(corpus.words.having(token(word)), self._alive)
-            on_path = _living(corpus.paths.having(token(word)), corpus.alive)
-            rows, counts = had.rows, had.counts
-            if len(on_path.rows):
-                has = np.zeros(files, dtype=np.float32)
-                has[on_path.rows] = WORTH_OF_PATH
-                every = has[chunk_files]
-                every[had.rows] += had.counts
-                rows = np.flatnonzero(every > 0)
-                counts = every[rows]
-                path[on_path.rows] += np.float32(weight * rarity(self._living_files, len(on_path.rows)))
-            if not len(rows):
-                total += weight * rarity(self._living_chunks, 0) if word in is_plain else 0.0
+            had = self._having(word)
+            value = weight * had.rarity
+            path[had.on_path] += np.float32(weight * rarity(self._living_files, len(had.on_path)))
+            scores[had.rows] += np.float32(value) * had.shares
+            if word not in is_plain:
                 continue
-            value = weight * rarity(self._living_chunks, min(len(had.rows) or len(rows), self._living_chunks))
-            lengths = self._chunk_lengths[rows] + np.float32(WORTH_OF_PATH)
-            scores[rows] += np.float32(value) * saturated(counts, lengths, self._average)
-            if word in is_plain:
-                total += value
-                covered[rows] += np.float32(value)
+            total += value
+            covered[had.rows] += np.float32(value)
+            if by_meaning and (near := self._near(word, is_plain)):
+                self._add_kindred(scores, covered, weight, had, near)
         scores[~self._alive] = 0
         return scores, path, covered / np.float32(total or 1)
+
+    def _having(self, word: str) -> "_Had":
+        """The chunks that have a word, or that are in a file that has it on its path."""
+        had = _living(self._corpus.words.having(token(word)), self._alive)
+        on_path = _living(self._corpus.paths.having(token(word)), self._corpus.alive)
+        rows, counts = had.rows, had.counts
+        if len(on_path.rows):
+            has = np.zeros(len(self._corpus.files), dtype=np.float32)
+            has[on_path.rows] = WORTH_OF_PATH
+            every = has[self._corpus.chunks.files]
+            every[had.rows] += had.counts
+            rows = np.flatnonzero(every > 0)
+            counts = every[rows]
+        lengths = self._chunk_lengths[rows] + np.float32(WORTH_OF_PATH)
+        worth = rarity(self._living_chunks, min(len(had.rows) or len(rows), self._living_chunks))
+        return _Had(rows, saturated(counts, lengths, self._average), worth, on_path.rows)
+
+    def _near(self, word: str, asked: Container[str]) -> "list[tuple[float, _Had]]":
+        """The nearest words in meaning that some chunk has and that are not asked for: how near, and where."""
+        near = ((likeness, self._having(other)) for other, likeness in kindred(word) if other not in asked)
+        return list(islice(((likeness, had) for likeness, had in near if len(had.rows)), MOST_KINDRED))
+
+    def _add_kindred(
+        self, scores: Column, covered: Column, weight: float, had: "_Had", near: "Sequence[tuple[float, _Had]]"
+    ) -> None:
+        """Let words stand for one that they are near, in chunks without it: by how near, and the best of several.
+
+        None is worth more than the word that it stands for.
+        """
+        instead, values = np.zeros((2, len(scores)), dtype=np.float32)
+        for likeness, other in near:
+            value = np.float32(weight * likeness * min(had.rarity, other.rarity))
+            instead[other.rows] = np.maximum(instead[other.rows], value * other.shares)
+            values[other.rows] = np.maximum(values[other.rows], value)
+        instead[had.rows] = values[had.rows] = 0
+        scores += instead
+        covered += values
 
     def _about(self, meaning: NDArray[np.float16]) -> Column:
         """How similar what each file is about as a whole is to the question, in what sets it apart from the others."""
@@ -318,6 +345,18 @@ class Ranker:
             if version not in words:
                 factors[rows] *= np.float32(SUPERSEDED)
         return factors
+
+
+class _Had(NamedTuple):
+    """The chunks that have a word."""
+
+    rows: NDArray[np.int64]
+    shares: Column
+    """What it counts in each, by how often and how long."""
+    rarity: float
+    """What it is worth."""
+    on_path: NDArray[np.int64]
+    """The files that have it on their path."""
 
 
 def _living(found: Occurrences, alive: NDArray[np.bool_]) -> Occurrences:
