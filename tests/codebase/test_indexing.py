@@ -11,8 +11,10 @@ import pytest
 from recollect.app.lifespan import running
 from recollect.app.settings import Settings
 from recollect.codebase import digest as digests
+from recollect.codebase import indexing
 from recollect.codebase.indexing import IndexOptions
 from recollect.codebase.workers import Workers
+from recollect.domain.code import Language
 from recollect.domain.errors import Cancelled
 from recollect.storage.code import Content
 from recollect.storage.sqlite.code import SqliteCode
@@ -353,3 +355,23 @@ async def test_a_commit_that_changes_no_file_is_noticed(home: Home, tmp_path: Pa
     new = commit(root, "Executable")
     built = await home.build(root)
     assert (built.record.commit, built.record.generation, built.changed) == (new, 2, [])
+
+
+async def test_readers_start_at_once_for_a_large_repository_that_has_no_index(
+    tmp_path: Path, home: Home, monkeypatch: pytest.MonkeyPatch
+):
+    happened: list[object] = []
+
+    def get_ready(workers: Workers, count: int) -> None:
+        happened.append(count)
+
+    root = new_repository(tmp_path / "repository", {"one.py": "def one(): pass\n"})
+    monkeypatch.setattr(Workers, "get_ready", get_ready)
+    await home.build(root)
+    assert happened == []
+    monkeypatch.setattr(indexing, "LARGE_GIT_INDEX", 1)
+    looking = Doing("acquire", lambda: happened.append("looking"))
+    await home.build(root, languages=(Language.PYTHON,), reporter=looking)
+    assert happened == [home.indexer.workers.count, "looking"]
+    await home.build(root, languages=(Language.PYTHON,))
+    assert len(happened) == 2

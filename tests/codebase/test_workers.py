@@ -89,15 +89,24 @@ async def test_after_much_was_read_one_worker_that_has_read_nothing_is_left(monk
     assert worker_pids() - before == set()
 
 
-async def test_workers_that_are_got_ready_are_those_that_read():
-    workers, before = Workers(2), worker_pids()
+async def test_workers_that_are_got_ready_are_those_that_read(monkeypatch: pytest.MonkeyPatch):
+    started: list[int] = []
+    start = subprocess.Popen
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        process: Any = start(*arguments, **options)
+        started.append(process.pid)
+        return process
+
+    workers = Workers(2)
+    monkeypatch.setattr(subprocess, "Popen", counted)
     workers.get_ready(5)
     workers.get_ready(1)
-    ready = worker_pids() - before
-    assert len(ready) == 2
     await all_digested(workers, unread(LARGE))
-    assert worker_pids() - before == ready
-    workers.end_idle()
+    taken = [workers.take(), workers.take()]
+    for worker in taken:
+        worker.end()
+    assert sorted(worker.process.pid for worker in taken) == sorted(started)
 
 
 async def test_a_file_that_takes_too_long_is_read_as_text_and_says_so_and_its_neighbours_are_read():

@@ -75,7 +75,7 @@ def test_every_example_of_the_readme_runs(served: Served, tmp_path: Path) -> Non
     assert "We chose PostgreSQL because the team knows it." in recalled
     assert "We moved to SQLite." in changed
     steps = re.findall(r"^ok  ([^:]+): .+ \(\d+\.\d s\)$", looked_after, re.MULTILINE)
-    assert (steps[0], steps[-1]) == ("start", "check the store")
+    assert (steps[0], steps[-1]) == ("start", "compiled part")
     assert "Everything works." in looked_after
     assert "The store is whole." in looked_after
     assert (tmp_path / "backup.db").stat().st_size > 0

@@ -83,6 +83,27 @@ def facts_in(content: bytes) -> bytes:
     return content[: start + sum(lengths)]
 
 
+class Outline(NamedTuple):
+    """What a file defines: of all symbols the first parts, then the second parts, and so on."""
+
+    lines: int
+    doc: str
+    names: Sequence[str]
+    kinds: Sequence[str]
+    spans: Sequence[Sequence[int]]
+    """First bytes, bytes behind the last, first lines, last lines."""
+    at: Sequence[int]
+    """Their lines."""
+    containers: Sequence[int]
+
+
+def outline_of(facts: "FileFacts | LateFacts") -> Outline:
+    """The same of facts; of those that are still packed without making an object of each symbol."""
+    data = facts.packed_outline if isinstance(facts, LateFacts) else _outline_as_data(facts)
+    _, lines, doc, (names, kinds, spans, at, containers, *_), *_ = data
+    return Outline(lines, doc, names, kinds, spans, at, containers)
+
+
 class LateFacts:
     """A file's facts, of which each part is unpacked when it is asked for. It stands for `FileFacts`."""
 
@@ -94,9 +115,14 @@ class LateFacts:
     def _parts(self) -> Sequence[bytes]:
         return _texts(self._content())
 
+    @property
+    def packed_outline(self) -> list[Any]:
+        """What is told of it beside uses, as data."""
+        return from_json(decompressed(self._parts[0]))
+
     @cached_property
     def _outline(self) -> FileFacts:
-        return _facts_from(from_json(decompressed(self._parts[0])), _NO_USES, b"")
+        return _facts_from(self.packed_outline, _NO_USES, b"")
 
     # Of these a resolver needs each once, and there is much of them.
 
@@ -207,11 +233,14 @@ def _searchable(chunks: Sequence[Chunk], texts: Sequence[str], symbols: Sequence
 
 def _facts_as_json(facts: FileFacts) -> tuple[bytes, bytes]:
     """The outline, and the uses, which are as many again."""
+    used, *of_uses = _columns(facts.uses, Use)
+    return to_json(_outline_as_data(facts)), to_json([_values(used), *of_uses])
+
+
+def _outline_as_data(facts: FileFacts) -> list[Any]:
     names, kinds, spans, *others = _columns(facts.symbols, Symbol)
     symbols = [names, _values(kinds), _columns(spans, Span), *others]
-    used, *of_uses = _columns(facts.uses, Use)
-    outline = [facts.language.value, facts.lines, facts.doc, symbols, facts.imports, facts.exports, facts.problems]
-    return to_json(outline), to_json([_values(used), *of_uses])
+    return [facts.language.value, facts.lines, facts.doc, symbols, facts.imports, facts.exports, facts.problems]
 
 
 def _columns(rows: Sequence[tuple[Any, ...]], kind: type[Symbol | Span | Use]) -> list[Sequence[Any]]:

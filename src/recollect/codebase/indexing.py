@@ -17,6 +17,7 @@ import anyio.to_thread
 from recollect.codebase.bundling.journal import Journal
 from recollect.codebase.discovery.limits import Limits
 from recollect.codebase.discovery.remembered import Remembered
+from recollect.codebase.fresh_digests import FreshDigests
 from recollect.codebase.heeding import LOOK_SECONDS, heeding, in_thread, meanwhile
 from recollect.codebase.linking import Linked, Linker, is_unsettled
 from recollect.codebase.path_text import path_text, printable
@@ -89,6 +90,7 @@ class Indexer:
     """What else is done with the files while their uses are resolved; it is given all of them if all are new."""
     when_mended: Callable[[str], None] = lambda index_id: None
     """Told the id of an index whose uses were not all resolved together when it was brought up to date."""
+    digests: FreshDigests = field(default_factory=FreshDigests)
     _seen: dict[tuple[str, str], Remembered] = field(default_factory=dict[tuple[str, str], Remembered])
     _recent: RecentFacts = field(default_factory=RecentFacts)
     _files: tuple[tuple[str, int, datetime], Mapping[str, IndexedFile]] | None = None
@@ -98,6 +100,14 @@ class Indexer:
         self, root: str, rev: str, options: IndexOptions, reporter: Reporter, *, seen: Snapshot | None = None
     ) -> Built:
         """Bring the index of this folder at this revision up to date; what was just seen is not looked for again."""
+        try:
+            return await self._build(root, rev, options, reporter, seen)
+        finally:
+            self.digests.forget()
+
+    async def _build(
+        self, root: str, rev: str, options: IndexOptions, reporter: Reporter, seen: Snapshot | None
+    ) -> Built:
         if seen is None and _is_large(Path(root)) and await self.store.index(index_id_of(root, rev, options)) is None:
             # There will be much to read: who does it starts while git is asked what there is.
             await anyio.to_thread.run_sync(self.workers.get_ready, self.workers.count)
@@ -163,7 +173,7 @@ class Indexer:
 
     @property
     def _linker(self) -> Linker:
-        return Linker(self.store, self.graph_bytes, self._recent)
+        return Linker(self.store, self.graph_bytes, self._recent, self.digests)
 
     async def snapshot(self, root: str, rev: str, options: IndexOptions) -> Snapshot:
         """What there is now."""
@@ -263,6 +273,7 @@ class Indexer:
             async for batch in batches:
                 kept = [KeptDigest(content, digest, callables_in(digest)) for content, digest in batch]
                 await self.store.keep(VERSION, kept)
+                self.digests.note(batch)
                 done += sum(missing[content].size for content, _ in batch)
                 await _report(reporter, "read", min(1.0, done / total), f"read {done // 1000} of {total // 1000} kB")
         return {content: reasons[file.path] for content, file in missing.items() if file.path in reasons}

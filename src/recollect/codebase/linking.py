@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import anyio.from_thread
 
 from recollect.codebase.counting import PROBLEM, Counts, counted
+from recollect.codebase.fresh_digests import FreshDigests
 from recollect.codebase.garbage import uncollected
 from recollect.codebase.heeding import in_thread
 from recollect.codebase.linking_apart import linked_apart
@@ -51,6 +52,7 @@ class Linker:
     memory_bytes: int = 4_000_000_000
     """So much a process of its own may take."""
     recent: RecentFacts = field(default_factory=RecentFacts)
+    fresh: FreshDigests = field(default_factory=FreshDigests)
 
     async def linked(
         self, before: IndexRecord | None, known: Mapping[str, Content], contents: Mapping[str, Content]
@@ -98,10 +100,8 @@ class Linker:
         return {path: KeptEdges(b"") for path in contents}, counts
 
     async def _batches(self, contents: Mapping[str, Content]) -> AsyncGenerator[Mapping[Content, bytes]]:
-        from recollect.codebase.digest import VERSION
-
         for part in _parts([*dict.fromkeys(contents.values())]):
-            yield await self.store.digests(VERSION, part)
+            yield await self.fresh.of(part, self.store)
 
     async def _facts(self, contents: Mapping[str, Content]) -> dict[str, FileFacts]:
         from recollect.codebase.digest import unpacked_facts

@@ -321,12 +321,10 @@ class CodeService:
         return kept if (of.generation, of.updated_at) == (record.generation, record.updated_at) else None
 
     async def _put(self, corpus: "Corpus", files: Sequence[IndexedFile]) -> None:
-        from recollect.codebase.digest import VERSION
-
         # A part at a time: what is in the digests of all files takes several times what comes of it.
         for start in range(0, len(files), AT_ONCE):
             part = files[start : start + AT_ONCE]
-            packed = await self.store.digests(VERSION, list(dict.fromkeys(file.content for file in part)))
+            packed = await self.indexer.digests.of([*dict.fromkeys(file.content for file in part)], self.store)
             await anyio.to_thread.run_sync(_put, corpus, part, packed)
 
 

@@ -6,13 +6,14 @@ a while: import it where it is needed.
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
+from itertools import chain
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.codebase.bags.bags import vectors_of
-from recollect.codebase.digest import Digest
+from recollect.codebase.digest import Digest, Outline, outline_of
 from recollect.codebase.path_text import path_from, path_text
 from recollect.codebase.search.places import Places
 from recollect.codebase.search.word_index import WordIndex, as_bytes, from_bytes
@@ -24,7 +25,7 @@ from recollect.storage.derived.token_segments import token
 from recollect.storage.derived.vector_codes import Codes, dots_by, encode
 
 KINDS = tuple(SymbolKind)
-_KIND_CODES = {kind: code for code, kind in enumerate(KINDS)}
+_KIND_CODES = {kind.value: code for code, kind in enumerate(KINDS)}
 # So many names of what a file defines tell what it is about.
 TELLING_NAMES = 80
 
@@ -91,16 +92,17 @@ class Corpus:
         self.row_of |= {file.path: first_file + place for place, (file, _) in enumerate(added)}
         self.alive = np.append(self.alive, np.ones(len(added), dtype=np.bool_))
         digests = [digest for _, digest in added]
-        self.lines = np.append(self.lines, np.array([digest.facts.lines for digest in digests], dtype=np.int32))
-        counts = [len(digest.facts.symbols) for digest in digests]
+        outlines = [outline_of(digest.facts) for digest in digests]
+        self.lines = np.append(self.lines, np.array([outline.lines for outline in outlines], dtype=np.int32))
+        counts = [len(outline.names) for outline in outlines]
         firsts = first_symbol + np.concatenate([[0], np.cumsum(counts)])[:-1].astype(np.int32)
         self.first_symbols = np.append(self.first_symbols, firsts.astype(np.int32))
-        self._put_symbols(digests, first_file, firsts)
+        self._put_symbols(digests, outlines, first_file, firsts)
         self._put_chunks(digests, first_file, firsts)
         paths = [file.path for file, _ in added]
         self.paths.add(*_counted([words_of(path) for path in paths]))
         self.places.add(paths)
-        self.abouts.add(vectors_of([_about(file.path, digest) for file, digest in added]))
+        self.abouts.add(vectors_of([_about(path, outline) for path, outline in zip(paths, outlines, strict=True)]))
 
     def copied(self) -> "Corpus":
         """Another one that can be changed while this one is searched; what does not change is shared."""
@@ -162,21 +164,19 @@ class Corpus:
         if row is not None:
             self.alive[row] = False
 
-    def _put_symbols(self, digests: Sequence[Digest], first_file: int, firsts: NDArray[np.integer[Any]]) -> None:
-        rows = [
-            (first_file + place, _KIND_CODES[symbol.kind], symbol.line, symbol.span, symbol.container, first)
-            for place, (digest, first) in enumerate(zip(digests, firsts.tolist(), strict=True))
-            for symbol in digest.facts.symbols
-        ]
-        names = [symbol.name for digest in digests for symbol in digest.facts.symbols]
-        self.names += names
+    def _put_symbols(
+        self, digests: Sequence[Digest], outlines: Sequence[Outline], first_file: int, firsts: NDArray[np.integer[Any]]
+    ) -> None:
+        sizes = [len(outline.names) for outline in outlines]
+        containers = _every(outline.containers for outline in outlines)
         added = SymbolRows(
-            np.array([row[0] for row in rows], dtype=np.int32),
-            np.array([row[1] for row in rows], dtype=np.uint8),
-            np.array([row[2] for row in rows], dtype=np.int32),
-            np.array([row[3] for row in rows], dtype=np.int32).reshape(-1, 4),
-            np.array([-1 if row[4] < 0 else row[4] + row[5] for row in rows], dtype=np.int32),
+            np.repeat(np.arange(first_file, first_file + len(outlines), dtype=np.int32), sizes),
+            np.array([_KIND_CODES[kind] for outline in outlines for kind in outline.kinds], dtype=np.uint8),
+            _every(outline.at for outline in outlines),
+            np.stack([_every(outline.spans[part] for outline in outlines) for part in range(4)], axis=1),
+            np.where(containers < 0, -1, containers + np.repeat(firsts, sizes)).astype(np.int32),
         )
+        self.names += chain.from_iterable(outline.names for outline in outlines)
         self.symbols = SymbolRows(*_joined(self.symbols, added))
         tokens = np.concatenate([digest.searchable.defined for digest in digests])
         self.definitions.add(np.arange(len(tokens) + 1), tokens, np.ones(len(tokens), dtype=np.uint8))
@@ -276,7 +276,10 @@ def _counted(words: Sequence[Sequence[str]]) -> tuple[NDArray[np.int64], NDArray
     return starts, tokens, np.ones(len(tokens), dtype=np.uint8)
 
 
-def _about(path: str, digest: Digest) -> str:
-    names = [symbol.name for symbol in digest.facts.symbols[:TELLING_NAMES]]
-    text = "\n".join([path, digest.facts.doc[:1000], " ".join(names)])
+def _every(columns: Iterable[Sequence[int]]) -> NDArray[np.int32]:
+    return np.fromiter(chain.from_iterable(columns), np.int32)
+
+
+def _about(path: str, outline: Outline) -> str:
+    text = "\n".join([path, outline.doc[:1000], " ".join(outline.names[:TELLING_NAMES])])
     return text.encode("utf-8", "replace").decode()  # a path may hold what is no text
