@@ -2,13 +2,15 @@
 
 import logging
 from collections.abc import Mapping
+from contextlib import nullcontext
 
 import anyio
 import anyio.lowlevel
 import pytest
 from pydantic import BaseModel
 
-from recollect.domain.errors import Internal, InvalidRequest, NotFound, UnknownTool
+from recollect.domain.callers import Caller
+from recollect.domain.errors import Forbidden, Internal, InvalidRequest, NotFound, UnknownTool
 from recollect.domain.progress import Reporter
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, tool
@@ -91,6 +93,25 @@ def dispatcher(usage: UsageCounter | None = None) -> Dispatcher:
 async def test_a_call_gets_its_defaults_and_its_services() -> None:
     answer = await dispatcher().call("greet", {}, CONTEXT)
     assert answer == Said(text="hello world", surface="python")
+
+
+@pytest.mark.parametrize(
+    ("scopes", "may_read", "may_change"),
+    [
+        ("*", True, True),
+        ("*:read", True, False),
+        ("talk", True, True),
+        ("talk:read", True, False),
+        ("memory", False, False),
+        ("", False, False),
+    ],
+)
+async def test_13_15_a_key_opens_what_its_scopes_name(scopes: str, may_read: bool, may_change: bool) -> None:
+    context = CallContext(surface="rest", caller=Caller("agent", frozenset(scopes.split())))
+    for name, may, otherwise in (("greet", may_read, None), ("fail", may_change, NotFound)):
+        expected = otherwise if may else Forbidden
+        with pytest.raises(expected) if expected else nullcontext():
+            await dispatcher().call(name, {}, context)
 
 
 async def test_a_missing_service_is_noticed_before_the_first_call() -> None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from recollect.domain.callers import OWNER, Caller
 from recollect.domain.identifiers import new_id
 from recollect.domain.progress import Reporter, SilentReporter
 
@@ -17,6 +18,9 @@ class CallContext:
 
     surface: str
     """The door it came through: `python`, `mcp-stdio`, `mcp-http`, `rest`, `cli`."""
+
+    caller: Caller = OWNER
+    """Whose call it is, and so what it may reach."""
 
     client: str | None = None
     """Tells this client from all others, where the protocol can; None when it cannot."""

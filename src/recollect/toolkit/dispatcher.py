@@ -11,7 +11,8 @@ import anyio
 from pydantic import BaseModel
 
 from recollect.domain.breakage import place_of
-from recollect.domain.errors import Internal, RecollectError, error_from_record
+from recollect.domain.callers import READ_ONLY
+from recollect.domain.errors import Forbidden, Internal, RecollectError, error_from_record
 from recollect.domain.jobs import Job, JobState
 from recollect.domain.progress import Reporter
 from recollect.jobs.service import Handler, JobRun, JobService
@@ -56,6 +57,11 @@ class Dispatcher:
         outcome = problem = "given up"  # unless something else comes of it
         try:
             tool = self.registry.get(name)
+            if not context.caller.may_call(tool.family, read_only=tool.read_only):
+                raise Forbidden(
+                    f"the key {context.caller.name!r} does not open {tool.name}",
+                    hint=f"it needs the scope {tool.family}{READ_ONLY if tool.read_only else ''}",
+                )
             request = accept(tool, arguments)
             self._usage.count(name)
             work = self._call_as_job if tool.runs_as_job else self._run

@@ -1,0 +1,40 @@
+"""Who calls, and what they may call."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+EVERYTHING = "*"
+READ_ONLY = ":read"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Whoever holds a key, or the owner of this machine, who needs none."""
+
+    name: str
+    scopes: frozenset[str] = frozenset({EVERYTHING})
+    """Families of tools, or `*` for all of them; with `:read` only what changes nothing."""
+    key_id: str | None = None
+
+    def may_call(self, family: str, *, read_only: bool) -> bool:
+        """Whether a tool of this family is theirs to call."""
+        enough = {EVERYTHING, family}
+        if read_only:
+            enough |= {EVERYTHING + READ_ONLY, family + READ_ONLY}
+        return not enough.isdisjoint(self.scopes)
+
+
+OWNER = Caller("owner")
+"""Who works on this machine: over standard input, on the command line, or where no key is asked for."""
+
+
+class Doorkeeper(Protocol):
+    """Knows who holds which key. Every protocol asks the same one."""
+
+    async def admit(self, key: str | None) -> Caller:
+        """Who holds this key; `Unauthenticated` for a wrong one, or for none where one is needed."""
+        ...
+
+    def is_welcome(self, caller: Caller) -> bool:
+        """Whether a caller who was admitted still is: connections that stay open ask again and again."""
+        ...
