@@ -29,6 +29,7 @@ from recollect.toolkit.health import Health
 from recollect.toolkit.history import CallHistory
 from recollect.toolkit.listing import Listing
 from recollect.toolkit.offering import Offering
+from recollect.toolkit.profiles import tools_of
 from recollect.toolkit.registry import Registry, Toolset
 from recollect.toolkit.services import Services
 from recollect.toolkit.usage import UsageCounter
@@ -119,7 +120,8 @@ class Application:
         self._provide()
         history = self._history if settings.sessions.history else None
         self.dispatcher = Dispatcher(self.registry, self.services, self._usage, history)
-        self.listing = Listing(self.registry, Toolset(settings.tools), self._uses)
+        shown = tools_of(settings.profile, self.registry) if settings.profile else settings.tools
+        self.listing = Listing(self.registry, Toolset(shown), self._uses)
 
     @property
     def offering(self) -> Offering:

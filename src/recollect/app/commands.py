@@ -69,6 +69,13 @@ tools_option = click.option(
 )
 
 
+profile_option = click.option(
+    "--profile",
+    type=click.Choice(["mimo", "do-memory", "mira", "mimir", "neo"]),
+    help="List exactly the tools of this system, under its names.",
+)
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON document.")
 
 
@@ -76,8 +83,9 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print the re
 @click.option("--host", help="The address to listen on; others than loopback need a key.  [default: 127.0.0.1]")
 @click.option("--port", type=int, help="The port to listen on; 0 takes a free one.  [default: 4000]")
 @tools_option
+@profile_option
 @json_option
-def serve(host: str | None, port: int | None, tools: str | None, as_json: bool) -> None:
+def serve(host: str | None, port: int | None, tools: str | None, profile: str | None, as_json: bool) -> None:
     """Start the server: REST, its documentation, and MCP over HTTP.
 
     Listens on 127.0.0.1:4000 until you press Ctrl-C, and prints what to paste into an agent's configuration.
@@ -87,7 +95,7 @@ def serve(host: str | None, port: int | None, tools: str | None, as_json: bool) 
     from recollect.app.lifespan import running
     from recollect.app.serving import serve as listen
 
-    settings = _prepared("info", host=host, port=port, tools=tools)
+    settings = _prepared("info", host=host, port=port, tools=tools, profile=profile)
 
     async def run() -> None:
         async with running(settings) as application:
@@ -98,8 +106,9 @@ def serve(host: str | None, port: int | None, tools: str | None, as_json: bool) 
 
 @recollect.command()
 @tools_option
+@profile_option
 @click.option("--project", type=Path, help="The project that the client works in until it sets another.")
-def mcp(tools: str | None, project: Path | None) -> None:
+def mcp(tools: str | None, profile: str | None, project: Path | None) -> None:
     """Serve MCP over standard input and output; agents start this.
 
     Ends when the agent closes its end. Several of these may run on one store at the same time.
@@ -112,7 +121,7 @@ def mcp(tools: str | None, project: Path | None) -> None:
     from recollect.gateway.mcp.server import build_server
     from recollect.gateway.mcp.stdio import serve_stdio
 
-    settings = _prepared("warning", tools=tools, project=project)
+    settings = _prepared("warning", tools=tools, profile=profile, project=project)
 
     client = new_id("stdio")
 

@@ -397,6 +397,10 @@ class Settings(BaseSettings):
         default="core",
         description="Which tools are listed: core, all, or families and names joined by commas. All can be called.",
     )
+    profile: Literal["mimo", "do-memory", "mira", "mimir", "neo"] | None = Field(
+        default=None,
+        description="List exactly the tools of one of these systems, under its names, in the place of `tools`.",
+    )
     project: Path | None = Field(
         default=None, description="The project that clients work in until they set another; by default none."
     )

@@ -20,7 +20,6 @@ from mcp_types import (
     CallToolResult,
     ListToolsResult,
     NotificationParams,
-    PaginatedRequestParams,
     TextContent,
     ToolAnnotations,
 )
@@ -30,8 +29,9 @@ from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError, to_json
 
 from recollect.domain.errors import InvalidRequest, RecollectError
+from recollect.gateway.mcp.compatibility import BATCH, ListParams, add_methods, in_brief
 from recollect.gateway.mcp.errors import call_failure, protocol_error
-from recollect.gateway.mcp.paging import page_of
+from recollect.gateway.mcp.paging import PAGE_SIZE, page_of
 from recollect.gateway.mcp.resources import ANNOUNCE_SECONDS, RequestContext, ResourceDoor
 from recollect.gateway.mcp.text import transportable
 from recollect.toolkit.context import CallContext
@@ -73,13 +73,21 @@ class _Door:
     client: str | None
     working_directory: str | None
 
-    async def list_tools(self, ctx: RequestContext, params: PaginatedRequestParams | None) -> ListToolsResult:
+    async def list_tools(self, ctx: RequestContext, params: ListParams) -> ListToolsResult:
         try:
             tools = await self.offering().listing.tools()
         except RecollectError as error:
             raise protocol_error(error) from error
-        page, cursor = page_of(tools, lambda tool: tool.name, params)
-        return ListToolsResult(tools=[_listed(tool) for tool in page], next_cursor=cursor)
+        page, cursor = page_of(tools, lambda tool: tool.name, params, params.limit or PAGE_SIZE)
+        listed = [_listed(tool) for tool in page]
+        return ListToolsResult(tools=[*map(in_brief, listed)] if params.lazy else listed, next_cursor=cursor)
+
+    def describe(self, name: str) -> ListedTool:
+        return _listed(self.offering().dispatcher.registry.get(name))
+
+    async def batch(self, ctx: RequestContext, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        answer = await self.offering().dispatcher.call(BATCH, arguments, self.context(ctx))
+        return answer.model_dump(mode="json")
 
     async def call_tool(self, ctx: RequestContext, params: CallToolRequestParams) -> CallToolResult:
         try:
@@ -134,7 +142,6 @@ class ToolServer(Server[dict[str, Any]]):
             },
             # Without it every HTTP call of the modern era would run a whole tools/list.
             get_tool_input_schema=door.input_schema,
-            on_list_tools=door.list_tools,
             on_call_tool=door.call_tool,
             on_list_resources=resources.list,
             on_list_resource_templates=resources.list_templates,
@@ -142,6 +149,9 @@ class ToolServer(Server[dict[str, Any]]):
             on_subscribe_resource=resources.subscribe,
             on_unsubscribe_resource=resources.unsubscribe,
             on_subscriptions_listen=resources.listen,
+        )
+        add_methods(
+            self, list_tools=door.list_tools, call_tool=door.call_tool, describe=door.describe, batch=door.batch
         )
         self.add_notification_handler("notifications/initialized", NotificationParams, self._remember_connection)
 
