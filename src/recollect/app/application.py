@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import anyio
 import anyio.abc
@@ -133,6 +133,11 @@ class Application:
         from recollect.tools.repo_resources import RESOURCES
 
         return Resources(RESOURCES, self.services)
+
+    def store_states(self) -> "dict[str, Literal['healthy', 'pending']]":
+        """Which of Mimo's stores are open. There are no procedures yet, and facts are kept with all other memories."""
+        memories = "healthy" if self._store is not None else "pending"
+        return {"episodic": memories, "semantic": memories, "procedural": "pending"}
 
     async def close(self) -> None:
         """Keep the counts and close what was opened."""

@@ -47,6 +47,7 @@ def _behind_edge(application: Application, tools: "ToolServer") -> "ASGIApp":
     from recollect.gateway.mcp.http import serve_http
     from recollect.gateway.rest.app import build_app
     from recollect.tools.asking import ask_mimo
+    from recollect.tools.facts import search_vibes
 
     settings = application.settings
     hosts = _served_names(settings)
@@ -71,6 +72,8 @@ def _behind_edge(application: Application, tools: "ToolServer") -> "ASGIApp":
         resources=application.resources,
         requires_key=settings.api_key is not None,
         mimo_ask=ask_mimo.name,
+        mimo_lists={search_vibes.name: "results"},
+        stores=application.store_states,
         lifespan=lifespan,
     )
     api.router.routes.append(Route("/mcp", endpoint=mcp.asgi_app))

@@ -1,5 +1,6 @@
 """The REST application: routes over the dispatcher, the list of tools, the resources, and the jobs."""
 
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Annotated, Any
 
@@ -7,7 +8,7 @@ from fastapi import FastAPI
 from fastapi import Path as PathParameter
 from fastapi import Query as QueryParameter
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -19,7 +20,20 @@ from recollect.gateway.edge import request_id_of
 from recollect.gateway.http_errors import ErrorBody, error_response, unforeseen
 from recollect.gateway.rest.calls import ToolCalls
 from recollect.gateway.rest.events import JobEvents
+from recollect.gateway.rest.liveness import HEALTH_PATH, Liveness, LivenessDoor, StoreState
 from recollect.gateway.rest.mimo import ASK_PATH, MimoAsk, MimoFailure
+from recollect.gateway.rest.mimo_tools import (
+    MIMO_PREFIX,
+    TOOL_PATH,
+    TOOLS_PATH,
+    MimoNotFound,
+    MimoToolAnswer,
+    MimoToolCall,
+    MimoToolCalls,
+    MimoToolFailure,
+    MimoToolList,
+    mimo_tools,
+)
 from recollect.gateway.rest.openapi import AnyJob, ToolDescription, failures, with_tools
 from recollect.gateway.rest.page import docs
 from recollect.gateway.rest.resources import ResourceList, add_resources
@@ -35,17 +49,14 @@ from recollect.toolkit.services import Services
 JobId = Annotated[str, PathParameter(description="The id that the call which started it returned.")]
 
 
-class Liveness(BaseModel):
-    """The process answers; nothing is said of its parts."""
-
-    status: str = Field(description="Always `ok`.")
-    version: str
-
-
 class ToolList(BaseModel):
     """Tools, most used first."""
 
     tools: list[ToolDescription]
+
+
+def _nothing_open() -> Mapping[str, StoreState]:
+    return dict.fromkeys(("episodic", "semantic", "procedural"), "pending")
 
 
 def build_app(
@@ -57,11 +68,14 @@ def build_app(
     resources: Resources | None = None,
     requires_key: bool = False,
     mimo_ask: str | None = None,
+    mimo_lists: Mapping[str, str] | None = None,
+    stores: Callable[[], Mapping[str, StoreState]] = _nothing_open,
     lifespan: Lifespan[FastAPI] | None = None,
 ) -> FastAPI:
     """All tools of the dispatcher over HTTP. `requires_key` only documents what the edge in front demands.
 
-    The tool `mimo_ask` also answers at Mimo's own address.
+    The tool `mimo_ask` also answers at Mimo's own address, where results of `mimo_lists` are lists. `stores` tells
+    which of them are open.
     """
     app = FastAPI(
         title="Recollect",
@@ -77,28 +91,34 @@ def build_app(
     app.router.routes.insert(0, Route("/v1/tools/{name}", ToolCalls(dispatcher), methods=["POST"]))
     if mimo_ask is not None:
         app.router.routes.append(Route(ASK_PATH, MimoAsk(dispatcher, mimo_ask), methods=["POST"]))
+    app.router.routes.append(Route(TOOL_PATH, MimoToolCalls(dispatcher, mimo_lists or {}), methods=["POST"]))
+    health = LivenessDoor(version, len(dispatcher.registry), stores)
+    app.router.routes.append(Route(HEALTH_PATH, health, methods=["GET"]))
     app.add_route("/docs", docs, include_in_schema=False)
     _add_catalogue(app, dispatcher, listing)
     _add_jobs(app, services)
     add_resources(app, resources or Resources())
 
     @app.get(
-        "/health",
-        operation_id="rest_health",
-        tags=["server"],
-        summary="Tell that the process is alive.",
-        responses=failures(403),
+        TOOLS_PATH,
+        operation_id="mimo_list_tools",
+        tags=["mimo"],
+        summary="List all tools as Mimo does.",
+        responses=failures(401, 403),
     )
-    async def health() -> Liveness:
-        """Tell that the process is alive, without touching the store."""
-        return Liveness(status="ok", version=version)
+    async def list_mimo_tools() -> MimoToolList:
+        """List all tools as Mimo does, also those that other lists leave out."""
+        return mimo_tools(dispatcher)
 
     _answer_failures(app)
     own_document = app.openapi
 
     @cache
     def openapi() -> dict[str, Any]:
-        own_models = (ErrorBody, AnyJob, ToolDescription, ToolList, ResourceList, Liveness, MimoFailure)
+        own_models = (
+            *(ErrorBody, AnyJob, ToolDescription, ToolList, ResourceList, Liveness, MimoFailure),
+            *(MimoToolCall, MimoToolAnswer, MimoToolFailure, MimoToolList),
+        )
         return with_tools(own_document(), dispatcher.registry, own_models, requires_key=requires_key, mimo_ask=mimo_ask)
 
     app.openapi = openapi
@@ -191,6 +211,8 @@ def _answer_failures(app: FastAPI) -> None:
             allowed = ", ".join(_methods(app, request.scope))
             refusal = InvalidRequest(f"{path} does not take {printable(request.method)}", hint=f"it takes {allowed}")
             return error_response(refusal, request_id_of(request.scope), status=405, headers={"Allow": allowed})
+        if error.status_code == 404 and request.url.path.startswith(MIMO_PREFIX):
+            return Response(MimoNotFound(path=path).model_dump_json(), 404, media_type="application/json")
         if error.status_code == 404:
             return await foreseen(request, NotFound(f"there is nothing at {path}", hint="/docs shows what there is"))
         return error_response(InvalidRequest(error.detail), request_id_of(request.scope), status=error.status_code)

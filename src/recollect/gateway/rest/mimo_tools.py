@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 from uuid import uuid4
 
 from pydantic import BaseModel, Field
@@ -17,6 +17,7 @@ from recollect.gateway.rest.mimo import LATENCY_HEADER
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.dispatcher import Dispatcher
 
+MIMO_PREFIX: Final = "/v1/mimo/"
 TOOL_PATH: Final = "/v1/mimo/tool"
 TOOLS_PATH: Final = "/v1/mimo/tools"
 ENDPOINTS: Final = (
@@ -115,9 +116,10 @@ class MimoToolCalls:
             text = told.model_dump_json(exclude_none=True)
         else:
             took = _milliseconds_since(started)
-            status, text = 200, MimoToolAnswer(
-                tool_call_id=call_id, status="success", data=data, latency_ms=took
-            ).model_dump_json()
+            status, text = (
+                200,
+                MimoToolAnswer(tool_call_id=call_id, status="success", data=data, latency_ms=took).model_dump_json(),
+            )
         await Response(text, status, {LATENCY_HEADER: f"{took:.2f}"}, "application/json")(scope, receive, send)
 
     def _data(self, tool: str, answer: BaseModel) -> Any:
@@ -141,7 +143,7 @@ def _asked(body: bytes) -> tuple[str, dict[str, Any]]:
         raise InvalidRequest("Missing required parameter: tool")
     if arguments is not None and not isinstance(arguments, dict):
         raise InvalidRequest("the arguments are no JSON object")
-    return tool, arguments or {}
+    return tool, cast(dict[str, Any], arguments or {})
 
 
 def _failure(

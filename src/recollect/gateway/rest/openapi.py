@@ -9,7 +9,9 @@ from pydantic.json_schema import JsonSchemaMode, models_json_schema
 from recollect.gateway.http_errors import ErrorBody, meanings
 from recollect.gateway.rest.calls import CLIENT_HEADER, CLIENT_PATTERN, MAX_WAIT_SECONDS
 from recollect.gateway.rest.events import JobEvents
+from recollect.gateway.rest.liveness import HEALTH_PATH, Liveness
 from recollect.gateway.rest.mimo import ASK_PATH, FAILURES, LATENCY_HEADER, MimoFailure
+from recollect.gateway.rest.mimo_tools import TOOL_PATH, MimoToolAnswer, MimoToolCall, MimoToolFailure
 from recollect.toolkit.declaration import Tool
 from recollect.toolkit.jobview import JobView
 from recollect.toolkit.registry import Registry
@@ -102,6 +104,8 @@ def with_tools(
             "get": _describing(tool, references),
             "post": _calling(tool, references),
         }
+    document["paths"][TOOL_PATH] = {"post": _calling_as_mimo(references)}
+    document["paths"][HEALTH_PATH] = {"get": _living(references)}
     if mimo_ask is not None:
         document["paths"][ASK_PATH] = {"post": _asking(registry.get(mimo_ask), references)}
     events = document["paths"]["/v1/jobs/{job_id}/events"]["get"]["responses"]["200"]
@@ -168,6 +172,47 @@ def _asking(tool: Tool, references: Mapping[Any, Json]) -> Json:
                 str(status): {"description": meaning, "headers": header, "content": failure}
                 for status, meaning in FAILURES.items()
             },
+        },
+    }
+
+
+def _calling_as_mimo(references: Mapping[Any, Json]) -> Json:
+    header = {LATENCY_HEADER: {"description": "How long it took.", "schema": {"type": "string"}}}
+    failure = _json(references[MimoToolFailure, "serialization"])
+    said = {
+        400: "The body is no JSON object, no tool is named, or the tool failed; the answer tells which.",
+        403: "The key does not open this tool, or it is not for requests from the sandbox.",
+    }
+    return {
+        "operationId": "mimo_call_tool",
+        "tags": ["mimo"],
+        "summary": "Call a tool as Mimo does.",
+        "parameters": [_CLIENT_PARAMETER],
+        "requestBody": {"required": True, "content": _json(references[MimoToolCall, "serialization"])},
+        "responses": {
+            "200": {
+                "description": "The answer.",
+                "headers": header,
+                "content": _json(references[MimoToolAnswer, "serialization"]),
+            },
+            **{
+                str(status): {"description": meaning, "headers": header, "content": failure}
+                for status, meaning in said.items()
+            },
+            **_failures_by_name(401, 413),
+        },
+    }
+
+
+def _living(references: Mapping[Any, Json]) -> Json:
+    return {
+        "operationId": "rest_health",
+        "tags": ["server"],
+        "summary": "Tell that the process is alive.",
+        "description": "Tell that the process is alive, without touching the store.",
+        "responses": {
+            "200": {"description": "It is.", "content": _json(references[Liveness, "serialization"])},
+            **_failures_by_name(403),
         },
     }
 
