@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
-COMPILED = "compiled.so"
+COMPILED = "compiled.native"  # no name that Python takes for a module
 
 
 @cache

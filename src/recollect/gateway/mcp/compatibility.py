@@ -24,8 +24,10 @@ from recollect.gateway.mcp.resources import RequestContext
 
 MOST_LISTED: Final = 200
 _LIST_ALIASES: Final = ("tools.get", "tools/get", "list_tools", "list-tools")
-_CALL_ALIASES: Final = ("call_tool", "tool/call", "tools.call")
-BATCH: Final = "batch_execute"
+_CALL_ALIASES: Final = "call_tool tool/call tools.call".split()  # noqa: SIM905 - methods, of which one is a tool's name
+_BATCH: Final = "batch/execute"
+BATCH: Final = _BATCH.replace("/", "_")
+"""The tool that a method of this name calls."""
 
 
 class ListParams(PaginatedRequestParams):
@@ -96,7 +98,7 @@ def add_methods(
         server.add_request_handler(name, CallToolRequestParams, call_tool)
     server.add_request_handler("tools/describe", DescribeParams, describe_one)
     server.add_request_handler("tools/describe_batch", DescribeBatchParams, describe_many)
-    server.add_request_handler("batch/execute", BatchParams, execute)
+    server.add_request_handler(_BATCH, BatchParams, execute)
 
 
 def in_brief(tool: ListedTool) -> ListedTool:
