@@ -83,10 +83,11 @@ def test_41_a_tool_is_described_whether_it_is_listed_or_not(tmp_path: Path):
 def test_41_methods_have_the_other_names_that_clients_know(tmp_path: Path):
     call = {"name": "recall", "arguments": {"query": "nothing"}}
     aliases = ("tools.get", "tools/get", "list_tools", "list-tools")
+    nothing: Json = {}
     answers = asked(
         tmp_path,
-        ("tools/list", {}),
-        *((alias, {}) for alias in aliases),
+        ("tools/list", nothing),
+        *((alias, nothing) for alias in aliases),
         *((alias, call) for alias in ("call_tool", "tool/call", "tools.call")),
     )
     listed, *others = [answer["result"] for answer in answers]
