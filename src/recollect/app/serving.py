@@ -1,5 +1,6 @@
 """The HTTP server: every HTTP protocol behind one edge, on one port."""
 
+import hmac
 import ipaddress
 import logging
 import socket
@@ -12,14 +13,20 @@ from recollect import __version__
 from recollect.app.application import Application
 from recollect.app.instructions import INSTRUCTIONS
 from recollect.app.settings import Settings
-from recollect.domain.errors import Misconfigured, Unavailable
+from recollect.domain.callers import OWNER, Caller
+from recollect.domain.errors import Misconfigured, Unauthenticated, Unavailable
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
+    from recollect.domain.callers import Doorkeeper
     from recollect.gateway.mcp.server import ToolServer
+    from recollect.gateway.synapse.endpoint import Synapse
 
 logger = logging.getLogger("recollect.app")
+
+# How many messages of one socket may wait to be handled: they arrive together, and reading stops until they are.
+MAX_WEBSOCKET_QUEUE = 1024
 
 
 def build_http(application: Application) -> "ASGIApp":
@@ -41,7 +48,7 @@ def _tool_server(application: Application) -> "ToolServer":
 
 def _behind_edge(application: Application, tools: "ToolServer") -> "ASGIApp":
     from fastapi import FastAPI
-    from starlette.routing import Route
+    from starlette.routing import Route, WebSocketRoute
 
     from recollect.gateway.edge import Edge
     from recollect.gateway.mcp.http import serve_http
@@ -77,13 +84,58 @@ def _behind_edge(application: Application, tools: "ToolServer") -> "ASGIApp":
         lifespan=lifespan,
     )
     api.router.routes.append(Route("/mcp", endpoint=mcp.asgi_app))
+    if settings.synapse.enabled:
+        from recollect.gateway.synapse.endpoint import PATH
+
+        api.router.routes.append(WebSocketRoute(PATH, _synapse(application, ask_mimo.name)))
     key = settings.api_key.get_secret_value() if settings.api_key else None
     return Edge(api, api_key=key, max_body_bytes=settings.max_body_bytes, allowed_hosts=hosts)
+
+
+def _synapse(application: Application, question_tool: str) -> "Synapse":
+    from recollect.gateway.synapse.endpoint import Synapse
+    from recollect.gateway.synapse.limits import Limits
+
+    chosen = application.settings.synapse
+    limits = Limits(
+        connections=chosen.max_connections,
+        workers=chosen.workers,
+        waiting=chosen.max_waiting,
+        messages_per_second=chosen.messages_per_second,
+        outbox_bytes=chosen.outbox_bytes,
+        slow_seconds=chosen.slow_seconds,
+        idle_seconds=chosen.idle_seconds,
+    )
+    return Synapse(
+        application.dispatcher, _doorkeeper(application.settings), question_tool=question_tool, limits=limits
+    )
+
+
+def _doorkeeper(settings: Settings) -> "Doorkeeper":
+    """Knows the one key of the settings."""
+    return _OneKey(settings.api_key.get_secret_value() if settings.api_key else None)
+
+
+class _OneKey:
+    """Lets everybody in who has the one key; without one, everybody."""
+
+    def __init__(self, key: str | None) -> None:
+        self._key = key.encode() if key else None
+
+    async def admit(self, key: str | None) -> Caller:
+        if self._key and not hmac.compare_digest((key or "").encode("utf-8", "surrogatepass"), self._key):
+            raise Unauthenticated("this key is not valid here" if key else "this server needs a key")
+        return OWNER
+
+    def is_welcome(self, caller: Caller) -> bool:
+        return True
 
 
 async def serve(application: Application, announce: Callable[[str], None]) -> None:
     """Listen until told to stop. `announce` gets the URL once requests are answered."""
     import uvicorn
+
+    from recollect.gateway.transport import BoundedWebSocket
 
     settings = application.settings
     refuse_open_door(settings)
@@ -111,7 +163,11 @@ async def serve(application: Application, announce: Callable[[str], None]) -> No
         log_config=None,
         access_log=False,
         server_header=False,
-        ws="none",
+        ws=BoundedWebSocket,
+        ws_max_size=settings.synapse.max_frame_bytes,
+        ws_max_queue=MAX_WEBSOCKET_QUEUE,
+        # Compressed frames could unfold to a thousand times what was read, and each socket would keep two windows.
+        ws_per_message_deflate=False,
         timeout_graceful_shutdown=5,
     )
     with listener:

@@ -353,6 +353,41 @@ class CodeSettings(BaseModel):
         return None if choice.provider == "local" and choice.model in (None, BUNDLED) else choice
 
 
+class SynapseSettings(BaseModel):
+    """The live channel, a WebSocket at /cortex/websocket."""
+
+    enabled: bool = Field(default=True, description="Whether there is one.")
+    workers: int = Field(
+        default=8, ge=1, le=1000, description="How many questions and calls of all sockets are worked on at once."
+    )
+    max_waiting: int = Field(
+        default=256, ge=0, le=100_000, description="How many of them may wait; more are refused as overloaded."
+    )
+    max_connections: int = Field(default=1000, ge=1, le=100_000, description="How many sockets may be open.")
+    messages_per_second: float = Field(
+        default=50, ge=1, le=100_000, description="How many messages one socket may send in a second on average."
+    )
+    max_frame_bytes: int = Field(
+        default=1024 * 1024, ge=1024, description="The largest message that is taken from a WebSocket."
+    )
+    outbox_bytes: int = Field(
+        default=1024 * 1024,
+        ge=1024,
+        description="How much may wait for a client that reads slowly. Then thoughts are dropped, and when results "
+        "find no room its socket is closed.",
+    )
+    slow_seconds: float = Field(
+        default=10, gt=0, le=600, description="A client that reads nothing for so long is let go."
+    )
+    idle_seconds: float = Field(
+        default=45,
+        gt=0,
+        le=3600,
+        description="A client that says nothing for so long, not even a heartbeat, is let go; also one that has not "
+        "joined a topic by then.",
+    )
+
+
 class LogSettings(BaseModel):
     """What is written to standard error."""
 
@@ -427,6 +462,9 @@ class Settings(BaseSettings):
         default=SessionSettings(), description="Sessions of clients, and the history of what they call."
     )
     code: CodeSettings = Field(default=CodeSettings(), description="Indexes of repositories.")
+    synapse: SynapseSettings = Field(
+        default=SynapseSettings(), description="The live channel, a WebSocket at /cortex/websocket."
+    )
     log: LogSettings = Field(default=LogSettings(), description="What is written to standard error.")
 
     @field_validator("home", "project")

@@ -24,6 +24,9 @@ _SANE_REQUEST_ID = re.compile(r"[\w.:-]{1,100}", re.ASCII)
 # A browser cannot send a key with the first request of a page. The page tells nothing and asks for the key itself.
 _OPEN_PATHS = frozenset({"/health", "/docs"})
 
+# Browsers cannot send headers with a WebSocket: here the protocol asks for the key by itself.
+_ASKING_PATHS = frozenset({"/cortex/websocket"})
+
 # How long the rest of a refused body is read and thrown away. To close at once would reset the connection of a client
 # that is still sending, and the reset destroys the answer before it is read.
 _LINGER_SECONDS = 10.0
@@ -103,7 +106,8 @@ class Edge:
                     f"pages of the origin {printable(origin)!r} may not use this server",
                     hint="open the page from a loopback address, or add its host to the server's allowed hosts",
                 )
-        if self._key and scope["path"] not in _OPEN_PATHS:
+        asks_by_itself = scope["type"] == "websocket" and scope["path"] in _ASKING_PATHS
+        if self._key and scope["path"] not in _OPEN_PATHS and not asks_by_itself:
             scheme, _, key = headers.get("authorization", "").partition(" ")
             right_key = hmac.compare_digest(key.strip().encode("latin-1"), self._key)
             if scheme.lower() != "bearer" or not right_key:

@@ -5,7 +5,7 @@ from typing import Any
 
 from recollect.domain.callers import OWNER, Caller
 from recollect.domain.identifiers import new_id
-from recollect.domain.progress import Reporter, SilentReporter
+from recollect.domain.progress import Reporter, SilentReporter, Witness, unwitnessed
 
 
 def _new_request_id() -> str:
@@ -17,7 +17,7 @@ class CallContext:
     """One call's circumstances; gateways make it, tools may ask for it by type."""
 
     surface: str
-    """The door it came through: `python`, `mcp-stdio`, `mcp-http`, `rest`, `cli`."""
+    """The door it came through: `python`, `mcp-stdio`, `mcp-http`, `rest`, `synapse`, `cli`."""
 
     caller: Caller = OWNER
     """Whose call it is, and so what it may reach."""
@@ -33,6 +33,9 @@ class CallContext:
 
     request_id: str = field(default_factory=_new_request_id)
     reporter: Reporter = field(default_factory=SilentReporter)
+
+    witness: Witness = unwitnessed
+    """Who hears what is done for a question, where the protocol can tell it."""
 
     def kept(self) -> dict[str, Any]:
         """What a job remembers of the call that started it."""
