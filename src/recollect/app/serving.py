@@ -17,14 +17,21 @@ from recollect.domain.errors import Misconfigured, Unavailable
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
+    from recollect.access.doorkeeper import KeyDoorkeeper
+    from recollect.gateway.edge import Guards
     from recollect.gateway.mcp.server import ToolServer
 
 logger = logging.getLogger("recollect.app")
 
 
+# Clients of Synapse send their key when they join, after the WebSocket is open.
+KEYS_ASKED_LATER = frozenset({"/cortex/websocket"})
+
+
 def build_http(application: Application) -> "ASGIApp":
     """Everything that listens on the port: REST, its documentation, and MCP at /mcp."""
-    return _behind_edge(application, _tool_server(application))
+    doorkeeper = application.doorkeeper(open_without_keys=_is_loopback(application.settings.host))
+    return _behind_edge(application, _tool_server(application), doorkeeper)
 
 
 def _tool_server(application: Application) -> "ToolServer":
@@ -39,7 +46,7 @@ def _tool_server(application: Application) -> "ToolServer":
     )
 
 
-def _behind_edge(application: Application, tools: "ToolServer") -> "ASGIApp":
+def _behind_edge(application: Application, tools: "ToolServer", doorkeeper: "KeyDoorkeeper") -> "ASGIApp":
     from fastapi import FastAPI
     from starlette.routing import Route
 
@@ -54,7 +61,10 @@ def _behind_edge(application: Application, tools: "ToolServer") -> "ASGIApp":
     mcp = serve_http(
         tools,
         allowed_hosts=authorities,
-        allowed_origins=[f"{scheme}://{name}" for scheme in ("http", "https") for name in authorities],
+        allowed_origins=[
+            *(f"{scheme}://{name}" for scheme in ("http", "https") for name in authorities),
+            *(origin.rstrip("/") for origin in settings.allowed_origins),
+        ],
         max_body_bytes=settings.max_body_bytes,
     )
 
@@ -69,30 +79,58 @@ def _behind_edge(application: Application, tools: "ToolServer") -> "ASGIApp":
         application.services,
         version=__version__,
         resources=application.resources,
-        requires_key=settings.api_key is not None,
+        requires_key=doorkeeper.has_keys,
         mimo_ask=ask_mimo.name,
         lifespan=lifespan,
     )
     api.router.routes.append(Route("/mcp", endpoint=mcp.asgi_app))
-    key = settings.api_key.get_secret_value() if settings.api_key else None
-    return Edge(api, api_key=key, max_body_bytes=settings.max_body_bytes, allowed_hosts=hosts)
+    return Edge(
+        api,
+        doorkeeper=doorkeeper,
+        max_body_bytes=settings.max_body_bytes,
+        allowed_hosts=hosts,
+        guards=_guards(settings),
+    )
 
 
-async def serve(application: Application, announce: Callable[[str], None]) -> None:
-    """Listen until told to stop. `announce` gets the URL once requests are answered."""
+def _guards(settings: Settings) -> "Guards":
+    from recollect.gateway.abuse import Abuse, Patience
+    from recollect.gateway.addresses import Addresses
+    from recollect.gateway.cors import Origins
+    from recollect.gateway.edge import Guards
+    from recollect.gateway.limits import Limits, Rates
+    from recollect.gateway.load import Load
+
+    limits = settings.limits
+    return Guards(
+        limits=Limits(Rates(limits.window_seconds, limits.per_address, limits.per_loopback, limits.per_key)),
+        abuse=Abuse(Patience(limits.wrong_keys, limits.refusals, limits.abuse_seconds, limits.block_seconds)),
+        load=Load(limits.concurrent, limits.latency_ms),
+        addresses=Addresses(settings.trusted_proxies),
+        origins=Origins(settings.allowed_origins),
+        request_seconds=limits.request_seconds,
+        keys_asked_later=KEYS_ASKED_LATER,
+    )
+
+
+async def serve(application: Application, announce: Callable[[str, bool], None]) -> None:
+    """Listen until told to stop. `announce` gets the URL once requests are answered, and whether a key is needed."""
     import uvicorn
 
     settings = application.settings
-    refuse_open_door(settings)
+    doorkeeper = application.doorkeeper(open_without_keys=_is_loopback(settings.host))
+    if needs_key(settings):
+        await _refuse_without_key(settings, doorkeeper)
     listener = _listen(settings.host, settings.port)
     await application.open()
+    await doorkeeper.has_active_key()  # what is documented depends on whether there are keys
     url = _url(listener, settings.host)
     tools = _tool_server(application)
 
     class AnnouncingServer(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets=sockets)
-            announce(url)
+            announce(url, doorkeeper.has_keys)
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             tools.end_listening()
@@ -104,10 +142,11 @@ async def serve(application: Application, announce: Callable[[str], None]) -> No
             self.should_exit = True
 
     config = uvicorn.Config(
-        _behind_edge(application, tools),
+        _behind_edge(application, tools, doorkeeper),
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=False,  # the edge believes proxies, and only those that the settings name
         ws="none",
         timeout_graceful_shutdown=5,
     )
@@ -115,19 +154,27 @@ async def serve(application: Application, announce: Callable[[str], None]) -> No
         await AnnouncingServer(config).serve(sockets=[listener])
 
 
-def refuse_open_door(settings: Settings) -> None:
-    """Nothing listens beyond this machine without a key."""
-    if settings.api_key is None and not _is_loopback(settings.host):
-        raise Misconfigured(
-            f"{settings.host} can be reached from other machines, and no key is set",
-            hint="set RECOLLECT_API_KEY to a long random text, or listen on 127.0.0.1",
-        )
+def needs_key(settings: Settings) -> bool:
+    """Nothing listens beyond this machine, or in production, without a key."""
+    return settings.environment == "production" or not _is_loopback(settings.host)
 
 
-def client_configuration(url: str, settings: Settings) -> dict[str, object]:
+async def _refuse_without_key(settings: Settings, doorkeeper: "KeyDoorkeeper") -> None:
+    # A store is not made only to find that it has no key.
+    is_new = not (settings.home / "recollect.db").exists()
+    if settings.api_key is not None or (not is_new and await doorkeeper.has_active_key()):
+        return
+    why = "this is production" if _is_loopback(settings.host) else f"{settings.host} can be reached from other machines"
+    raise Misconfigured(
+        f"{why}, and no key is set",
+        hint="make a key with `recollect keys create`, or set RECOLLECT_API_KEY to a long random text",
+    )
+
+
+def client_configuration(url: str, *, with_key: bool) -> dict[str, object]:
     """What to paste into an agent's MCP configuration; the key itself is never shown."""
     server: dict[str, object] = {"type": "http", "url": f"{url}/mcp"}
-    if settings.api_key:
+    if with_key:
         server["headers"] = {"Authorization": "Bearer ${RECOLLECT_API_KEY}"}
     return {"mcpServers": {"recollect": server}}
 

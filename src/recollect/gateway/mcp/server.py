@@ -29,7 +29,9 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError, to_json
 
+from recollect.domain.callers import OWNER
 from recollect.domain.errors import InvalidRequest, RecollectError
+from recollect.gateway.callers import caller_of
 from recollect.gateway.mcp.errors import call_failure, protocol_error
 from recollect.gateway.mcp.paging import page_of
 from recollect.gateway.mcp.resources import ANNOUNCE_SECONDS, RequestContext, ResourceDoor
@@ -91,6 +93,7 @@ class _Door:
     def context(self, ctx: RequestContext) -> CallContext:
         return CallContext(
             surface=self.surface,
+            caller=OWNER if ctx.request is None else caller_of(ctx.request.scope),
             client=self._client(ctx),
             working_directory=self.working_directory,
             patience=self.patience,
