@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recollect.gateway import edge
 from recollect.gateway.edge import Edge, request_id_of
+from tests.gateway.doors import doorkeeper
 from tests.gateway.rest.serving import serving
 
 KEY = "a-long-and-secret-key"
@@ -40,7 +41,7 @@ async def inner(scope: Scope, receive: Receive, send: Send) -> None:
 async def client_of(
     app: ASGIApp = inner, *, api_key: str | None = None, allowed_hosts: tuple[str, ...] = ()
 ) -> AsyncGenerator[httpx2.AsyncClient]:
-    guarded = Edge(app, api_key=api_key, max_body_bytes=LIMIT, allowed_hosts=allowed_hosts)
+    guarded = Edge(app, doorkeeper=doorkeeper(api_key), max_body_bytes=LIMIT, allowed_hosts=allowed_hosts)
     transport = httpx2.ASGITransport(guarded)
     async with httpx2.AsyncClient(transport=transport, base_url="http://localhost:4000") as client:
         yield client
@@ -136,7 +137,7 @@ async def test_a_request_names_exactly_one_host(hosts: list[bytes]):
 
     headers = [(b"host", host) for host in hosts]
     scope: Scope = {"type": "http", "method": "GET", "path": "/x", "headers": headers}
-    await Edge(inner, api_key=None, max_body_bytes=LIMIT, allowed_hosts=())(scope, receive, send)
+    await Edge(inner, doorkeeper=doorkeeper(None), max_body_bytes=LIMIT, allowed_hosts=())(scope, receive, send)
     assert sent[0]["status"] == 403
 
 
@@ -148,11 +149,15 @@ async def test_with_a_key_set_everything_but_the_open_paths_needs_it():
         for path in ("/x", "/openapi.json", "/mcp", "/v1/tools", "/health/", "/docs/x", "//health"):
             response = await client.get(path)
             assert (response.status_code, response.headers["www-authenticate"]) == (401, "Bearer"), path
-            assert response.json()["error"] == {
+            error = response.json()["error"]
+            assert error == {
                 "code": "unauthenticated",
                 "message": "this server needs a key",
                 "hint": "send the header Authorization: Bearer KEY",
-                "details": {},
+                "details": {
+                    "reason": "Missing Authorization header",
+                    "security_event_id": error["details"]["security_event_id"],
+                },
             }
         for path in ("/health", "/docs"):
             assert (await client.get(path)).status_code == 200
@@ -184,7 +189,7 @@ async def test_a_wrong_key_opens_nothing_and_is_told_nowhere(authorization: str,
         response = await client.get("/x", headers=[(b"authorization", authorization.encode("latin-1"))])
     assert response.status_code == 401
     logged = str([vars(record) for record in caplog.records if record.name.startswith("recollect")])
-    assert "'outcome': <ErrorCode.UNAUTHENTICATED" in logged
+    assert "'outcome': 'unauthenticated'" in logged
     for secret in (KEY, KEY[:-1]):
         assert secret not in response.text
         assert secret not in logged
@@ -209,7 +214,7 @@ async def test_a_websocket_passes_the_same_guard():
     async def send(message: Any) -> None:
         sent.append(message)
 
-    guarded = Edge(app, api_key=KEY, max_body_bytes=LIMIT, allowed_hosts=())
+    guarded = Edge(app, doorkeeper=doorkeeper(KEY), max_body_bytes=LIMIT, allowed_hosts=())
     host = (b"host", b"localhost")
     for headers in (
         [host],
@@ -283,7 +288,7 @@ async def test_a_bug_after_the_answer_began_cuts_the_answer_off():
             started.extend([message["status"]] if "status" in message else [])
             await send(message)
 
-        await Edge(broken, api_key=None, max_body_bytes=LIMIT, allowed_hosts=())(scope, receive, watched)
+        await Edge(broken, doorkeeper=doorkeeper(None), max_body_bytes=LIMIT, allowed_hosts=())(scope, receive, watched)
 
     async with serving(outside) as port, httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
         with pytest.raises(httpx2.RemoteProtocolError):
@@ -296,7 +301,7 @@ async def test_a_bug_after_the_answer_began_cuts_the_answer_off():
 
 @asynccontextmanager
 async def _served(app: ASGIApp = inner, *, api_key: str | None = None) -> AsyncGenerator[httpx2.AsyncClient]:
-    guarded = Edge(app, api_key=api_key, max_body_bytes=LIMIT, allowed_hosts=())
+    guarded = Edge(app, doorkeeper=doorkeeper(api_key), max_body_bytes=LIMIT, allowed_hosts=())
     async with serving(guarded) as port, httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
         with anyio.fail_after(8):  # less than the edge lingers, so that a needless wait is noticed
             yield client
@@ -401,6 +406,7 @@ async def test_a_gateway_notices_a_client_that_leaves():
 _CHILD = f"""
 import json, socket, sys, uvicorn
 from recollect.gateway.edge import Edge
+from tests.gateway.doors import doorkeeper
 async def inner(scope, receive, send):
     await send({{"type": "http.response.start", "status": 200, "headers": []}})
     with open("/proc/self/status") as status:
@@ -408,7 +414,7 @@ async def inner(scope, receive, send):
     await send({{"type": "http.response.body", "body": peak.encode()}})
 listener = socket.create_server(("127.0.0.1", 0))
 print(listener.getsockname()[1], flush=True)
-guarded = Edge(inner, api_key=None, max_body_bytes={LIMIT}, allowed_hosts=())
+guarded = Edge(inner, doorkeeper=doorkeeper(None), max_body_bytes={LIMIT}, allowed_hosts=())
 uvicorn.Server(uvicorn.Config(guarded, log_config=None, lifespan="off", ws="none")).run([listener])
 """
 
