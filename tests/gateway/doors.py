@@ -21,11 +21,11 @@ class NoKeys:
         return ()
 
 
-def doorkeeper(api_key: str | None) -> KeyDoorkeeper:
+def doorkeeper(api_key: str | None, *, in_production: bool = False) -> KeyDoorkeeper:
     async def keys() -> NoKeys:
         return NoKeys()
 
-    return KeyDoorkeeper(keys, settings_key=api_key)  # pyright: ignore[reportArgumentType]  # it is only looked at
+    return KeyDoorkeeper(keys, settings_key=api_key, in_production=in_production)  # pyright: ignore[reportArgumentType]  # it is only looked at
 
 
 class OpenDoor:

@@ -18,7 +18,8 @@ import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recollect.gateway import edge
-from recollect.gateway.edge import Edge, request_id_of
+from recollect.gateway.edge import Edge, Guards, request_id_of
+from recollect.gateway.load import Load
 from tests.gateway.doors import doorkeeper
 from tests.gateway.rest.serving import serving
 
@@ -449,3 +450,75 @@ async def test_a_refused_client_that_never_stops_sending_is_left_at_last(monkeyp
         await stream.send(b"POST /x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 99999\r\n\r\n")
         answer = b"".join([part async for part in stream])
     assert answer.startswith(b"HTTP/1.1 413 ")
+
+
+# -- time and load -------------------------------------------------------------------------------------
+
+
+async def test_022_what_takes_too_long_is_stopped_and_what_streams_is_not():
+    stopped = anyio.Event()
+
+    async def slow(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"] == "/stream":
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await anyio.sleep(0.3)
+            await send({"type": "http.response.body", "body": b"late"})
+            return
+        try:
+            await anyio.sleep_forever()
+        finally:
+            stopped.set()
+
+    guarded = Edge(
+        slow,
+        doorkeeper=doorkeeper(None),
+        max_body_bytes=LIMIT,
+        allowed_hosts=(),
+        guards=Guards(request_seconds=0.1),
+    )
+    async with serving(guarded) as port, httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
+        assert (await client.get("/stream")).text == "late"
+        refused = await client.get("/x")
+    assert (refused.status_code, refused.json()["error"]["code"], stopped.is_set()) == (504, "busy", True)
+
+
+async def test_022_too_many_at_once_are_told_to_come_again_but_health_is_answered():
+    begun, gate = anyio.Event(), anyio.Event()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"] == "/slow":
+            begun.set()
+            await gate.wait()
+        await inner(scope, receive, send)
+
+    guarded = Edge(
+        app,
+        doorkeeper=doorkeeper(None),
+        max_body_bytes=LIMIT,
+        allowed_hosts=(),
+        guards=Guards(load=Load(most_at_once=1)),
+    )
+    async with (
+        serving(guarded) as port,
+        httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client,
+        anyio.create_task_group() as tasks,
+    ):
+        tasks.start_soon(client.get, "/slow")
+        await begun.wait()
+        refused = await client.get("/x")
+        assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
+        mimo = await client.get("/v1/models")
+        assert mimo.json()["reason"] == "System overloaded"
+        assert (await client.get("/health")).status_code == 200
+        gate.set()
+
+
+async def test_013_production_without_a_key_answers_as_mimo_does():
+    keyless = doorkeeper(None, in_production=True)
+    guarded = Edge(inner, doorkeeper=keyless, max_body_bytes=LIMIT, allowed_hosts=())
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(guarded), base_url="http://localhost") as client:
+        refused = await client.post("/v1/mimo/ask", json={})
+        own = await client.get("/x")
+    expected = {"error": "Service misconfigured", "security": "API key required in production"}
+    assert (refused.status_code, refused.json()) == (503, expected)
+    assert (own.status_code, own.json()["error"]["code"]) == (503, "unavailable")

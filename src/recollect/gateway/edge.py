@@ -116,6 +116,7 @@ class Edge:
         incoming = _Incoming(receive)
         answer = _Answer(send, request_id)
         began: float | None = None
+        body: bytes | None = None
         scope_of_time = anyio.CancelScope(deadline=_in(self._guards.request_seconds))
         try:
             self._guard(scope)
