@@ -84,7 +84,7 @@ async def _exchange(address: str, pid: int, options: argparse.Namespace) -> _See
     for number, socket in enumerate(sockets):
         await _push(socket, f"cortex:agent-{number}", "phx_join", {})
     for number in range(MEMORIES):  # over all busy sockets: one alone may not send so much at once
-        place = options.idle + number % options.busy
+        place: int = options.idle + number % options.busy
         arguments = {"content": f"User {number} prefers theme {number * 7919}."}
         payload = {"tool": "remember", "arguments": arguments, "ref": number}
         await _push(sockets[place], f"cortex:agent-{place}", "call", payload)

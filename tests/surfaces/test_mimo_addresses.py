@@ -16,17 +16,20 @@ from tests.surfaces.callers import server
 SEEDS = Path(__file__).parents[3] / "shared" / "seeds"
 MIMO = next((path for path in SEEDS.glob("*.txt") if path.read_text("utf-8").startswith("# Mimo-MCP")), None)
 OURS = {"store_fact", "search_vibes"}
+# The examples send it.
+KEY = "YOUR_API_KEY"
+BEARER = {"Authorization": f"Bearer {KEY}"}
 
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
-    with server(tmp_path_factory.mktemp("home")) as url:
+    with server(tmp_path_factory.mktemp("home"), RECOLLECT_API_KEY=KEY) as url:
         yield url
 
 
 def post(url: str, body: Any, path: str = "/v1/mimo/tool", **headers: str) -> httpx2.Response:
     content = body if isinstance(body, str) else json.dumps(body)
-    return httpx2.post(url + path, content=content, headers=headers, trust_env=False, timeout=30)
+    return httpx2.post(url + path, content=content, headers={**BEARER, **headers}, trust_env=False, timeout=30)
 
 
 def test_4_a_tool_is_called_in_mimos_envelope(url: str):
@@ -74,16 +77,25 @@ def test_4_a_tool_that_fails_says_so_with_the_call(url: str, call: dict[str, Any
 
 
 def test_4_all_tools_are_listed(url: str):
-    tools = httpx2.get(f"{url}/v1/mimo/tools", trust_env=False).json()["tools"]
+    tools = httpx2.get(f"{url}/v1/mimo/tools", headers=BEARER, trust_env=False).json()["tools"]
     assert {tuple(tool) for tool in tools} == {("name", "description", "inputSchema")}
     assert {"recall", "batch_execute", "impact", "ask_mimo"} <= {tool["name"] for tool in tools}
 
 
 def test_4_an_address_of_mimo_that_does_not_exist_names_those_that_do(url: str):
-    answer = httpx2.get(f"{url}/v1/mimo/nothing", trust_env=False)
+    answer = httpx2.get(f"{url}/v1/mimo/nothing", headers=BEARER, trust_env=False)
     told = answer.json()
     assert (answer.status_code, told["error"], told["path"]) == (404, "Not found", "/v1/mimo/nothing")
     assert len(told["available_endpoints"]) == 6
+
+
+def test_15_22_what_changes_something_is_not_called_from_the_sandbox(url: str):
+    fact = {"content": "written from the sandbox", "category": "fact"}
+    answer = post(url, {"tool": "store_fact", "arguments": fact}, **{"x-mimo-sandbox": "1"})
+    assert answer.status_code == 403
+    assert answer.json() == {"error": "Tool disabled in sandbox mode", "tool": "store_fact", "sandbox_mode": True}
+    found = post(url, {"tool": "recall", "arguments": {"query": "sandbox"}}, **{"x-mimo-sandbox": "1"})
+    assert (found.status_code, found.json()["data"]["memories"]) == (200, [])
 
 
 @pytest.mark.skipif(MIMO is None, reason="Mimo's document is not part of the project")

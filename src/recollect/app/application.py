@@ -36,6 +36,7 @@ from recollect.toolkit.usage import UsageCounter
 from recollect.tools import ALL
 
 if TYPE_CHECKING:
+    from recollect.access.doorkeeper import KeyDoorkeeper
     from recollect.codebase.embedding.service import CodeEmbedding
     from recollect.codebase.service import CodeService
     from recollect.cortex.asking import Asker
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from recollect.memory.transfer.importing import Importer
     from recollect.memory.working import WorkingMemory
     from recollect.storage.code import CodeStore
+    from recollect.storage.keys import KeyStore
     from recollect.storage.sqlite.code import SqliteCode
     from recollect.toolkit.resources import Resources
 
@@ -117,11 +119,29 @@ class Application:
         self._models: ModelsInUse | None = None
         self._memories: MemoryService | None = None
         self._language_model: LanguageModel | None = None
+        self._doorkeeper: KeyDoorkeeper | None = None
         self._provide()
         history = self._history if settings.sessions.history else None
         self.dispatcher = Dispatcher(self.registry, self.services, self._usage, history)
         shown = tools_of(settings.profile, self.registry) if settings.profile else settings.tools
         self.listing = Listing(self.registry, Toolset(shown), self._uses)
+
+    def doorkeeper(self, *, open_without_keys: bool) -> "KeyDoorkeeper":
+        """Who lets callers in; the store is opened when the first one comes."""
+        from recollect.access.doorkeeper import KeyDoorkeeper
+
+        async def keys() -> "KeyStore":
+            return (await self.services.get(Store)).keys
+
+        settings = self.settings
+        self._doorkeeper = KeyDoorkeeper(
+            keys,
+            settings_key=settings.api_key.get_secret_value() if settings.api_key else None,
+            open_without_keys=open_without_keys,
+            in_production=settings.environment == "production",
+            clock=self._clock,
+        )
+        return self._doorkeeper
 
     @property
     def offering(self) -> Offering:
@@ -151,10 +171,7 @@ class Application:
             await self._code.close()
         if self._store is None:
             return
-        try:
-            await self._usage.flush(self._store.usage)
-        except RecollectError as error:
-            logger.warning("counts of calls could not be kept", extra={"problem": error.message})
+        await self._write_counts(self._store)
         await self._write_history()
         await self._leave_session()
         if self._memories is not None:
@@ -533,10 +550,16 @@ class Application:
     async def _keep_counts(self, store: Store) -> None:
         while True:
             await anyio.sleep(USAGE_SECONDS)
-            try:
-                await self._usage.flush(store.usage)
-            except RecollectError as error:
-                logger.warning("counts of calls could not be kept", extra={"problem": error.message})
+            await self._write_counts(store)
+
+    async def _write_counts(self, store: Store) -> None:
+        """Write how often tools and keys were used; what cannot be written now is written next time."""
+        try:
+            await self._usage.flush(store.usage)
+            if self._doorkeeper is not None:
+                await self._doorkeeper.keep_uses()
+        except RecollectError as error:
+            logger.warning("counts of calls could not be kept", extra={"problem": error.message})
 
     async def _keep_history(self) -> None:
         while True:

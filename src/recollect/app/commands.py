@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from recollect import __version__
+from recollect.app.key_commands import keys
 from recollect.domain.errors import Misconfigured, StoreUnusable
 from recollect.gateway.cli.groups import RecollectGroup
 
@@ -99,7 +100,7 @@ def serve(host: str | None, port: int | None, tools: str | None, profile: str | 
 
     async def run() -> None:
         async with running(settings) as application:
-            await listen(application, lambda url: _announce(url, settings, as_json))
+            await listen(application, lambda url, with_key: _announce(url, settings, with_key, as_json))
 
     anyio.run(run, backend_options={"use_uvloop": True})
 
@@ -175,7 +176,7 @@ def check(as_json: bool) -> None:
     """Read everything and prove it whole: pages, indexes, text index, vectors, derived files."""
     from recollect.gateway.cli.errors import show_json
 
-    report = _with_store(lambda opened: opened.check())
+    report = with_store(lambda opened: opened.check())
     if report.problems:
         raise StoreUnusable(
             f"the store is damaged: {'; '.join(report.problems)}",
@@ -193,16 +194,19 @@ def check(as_json: bool) -> None:
 @json_option
 def backup(target: Path, as_json: bool) -> None:
     """Write a whole, checked copy to TARGET while others go on working."""
-    info = _with_store(lambda opened: opened.backup(target))
-    _tell(f"Wrote {info.bytes:,} bytes to {info.location}.", {"location": info.location, "bytes": info.bytes}, as_json)
+    info = with_store(lambda opened: opened.backup(target))
+    tell(f"Wrote {info.bytes:,} bytes to {info.location}.", {"location": info.location, "bytes": info.bytes}, as_json)
 
 
 @store.command()
 @json_option
 def vacuum(as_json: bool) -> None:
     """Give unused space back to the disk."""
-    info = _with_store(lambda opened: opened.vacuum())
-    _tell(f"The store now takes {info.bytes:,} bytes.", {"location": info.location, "bytes": info.bytes}, as_json)
+    info = with_store(lambda opened: opened.vacuum())
+    tell(f"The store now takes {info.bytes:,} bytes.", {"location": info.location, "bytes": info.bytes}, as_json)
+
+
+recollect.add_command(keys)
 
 
 @recollect.command(hidden=True)
@@ -235,11 +239,11 @@ def _prepared(log_level: str, **chosen: Any) -> "Settings":
     return settings
 
 
-def _announce(url: str, settings: "Settings", as_json: bool) -> None:
+def _announce(url: str, settings: "Settings", with_key: bool, as_json: bool) -> None:
     from recollect.app.serving import client_configuration
     from recollect.gateway.cli.errors import show_json
 
-    configuration = client_configuration(url, settings)
+    configuration = client_configuration(url, with_key=with_key)
     if as_json:
         show_json({"url": url, "home": str(settings.home), "mcp_configuration": configuration})
         return
@@ -252,7 +256,7 @@ def _announce(url: str, settings: "Settings", as_json: bool) -> None:
     click.echo("\nPress Ctrl-C to stop.")
 
 
-def _with_store(work: "Callable[[Store], Awaitable[T]]") -> T:
+def with_store(work: "Callable[[Store], Awaitable[T]]") -> T:
     import anyio
 
     from recollect.storage.sqlite.store import SqliteStore
@@ -269,7 +273,7 @@ def _with_store(work: "Callable[[Store], Awaitable[T]]") -> T:
     return anyio.run(run)
 
 
-def _tell(sentence: str, facts: dict[str, Any], as_json: bool) -> None:
+def tell(sentence: str, facts: dict[str, Any], as_json: bool) -> None:
     from recollect.gateway.cli.errors import show_json
 
     if as_json:

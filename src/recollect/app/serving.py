@@ -1,6 +1,5 @@
 """The HTTP server: every HTTP protocol behind one edge, on one port."""
 
-import hmac
 import ipaddress
 import logging
 import socket
@@ -13,13 +12,13 @@ from recollect import __version__
 from recollect.app.application import Application
 from recollect.app.instructions import INSTRUCTIONS
 from recollect.app.settings import Settings
-from recollect.domain.callers import OWNER, Caller
-from recollect.domain.errors import Misconfigured, Unauthenticated, Unavailable
+from recollect.domain.errors import Misconfigured, Unavailable
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-    from recollect.domain.callers import Doorkeeper
+    from recollect.access.doorkeeper import KeyDoorkeeper
+    from recollect.gateway.edge import Guards
     from recollect.gateway.mcp.server import ToolServer
     from recollect.gateway.synapse.endpoint import Synapse
 
@@ -29,9 +28,14 @@ logger = logging.getLogger("recollect.app")
 MAX_WEBSOCKET_QUEUE = 1024
 
 
+# Clients of Synapse send their key when they join, after the WebSocket is open.
+KEYS_ASKED_LATER = frozenset({"/cortex/websocket"})
+
+
 def build_http(application: Application) -> "ASGIApp":
     """Everything that listens on the port: REST, its documentation, and MCP at /mcp."""
-    return _behind_edge(application, _tool_server(application))
+    doorkeeper = application.doorkeeper(open_without_keys=_is_loopback(application.settings.host))
+    return _behind_edge(application, _tool_server(application), doorkeeper)
 
 
 def _tool_server(application: Application) -> "ToolServer":
@@ -46,7 +50,7 @@ def _tool_server(application: Application) -> "ToolServer":
     )
 
 
-def _behind_edge(application: Application, tools: "ToolServer") -> "ASGIApp":
+def _behind_edge(application: Application, tools: "ToolServer", doorkeeper: "KeyDoorkeeper") -> "ASGIApp":
     from fastapi import FastAPI
     from starlette.routing import Route, WebSocketRoute
 
@@ -62,7 +66,10 @@ def _behind_edge(application: Application, tools: "ToolServer") -> "ASGIApp":
     mcp = serve_http(
         tools,
         allowed_hosts=authorities,
-        allowed_origins=[f"{scheme}://{name}" for scheme in ("http", "https") for name in authorities],
+        allowed_origins=[
+            *(f"{scheme}://{name}" for scheme in ("http", "https") for name in authorities),
+            *(origin.rstrip("/") for origin in settings.allowed_origins),
+        ],
         max_body_bytes=settings.max_body_bytes,
     )
 
@@ -77,7 +84,7 @@ def _behind_edge(application: Application, tools: "ToolServer") -> "ASGIApp":
         application.services,
         version=__version__,
         resources=application.resources,
-        requires_key=settings.api_key is not None,
+        requires_key=doorkeeper.has_keys,
         mimo_ask=ask_mimo.name,
         mimo_lists={search_vibes.name: "results"},
         stores=application.store_states,
@@ -87,12 +94,17 @@ def _behind_edge(application: Application, tools: "ToolServer") -> "ASGIApp":
     if settings.synapse.enabled:
         from recollect.gateway.synapse.endpoint import PATH
 
-        api.router.routes.append(WebSocketRoute(PATH, _synapse(application, ask_mimo.name)))
-    key = settings.api_key.get_secret_value() if settings.api_key else None
-    return Edge(api, api_key=key, max_body_bytes=settings.max_body_bytes, allowed_hosts=hosts)
+        api.router.routes.append(WebSocketRoute(PATH, _synapse(application, ask_mimo.name, doorkeeper)))
+    return Edge(
+        api,
+        doorkeeper=doorkeeper,
+        max_body_bytes=settings.max_body_bytes,
+        allowed_hosts=hosts,
+        guards=_guards(settings),
+    )
 
 
-def _synapse(application: Application, question_tool: str) -> "Synapse":
+def _synapse(application: Application, question_tool: str, doorkeeper: "KeyDoorkeeper") -> "Synapse":
     from recollect.gateway.synapse.endpoint import Synapse
     from recollect.gateway.synapse.limits import Limits
 
@@ -106,48 +118,49 @@ def _synapse(application: Application, question_tool: str) -> "Synapse":
         slow_seconds=chosen.slow_seconds,
         idle_seconds=chosen.idle_seconds,
     )
-    return Synapse(
-        application.dispatcher, _doorkeeper(application.settings), question_tool=question_tool, limits=limits
+    return Synapse(application.dispatcher, doorkeeper, question_tool=question_tool, limits=limits)
+
+
+def _guards(settings: Settings) -> "Guards":
+    from recollect.gateway.abuse import Abuse, Patience
+    from recollect.gateway.addresses import Addresses
+    from recollect.gateway.cors import Origins
+    from recollect.gateway.edge import Guards
+    from recollect.gateway.limits import Limits, Rates
+    from recollect.gateway.load import Load
+
+    limits = settings.limits
+    return Guards(
+        limits=Limits(Rates(limits.window_seconds, limits.per_address, limits.per_loopback, limits.per_key)),
+        abuse=Abuse(Patience(limits.wrong_keys, limits.refusals, limits.abuse_seconds, limits.block_seconds)),
+        load=Load(limits.concurrent, limits.latency_ms),
+        addresses=Addresses(settings.trusted_proxies),
+        origins=Origins(settings.allowed_origins),
+        request_seconds=limits.request_seconds,
+        keys_asked_later=KEYS_ASKED_LATER,
     )
 
 
-def _doorkeeper(settings: Settings) -> "Doorkeeper":
-    """Knows the one key of the settings."""
-    return _OneKey(settings.api_key.get_secret_value() if settings.api_key else None)
-
-
-class _OneKey:
-    """Lets everybody in who has the one key; without one, everybody."""
-
-    def __init__(self, key: str | None) -> None:
-        self._key = key.encode() if key else None
-
-    async def admit(self, key: str | None) -> Caller:
-        if self._key and not hmac.compare_digest((key or "").encode("utf-8", "surrogatepass"), self._key):
-            raise Unauthenticated("this key is not valid here" if key else "this server needs a key")
-        return OWNER
-
-    def is_welcome(self, caller: Caller) -> bool:
-        return True
-
-
-async def serve(application: Application, announce: Callable[[str], None]) -> None:
-    """Listen until told to stop. `announce` gets the URL once requests are answered."""
+async def serve(application: Application, announce: Callable[[str, bool], None]) -> None:
+    """Listen until told to stop. `announce` gets the URL once requests are answered, and whether a key is needed."""
     import uvicorn
 
     from recollect.gateway.transport import BoundedWebSocket
 
     settings = application.settings
-    refuse_open_door(settings)
+    doorkeeper = application.doorkeeper(open_without_keys=_is_loopback(settings.host))
+    if needs_key(settings):
+        await _refuse_without_key(settings, doorkeeper)
     listener = _listen(settings.host, settings.port)
     await application.open()
+    await doorkeeper.has_active_key()  # what is documented depends on whether there are keys
     url = _url(listener, settings.host)
     tools = _tool_server(application)
 
     class AnnouncingServer(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets=sockets)
-            announce(url)
+            announce(url, doorkeeper.has_keys)
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             tools.end_listening()
@@ -159,10 +172,11 @@ async def serve(application: Application, announce: Callable[[str], None]) -> No
             self.should_exit = True
 
     config = uvicorn.Config(
-        _behind_edge(application, tools),
+        _behind_edge(application, tools, doorkeeper),
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=False,  # the edge believes proxies, and only those that the settings name
         ws=BoundedWebSocket,
         ws_max_size=settings.synapse.max_frame_bytes,
         ws_max_queue=MAX_WEBSOCKET_QUEUE,
@@ -174,19 +188,27 @@ async def serve(application: Application, announce: Callable[[str], None]) -> No
         await AnnouncingServer(config).serve(sockets=[listener])
 
 
-def refuse_open_door(settings: Settings) -> None:
-    """Nothing listens beyond this machine without a key."""
-    if settings.api_key is None and not _is_loopback(settings.host):
-        raise Misconfigured(
-            f"{settings.host} can be reached from other machines, and no key is set",
-            hint="set RECOLLECT_API_KEY to a long random text, or listen on 127.0.0.1",
-        )
+def needs_key(settings: Settings) -> bool:
+    """Nothing listens beyond this machine, or in production, without a key."""
+    return settings.environment == "production" or not _is_loopback(settings.host)
 
 
-def client_configuration(url: str, settings: Settings) -> dict[str, object]:
+async def _refuse_without_key(settings: Settings, doorkeeper: "KeyDoorkeeper") -> None:
+    # A store is not made only to find that it has no key.
+    is_new = not (settings.home / "recollect.db").exists()
+    if settings.api_key is not None or (not is_new and await doorkeeper.has_active_key()):
+        return
+    why = "this is production" if _is_loopback(settings.host) else f"{settings.host} can be reached from other machines"
+    raise Misconfigured(
+        f"{why}, and no key is set",
+        hint="make a key with `recollect keys create`, or set RECOLLECT_API_KEY to a long random text",
+    )
+
+
+def client_configuration(url: str, *, with_key: bool) -> dict[str, object]:
     """What to paste into an agent's MCP configuration; the key itself is never shown."""
     server: dict[str, object] = {"type": "http", "url": f"{url}/mcp"}
-    if settings.api_key:
+    if with_key:
         server["headers"] = {"Authorization": "Bearer ${RECOLLECT_API_KEY}"}
     return {"mcpServers": {"recollect": server}}
 

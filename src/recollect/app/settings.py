@@ -1,10 +1,12 @@
 """Everything that can be set, with what it means and what it is by default."""
 
 import os
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
@@ -388,6 +390,40 @@ class SynapseSettings(BaseModel):
     )
 
 
+class LimitSettings(BaseModel):
+    """How much the HTTP server lets anybody ask for. 0 is without end."""
+
+    window_seconds: float = Field(
+        default=60, gt=0, le=86_400, description="In how many seconds the numbers of requests below are let through."
+    )
+    per_address: int = Field(default=6_000, ge=0, description="Requests of one address in each window.")
+    per_loopback: int = Field(
+        default=600_000, ge=0, description="Requests of this machine itself in each window, all its clients together."
+    )
+    per_key: int = Field(default=60_000, ge=0, description="Requests with one key in each window.")
+    concurrent: int = Field(
+        default=512, ge=0, description="Requests that may wait for their answer at once; streams do not count."
+    )
+    request_seconds: float = Field(
+        default=300, ge=0, le=86_400, description="How long one request may take until its answer begins."
+    )
+    latency_ms: float = Field(
+        default=0,
+        ge=0,
+        description="When one of a hundred requests takes longer than this, others are refused with 503 for a while.",
+    )
+    wrong_keys: int = Field(
+        default=20, ge=0, description="After so many wrong keys an address is blocked; never this machine itself."
+    )
+    refusals: int = Field(
+        default=200, ge=0, description="After so many requests beyond the limits an address is blocked."
+    )
+    abuse_seconds: float = Field(
+        default=300, gt=0, le=86_400, description="In how many seconds wrong keys and refusals are counted together."
+    )
+    block_seconds: float = Field(default=3_600, gt=0, le=2_592_000, description="How long an address is blocked.")
+
+
 class LogSettings(BaseModel):
     """What is written to standard error."""
 
@@ -421,10 +457,23 @@ class Settings(BaseSettings):
     api_key: SecretStr | None = Field(
         default=None, description="The key that HTTP clients must send as `Authorization: Bearer KEY`."
     )
+    environment: Literal["development", "test", "production"] = Field(
+        default="development", description="In production the server does not start without a key, also on loopback."
+    )
     allowed_hosts: list[str] = Field(
         default_factory=list[str],
         description="Host names, beside those of loopback, under which browsers and clients may reach the server.",
     )
+    allowed_origins: list[str] = Field(
+        default_factory=list[str],
+        description="Pages that may use the server from a browser, such as https://app.example.com, beside those of "
+        "loopback and of the allowed hosts.",
+    )
+    trusted_proxies: list[str] = Field(
+        default_factory=list[str],
+        description="Addresses or networks of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed.",
+    )
+    limits: LimitSettings = Field(default=LimitSettings(), description="How much one caller may ask the HTTP server.")
     max_body_bytes: int = Field(
         default=16 * 1024 * 1024, ge=1024, description="The largest HTTP request or MCP message that is accepted."
     )
@@ -472,6 +521,21 @@ class Settings(BaseSettings):
     def _whole_path(cls, path: Path | None) -> Path | None:
         # Not Path.expanduser, which raises where there is no home directory.
         return Path(os.path.abspath(os.path.expanduser(path))) if path is not None else None  # noqa: PTH100, PTH111
+
+    @field_validator("allowed_origins")
+    @classmethod
+    def _named_origins(cls, origins: list[str]) -> list[str]:
+        for origin in origins:
+            if not re.fullmatch(r"https?://[^/*\s@]+/?", origin):
+                raise ValueError(f"{origin!r} is no origin; each is named, as in https://app.example.com, and never *")
+        return origins
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _known_networks(cls, proxies: list[str]) -> list[str]:
+        for proxy in proxies:
+            ip_network(proxy.strip(), strict=False)
+        return proxies
 
     @field_validator("api_key")
     @classmethod

@@ -22,6 +22,7 @@ from recollect.toolkit.declaration import Request, Tool
 from recollect.toolkit.history import CallHistory, memory_ids_in
 from recollect.toolkit.jobview import job_view
 from recollect.toolkit.registry import Registry
+from recollect.toolkit.security import security_event
 from recollect.toolkit.services import Services
 from recollect.toolkit.usage import UsageCounter
 
@@ -58,10 +59,7 @@ class Dispatcher:
         try:
             tool = self.registry.get(name)
             if not context.caller.may_call(tool.family, read_only=tool.read_only):
-                raise Forbidden(
-                    f"the key {context.caller.name!r} does not open {tool.name}",
-                    hint=f"it needs the scope {tool.family}{READ_ONLY if tool.read_only else ''}",
-                )
+                raise _closed(tool, context)
             request = accept(tool, arguments)
             self._usage.count(name)
             work = self._call_as_job if tool.runs_as_job else self._run
@@ -152,6 +150,24 @@ class Dispatcher:
         if not tool.destructive:  # which names what it erased, and has none of its words
             run.tells_of = memory_ids_in(result)
         return result
+
+
+def _closed(tool: Tool, context: CallContext) -> Forbidden:
+    needed = f"{tool.family}{READ_ONLY if tool.read_only else ''}"
+    caller = context.caller
+    event_id = security_event(
+        "forbidden",
+        reason=f"needs the scope {needed}",
+        tool=tool.name,
+        surface=context.surface,
+        key_id=caller.key_id,
+        request_id=context.request_id,
+    )
+    return Forbidden(
+        f"the key {caller.name!r} does not open {tool.name}",
+        hint=f"it needs the scope {needed}",
+        details={"tool": tool.name, "scope": needed, "security_event_id": event_id},
+    )
 
 
 def _answer(tool: Tool, job: Job) -> BaseModel:

@@ -49,6 +49,10 @@ class Registry:
     def families(self) -> Sequence[str]:
         return list(dict.fromkeys(tool.family for tool in self._tools.values()))
 
+    def family_of(self, name: str) -> str | None:
+        """The family of the tool of this name, if there is one. Loads none."""
+        return self._tools[name].family if name in self._tools else None
+
     def names_of(self, family: str) -> Sequence[str]:
         return [name for name, tool in self._tools.items() if tool.family == family]
 

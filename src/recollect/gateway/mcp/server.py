@@ -28,7 +28,9 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError, to_json
 
+from recollect.domain.callers import OWNER
 from recollect.domain.errors import InvalidRequest, RecollectError
+from recollect.gateway.callers import caller_of
 from recollect.gateway.mcp.compatibility import BATCH, ListParams, add_methods, in_brief
 from recollect.gateway.mcp.errors import call_failure, protocol_error
 from recollect.gateway.mcp.paging import PAGE_SIZE, page_of
@@ -99,6 +101,7 @@ class _Door:
     def context(self, ctx: RequestContext) -> CallContext:
         return CallContext(
             surface=self.surface,
+            caller=OWNER if ctx.request is None else caller_of(ctx.request.scope),
             client=self._client(ctx),
             working_directory=self.working_directory,
             patience=self.patience,

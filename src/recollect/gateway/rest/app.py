@@ -16,6 +16,7 @@ from starlette.routing import Match, Route
 from starlette.types import Lifespan, Scope
 
 from recollect.domain.errors import InvalidRequest, NotFound, RecollectError
+from recollect.gateway.callers import caller_of
 from recollect.gateway.edge import request_id_of
 from recollect.gateway.http_errors import ErrorBody, error_response, unforeseen
 from recollect.gateway.rest.calls import ToolCalls
@@ -40,9 +41,10 @@ from recollect.gateway.rest.resources import ResourceList, add_resources
 from recollect.jobs.service import JobService
 from recollect.toolkit.border import printable, refuse_unstorable
 from recollect.toolkit.dispatcher import Dispatcher
+from recollect.toolkit.jobaccess import visible_job
 from recollect.toolkit.jobview import job_view
 from recollect.toolkit.listing import Listing
-from recollect.toolkit.registry import Toolset
+from recollect.toolkit.registry import Registry, Toolset
 from recollect.toolkit.resources import Resources
 from recollect.toolkit.services import Services
 
@@ -96,7 +98,7 @@ def build_app(
     app.router.routes.append(Route(HEALTH_PATH, health, methods=["GET"]))
     app.add_route("/docs", docs, include_in_schema=False)
     _add_catalogue(app, dispatcher, listing)
-    _add_jobs(app, services)
+    _add_jobs(app, services, dispatcher.registry)
     add_resources(app, resources or Resources())
 
     @app.get(
@@ -153,7 +155,7 @@ def _add_catalogue(app: FastAPI, dispatcher: Dispatcher, listing: Listing) -> No
         return ToolDescription.of(registry.get(name))
 
 
-def _add_jobs(app: FastAPI, services: Services) -> None:
+def _add_jobs(app: FastAPI, services: Services, registry: Registry) -> None:
     known_failures = failures(401, 403, 404, 422, 500, 503)
 
     async def jobs_with(job_id: str) -> JobService:
@@ -167,9 +169,9 @@ def _add_jobs(app: FastAPI, services: Services) -> None:
         summary="Look at a job.",
         responses=known_failures,
     )
-    async def get_job(job_id: JobId) -> AnyJob:
+    async def get_job(request: Request, job_id: JobId) -> AnyJob:
         """Look at a job: its state, its progress, and how it ended."""
-        return job_view(await (await jobs_with(job_id)).get(job_id))
+        return job_view(await visible_job(job_id, caller_of(request.scope), await jobs_with(job_id), registry))
 
     @app.get(
         "/v1/jobs/{job_id}/events",
@@ -185,10 +187,10 @@ def _add_jobs(app: FastAPI, services: Services) -> None:
             **known_failures,
         },
     )
-    async def watch_job(job_id: JobId) -> Response:
+    async def watch_job(request: Request, job_id: JobId) -> Response:
         """Watch a job until it has ended. To stop watching does not stop the job."""
         jobs = await jobs_with(job_id)
-        await jobs.get(job_id)
+        await visible_job(job_id, caller_of(request.scope), jobs, registry)
         return JobEvents(jobs, job_id)
 
 

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from recollect.domain.errors import ErrorCode, InvalidRequest, RecollectError
+from recollect.gateway.callers import caller_of
 from recollect.gateway.edge import request_id_of
 from recollect.gateway.rest.calls import arguments_of, client_of, while_connected
 from recollect.gateway.rest.mimo import LATENCY_HEADER
@@ -102,6 +103,7 @@ class MimoToolCalls:
             tool, arguments = _asked(body)
             context = CallContext(
                 surface="rest",
+                caller=caller_of(scope),
                 client=client_of(request.headers),
                 patience=_PATIENCE_SECONDS,
                 request_id=request_id_of(scope),

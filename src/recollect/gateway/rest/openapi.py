@@ -167,7 +167,8 @@ def _asking(tool: Tool, references: Mapping[Any, Json]) -> Json:
         "tags": ["mimo"],
         "responses": {
             "200": {**calling["responses"]["200"], "headers": header},
-            **_failures_by_name(401, 403, 413),
+            **_failures_by_name(413),
+            **{str(status): {"description": meanings()[status], "content": failure} for status in (401, 403, 429, 503)},
             **{
                 str(status): {"description": meaning, "headers": header, "content": failure}
                 for status, meaning in FAILURES.items()
