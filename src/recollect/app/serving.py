@@ -2,9 +2,11 @@
 
 import ipaddress
 import logging
+import os
 import socket
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from functools import cache
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -13,11 +15,14 @@ from recollect.app.application import Application
 from recollect.app.instructions import INSTRUCTIONS
 from recollect.app.settings import Settings
 from recollect.domain.errors import Misconfigured, Unavailable
+from recollect.memory.models import ModelsInUse
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from recollect.gateway.mcp.server import ToolServer
+    from recollect.gateway.openai.routes import OpenAIRoutes
+    from recollect.inference.embedding import Embedder
 
 logger = logging.getLogger("recollect.app")
 
@@ -45,6 +50,8 @@ def _behind_edge(application: Application, tools: "ToolServer") -> "ASGIApp":
 
     from recollect.gateway.edge import Edge
     from recollect.gateway.mcp.http import serve_http
+    from recollect.gateway.openai.openapi import with_openai
+    from recollect.gateway.openai.shape import OpenAIShape
     from recollect.gateway.rest.app import build_app
     from recollect.tools.asking import ask_mimo
 
@@ -58,9 +65,11 @@ def _behind_edge(application: Application, tools: "ToolServer") -> "ASGIApp":
         max_body_bytes=settings.max_body_bytes,
     )
 
+    openai = _openai_routes(application)
+
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
-        async with mcp.run():
+        async with mcp.run(), openai.run():
             yield
 
     api = build_app(
@@ -74,8 +83,38 @@ def _behind_edge(application: Application, tools: "ToolServer") -> "ASGIApp":
         lifespan=lifespan,
     )
     api.router.routes.append(Route("/mcp", endpoint=mcp.asgi_app))
+    api.router.routes.extend(openai.routes)
+    without_openai = api.openapi
+    api.openapi = cache(lambda: with_openai(without_openai()))
     key = settings.api_key.get_secret_value() if settings.api_key else None
-    return Edge(api, api_key=key, max_body_bytes=settings.max_body_bytes, allowed_hosts=hosts)
+    return OpenAIShape(Edge(api, api_key=key, max_body_bytes=settings.max_body_bytes, allowed_hosts=hosts))
+
+
+def _openai_routes(application: Application) -> "OpenAIRoutes":
+    from recollect.gateway.openai.routes import OpenAIRoutes, ToolNames, Wishes
+    from recollect.inference.forwarding import forwarder_for
+    from recollect.tools.asking import ask_mimo, explain_routing
+    from recollect.tools.memory import recall
+    from recollect.tools.turns import add_memory
+
+    settings, chosen = application.settings, application.settings.openai
+
+    async def embedder() -> "Embedder":
+        return (await (await application.services.get(ModelsInUse)).now()).answering.embedder
+
+    choice = settings.llm.choice()
+    return OpenAIRoutes(
+        application.dispatcher,
+        ToolNames(recall=recall.name, keep=add_memory.name, ask=ask_mimo.name, route=explain_routing.name),
+        embedder,
+        Wishes(
+            recall_tokens=chosen.recall_tokens,
+            recall_limit=chosen.recall_limit,
+            remember=chosen.remember,
+            any_model=chosen.any_model,
+        ),
+        forwarder_for(choice, os.environ, concurrency=chosen.concurrency) if choice is not None else None,
+    )
 
 
 async def serve(application: Application, announce: Callable[[str], None]) -> None:

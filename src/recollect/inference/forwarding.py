@@ -143,7 +143,9 @@ class Forwarder:
         place, status = self._endpoint.place, response.status_code
         if status in (401, 403):  # what it says of the key may quote the key
             return unavailable(
-                Reason.UNAUTHORIZED, f"{place} does not accept the key (HTTP {status})", hint="the operator must mend it"
+                Reason.UNAUTHORIZED,
+                f"{place} does not accept the key (HTTP {status})",
+                hint="the operator must mend it",
             )
         said = await self._said(response)
         told = f"(HTTP {status})" + (f": {said['message']}" if said.get("message") else "")

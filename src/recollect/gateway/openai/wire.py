@@ -1,4 +1,4 @@
-"""The bodies of OpenAI's protocol, as far as this server reads and writes them. What it does not know is let through."""
+"""The bodies of OpenAI's protocol, as far as this server reads and writes them."""
 
 from typing import Annotated, Any, Literal, TypeVar
 
