@@ -1,7 +1,6 @@
 """A real server with a language model behind it, one without, and OpenAI's own client for each."""
 
 from collections.abc import Generator
-from pathlib import Path
 
 import httpx2
 import pytest

@@ -86,7 +86,7 @@ class Upstream:
                     return
                 if asked == "break off":
                     return
-                if asked == "fail midway":
+                if asked == "break midway":
                     handler.wfile.write(b'data: {"error": {"message": "it broke: %b"}}\n\n' % KEY.encode())
                     return
                 if asked == "flood":
@@ -153,9 +153,7 @@ def _piece(handler: BaseHTTPRequestHandler, body: Json, choices: list[Json], **m
     handler.wfile.write(b"data: " + json.dumps({**head, "choices": choices, **more}).encode() + b"\n\n")
 
 
-def _send(
-    handler: BaseHTTPRequestHandler, status: int, body: object, headers: Mapping[str, str] | None = None
-) -> None:
+def _send(handler: BaseHTTPRequestHandler, status: int, body: object, headers: Mapping[str, str] | None = None) -> None:
     content = json.dumps(body).encode()
     handler.send_response(status)
     for name, value in (headers or {}).items():

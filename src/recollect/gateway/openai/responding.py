@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
+from typing import Any, cast
 
 from starlette.datastructures import Headers
 from starlette.responses import Response
@@ -48,7 +49,7 @@ async def _events(answer: Answer, making: ResponseInTheMaking, request_id: str) 
     try:
         async for chunk in answer.chunks():
             if chunk.data is not None and "error" in chunk.data:
-                yield making.fail({"code": None, "message": str(chunk.data["error"]), "param": None})
+                yield making.fail(_failure_in(chunk.data["error"]))
                 return
             for event in making.take(chunk.data) if chunk.data is not None else ():
                 yield event
@@ -57,3 +58,9 @@ async def _events(answer: Answer, making: ResponseInTheMaking, request_id: str) 
     else:
         for event in making.end():
             yield event
+
+
+def _failure_in(error: Any) -> Json:
+    """What the language model's service says of its failure on the way."""
+    fields = cast(Json, error) if isinstance(error, dict) else {"message": error}
+    return {"message": str(fields.get("message")), "code": fields.get("code"), "param": fields.get("param")}
