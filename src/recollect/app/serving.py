@@ -94,6 +94,7 @@ def _openai_routes(application: Application) -> "OpenAIRoutes":
     from recollect.gateway.openai.routes import OpenAIRoutes, ToolNames, Wishes
     from recollect.inference.forwarding import forwarder_for
     from recollect.tools.asking import ask_mimo, explain_routing
+    from recollect.tools.facts import mimo_search_memory
     from recollect.tools.memory import recall
     from recollect.tools.turns import add_memory
 
@@ -105,7 +106,13 @@ def _openai_routes(application: Application) -> "OpenAIRoutes":
     choice = settings.llm.choice()
     return OpenAIRoutes(
         application.dispatcher,
-        ToolNames(recall=recall.name, keep=add_memory.name, ask=ask_mimo.name, route=explain_routing.name),
+        ToolNames(
+            recall=recall.name,
+            keep=add_memory.name,
+            ask=ask_mimo.name,
+            route=explain_routing.name,
+            search=mimo_search_memory.name,
+        ),
         embedder,
         Wishes(
             recall_tokens=chosen.recall_tokens,

@@ -5,6 +5,7 @@ import time
 from typing import Any, cast
 
 import anyio
+import anyio.to_thread
 import httpx2
 import openai
 import pytest
@@ -125,7 +126,7 @@ def _deltas(chunks: list[Any], index: int) -> list[str]:
 
 @pytest.mark.parametrize("streams", [False, True])
 def test_005_tools_go_both_ways(client: OpenAI, upstream: Upstream, streams: bool) -> None:
-    messages = said("How is the weather in Bern?")
+    messages: Any = said("How is the weather in Bern?")
     if streams:
         with client.chat.completions.stream(model=MODEL, messages=messages, tools=[WEATHER]) as stream:
             message = stream.get_final_completion().choices[0].message
@@ -203,11 +204,10 @@ async def test_005_a_client_that_leaves_stops_the_model(url: str, upstream: Upst
                 await anext(stream)
                 await stream.close()
             else:
-                before = len(upstream.bodies)
+                upstream.asked.clear()
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(_ask, client, "silence")
-                    while len(upstream.bodies) == before:
-                        await anyio.sleep(0.01)
+                    assert await anyio.to_thread.run_sync(upstream.asked.wait, 10)
                     tasks.cancel_scope.cancel()
         # Sooner than the server would give up by itself.
         assert await anyio.to_thread.run_sync(upstream.left.wait, 1.5)

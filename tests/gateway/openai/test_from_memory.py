@@ -1,7 +1,7 @@
 """Answers without a language model, and the call that a client can execute (feature 5)."""
 
 import json
-from typing import Any
+from typing import Any, cast
 
 import httpx2
 import openai
@@ -65,12 +65,12 @@ def test_005_the_call_that_is_asked_for_can_be_made(
 ) -> None:
     if given.pop("stream", False):
         with plain.chat.completions.stream(model="recollect", messages=QUESTION, **given) as stream:
-            choice = stream.get_final_completion().choices[0]
+            choice: Any = stream.get_final_completion().choices[0]
     else:
-        choice = plain.chat.completions.create(model="recollect", messages=QUESTION, **given).choices[0]
+        choice = cast(Any, plain.chat.completions.create)(model="recollect", messages=QUESTION, **given).choices[0]
     assert (choice.finish_reason, choice.message.content) == ("tool_calls", None)
     assert choice.message.tool_calls
-    call = choice.message.tool_calls[0]
+    call: Any = choice.message.tool_calls[0]
     assert call.type == "function"
     arguments = json.loads(call.function.arguments)
     assert (call.function.name, arguments["query"]) == ("mimo_search_memory", QUESTION[0].get("content"))
@@ -92,7 +92,7 @@ def test_005_the_call_that_is_asked_for_can_be_made(
         },
         {"role": "tool", "tool_call_id": call.id, "content": found.text},
     ]
-    told = plain.chat.completions.create(model="recollect", messages=messages, **given).choices[0]
+    told = cast(Any, plain.chat.completions.create)(model="recollect", messages=messages, **given).choices[0]
     assert told.finish_reason == "stop"
     assert (told.message.content or "").startswith("• [memory] The night train to Kyiv leaves at 21:40. [1]")
 

@@ -26,9 +26,11 @@ class Upstream:
         self.headers: list[Mapping[str, str]] = []
         self.left = threading.Event()
         """Whether a client went away before it had its answer."""
-        self.sent = threading.Event()
+        self.asked = threading.Event()
         self.go_on = threading.Event()
         self._released = threading.Event()
+        self.written = 0
+        """How much of a flood was taken."""
         self.url = ""
 
     def release(self) -> None:
@@ -39,6 +41,7 @@ class Upstream:
         body: Json = json.loads(handler.rfile.read(int(handler.headers["Content-Length"])))
         self.bodies.append(body)
         self.headers.append(dict(handler.headers))
+        self.asked.set()
         try:
             self._behave(handler, body, _asked(body))
         except ConnectionError:
@@ -78,7 +81,6 @@ class Upstream:
             for index in range(body.get("n") or 1):
                 _piece(handler, body, [{"index": index, "delta": delta, "finish_reason": None}])
             if place == 1:
-                self.sent.set()
                 if asked == "wait":
                     assert self.go_on.wait(PATIENCE_SECONDS)
                 if asked == "endless":
@@ -94,7 +96,8 @@ class Upstream:
         for index in range(body.get("n") or 1):
             reason = "tool_calls" if message.get("tool_calls") else "stop"
             _piece(handler, body, [{"index": index, "delta": {}, "finish_reason": reason}])
-        if (body.get("stream_options") or {}).get("include_usage"):
+        options: Json = body.get("stream_options") or {}
+        if options.get("include_usage"):
             _piece(handler, body, [], usage=USAGE)
         handler.wfile.write(b"data: [DONE]\n\n")
 

@@ -16,7 +16,6 @@ from recollect.toolkit.dispatcher import Dispatcher
 
 NOTHING_REMEMBERED = "Nothing is remembered about this."
 NOTHING_FOUND = "No relevant memories found."
-SEARCH_TOOL = "mimo_search_memory"
 MOST_TOLD = 5
 
 
@@ -36,11 +35,12 @@ class Said:
 class FromMemory:
     """Answers a conversation out of what is remembered. The same memories give the same answer."""
 
-    def __init__(self, dispatcher: Dispatcher, *, ask: str, route: str) -> None:
-        """`ask` and `route` are the tools that answer a question, and that tell which store it belongs to."""
+    def __init__(self, dispatcher: Dispatcher, *, ask: str, route: str, search: str) -> None:
+        """The tools that answer a question, that tell which store it belongs to, and that a client is told to call."""
         self._dispatcher = dispatcher
         self._ask = ask
         self._route = route
+        self._search = search
 
     async def __call__(self, conversation: Conversation, context: CallContext) -> Said:
         if conversation.prompt is None:
@@ -49,14 +49,14 @@ class FromMemory:
             raise WrongField("the last user message has no text, and there is no language model", "messages")
         if conversation.tool_answers:
             return _told_by_tools(conversation.tool_answers)
-        if _wants_call(conversation):
+        if _wants_call(conversation, self._search):
             return await self._call(conversation.question, context)
         return await self._answer(conversation, context)
 
     async def _call(self, question: str, context: CallContext) -> Said:
         routed = (await self._dispatcher.call(self._route, {"query": question}, context)).model_dump(mode="json")
         arguments = {"query": question, "store": routed["router_decision"]["primary_store"] or "auto"}
-        function = {"name": SEARCH_TOOL, "arguments": json.dumps(arguments)}
+        function = {"name": self._search, "arguments": json.dumps(arguments)}
         return Said(content=None, tool_calls=[{"id": f"call_{uuid4().hex}", "type": "function", "function": function}])
 
     async def _answer(self, conversation: Conversation, context: CallContext) -> Said:
@@ -75,7 +75,7 @@ class FromMemory:
         )
 
 
-def _wants_call(conversation: Conversation) -> bool:
+def _wants_call(conversation: Conversation, search: str) -> bool:
     """Whether the client is ready for the call of a tool: it has tools, or says which choice there is."""
     tools, choice = conversation.request.tools, conversation.request.tool_choice
     match choice:
@@ -85,10 +85,10 @@ def _wants_call(conversation: Conversation) -> bool:
             return True
         case None:
             return bool(tools)
-        case {"function": {"name": name}} if name == SEARCH_TOOL:
+        case {"function": {"name": name}} if name == search:
             return True
         case _:
-            raise WrongField(f"without a language model only {SEARCH_TOOL} can be called", "tool_choice")
+            raise WrongField(f"without a language model only {search} can be called", "tool_choice")
 
 
 def _told_by_tools(contents: Sequence[str]) -> Said:

@@ -31,6 +31,7 @@ class ToolNames:
     keep: str
     ask: str
     route: str
+    search: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +59,7 @@ class OpenAIRoutes:
         self._forwarder = forwarder
         completions = Completions(
             Recall(dispatcher, tools.recall, limit=wishes.recall_limit, tokens=wishes.recall_tokens),
-            FromMemory(dispatcher, ask=tools.ask, route=tools.route),
+            FromMemory(dispatcher, ask=tools.ask, route=tools.route, search=tools.search),
             forwarder,
             self._keeper if wishes.remember else None,
             any_model=wishes.any_model,
