@@ -38,4 +38,4 @@ def told(recalled: Recalled) -> Json:
 
 def event(data: Mapping[str, Any]) -> bytes:
     """As an event of a stream."""
-    return b"data: " + json.dumps(data, ensure_ascii=False).encode() + b"\n\n"
+    return b"data: " + json.dumps(data).encode() + b"\n\n"

@@ -82,7 +82,7 @@ def with_system_text(messages: Sequence[Json], text: str) -> list[Json]:
     return [{**first, "content": f"{content}\n\n{text}" if content else text}, *messages[1:]]
 
 
-def arguments_in(content: str) -> list[Mapping[str, Any]]:
+def memories_in(content: str) -> list[Mapping[str, Any]]:
     """The memories in what a tool answered: a list, or an object that has one."""
     try:
         found: Any = json.loads(content)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
-from recollect.gateway.openai.conversation import Conversation, arguments_in
+from recollect.gateway.openai.conversation import Conversation, memories_in
 from recollect.gateway.openai.errors import WrongField
 from recollect.gateway.openai.wire import Json, RecalledMemory
 from recollect.inference.token_counting import count_tokens
@@ -92,7 +92,7 @@ def _wants_call(conversation: Conversation, search: str) -> bool:
 
 
 def _told_by_tools(contents: Sequence[str]) -> Said:
-    found = [entry for content in contents for entry in arguments_in(content)][:MOST_TOLD]
+    found = [entry for content in contents for entry in memories_in(content)][:MOST_TOLD]
     if not found:
         return Said(content=NOTHING_FOUND)
     lines = [

@@ -62,4 +62,5 @@ class Keeper:
 
 
 def _kept(text: str) -> str:
-    return text.replace("\0", " ")[:MAX_PART]
+    """What a store can keep of it. Halves of a sign, each of which came in a piece of its own, are one again."""
+    return text.replace("\0", " ").encode("utf-16", "surrogatepass").decode("utf-16", "replace")[:MAX_PART]

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from recollect.domain.errors import Busy, StoreUnusable, Unavailable
 from recollect.gateway.openai.conversation import Conversation
 from recollect.gateway.openai.wire import RecalledMemory
 from recollect.toolkit.context import CallContext
@@ -45,12 +46,14 @@ class Recall:
         arguments = {
             "query": question,
             "limit": self._limit,
-            "token_budget": self._tokens,
             "session_id": conversation.session,
             "project": conversation.wishes.project,
         }
         given = {name: value for name, value in arguments.items() if value is not None}
-        found = (await self._dispatcher.call(self._tool, given, context)).model_dump(mode="json")
+        try:
+            found = (await self._dispatcher.call(self._tool, given, context)).model_dump(mode="json")
+        except (Busy, Unavailable, StoreUnusable) as error:  # the language model can answer all the same
+            return Remembered(memories=[], text=None, degraded=error.message)
         known = conversation.said_by_user
         # What the conversation has in it need not be said again.
         fresh = [one for one in found["memories"] if one["details"].get("prompt") not in known]

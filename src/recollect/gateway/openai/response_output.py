@@ -155,7 +155,7 @@ class ResponseInTheMaking:
     def _event(self, kind: str, **fields: Any) -> bytes:
         data = {"type": kind, "sequence_number": self._sequence, **fields}
         self._sequence += 1
-        return f"event: {kind}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n".encode()
+        return f"event: {kind}\ndata: {json.dumps(data)}\n\n".encode()
 
 
 def _usage(usage: Json) -> Json:
