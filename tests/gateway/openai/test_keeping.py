@@ -1,21 +1,36 @@
 """What is asked is remembered beside the answer, and not lost when the server stops."""
 
 import signal
+import sqlite3
 import subprocess
+import time
+from contextlib import closing
 from pathlib import Path
 
 import anyio
+import anyio.lowlevel
 import httpx2
+from pydantic import ConfigDict
+from starlette.applications import Starlette
 
 from recollect.app.lifespan import running
 from recollect.app.settings import Settings
 from recollect.domain.callers import Caller
 from recollect.gateway.openai.keeping import Exchange, Keeper
+from recollect.gateway.openai.routes import OpenAIRoutes, ToolNames, Wishes
+from recollect.inference.choices import CompletionChoice
+from recollect.inference.forwarding import forwarder_for
+from recollect.inference.static_model import StaticEmbedder
 from recollect.toolkit.context import CallContext
-from tests.gateway.openai.upstream import KEY, MODEL, running_upstream
+from recollect.toolkit.declaration import Request, Result, tool
+from recollect.toolkit.dispatcher import Dispatcher
+from recollect.toolkit.registry import Registry
+from recollect.toolkit.services import Services
+from recollect.toolkit.usage import UsageCounter
+from tests.gateway.openai.upstream import KEY, MODEL, Upstream, running_upstream
 from tests.surfaces.callers import PROGRAM, environment, server
 
-COUNT = 20
+COUNT = 5
 
 
 def test_005_an_orderly_stop_loses_no_exchange(tmp_path: Path) -> None:
@@ -36,7 +51,15 @@ def test_005_an_orderly_stop_loses_no_exchange(tmp_path: Path) -> None:
         try:
             assert process.stdout
             url = next(word for line in process.stdout for word in line.split() if word.startswith("http://127"))
-            anyio.run(_ask_all, url, process)
+            _ask(url, "number 0")
+            # Nobody else can write while this is held, so the exchanges still wait when the server is told to stop.
+            with closing(sqlite3.connect(tmp_path / "recollect.db", isolation_level=None)) as others:
+                others.execute("BEGIN IMMEDIATE")
+                for place in range(1, COUNT):
+                    _ask(url, f"number {place}")
+                process.send_signal(signal.SIGTERM)
+                _wait_until_closed(url)
+                others.execute("ROLLBACK")
             process.communicate(timeout=30)
             assert process.returncode == 0
         finally:
@@ -47,19 +70,21 @@ def test_005_an_orderly_stop_loses_no_exchange(tmp_path: Path) -> None:
     assert {turn["prompt"] for turn in kept["memories"]} == {f"number {place}" for place in range(COUNT)}
 
 
-async def _ask_all(url: str, process: "subprocess.Popen[str]") -> None:
-    """Many questions at once, and the signal as soon as the last one is answered."""
-    async with httpx2.AsyncClient(base_url=url, timeout=30, trust_env=False) as http:
+def _ask(url: str, text: str) -> None:
+    body = {"messages": [{"role": "user", "content": text}], "user": "last-words"}
+    answer = httpx2.post(f"{url}/v1/chat/completions", json=body, timeout=30, trust_env=False)
+    assert answer.status_code == 200
 
-        async def ask(place: int) -> None:
-            messages = [{"role": "user", "content": f"number {place}"}]
-            answer = await http.post("/v1/chat/completions", json={"messages": messages, "user": "last-words"})
-            assert answer.status_code == 200
 
-        async with anyio.create_task_group() as tasks:
-            for place in range(COUNT):
-                tasks.start_soon(ask, place)
-        process.send_signal(signal.SIGTERM)
+def _wait_until_closed(url: str) -> None:
+    """Wait until the server takes no connections any more."""
+    until = time.monotonic() + 10
+    while time.monotonic() < until:
+        try:
+            httpx2.get(f"{url}/health", timeout=5, trust_env=False)
+        except httpx2.TransportError:
+            return
+    raise AssertionError("the server goes on")
 
 
 async def test_005_what_a_key_does_not_open_is_not_remembered(tmp_path: Path) -> None:
@@ -74,3 +99,57 @@ async def test_005_what_a_key_does_not_open_is_not_remembered(tmp_path: Path) ->
             "get_session_memories", {"sessionId": "s"}, CallContext(surface="python")
         )
     assert [(turn["prompt"], turn["response"]) for turn in found.model_dump()["memories"]] == [("a b", "owner")]
+
+
+class Anything(Request):
+    model_config = ConfigDict(extra="allow")
+
+
+class Found(Result):
+    memories: tuple[str, ...] = ()
+    degraded: str | None = None
+
+
+async def test_005_the_end_waits_for_what_is_being_remembered(upstream: Upstream) -> None:
+    begun, gate = anyio.Event(), anyio.Event()
+    kept: list[Anything] = []
+
+    @tool("toys", read_only=True)
+    async def look(request: Anything) -> Found:
+        """Find nothing."""
+        return Found()
+
+    @tool("toys")
+    async def keep(request: Anything) -> Found:
+        """Keep it once the gate is open."""
+        begun.set()
+        await gate.wait()
+        kept.append(request)
+        return Found()
+
+    choice = CompletionChoice(base_url=upstream.url, model=MODEL)
+    names = ToolNames(recall="look", keep="keep", ask="look", route="look", search="look")
+    wishes = Wishes(recall_tokens=100, recall_limit=1, remember=True, any_model=False)
+    dispatcher = Dispatcher(Registry([look, keep]), Services(), UsageCounter())
+    forwarder = forwarder_for(choice, {}, concurrency=1)
+
+    async def embedder() -> StaticEmbedder:
+        return StaticEmbedder()
+
+    routes = OpenAIRoutes(dispatcher, names, embedder, wishes, forwarder)
+    transport = httpx2.ASGITransport(Starlette(routes=routes.routes))
+
+    async def open_gate() -> None:
+        for _ in range(1_000):  # long after an end that does not wait
+            await anyio.lowlevel.checkpoint()
+        gate.set()
+
+    async with anyio.create_task_group() as tasks:
+        async with routes.run():
+            async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
+                body = {"messages": [{"role": "user", "content": "hi"}]}
+                assert (await http.post("/v1/chat/completions", json=body)).status_code == 200
+            await begun.wait()
+            assert not kept  # and yet the answer is there
+            tasks.start_soon(open_gate)
+        assert len(kept) == 1
