@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from recollect.gateway.openai.conversation import Conversation, memories_in
 from recollect.gateway.openai.errors import WrongField
-from recollect.gateway.openai.wire import Json, RecalledMemory
+from recollect.gateway.openai.wire import Json, RecalledMemory, indexed
 from recollect.inference.token_counting import count_tokens
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.dispatcher import Dispatcher
@@ -133,8 +133,7 @@ def whole(said: Said, model: str, usage: Json, choices: int) -> Json:
         "created": int(time.time()),
         "model": model,
         "choices": [
-            {"index": index, "message": message, "logprobs": None, "finish_reason": said.finish_reason}
-            for index in range(choices)
+            indexed(index, message=message, logprobs=None, finish_reason=said.finish_reason) for index in range(choices)
         ],
         "usage": usage,
     }
@@ -151,11 +150,11 @@ def pieces(said: Said, model: str, usage: Json | None, choices: int) -> list[Jso
     deltas: list[Json] = [{"role": "assistant", "content": "" if said.content is not None else None}]
     deltas += [{"content": line} for line in (said.content or "").splitlines(keepends=True)]
     if said.tool_calls:
-        deltas.append({"tool_calls": [{"index": place, **call} for place, call in enumerate(said.tool_calls)]})
+        deltas.append({"tool_calls": [indexed(place, **call) for place, call in enumerate(said.tool_calls)]})
     made: list[Json] = []
     for index in range(choices):
-        made += [{**head, "choices": [{"index": index, "delta": delta, "finish_reason": None}]} for delta in deltas]
-        made.append({**head, "choices": [{"index": index, "delta": {}, "finish_reason": said.finish_reason}]})
+        made += [{**head, "choices": [indexed(index, delta=delta, finish_reason=None)]} for delta in deltas]
+        made.append({**head, "choices": [indexed(index, delta={}, finish_reason=said.finish_reason)]})
     if usage is not None:
         made = [{**one, "usage": None} for one in made]
         made.append({**head, "choices": [], "usage": usage})

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any, cast
 
 from recollect.gateway.openai.answers import Chunk, event, told
-from recollect.gateway.openai.wire import Json, Recalled
+from recollect.gateway.openai.wire import Json, Recalled, place_of
 from recollect.inference.forwarding import Forwarded
 
 # Of an answer so much is kept in mind while it comes; a turn holds less.
@@ -75,7 +75,7 @@ class _Heard:
         choices = chunk.get("choices")
         for found in cast(list[Any], choices) if isinstance(choices, list) else []:
             choice = cast(Json, found) if isinstance(found, dict) else {}
-            if choice.get("index", 0) != 0:
+            if place_of(choice) != 0:
                 continue
             delta = choice.get("delta")
             said: Any = cast(Json, delta).get("content") if isinstance(delta, dict) else None

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from recollect.domain.identifiers import new_id
 from recollect.gateway.openai.answers import told
-from recollect.gateway.openai.wire import Json, Recalled, ResponsesRequest
+from recollect.gateway.openai.wire import Json, Recalled, ResponsesRequest, place_of
 
 _ECHOED = (
     "temperature",
@@ -65,7 +65,7 @@ class ResponseInTheMaking:
             self._response["usage"] = _usage(cast(Json, usage))
         choices: list[Json] = chunk.get("choices") or []
         for choice in choices:
-            if choice.get("index", 0) == 0:
+            if place_of(choice) == 0:
                 yield from self._take(choice.get("delta") or choice.get("message") or {})
                 self._reason = choice.get("finish_reason") or self._reason
 
@@ -99,7 +99,7 @@ class ResponseInTheMaking:
             yield self._event("response.output_text.delta", delta=said, logprobs=[], **self._where(place))
         calls: list[Json] = delta.get("tool_calls") or []
         for order, call in enumerate(calls):
-            yield from self._take_call(int(call.get("index", order)), call)
+            yield from self._take_call(place_of(call, order), call)
 
     def _begin_message(self) -> Iterator[bytes]:
         place = self._message = len(self._items)

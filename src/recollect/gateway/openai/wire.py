@@ -177,6 +177,25 @@ class OpenAIError(BaseModel):
     error: ErrorFields
 
 
+class Indexed(_Open):
+    """Something that has its place among others of an answer: a choice, or the call of a tool."""
+
+    index: int = 0
+
+
+def indexed(place: int, **fields: Any) -> Json:
+    return Indexed(index=place, **fields).model_dump()
+
+
+def place_of(entry: Json, otherwise: int = 0) -> int:
+    """Where it is; some services leave that out."""
+    try:
+        found = Indexed.model_validate(entry)
+    except ValidationError:
+        return otherwise
+    return found.index if found.model_fields_set & set(Indexed.model_fields) else otherwise
+
+
 T = TypeVar("T", bound=BaseModel)
 
 
