@@ -8,14 +8,15 @@ from typing import Any, cast
 import anyio
 import httpx2
 import pytest
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message
 
+from recollect.access.issuing import KeyIssuer
 from recollect.app.lifespan import running
 from recollect.app.serving import build_http
 from recollect.app.settings import Settings
-from recollect.domain.callers import OWNER, Caller
 from recollect.gateway.openai.conversation import memories_in
 from recollect.gateway.openai.keeping import Exchange, Keeper
+from recollect.storage.store import Store
 from recollect.toolkit.context import CallContext
 from tests.gateway.openai.upstream import KEY, MODEL, Upstream
 
@@ -25,7 +26,7 @@ LONG = "The lighthouse of Utsira was painted red. " * 8
 
 @asynccontextmanager
 async def served(
-    home: Path, url: str | None, caller: Caller = OWNER, *, llm: Json | None = None, **chosen: Any
+    home: Path, url: str | None, scopes: str | None = None, *, llm: Json | None = None, **chosen: Any
 ) -> AsyncGenerator[httpx2.AsyncClient]:
     model = {"base_url": url, "model": MODEL, "api_key": KEY} if url else {}
     given = {"home": home, "llm": {**model, **(llm or {})}, "summaries": {"automatic": "off"}, "openai": chosen}
@@ -33,14 +34,13 @@ async def served(
         for content in ("The lighthouse keeper is Olav.", LONG):
             arguments = {"content": content}
             await application.dispatcher.call("remember", arguments, CallContext(surface="python"))
+        headers: dict[str, str] = {}
+        if scopes is not None:
+            keys = KeyIssuer((await application.services.get(Store)).keys, application.registry.families)
+            headers["Authorization"] = f"Bearer {(await keys.create('somebody', scopes, None)).text}"
         app = build_http(application)
-
-        async def as_caller(scope: Scope, receive: Receive, send: Send) -> None:
-            scope.setdefault("state", {})["caller"] = caller
-            await app(scope, receive, send)
-
-        transport = httpx2.ASGITransport(as_caller)
-        async with alive(app), httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
+        door = httpx2.ASGITransport(app)
+        async with alive(app), httpx2.AsyncClient(transport=door, base_url="http://localhost", headers=headers) as http:
             yield http
 
 
@@ -107,15 +107,14 @@ async def test_005_a_service_that_keeps_failing_is_left_alone(tmp_path: Path, up
 async def test_005_a_key_opens_what_its_scopes_say(
     tmp_path: Path, upstream: Upstream, scope: str, chat: int, plain: int, embeddings: int
 ) -> None:
-    caller = Caller("somebody", frozenset({scope}))
-    async with served(tmp_path / "llm", upstream.url, caller) as http:
+    async with served(tmp_path / "llm", upstream.url, scope) as http:
         answer = await ask(http)
         assert answer.status_code == chat
         if chat == 200:
             assert answer.json()["recollect"]["remembers"] is False
         else:
             assert answer.json()["error"]["type"] == "permission_error"
-    async with served(tmp_path / "plain", None, caller) as http:
+    async with served(tmp_path / "plain", None, scope) as http:
         assert (await ask(http)).status_code == plain
         embedded = await http.post("/v1/embeddings", json={"model": "recollect", "input": "x"})
         assert embedded.status_code == embeddings
