@@ -6,6 +6,7 @@ from recollect.toolkit.catalogue import Catalogue
 ALL = Catalogue(
     __name__,
     "memory memory remember recall remember_many forget memory_history correct",
+    "memory memory_list list_memories",
     "memory grounding review_stale",
     "turns turns add_memory get_session_memories query_raw_memories",
     "summaries summaries summarize_sessions get_all_summaries query_summaries delete_all_summaries keep_summaries",

@@ -9,11 +9,11 @@ from starlette.responses import Response
 
 from recollect.gateway.openai.answers import DONE, Answer, event
 from recollect.gateway.openai.completing import Completions
-from recollect.gateway.openai.connection import SESSION_HEADER, label_of
 from recollect.gateway.openai.conversation import Conversation
 from recollect.gateway.openai.errors import body_of
 from recollect.gateway.openai.streaming import EventStream, foreseen
 from recollect.gateway.openai.wire import Json, Recalled
+from recollect.gateway.requests import SESSION_HEADER, label_of
 from recollect.toolkit.context import CallContext
 
 MEMORIES_HEADER = "Recollect-Memories"

@@ -7,7 +7,7 @@ from pydantic.json_schema import models_json_schema
 
 from recollect.gateway.openai import wire
 from recollect.gateway.openai.chat import MEMORIES_HEADER
-from recollect.gateway.openai.connection import CLIENT_HEADER, SESSION_HEADER
+from recollect.gateway.requests import CLIENT_HEADER, LABEL_PATTERN, SESSION_HEADER
 
 Json = dict[str, Any]
 
@@ -26,7 +26,6 @@ _MEANINGS = {
     503: "A part that this needs is not there for now.",
     504: "The language model did not answer in time.",
 }
-_LABEL = "^[!-~]([ -~]{0,98}[!-~])?$"
 _OPERATIONS: tuple[tuple[str, str, str, type[BaseModel], type[BaseModel]], ...] = (
     (
         "/v1/chat/completions",
@@ -108,7 +107,7 @@ def _told(answer: type[BaseModel]) -> Json:
 
 
 def _header(name: str, about: str) -> Json:
-    schema = {"type": "string", "pattern": _LABEL}
+    schema = {"type": "string", "pattern": LABEL_PATTERN}
     return {"name": name, "in": "header", "required": False, "description": about, "schema": schema}
 
 

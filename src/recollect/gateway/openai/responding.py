@@ -11,13 +11,13 @@ from starlette.responses import Response
 from recollect.gateway.openai.answers import Answer
 from recollect.gateway.openai.chat import headers_of
 from recollect.gateway.openai.completing import OWN_MODELS, Completions
-from recollect.gateway.openai.connection import SESSION_HEADER, label_of
 from recollect.gateway.openai.conversation import Conversation
 from recollect.gateway.openai.errors import body_of
 from recollect.gateway.openai.response_input import chat_body
 from recollect.gateway.openai.response_output import ResponseInTheMaking
 from recollect.gateway.openai.streaming import EventStream, foreseen
 from recollect.gateway.openai.wire import Json, ResponsesRequest, read
+from recollect.gateway.requests import SESSION_HEADER, label_of
 from recollect.toolkit.context import CallContext
 
 

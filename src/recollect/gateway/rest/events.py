@@ -8,7 +8,7 @@ from starlette.types import Receive, Scope, Send
 
 from recollect.domain.errors import RecollectError
 from recollect.domain.jobs import Job
-from recollect.gateway.rest.connection import cancel_when_disconnected
+from recollect.gateway.requests import cancel_when_disconnected
 from recollect.jobs.service import JobService
 from recollect.toolkit.jobview import job_view
 

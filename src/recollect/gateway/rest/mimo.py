@@ -4,16 +4,12 @@ import time
 from typing import Final
 
 from pydantic import BaseModel, Field
-from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from recollect.domain.errors import Forbidden, InvalidRequest, RecollectError
-from recollect.gateway.callers import caller_of
-from recollect.gateway.edge import request_id_of
 from recollect.gateway.http_errors import STATUS
-from recollect.gateway.rest.calls import arguments_of, client_of, while_connected
-from recollect.toolkit.context import CallContext
+from recollect.gateway.requests import body_of, context_of, object_of, while_connected
 from recollect.toolkit.dispatcher import Dispatcher
 
 ASK_PATH: Final = "/v1/mimo/ask"
@@ -44,31 +40,23 @@ class MimoAsk:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()
-        request = Request(scope, receive)
-        try:
-            body = await request.body()
-        except ClientDisconnect:
+        body = await body_of(scope, receive)
+        if body is None:
             return
         try:
-            arguments = arguments_of(body)
+            arguments = object_of(body)
             if not arguments.get("query"):
                 raise InvalidRequest("Missing required parameter: query")
-            context = CallContext(
-                surface="rest",
-                caller=caller_of(scope),
-                client=client_of(request.headers),
-                patience=0,
-                request_id=request_id_of(scope),
-            )
+            context = context_of(scope, surface="rest")
             answer = await while_connected(receive, self._dispatcher.call(self._tool, arguments, context))
         except RecollectError as error:
             status, answer = _failure(error, _milliseconds_since(started))
         else:
             status = 200
         if answer is not None:
-            body = answer.model_dump_json(by_alias=True, exclude_none=status != 200)
+            text = answer.model_dump_json(by_alias=True, exclude_none=status != 200)
             headers = {LATENCY_HEADER: f"{_milliseconds_since(started):.2f}"}
-            await Response(body, status, headers, "application/json")(scope, receive, send)
+            await Response(text, status, headers, "application/json")(scope, receive, send)
 
 
 def _failure(error: RecollectError, milliseconds: float) -> tuple[int, MimoFailure]:

@@ -6,16 +6,13 @@ from typing import Any, Final, cast
 from uuid import uuid4
 
 from pydantic import BaseModel, Field
-from starlette.requests import ClientDisconnect, Request
+from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from recollect.domain.errors import ErrorCode, InvalidRequest, RecollectError
-from recollect.gateway.callers import caller_of
-from recollect.gateway.edge import request_id_of
-from recollect.gateway.rest.calls import arguments_of, client_of, while_connected
+from recollect.gateway.requests import body_of, context_of, object_of, while_connected
 from recollect.gateway.rest.mimo import LATENCY_HEADER
-from recollect.toolkit.context import CallContext
 from recollect.toolkit.dispatcher import Dispatcher
 
 MIMO_PREFIX: Final = "/v1/mimo/"
@@ -93,28 +90,20 @@ class MimoToolCalls:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()
-        request = Request(scope, receive)
-        try:
-            body = await request.body()
-        except ClientDisconnect:
+        body = await body_of(scope, receive)
+        if body is None:
             return
         call_id, tool, data = str(uuid4()), "", None
         try:
             tool, arguments = _asked(body)
-            context = CallContext(
-                surface="rest",
-                caller=caller_of(scope),
-                client=client_of(request.headers),
-                patience=_PATIENCE_SECONDS,
-                request_id=request_id_of(scope),
-            )
+            context = context_of(scope, surface="rest", patience=_PATIENCE_SECONDS)
             answer = await while_connected(receive, self._dispatcher.call(tool, arguments, context))
             if answer is None:
                 return
             data = self._data(tool, answer)
         except RecollectError as error:
             took = _milliseconds_since(started)
-            status, told = _failure(error, tool, call_id, took, is_sandboxed=SANDBOX_HEADER in request.headers)
+            status, told = _failure(error, tool, call_id, took, is_sandboxed=SANDBOX_HEADER in Headers(scope=scope))
             text = told.model_dump_json(exclude_none=True)
         else:
             took = _milliseconds_since(started)
@@ -139,7 +128,7 @@ def mimo_tools(dispatcher: Dispatcher) -> MimoToolList:
 
 
 def _asked(body: bytes) -> tuple[str, dict[str, Any]]:
-    given = arguments_of(body)
+    given = object_of(body)
     tool, arguments = given.get("tool"), given.get("arguments")
     if not tool or not isinstance(tool, str):
         raise InvalidRequest("Missing required parameter: tool")

@@ -7,7 +7,8 @@ from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from recollect.gateway.http_errors import ErrorBody, meanings
-from recollect.gateway.rest.calls import CLIENT_HEADER, CLIENT_PATTERN, MAX_WAIT_SECONDS
+from recollect.gateway.requests import CLIENT_HEADER, LABEL_PATTERN
+from recollect.gateway.rest.calls import MAX_WAIT_SECONDS
 from recollect.gateway.rest.events import JobEvents
 from recollect.gateway.rest.liveness import HEALTH_PATH, Liveness
 from recollect.gateway.rest.mimo import ASK_PATH, FAILURES, LATENCY_HEADER, MimoFailure
@@ -24,7 +25,7 @@ _CLIENT_PARAMETER: Json = {
     "in": "header",
     "required": False,
     "description": "Tells this client from others, so that what it chooses (its project) lasts between calls.",
-    "schema": {"type": "string", "pattern": CLIENT_PATTERN},
+    "schema": {"type": "string", "pattern": LABEL_PATTERN},
 }
 
 _PREFER_PARAMETER: Json = {

@@ -10,10 +10,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from recollect.gateway.callers import caller_of
-from recollect.gateway.edge import request_id_of
-from recollect.gateway.rest.calls import client_of
+from recollect.gateway.requests import context_of
 from recollect.gateway.rest.openapi import failures
-from recollect.toolkit.context import CallContext
 from recollect.toolkit.resources import ListedResource, Resources
 
 
@@ -82,14 +80,7 @@ def add_resources(app: FastAPI, resources: Resources) -> None:
                 templates=[ResourceDescription.of(one) for one in templates],
             )
             return Response(answer.model_dump_json(), media_type="application/json")
-        context = CallContext(
-            surface="rest",
-            caller=caller_of(request.scope),
-            client=client_of(request.headers),
-            patience=0,
-            request_id=request_id_of(request.scope),
-        )
-        found = await resources.read(uri, context)
+        found = await resources.read(uri, context_of(request.scope, surface="rest"))
         if isinstance(found.body, Path):
             return FileResponse(found.body, media_type=found.mime_type)
         body = found.body.encode("utf-8", "replace") if isinstance(found.body, str) else found.body

@@ -1,15 +1,15 @@
 """One WebSocket: what comes in, what goes out, the topics that are joined on it, and when it has to end."""
 
 import logging
-from contextlib import suppress
 
 import anyio
-import anyio.abc
-from starlette.types import Message, Receive, Send
+from starlette.types import Message, Receive
 
 from recollect.domain.breakage import place_of
 from recollect.domain.callers import Doorkeeper
 from recollect.domain.errors import RecollectError, Unauthenticated
+from recollect.gateway.bucket import Bucket
+from recollect.gateway.sockets import GOING_AWAY, POLICY, Socket
 from recollect.gateway.synapse.channel import Channel, Shared, agent_of
 from recollect.gateway.synapse.credentials import key_of
 from recollect.gateway.synapse.frames import (
@@ -23,102 +23,57 @@ from recollect.gateway.synapse.frames import (
     Malformed,
     without_payload,
 )
-from recollect.gateway.synapse.limits import Bucket
 from recollect.gateway.synapse.messages import Refused
-from recollect.gateway.synapse.outbox import Outbox, ReaderTooSlow
 
 logger = logging.getLogger("recollect.synapse")
 
-# How often it is looked whether the key is still valid and the client still there, and told what clients do.
-TEND_SECONDS = 1.0
-# How long the last word may take to be written.
-FAREWELL_SECONDS = 1.0
 
-_GOING_AWAY, _POLICY, _BROKEN = 1001, 1008, 1011
-
-
-class Connection:
+class Connection(Socket):
     """Lives for as long as its socket; all that was asked over it ends with it."""
 
     def __init__(self, shared: Shared, doorkeeper: Doorkeeper, codec: Codec, key: str | None) -> None:
         limits = shared.limits
-        self.tasks: anyio.abc.TaskGroup = anyio.create_task_group()
+        super().__init__(
+            outbox_bytes=limits.outbox_bytes,
+            outbox_messages=limits.outbox_messages,
+            slow_seconds=limits.slow_seconds,
+        )
         self.open_work = 0
         self._shared = shared
         self._limits = limits
         self._doorkeeper = doorkeeper
         self._codec = codec
         self._key = key
-        self._outbox = Outbox(most_bytes=limits.outbox_bytes, most_messages=limits.outbox_messages)
         self._channels: dict[str, Channel] = {}
         self._bucket = Bucket(limits.messages_per_second, anyio.current_time)
         self._began_at = self._heard_at = anyio.current_time()
         self._has_joined = False
         self._dropped = self._malformed = self._wrong_keys = self._over_limit = 0
-        self._farewell: tuple[int, str] | None = None
 
-    async def serve(self, receive: Receive, send: Send) -> None:
-        """Read and write until either side ends it. Nothing goes on when this returns."""
-        try:
-            async with self.tasks:
-                self.tasks.start_soon(self._write, send)
-                self.tasks.start_soon(self._tend)
-                await self._read(receive)
-                self.tasks.cancel_scope.cancel()
-        except ExceptionGroup as bugs:
-            logger.error("a connection broke", extra=place_of(bugs.exceptions[0]))
-            self._farewell = (_BROKEN, "internal error")
-        finally:
-            for channel in self._channels.values():
-                channel.close()
-        if self._farewell is not None:
-            code, reason = self._farewell
-            # A reader who does not read blocks this too; the transport then lets go of it.
-            with anyio.move_on_after(FAREWELL_SECONDS), suppress(OSError, RuntimeError):
-                await send({"type": "websocket.close", "code": code, "reason": reason})
+    def closed(self) -> None:
+        for channel in self._channels.values():
+            channel.close()
 
     def send(self, frame: Frame, *, droppable: bool = False) -> None:
         """Put it into the outbox. A client who does not read loses thoughts first, then its connection."""
-        try:
-            self._dropped += self._outbox.put(self._codec.write(frame), droppable=droppable)
-        except ReaderTooSlow:
-            self.end(_POLICY, "the client does not read")
+        self._dropped += self.put(self._codec.write(frame), droppable=droppable)
 
     def take_dropped(self) -> int:
         dropped, self._dropped = self._dropped, 0
         return dropped
 
-    def end(self, code: int, reason: str) -> None:
-        if self._farewell is None:
-            self._farewell = (code, reason)
-            logger.info("a connection is ended", extra={"code": code, "reason": reason})
-        self.tasks.cancel_scope.cancel()
-
     # -- what goes on while it is open ---------------------------------------------------------------
 
-    async def _write(self, send: Send) -> None:
-        while True:
-            text = (await self._outbox.take()).decode()
-            with anyio.move_on_after(self._limits.slow_seconds) as patience:
-                try:
-                    await send({"type": "websocket.send", "text": text})
-                except OSError:  # it has gone, as reading will tell
-                    return
-            if patience.cancelled_caught:
-                self.end(_POLICY, "the client does not read")
+    def tend(self) -> None:
+        now = anyio.current_time()
+        quiet_since = self._heard_at if self._has_joined else self._began_at
+        if now - quiet_since > self._limits.idle_seconds:
+            self.end(GOING_AWAY, "nothing was heard" if self._has_joined else "nothing was joined")
+        for channel in self._channels.values():
+            self._refuse_revoked(channel)
+            channel.tend()
 
-    async def _tend(self) -> None:
-        while True:
-            await anyio.sleep(TEND_SECONDS)
-            now = anyio.current_time()
-            quiet_since = self._heard_at if self._has_joined else self._began_at
-            if now - quiet_since > self._limits.idle_seconds:
-                self.end(_GOING_AWAY, "nothing was heard" if self._has_joined else "nothing was joined")
-            for channel in self._channels.values():
-                self._refuse_revoked(channel)
-                channel.tend()
-
-    async def _read(self, receive: Receive) -> None:
+    async def read(self, receive: Receive) -> None:
         while (message := await receive())["type"] == "websocket.receive":
             self._heard_at = anyio.current_time()
             try:
@@ -131,7 +86,7 @@ class Connection:
                     await self._answer(frame)
                 else:
                     self._refuse_haste(frame)
-            if self._farewell is not None:
+            if self.has_ended:
                 return
 
     def _frame_in(self, message: Message) -> Frame:
@@ -145,19 +100,19 @@ class Connection:
         self._malformed += 1
         self.send(Frame(SOCKET_TOPIC, ERROR, {"reason": "malformed frame", "message": str(problem)}))
         if self._malformed > self._limits.malformed:
-            self.end(_POLICY, "too many malformed frames")
+            self.end(POLICY, "too many malformed frames")
 
     def _refuse_haste(self, frame: Frame) -> None:
         self._over_limit += 1
         self.send(frame.reply("error", {"reason": "rate_limited"}))
         if self._over_limit > self._limits.messages_per_second:
-            self.end(_POLICY, "too many messages")
+            self.end(POLICY, "too many messages")
 
     def _refuse_revoked(self, channel: Channel) -> bool:
         """Whether the key of this channel is not valid any more; the connection ends with it."""
         if self._doorkeeper.is_welcome(channel.caller):
             return False
-        self.end(_POLICY, "the key is not valid any more")
+        self.end(POLICY, "the key is not valid any more")
         return True
 
     # -- what clients say ----------------------------------------------------------------------------
@@ -206,7 +161,7 @@ class Connection:
             self.send(frame.reply("error", {"reason": "unauthorized" if key else "api_key required"}))
             self._wrong_keys += 1
             if self._wrong_keys >= self._limits.wrong_keys:
-                self.end(_POLICY, "too many wrong keys")
+                self.end(POLICY, "too many wrong keys")
         except RecollectError as error:
             self.send(frame.reply("error", {"reason": error.code, "message": error.message}))
         else:

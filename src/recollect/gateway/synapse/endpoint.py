@@ -7,9 +7,8 @@ from starlette.types import Receive, Scope, Send
 
 from recollect.domain.callers import Doorkeeper
 from recollect.domain.clock import Clock, system_clock
-from recollect.domain.errors import Busy, InvalidRequest, RecollectError
-from recollect.gateway.edge import request_id_of
-from recollect.gateway.http_errors import error_response
+from recollect.domain.errors import Busy, InvalidRequest
+from recollect.gateway.sockets import refuse_socket
 from recollect.gateway.synapse.channel import Shared
 from recollect.gateway.synapse.connection import Connection
 from recollect.gateway.synapse.credentials import SUBPROTOCOL, key_of_connection
@@ -48,11 +47,13 @@ class Synapse:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         codec = codec_for(QueryParams(scope["query_string"]).get("vsn", ""))
         if codec is None:
-            return await _refuse(
+            return await refuse_socket(
                 InvalidRequest("this version of the protocol is not spoken", hint="use 2.0.0"), scope, send
             )
         if self.connections >= self._shared.limits.connections:
-            return await _refuse(Busy("too many connections are open", hint="connect again in a moment"), scope, send)
+            return await refuse_socket(
+                Busy("too many connections are open", hint="connect again in a moment"), scope, send
+            )
         self.connections += 1
         try:
             if (await receive())["type"] == "websocket.connect":
@@ -62,11 +63,3 @@ class Synapse:
         finally:
             self.connections -= 1
         return None
-
-
-async def _refuse(error: RecollectError, scope: Scope, send: Send) -> None:
-    """Answer as HTTP, before there is a socket."""
-    response = error_response(error, request_id_of(scope))
-    start = {"status": response.status_code, "headers": response.raw_headers}
-    await send({"type": "websocket.http.response.start", **start})
-    await send({"type": "websocket.http.response.body", "body": response.body})

@@ -1,6 +1,5 @@
 """How much one connection, and all of them, may ask of the server."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 
@@ -27,23 +26,3 @@ class Limits:
     malformed: int = 20
     """How many frames of one connection may be beyond understanding."""
     wrong_keys: int = 5
-
-
-class Bucket:
-    """Allows so many a second on average, and as many at once."""
-
-    def __init__(self, per_second: float, now: Callable[[], float]) -> None:
-        self._per_second = per_second
-        self._now = now
-        self._level = per_second
-        self._filled_at = now()
-
-    def take(self) -> bool:
-        """Whether one more is allowed."""
-        now = self._now()
-        self._level = min(self._per_second, self._level + (now - self._filled_at) * self._per_second)
-        self._filled_at = now
-        if self._level < 1:
-            return False
-        self._level -= 1
-        return True

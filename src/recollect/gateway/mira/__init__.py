@@ -1,0 +1,1 @@
+"""Mira's web: its addresses under `/api`, its chat, and its stream of events. Decides nothing about memories."""
