@@ -6,13 +6,14 @@ import os
 import socket
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from functools import cache
+from functools import cache, partial, reduce
 from types import FrameType
 from typing import TYPE_CHECKING
 
 from recollect import __version__
 from recollect.app.application import Application
 from recollect.app.instructions import INSTRUCTIONS
+from recollect.app.mira import call_events, event_stream, mira_routes
 from recollect.app.settings import Settings
 from recollect.domain.errors import Misconfigured, Unavailable
 from recollect.memory.models import ModelsInUse
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from recollect.gateway.openai.routes import OpenAIRoutes
     from recollect.gateway.synapse.endpoint import Synapse
     from recollect.inference.embedding import Embedder
+    from recollect.inference.forwarding import Forwarder, UnusableForwarder
 
 logger = logging.getLogger("recollect.app")
 
@@ -82,11 +84,14 @@ def _behind_edge(application: Application, tools: "ToolServer", doorkeeper: "Key
         max_body_bytes=settings.max_body_bytes,
     )
 
-    openai = _openai_routes(application)
+    forwarder = _forwarder(settings)
+    openai = _openai_routes(application, forwarder)
+    events = call_events(application)
+    mira = mira_routes(application, events, forwarder)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
-        async with mcp.run(), openai.run():
+        async with mcp.run(), openai.run(), mira.run():
             yield
 
     api = build_app(
@@ -107,8 +112,15 @@ def _behind_edge(application: Application, tools: "ToolServer", doorkeeper: "Key
 
         api.router.routes.append(WebSocketRoute(PATH, _synapse(application, ask_mimo.name, doorkeeper)))
     api.router.routes.extend(openai.routes)
-    without_openai = api.openapi
-    api.openapi = cache(lambda: with_openai(without_openai()))
+    own_document, document_of = api.openapi, [with_openai]
+    if settings.mira.enabled:
+        from recollect.gateway.mira.event_endpoint import PATH as EVENTS_PATH
+        from recollect.gateway.mira.openapi import with_mira
+
+        api.router.routes.append(WebSocketRoute(EVENTS_PATH, event_stream(application, events, doorkeeper)))
+        api.router.routes.extend(mira.routes)
+        document_of.append(partial(with_mira, registry=application.registry))
+    api.openapi = cache(lambda: reduce(lambda document, add: add(document), document_of, own_document()))
     edge = Edge(
         api,
         doorkeeper=doorkeeper,
@@ -119,20 +131,26 @@ def _behind_edge(application: Application, tools: "ToolServer", doorkeeper: "Key
     return OpenAIShape(edge)
 
 
-def _openai_routes(application: Application) -> "OpenAIRoutes":
-    from recollect.gateway.openai.routes import OpenAIRoutes, ToolNames, Wishes
+def _forwarder(settings: Settings) -> "Forwarder | UnusableForwarder | None":
+    """The language model, if there is one: all protocols share how much is asked of it at once."""
     from recollect.inference.forwarding import forwarder_for
+
+    choice = settings.llm.choice()
+    return None if choice is None else forwarder_for(choice, os.environ, concurrency=settings.openai.concurrency)
+
+
+def _openai_routes(application: Application, forwarder: "Forwarder | UnusableForwarder | None") -> "OpenAIRoutes":
+    from recollect.gateway.openai.routes import OpenAIRoutes, ToolNames, Wishes
     from recollect.tools.asking import ask_mimo, explain_routing
     from recollect.tools.facts import mimo_search_memory
     from recollect.tools.memory import recall
     from recollect.tools.turns import add_memory
 
-    settings, chosen = application.settings, application.settings.openai
+    chosen = application.settings.openai
 
     async def embedder() -> "Embedder":
         return (await (await application.services.get(ModelsInUse)).now()).answering.embedder
 
-    choice = settings.llm.choice()
     return OpenAIRoutes(
         application.dispatcher,
         ToolNames(
@@ -149,7 +167,7 @@ def _openai_routes(application: Application) -> "OpenAIRoutes":
             remember=chosen.remember,
             any_model=chosen.any_model,
         ),
-        forwarder_for(choice, os.environ, concurrency=chosen.concurrency) if choice is not None else None,
+        forwarder,
     )
 
 

@@ -273,6 +273,23 @@ class OpenAISettings(BaseModel):
     )
 
 
+class MiraSettings(BaseModel):
+    """Mira's web: its addresses under /api, its chat, and its stream of events at /ws."""
+
+    enabled: bool = Field(default=True, description="Whether there is one.")
+    remember: bool = Field(default=True, description="Whether what is said in its chat is remembered.")
+    max_connections: int = Field(default=1000, ge=1, le=100_000, description="How many may listen at /ws at once.")
+    outbox_bytes: int = Field(
+        default=1024 * 1024,
+        ge=64 * 1024,
+        description="How much may wait for a listener that reads slowly. Then it is let go, and can come back and hear "
+        "what it missed.",
+    )
+    slow_seconds: float = Field(
+        default=10, gt=0, le=600, description="A listener that reads nothing for so long is let go."
+    )
+
+
 class SummarySettings(BaseModel):
     """Summaries of sessions, days and weeks."""
 
@@ -529,6 +546,7 @@ class Settings(BaseSettings):
     )
     quota: QuotaSettings = Field(default=QuotaSettings(), description="How much one client may write.")
     llm: LlmSettings = Field(default=LlmSettings(), description="The language model, if there is one.")
+    mira: MiraSettings = Field(default=MiraSettings(), description="Mira's web: /api, its chat, and /ws.")
     openai: OpenAISettings = Field(default=OpenAISettings(), description="What OpenAI's clients reach.")
     summaries: SummarySettings = Field(default=SummarySettings(), description="Summaries of sessions, days and weeks.")
     sessions: SessionSettings = Field(

@@ -1,4 +1,4 @@
-"""How the edge says no: in our own form, and at Mimo's addresses in Mimo's."""
+"""How the edge says no: in our own form, and at the addresses of Mimo and Mira in theirs."""
 
 import json
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ class Overloaded(Busy):
 
 def refusal(error: RecollectError, path: str, request_id: str, event_id: str) -> Response:
     """The answer to a request that the edge refuses."""
-    body = _mimo_body(error, event_id) if speaks_mimo(path) else None
+    body = _mimo_body(error, event_id) if speaks_mimo(path) else _mira_body(error) if speaks_mira(path) else None
     if isinstance(error, Unauthenticated):
         error.details = {**error.details, "security_event_id": event_id}
     status = 504 if isinstance(error, TookTooLong) else None
@@ -40,6 +40,16 @@ def refusal(error: RecollectError, path: str, request_id: str, event_id: str) ->
 def speaks_mimo(path: str) -> bool:
     """Whether clients of Mimo ask here, who know its answers only."""
     return path.startswith(("/v1/mimo/", "/v1/models/")) or path in _MIMO_PATHS
+
+
+def speaks_mira(path: str) -> bool:
+    """Whether clients of Mira ask here. The status tells that it is a refusal, and not what a tool answers."""
+    return path.startswith("/api/")
+
+
+def _mira_body(error: RecollectError) -> Mapping[str, Any]:
+    said = f"{error.message} ({error.hint})" if error.hint else error.message
+    return {"success": False, "data": None, "error": said}
 
 
 def _mimo_body(error: RecollectError, event_id: str) -> Mapping[str, Any] | None:

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from recollect.domain.breakage import place_of
 from recollect.domain.callers import READ_ONLY
-from recollect.domain.errors import Forbidden, Internal, RecollectError, error_from_record
+from recollect.domain.errors import Cancelled, Forbidden, Internal, RecollectError, error_from_record
 from recollect.domain.jobs import Job, JobState
 from recollect.domain.progress import Reporter
 from recollect.jobs.service import Handler, JobRun, JobService
@@ -21,6 +21,7 @@ from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Tool
 from recollect.toolkit.history import CallHistory, memory_ids_in
 from recollect.toolkit.jobview import job_view
+from recollect.toolkit.observing import CallUnderWay, Observer
 from recollect.toolkit.registry import Registry
 from recollect.toolkit.security import security_event
 from recollect.toolkit.services import Services
@@ -42,6 +43,8 @@ class Dispatcher:
         self._services = services
         self._usage = usage
         self._history = history
+        self.observer: Observer | None = None
+        """Who is told of each call while it runs, if anybody is."""
         for tool in registry.loaded:
             self.check_services_of(tool)
 
@@ -56,14 +59,17 @@ class Dispatcher:
         tool: Tool | None = None
         answer: BaseModel | None = None
         outcome = problem = "given up"  # unless something else comes of it
+        observed: CallUnderWay | None = None
         try:
             tool = self.registry.get(name)
             if not context.caller.may_call(tool.family, read_only=tool.read_only):
                 raise _closed(tool, context)
+            observed = self.observer.begins(tool, arguments, context) if self.observer is not None else None
             request = accept(tool, arguments)
             self._usage.count(name)
             work = self._call_as_job if tool.runs_as_job else self._run
-            answer = await work(tool, request, context)
+            call = work(tool, request, context)
+            answer = await (call if observed is None else _unless_stopped(call, observed))
             outcome = "ok"
             return answer
         except RecollectError as error:
@@ -102,6 +108,8 @@ class Dispatcher:
                     fleeting=tool.fleeting,
                     quotes=tool.quotes,
                 )
+            if observed is not None:
+                observed.ends(problem if answer is None else answer, milliseconds)
 
     async def start_alone(self, name: str, context: CallContext, *, quiet_seconds: float) -> Job | None:
         """Begin a job tool without arguments, unless any process is at it or began it so short a time ago."""
@@ -150,6 +158,13 @@ class Dispatcher:
         if not tool.destructive:  # which names what it erased, and has none of its words
             run.tells_of = memory_ids_in(result)
         return result
+
+
+async def _unless_stopped(call: Awaitable[BaseModel], observed: CallUnderWay) -> BaseModel:
+    """The answer; `Cancelled` when whoever observes the call stops it."""
+    with observed.scope:
+        return await call
+    raise Cancelled("the call was stopped by its client", hint="call it again")
 
 
 def _closed(tool: Tool, context: CallContext) -> Forbidden:

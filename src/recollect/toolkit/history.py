@@ -19,6 +19,7 @@ from recollect.domain.secrets import redacted
 from recollect.domain.sessions import ClientCall, ToolCall
 from recollect.storage.sessions import SessionStore
 from recollect.toolkit.border import refuse_unstorable
+from recollect.toolkit.declaration import Tool
 
 logger = logging.getLogger("recollect.calls")
 
@@ -29,6 +30,7 @@ MOST_WAITING = 10_000
 RESULT_CHARACTERS = 500
 # Longer arguments are contents, which have their own place: of each only the beginning is kept.
 ARGUMENT_CHARACTERS = 10_000
+_NEVER = datetime.min
 _MEMORY_ID = re.compile(r"(?:mem|old)_[0-9a-z]{26}")
 
 
@@ -152,21 +154,38 @@ def _shown(noted: _Noted) -> tuple[dict[str, Any], str, frozenset[str]]:
     return arguments, _unicode(beginning), memory_ids_in(told)
 
 
+def arguments_shown(tool: Tool, arguments: Mapping[str, Any], characters: int) -> dict[str, Any]:
+    """What a call was given, as others may see it: without secrets, and only so much."""
+    return {} if tool.fleeting else _arguments(arguments, characters)
+
+
+def outcome_shown(tool: Tool, outcome: BaseModel | str) -> str:
+    """What came of a call, as others may see it: the beginning, without secrets."""
+    noted = _Noted(
+        "", tool.name, {}, outcome, 0.0, _NEVER, brings=not tool.read_only, fleeting=tool.fleeting, quotes=tool.quotes
+    )
+    try:
+        return _shown(noted)[1]
+    except Exception as error:  # a bug: that it was called is told all the same, and the log has the truth
+        logger.error("a call could not be told", extra={"tool": tool.name, **place_of(error)})
+        return ""
+
+
 def memory_ids_in(told: Any) -> frozenset[str]:
     """The memories that JSON data names."""
     return frozenset(_MEMORY_ID.findall(_json(told)))
 
 
-def _arguments(given: Mapping[str, Any]) -> dict[str, Any]:
+def _arguments(given: Mapping[str, Any], characters: int = ARGUMENT_CHARACTERS) -> dict[str, Any]:
     try:
         refuse_unstorable(given)
     except InvalidRequest:
         return {}
     arguments: dict[str, Any] = to_jsonable_python(given, fallback=str)
-    if len(_json(arguments)) <= ARGUMENT_CHARACTERS:
+    if len(_json(arguments)) <= characters:
         return redacted(arguments)
     shortened: dict[str, Any] = redacted({name: _shortened(value) for name, value in arguments.items()})
-    return shortened if len(_json(shortened)) <= ARGUMENT_CHARACTERS else {}
+    return shortened if len(_json(shortened)) <= characters else {}
 
 
 def _shortened(value: Any) -> Any:

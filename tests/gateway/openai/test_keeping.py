@@ -15,8 +15,8 @@ from starlette.applications import Starlette
 
 from recollect.app.lifespan import running
 from recollect.app.settings import Settings
+from recollect.chatting.keeping import Exchange, Keeper
 from recollect.domain.callers import Caller
-from recollect.gateway.openai.keeping import Exchange, Keeper
 from recollect.gateway.openai.routes import OpenAIRoutes, ToolNames, Wishes
 from recollect.inference.choices import CompletionChoice
 from recollect.inference.forwarding import forwarder_for

@@ -14,8 +14,8 @@ from recollect.access.issuing import KeyIssuer
 from recollect.app.lifespan import running
 from recollect.app.serving import build_http
 from recollect.app.settings import Settings
+from recollect.chatting.keeping import Exchange, Keeper
 from recollect.gateway.openai.conversation import memories_in
-from recollect.gateway.openai.keeping import Exchange, Keeper
 from recollect.storage.store import Store
 from recollect.toolkit.context import CallContext
 from tests.gateway.openai.upstream import KEY, MODEL, Upstream

@@ -3,14 +3,14 @@
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 
+from recollect.chatting.keeping import Exchange, Keeper
+from recollect.chatting.recalling import NOTHING, Recall, Remembered
 from recollect.domain.identifiers import new_id
 from recollect.gateway.openai import from_memory
 from recollect.gateway.openai.answers import Answer, Chunk, event, told
 from recollect.gateway.openai.conversation import Conversation
 from recollect.gateway.openai.errors import unknown_model
-from recollect.gateway.openai.keeping import Exchange, Keeper
 from recollect.gateway.openai.listening import Listener
-from recollect.gateway.openai.recalling import Recall
 from recollect.gateway.openai.wire import Json, Recalled
 from recollect.inference.forwarding import Forwarder, UnusableForwarder
 from recollect.toolkit.context import CallContext
@@ -50,7 +50,7 @@ class Completions:
             said = await self._out_of_memory(conversation, context)
             yield AnswerFromMemory(conversation, said, model)
             return
-        remembered = await self._recall(conversation, context)
+        remembered = await self._remembered(conversation, context)
         keeps = self._keeps(conversation, context)
         session = conversation.session or (new_id("ses") if keeps else None)
         recalled = Recalled(
@@ -65,6 +65,17 @@ class Completions:
                     self._keeper.keep(Exchange(prompt=prompt, answer=answer, session_id=session, context=context))
 
             yield Listener(forwarded, recalled, keep)
+
+    async def _remembered(self, conversation: Conversation, context: CallContext) -> Remembered:
+        if not conversation.wishes.recall:
+            return NOTHING
+        return await self._recall(
+            conversation.question,
+            context,
+            session=conversation.session,
+            project=conversation.wishes.project,
+            known=conversation.said_by_user,
+        )
 
     def _checked(self, model: str) -> str:
         if model in self.models or (self._forwarder is not None and self._any_model):

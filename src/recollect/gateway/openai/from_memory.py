@@ -7,14 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
+from recollect.chatting.memory_answers import MemoryAnswers
+from recollect.chatting.recalling import RecalledMemory
 from recollect.gateway.openai.conversation import Conversation, memories_in
 from recollect.gateway.openai.errors import WrongField
-from recollect.gateway.openai.wire import Json, RecalledMemory, indexed
+from recollect.gateway.openai.wire import Json, indexed
 from recollect.inference.token_counting import count_tokens
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.dispatcher import Dispatcher
 
-NOTHING_REMEMBERED = "Nothing is remembered about this."
 NOTHING_FOUND = "No relevant memories found."
 MOST_TOLD = 5
 
@@ -38,7 +39,7 @@ class FromMemory:
     def __init__(self, dispatcher: Dispatcher, *, ask: str, route: str, search: str) -> None:
         """The tools that answer a question, that tell which store it belongs to, and that a client is told to call."""
         self._dispatcher = dispatcher
-        self._ask = ask
+        self._answers = MemoryAnswers(dispatcher, ask)
         self._route = route
         self._search = search
 
@@ -60,19 +61,9 @@ class FromMemory:
         return Said(content=None, tool_calls=[{"id": f"call_{uuid4().hex}", "type": "function", "function": function}])
 
     async def _answer(self, conversation: Conversation, context: CallContext) -> Said:
-        wished = {"query": conversation.question, "context_id": conversation.session}
-        arguments = {**wished, "project": conversation.wishes.project}
-        given = {name: value for name, value in arguments.items() if value is not None}
-        answer = (await self._dispatcher.call(self._ask, given, context)).model_dump(mode="json")
-        if answer["synthesis"] is None:
-            return Said(content=NOTHING_REMEMBERED)
-        cited = answer["citations"]
-        sources = "\n".join(f"[{one['number']}] {one['id']}, {str(one['at'])[:10]}" for one in cited)
-        notes = "".join(f"\nNote: {note}" for note in answer["notes"])
-        return Said(
-            content=f"{answer['synthesis']}\n\nSources:\n{sources}{notes}",
-            memories=[RecalledMemory(id=one["id"], score=one["score"]) for one in cited],
-        )
+        project = conversation.wishes.project
+        found = await self._answers(conversation.question, context, session=conversation.session, project=project)
+        return Said(content=found.text, memories=found.memories)
 
 
 def _wants_call(conversation: Conversation, search: str) -> bool:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import anyio
 from starlette.routing import Route
 
+from recollect.chatting.keeping import Keeper
+from recollect.chatting.recalling import Recall
 from recollect.gateway.openai.chat import Chat
 from recollect.gateway.openai.completing import Completions
 from recollect.gateway.openai.connection import Endpoint
 from recollect.gateway.openai.embeddings import EmbedderNow, EmbeddingAnswers
 from recollect.gateway.openai.from_memory import FromMemory
-from recollect.gateway.openai.keeping import Keeper
 from recollect.gateway.openai.model_list import Models
-from recollect.gateway.openai.recalling import Recall
 from recollect.gateway.openai.responding import Responses
 from recollect.inference.forwarding import Forwarder, UnusableForwarder
 from recollect.toolkit.dispatcher import Dispatcher

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
 
+from recollect.chatting.recalling import RecalledMemory
 from recollect.gateway.openai.errors import WrongField
 from recollect.toolkit.border import printable
 
@@ -51,13 +52,6 @@ class ChatRequest(_Open):
     user: str | None = Field(default=None, description="Taken as the session, unless metadata.session_id is given.")
     metadata: Json | None = Field(default=None, description="Its `session_id` is the session.")
     recollect: OwnWishes | None = None
-
-
-class RecalledMemory(BaseModel):
-    """A memory that the answer was given, or is made of."""
-
-    id: str
-    score: float | None = None
 
 
 class Recalled(BaseModel):

@@ -1,11 +1,12 @@
 """What is remembered about a question, and how a language model is told."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import BaseModel
+
 from recollect.domain.errors import Busy, StoreUnusable, Unavailable
-from recollect.gateway.openai.conversation import Conversation
-from recollect.gateway.openai.wire import RecalledMemory
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.dispatcher import Dispatcher
 
@@ -15,6 +16,13 @@ _BEFORE = (
 )
 _AFTER = "\n</memories>"
 CHARACTERS_PER_TOKEN = 4
+
+
+class RecalledMemory(BaseModel):
+    """A memory that the answer was given, or is made of."""
+
+    id: str
+    score: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,22 +47,24 @@ class Recall:
         self._limit = limit
         self._tokens = tokens
 
-    async def __call__(self, conversation: Conversation, context: CallContext) -> Remembered:
-        question = conversation.question
-        if not question or not self._tokens or not conversation.wishes.recall:
+    async def __call__(
+        self,
+        question: str,
+        context: CallContext,
+        *,
+        session: str | None = None,
+        project: str | None = None,
+        known: Collection[str] = (),
+    ) -> Remembered:
+        """What is remembered about it, without turns that began with something `known` to be in the conversation."""
+        if not question or not self._tokens:
             return NOTHING
-        arguments = {
-            "query": question,
-            "limit": self._limit,
-            "session_id": conversation.session,
-            "project": conversation.wishes.project,
-        }
+        arguments = {"query": question, "limit": self._limit, "session_id": session, "project": project}
         given = {name: value for name, value in arguments.items() if value is not None}
         try:
             found = (await self._dispatcher.call(self._tool, given, context)).model_dump(mode="json")
         except (Busy, Unavailable, StoreUnusable) as error:  # the language model can answer all the same
             return Remembered(memories=[], text=None, degraded=error.message)
-        known = conversation.said_by_user
         # What the conversation has in it need not be said again.
         fresh = [one for one in found["memories"] if one["details"].get("prompt") not in known]
         told = self._within_budget(fresh)

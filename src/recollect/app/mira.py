@@ -1,0 +1,110 @@
+"""The wiring of Mira's web: which tools it is made of, and what it may look back at."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from recollect.app.application import Application
+from recollect.domain.callers import Caller
+from recollect.domain.sessions import ToolCall
+from recollect.memory.projects import ProjectService
+
+if TYPE_CHECKING:
+    from recollect.domain.callers import Doorkeeper
+    from recollect.gateway.mira.event_endpoint import EventStream
+    from recollect.gateway.mira.routes import MiraRoutes
+    from recollect.inference.forwarding import Forwarder, UnusableForwarder
+    from recollect.toolkit.call_events import CallEvents
+
+# Of the history, what happened lately is looked for in so many sessions, and so many calls of each.
+_SESSIONS, _CALLS = 50, 1_000
+
+
+def call_events(application: Application) -> "CallEvents":
+    """Hears of every call from now on."""
+    from recollect.toolkit.call_events import CallEvents
+
+    events = CallEvents(_memories_added())
+    application.dispatcher.observer = events
+    return events
+
+
+def mira_routes(
+    application: Application, events: "CallEvents", forwarder: "Forwarder | UnusableForwarder | None"
+) -> "MiraRoutes":
+    from recollect.chatting.keeping import Keeper, as_note
+    from recollect.chatting.memory_answers import MemoryAnswers
+    from recollect.chatting.recalling import Recall
+    from recollect.chatting.talking import Talk
+    from recollect.chatting.tool_belt import ToolBelt
+    from recollect.gateway.mira.chat import ChatParts
+    from recollect.gateway.mira.routes import MiraRoutes
+    from recollect.tools.asking import ask_mimo
+    from recollect.tools.memory import recall, remember
+    from recollect.tools.memory_list import list_memories
+    from recollect.tools.turns import add_memory
+
+    dispatcher, openai = application.dispatcher, application.settings.openai
+    turns, notes = Keeper(dispatcher, add_memory.name), Keeper(dispatcher, remember.name, as_note)
+    keeps = application.settings.mira.remember
+    talk = Talk(
+        Recall(dispatcher, recall.name, limit=openai.recall_limit, tokens=openai.recall_tokens),
+        MemoryAnswers(dispatcher, ask_mimo.name),
+        ToolBelt(dispatcher),
+        forwarder,
+        turns=turns if keeps else None,
+        notes=notes if keeps else None,
+    )
+    chat = ChatParts(talk=talk, events=events, dispatcher=dispatcher, list_tool=list_memories.name, forwarder=forwarder)
+    return MiraRoutes(chat, [turns, notes])
+
+
+def event_stream(application: Application, events: "CallEvents", doorkeeper: "Doorkeeper") -> "EventStream":
+    from recollect.gateway.mira.event_connection import EventLimits
+    from recollect.gateway.mira.event_endpoint import EventStream
+
+    chosen = application.settings.mira
+    limits = EventLimits(
+        connections=chosen.max_connections, outbox_bytes=chosen.outbox_bytes, slow_seconds=chosen.slow_seconds
+    )
+    return EventStream(events, CallsBefore(application), doorkeeper, limits)
+
+
+class CallsBefore:
+    """Satisfies `Past` with the history of the project that a client works in, for whoever may read that."""
+
+    def __init__(self, application: Application) -> None:
+        self._application = application
+
+    async def __call__(
+        self, caller: Caller, client: str, after: datetime | None, until: datetime, limit: int
+    ) -> Sequence[ToolCall]:
+        from recollect.memory.sessions import SessionService
+        from recollect.tools.sessions import session_history
+
+        if not caller.may_call(session_history.family, read_only=True):
+            return []
+        services = self._application.services
+        sessions = await services.get(SessionService)
+        project = await (await services.get(ProjectService)).active(client)
+        found: list[ToolCall] = []
+        for session in await sessions.list(project.id if project else None, _SESSIONS):
+            if after is None or session.last_activity > after:
+                found += await sessions.calls(session, newest_first=True, limit=limit if after is None else _CALLS)
+        found = [call for call in found if (after is None or call.ended_at > after) and call.ended_at <= until]
+        found.sort(key=lambda call: call.ended_at)
+        return found[-limit:] if after is None else found[:limit]
+
+
+def _memories_added() -> Mapping[str, Callable[[Any], int]]:
+    """How many memories an answer of each tool says it brought."""
+    from recollect.tools.facts import store_fact
+    from recollect.tools.memory import remember, remember_many
+    from recollect.tools.turns import add_memory
+
+    return {
+        remember.name: lambda answer: int(answer.outcome == "stored" and not answer.repeated),
+        remember_many.name: lambda answer: answer.stored,
+        add_memory.name: lambda answer: 1,
+        store_fact.name: lambda answer: 1,
+    }

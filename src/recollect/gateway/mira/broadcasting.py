@@ -1,0 +1,33 @@
+"""Telling something to all who listen: `POST /api/broadcast`."""
+
+from starlette.responses import Response
+
+from recollect.domain.errors import Forbidden, InvalidRequest, TooLarge
+from recollect.domain.secrets import redacted
+from recollect.gateway.mira.doors import Asked
+from recollect.gateway.mira.envelope import success
+from recollect.gateway.mira.event_wire import ANNOUNCED, MOST_ANNOUNCED_BYTES, write
+from recollect.toolkit.border import refuse_unstorable
+from recollect.toolkit.call_events import CallEvents
+
+# Who may not begin a session has nothing to tell others in theirs.
+FAMILY = "sessions"
+
+
+class Broadcast:
+    """Publishes events of clients. What the server itself tells cannot be said by anybody else."""
+
+    def __init__(self, events: CallEvents) -> None:
+        self._events = events
+
+    async def __call__(self, asked: Asked) -> Response:
+        caller, payload = asked.context.caller, asked.body
+        if not caller.may_call(FAMILY, read_only=False):
+            raise Forbidden(f"the key {caller.name!r} does not open broadcasts", hint=f"it needs the scope {FAMILY}")
+        refuse_unstorable(payload)
+        if payload.get("type") not in ANNOUNCED:
+            raise InvalidRequest("this type of event cannot be broadcast", hint=f"these can: {', '.join(ANNOUNCED)}")
+        if len(write(payload)) > MOST_ANNOUNCED_BYTES:
+            raise TooLarge(f"an event is at most {MOST_ANNOUNCED_BYTES} bytes long", hint="send less")
+        told = self._events.announce({**redacted(payload), "broadcast_by": caller.name})
+        return success({"event_id": told.id, "listeners": self._events.listeners})

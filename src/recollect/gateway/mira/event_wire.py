@@ -1,0 +1,114 @@
+"""What is said over `/ws`: the events that clients hear, and the commands that they give."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic_core import from_json, to_json
+
+from recollect.domain.errors import InvalidRequest
+from recollect.toolkit.border import printable
+from recollect.toolkit.call_events import Announcement, CallEvent, EventId
+
+Json = dict[str, Any]
+
+# What clients may tell each other. All else tells what the server has done, and only the server says so.
+ANNOUNCED: Final = (
+    "thinking",
+    "diff_preview",
+    "file_change",
+    "terminal_output",
+    "claude_spawned",
+    "claude_stopped",
+    "agent_message",
+    "agent_response",
+    "error",
+)
+MOST_ANNOUNCED_BYTES: Final = 10_000
+
+
+class Ping(BaseModel):
+    type: Literal["ping"]
+
+
+class Pong(BaseModel):
+    type: Literal["pong"]
+
+
+class Sync(BaseModel):
+    """Tell again what happened after this event, or lately."""
+
+    type: Literal["sync"]
+    last_event_id: Annotated[int, Field(ge=0, lt=2**63)] | None = None
+
+
+class Cancel(BaseModel):
+    """Stop this call, or all calls of this session."""
+
+    type: Literal["cancel"]
+    call_id: Annotated[str, Field(max_length=200)] | None = None
+
+
+Command = Ping | Pong | Sync | Cancel
+_COMMANDS: TypeAdapter[Command] = TypeAdapter(
+    Annotated[Command, Field(discriminator="type")], config=ConfigDict(extra="ignore")
+)
+
+
+def read(text: str) -> Command:
+    """What a client says; `InvalidRequest` when nobody can tell."""
+    try:
+        return _COMMANDS.validate_python(from_json(text, allow_inf_nan=False))
+    except ValidationError as error:
+        problem = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        raise InvalidRequest(printable(f"this command is not understood: {problem['msg']}")) from None
+    except ValueError:
+        raise InvalidRequest("a command is one JSON object") from None
+
+
+def write(event: Mapping[str, Any]) -> bytes:
+    return to_json(event)
+
+
+def tool_start(event: CallEvent, call_id: str | None = None) -> Json:
+    return {
+        "type": "tool_start",
+        "event_id": event.started_id,
+        "tool_name": event.tool,
+        "arguments": event.arguments,
+        **_call_id(event, call_id),
+    }
+
+
+def tool_result(event: CallEvent, call_id: str | None = None) -> Json:
+    return {
+        "type": "tool_result",
+        "event_id": event.ended_id,
+        "tool_name": event.tool,
+        "result": event.result,
+        "success": event.success,
+        "duration_ms": event.milliseconds,
+        **_call_id(event, call_id),
+    }
+
+
+def announcement(told: Announcement) -> Json:
+    return {**told.payload, "event_id": told.id}
+
+
+def connected(session_id: str, event_id: EventId) -> Json:
+    return {"type": "connected", "event_id": event_id, "session_id": session_id}
+
+
+def synced(replayed: int, last: EventId, *, complete: bool) -> Json:
+    """After a replay: how many events it had, where to go on from, and whether that is all."""
+    return {"type": "synced", "replayed": replayed, "last_event_id": last, "complete": complete}
+
+
+def error(message: str) -> Json:
+    return {"type": "error", "message": message, "recoverable": True}
+
+
+def _call_id(event: CallEvent, call_id: str | None) -> Json:
+    """Its own id; told again, that of the replay, with its own beside it."""
+    return {"call_id": event.call_id} if call_id is None else {"call_id": call_id, "replay_of": event.call_id}

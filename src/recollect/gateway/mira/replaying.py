@@ -1,0 +1,92 @@
+"""What happened before a client listened: out of what is kept in mind, and before that out of the history."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final, Protocol
+
+from recollect.domain.callers import Caller
+from recollect.domain.sessions import ToolCall
+from recollect.gateway.mira.event_wire import Json, announcement, tool_result, tool_start
+from recollect.toolkit.call_events import Announcement, CallEvent, CallEvents, EventId, id_at, may_see, moment_of
+
+# As many calls, of which each has a beginning and an end.
+MOST_AFTER: Final = 100
+MOST_LATELY: Final = 50
+
+
+class Past(Protocol):
+    """The calls that the history of sessions has."""
+
+    async def __call__(
+        self, caller: Caller, client: str, after: datetime | None, until: datetime, limit: int
+    ) -> Sequence[ToolCall]:
+        """Those that ended then, and that this caller may read: the first so many after a moment, or the last."""
+        ...
+
+
+class Replay:
+    """Tells again what one client may see."""
+
+    def __init__(self, events: CallEvents, past: Past, caller: Caller, client: str) -> None:
+        self._events = events
+        self._past = past
+        self._caller = caller
+        self._client = client
+
+    async def __call__(self, after: EventId | None, until: EventId) -> tuple[list[Json], bool]:
+        """The events after this one (or the last ones) up to another, in their order; whether these are all."""
+        most = MOST_LATELY if after is None else MOST_AFTER
+        complete_after = min(self._events.complete_after, until)
+        events: list[Json] = []
+        if after is None or after < complete_after:
+            begin = None if after is None else moment_of(after)
+            calls = await self._past(self._caller, self._client, begin, moment_of(complete_after), most)
+            for number, call in enumerate(calls, start=1):
+                events += _told(_event(call), f"replay-{number}", after or 0, until)
+        events += self._kept(after or 0, until, number=len(events))
+        events.sort(key=lambda event: event["event_id"])
+        if len(events) <= 2 * most:
+            return events, True
+        return (events[-2 * most :], True) if after is None else (events[: 2 * most], False)
+
+    def _kept(self, after: EventId, until: EventId, number: int) -> list[Json]:
+        told: list[Json] = []
+        for happening in [*self._events.kept(), *self._events.running()]:
+            if isinstance(happening, Announcement):
+                if after < happening.id <= until:
+                    told.append(announcement(happening))
+            elif may_see(self._caller, happening):
+                number += 1
+                ended = happening.ended_id is not None and happening.ended_id <= until
+                # Of one that goes on, the end comes under its own id.
+                told += _told(happening, f"replay-{number}" if ended else None, after, until)
+        return told
+
+
+def _told(event: CallEvent, call_id: str | None, after: EventId, until: EventId) -> list[Json]:
+    told: list[Json] = []
+    if after < event.started_id <= until:
+        told.append(tool_start(event, call_id))
+    if event.ended_id is not None and after < event.ended_id <= until:
+        told.append(tool_result(event, call_id))
+    return told
+
+
+def _event(call: ToolCall) -> CallEvent:
+    """A call of the history. Whose it was is not kept, and neither is its id."""
+    return CallEvent(
+        call_id=f"history-{id_at(call.called_at)}",
+        tool=call.tool,
+        caller=_NOBODY,
+        client=None,
+        surface="",
+        started_id=id_at(call.called_at),
+        arguments=call.arguments,
+        ended_id=id_at(call.ended_at),
+        result=call.result,
+        success=call.success,
+        milliseconds=call.milliseconds,
+    )
+
+
+_NOBODY = Caller("", frozenset())

@@ -1,0 +1,51 @@
+"""The routes of Mira's web, and what lives as long as they do."""
+
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from typing import Final
+
+import anyio
+from starlette.routing import Route
+
+from recollect.chatting.keeping import Keeper
+from recollect.gateway.mira.broadcasting import Broadcast
+from recollect.gateway.mira.calling import ToolAnswer
+from recollect.gateway.mira.chat import Chat, ChatParts
+from recollect.gateway.mira.doors import Answering, Door, Nowhere
+from recollect.gateway.mira.endpoints import ENDPOINTS
+
+# How long a server that stops waits for exchanges to be written.
+FINISH_SECONDS: Final = 10.0
+
+
+class MiraRoutes:
+    """Everything under `/api`."""
+
+    def __init__(self, chat: ChatParts, keepers: Sequence[Keeper]) -> None:
+        """`keepers` are given time to write at the end."""
+        self._keepers = keepers
+        doors: defaultdict[str, dict[str, Answering]] = defaultdict(dict)
+        for endpoint in ENDPOINTS:
+            doors[endpoint.path][endpoint.method] = ToolAnswer(chat.dispatcher, endpoint)
+        talks = Chat(chat)
+        doors["/api/broadcast"]["POST"] = Broadcast(chat.events)
+        doors["/api/chat"]["POST"] = talks.answer
+        doors["/api/chat/stream"]["POST"] = talks.stream
+        doors["/api/chat/history"]["GET"] = talks.history
+        doors["/api/chat/test"] |= {"GET": talks.test, "POST": talks.test}
+        self.routes: Sequence[Route] = [
+            *(Route(path, Door(answers)) for path, answers in doors.items()),
+            Route("/api", Nowhere()),
+            Route("/api/{path:path}", Nowhere()),
+        ]
+
+    @asynccontextmanager
+    async def run(self) -> AsyncGenerator[None]:
+        """Inside, requests are answered; at the end what is to be remembered is written."""
+        try:
+            yield
+        finally:
+            with anyio.CancelScope(shield=True), anyio.move_on_after(FINISH_SECONDS):
+                for keeper in self._keepers:
+                    await keeper.finish()
