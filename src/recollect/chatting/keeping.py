@@ -43,13 +43,18 @@ def as_turn(exchange: Exchange) -> dict[str, Any]:
 CHAT_TAG: Final = "chat"
 
 
+def note_session(session_id: str) -> str:
+    """The session that has the notes of a session, so that nobody who asks in that one finds them."""
+    return f"notes:{session_id}"
+
+
 def as_note(exchange: Exchange) -> dict[str, Any]:
-    """For its own session only: what is made of memories is not to be found as one more of them."""
+    """Out of sight of every question: what is made of memories is not to be found as one more of them."""
     prompt, answer = _kept(exchange.prompt), _kept(exchange.answer)
     return {
         "content": f"{prompt}\n\n{answer}"[:_MAX_NOTE],
         "scope": "session",
-        "session_id": exchange.session_id,
+        "session_id": note_session(exchange.session_id or ""),
         "tags": [CHAT_TAG],
         "metadata": {"prompt": prompt, "response": answer},
     }

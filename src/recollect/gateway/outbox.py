@@ -7,6 +7,8 @@ import anyio
 
 # What may be dropped takes no more than this part of the room, so that what must not be finds some.
 DROPPABLE_SHARE = 0.5
+# What can wait takes no more than this part, so that what cannot finds some.
+PATIENT_SHARE = 0.5
 
 
 class ReaderTooSlow(Exception):
@@ -28,6 +30,7 @@ class Outbox:
         self._letters: deque[_Letter] = deque()
         self._bytes = 0
         self._filled = anyio.Event()
+        self._taken = anyio.Event()
 
     def put(self, text: bytes, *, droppable: bool = False) -> int:
         """Put one in. Returns how many that may be dropped were, this one or earlier ones.
@@ -53,7 +56,14 @@ class Outbox:
             await self._filled.wait()
         letter = self._letters.popleft()
         self._bytes -= len(letter.text)
+        self._taken.set()
         return letter.text
+
+    async def emptied(self) -> None:
+        """Wait until half of the room is free: for what can wait to be put in."""
+        while self._letters and not self._has_room(b"", PATIENT_SHARE):
+            self._taken = anyio.Event()
+            await self._taken.wait()
 
     def _has_room(self, text: bytes, share: float = 1.0) -> bool:
         few_enough = len(self._letters) < self._most_messages * share

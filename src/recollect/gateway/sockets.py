@@ -71,6 +71,11 @@ class Socket:
             self.end(POLICY, "the client does not read")
             return 0
 
+    async def put_patiently(self, text: bytes) -> None:
+        """Let it be sent once there is room: so what is long is told no faster than it is read."""
+        await self._outbox.emptied()
+        self.put(text)
+
     def end(self, code: int, reason: str) -> None:
         if self._farewell is None:
             self._farewell = (code, reason)

@@ -120,7 +120,8 @@ class CallEvents:
         if running.tool.destructive:
             self._forget_contents()
         if self._is_recording():
-            event.result = outcome_shown(running.tool, outcome)
+            # What was erased is not told once more.
+            event.result = "" if running.tool.destructive and event.success else outcome_shown(running.tool, outcome)
             self._keep(event)
             self._tell(event)
 

@@ -73,8 +73,10 @@ class Upstream:
         handler.wfile.write(b": hello\n\n")
         message = _message(body)
         pieces: list[Json] = [{"role": "assistant", "content": ""}]
+        if asked == "think":
+            pieces += [{"reasoning_content": "Let me "}, {"reasoning_content": "see."}]
         if calls := message.get("tool_calls"):
-            pieces.append({"tool_calls": [{"index": 0, **calls[0]}]})
+            pieces += _pieces_of_call(calls[0])
         else:
             pieces += [{"content": word} for word in message["content"].split(" ") for word in (word, " ")][:-1]
         for place, delta in enumerate(pieces):
@@ -134,9 +136,21 @@ def _asked(body: Json) -> str:
     return content if isinstance(content, str) else content[0]["text"]
 
 
+def _pieces_of_call(call: Json) -> list[Json]:
+    """A call whose arguments come in two pieces, of which only the first names it."""
+    function, arguments = call["function"], call["function"]["arguments"]
+    first = {**call, "index": 0, "function": {**function, "arguments": arguments[:5]}}
+    return [{"tool_calls": [first]}, {"tool_calls": [{"index": 0, "function": {"arguments": arguments[5:]}}]}]
+
+
 def _message(body: Json) -> Json:
+    asked = _asked(body)
     answered = [message for message in body["messages"] if message["role"] == "tool"]
-    if body.get("tools") and not answered:
+    if asked.startswith("use ") and not (answered and "for ever" not in asked) and body.get("tool_choice") != "none":
+        _, name, arguments = asked.split(" ", 2)
+        function = {"name": name, "arguments": arguments.partition(" for ever")[0]}
+        return {"role": "assistant", "content": None, "tool_calls": [{**CALL, "function": function}]}
+    if any(tool["function"]["name"] == "weather" for tool in body.get("tools") or ()) and not answered:
         return {"role": "assistant", "content": None, "tool_calls": [CALL]}
     if answered:
         return {"role": "assistant", "content": f"It is {answered[-1]['content']}."}

@@ -8,6 +8,8 @@ import anyio
 import uvicorn
 from starlette.types import ASGIApp
 
+from recollect.gateway.transport import BoundedWebSocket
+
 
 class Server(uvicorn.Server):
     """Tells when it is ready."""
@@ -29,7 +31,13 @@ async def serving(app: ASGIApp) -> AsyncGenerator[int]:
         listener.bind(("127.0.0.1", 0))
         server = Server(
             uvicorn.Config(
-                app, log_config=None, access_log=False, ws="none", lifespan="off", timeout_graceful_shutdown=1
+                app,
+                log_config=None,
+                access_log=False,
+                ws=BoundedWebSocket,
+                ws_per_message_deflate=False,
+                lifespan="off",
+                timeout_graceful_shutdown=1,
             )
         )
         async with anyio.create_task_group() as tasks:

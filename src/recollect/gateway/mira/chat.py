@@ -10,7 +10,7 @@ from typing import Any, Final
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from recollect.chatting.keeping import CHAT_TAG
+from recollect.chatting.keeping import CHAT_TAG, note_session
 from recollect.chatting.talking import Done, Message, Said, Talk, ToolEnded
 from recollect.domain.breakage import place_of
 from recollect.domain.errors import Cancelled, Forbidden, RecollectError
@@ -123,25 +123,28 @@ class Chat:
         return Message(text=request.message, before=before, session_id=session_id, context=asked.context)
 
     async def _kept(self, session_id: str, context: CallContext) -> list[wire.KeptMessage]:
-        arguments = {"from_session": session_id, "session_id": session_id, "limit": _LOOKED_AT}
+        """The last messages of a conversation: turns with a language model, and notes of what memories answered."""
         parts = self._parts
-        found = (await parts.dispatcher.call(parts.list_tool, arguments, context)).model_dump(mode="json")
         kept: list[wire.KeptMessage] = []
-        for memory in found["memories"]:
-            if (said := _said(memory)) is not None and len(kept) < HISTORY_MESSAGES:
-                at: str = memory["occurred_at"] or memory["recorded_at"]
-                for role in ("assistant", "user"):
-                    kept.append(wire.KeptMessage(id=memory["id"], role=role, content=said[role], created_at=at))
-        return kept[::-1]
+        for session in (session_id, note_session(session_id)):
+            arguments = {"from_session": session, "session_id": session, "limit": _LOOKED_AT}
+            found = (await parts.dispatcher.call(parts.list_tool, arguments, context)).model_dump(mode="json")
+            kept += (message for memory in found["memories"] for message in _messages(memory))
+        # Two of one memory stay in their order.
+        return sorted(kept, key=lambda message: message.created_at)[-HISTORY_MESSAGES:]
 
 
-def _said(memory: Mapping[str, Any]) -> Mapping[str, str] | None:
-    """Both sides of what a memory tells of a conversation; None when it tells of none."""
+def _messages(memory: Mapping[str, Any]) -> list[wire.KeptMessage]:
+    """Both sides of what a memory tells of a conversation; none when it tells of none."""
     told = memory["metadata"] if CHAT_TAG in memory["tags"] else memory["details"]
-    prompt, response = told.get("prompt"), told.get("response")
-    if not isinstance(prompt, str) or not isinstance(response, str):
-        return None
-    return {"user": prompt, "assistant": response}
+    said = [("user", told.get("prompt")), ("assistant", told.get("response"))]
+    if not all(isinstance(content, str) for _, content in said):
+        return []
+    at: str = memory["occurred_at"] or memory["recorded_at"]
+    return [
+        wire.KeptMessage.model_validate({"id": memory["id"], "role": role, "content": content, "created_at": at})
+        for role, content in said
+    ]
 
 
 def _session_of(asked: Asked) -> str:

@@ -12,7 +12,7 @@ from recollect.toolkit.border import printable, refuse_unstorable
 Json = dict[str, Any]
 MAX_MESSAGE = 100_000
 MOST_MESSAGES = 200
-SessionId = Annotated[str, Field(min_length=1, max_length=500)]
+SessionId = Annotated[str, Field(min_length=1, max_length=400)]
 
 
 class ChatMessage(BaseModel):

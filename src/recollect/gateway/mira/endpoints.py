@@ -2,12 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, Final
 
 from recollect.gateway.mira.event_wire import Json
 
-_NONE: Final[Mapping[str, Any]] = MappingProxyType({})
 Shape = Callable[[Json, Json], Any]
 """What is told, of the tool's arguments and its answer."""
 
@@ -36,13 +34,13 @@ class Endpoint:
     path: str
     tool: str
     summary: str
-    fixed: Mapping[str, Any] = _NONE
+    fixed: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Arguments that the address itself gives."""
-    defaults: Mapping[str, Any] = _NONE
+    defaults: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Arguments unless the client gives others."""
-    named: Mapping[str, str] = _NONE
+    named: Mapping[str, str] = field(default_factory=dict[str, str])
     """The argument that each part of the path is, when it has another name there."""
-    shape: Shape = field(default=_all)
+    shape: Shape = _all
 
 
 def _at(route: str, summary: str, **more: Any) -> Endpoint:

@@ -1,5 +1,6 @@
 """One listener at `/ws`: what it hears, what it says, and when it has to end."""
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -10,7 +11,7 @@ from recollect.domain.callers import Caller, Doorkeeper
 from recollect.domain.errors import InvalidRequest, RecollectError
 from recollect.gateway.bucket import Bucket
 from recollect.gateway.mira import event_wire as wire
-from recollect.gateway.mira.replaying import Past, Replay
+from recollect.gateway.mira.replaying import Past, Replay, Replayed
 from recollect.gateway.sockets import POLICY, Socket
 from recollect.toolkit.call_events import Announcement, CallEvent, CallEvents, EventId, Happening, may_see
 from recollect.toolkit.context import CallContext
@@ -58,7 +59,8 @@ class EventConnection(Socket):
         self._replay = Replay(events, past, caller, session_id)
         self._bucket = Bucket(limits.messages_per_second, anyio.current_time)
         self._malformed = self._over_limit = 0
-        self._held: list[wire.Json] | None = None
+        self._held: deque[bytes] | None = None
+        self._held_bytes = 0
         self._memories_added = self._tools_called = 0
         self._told: tuple[int, int] = (0, 0)
         self._leave: Callable[[], None] = lambda: None
@@ -67,19 +69,22 @@ class EventConnection(Socket):
 
     async def _resume(self, last_event_id: EventId | None) -> None:
         """Tell again what happened after this event (or lately), and only then what happens meanwhile."""
-        self._held = []
+        self._held, self._held_bytes = deque(), 0
         try:
-            replayed, complete = await self._replay(last_event_id, self._since)
+            found = await self._replay(last_event_id, self._since)
         except RecollectError as error:
-            replayed, complete = [], False
+            found = Replayed([], complete=False, from_history=False)
             self._send(wire.error(f"what happened before cannot be told: {error.message}"))
-        for event in replayed:
-            self._send(event)
-        last = replayed[-1]["event_id"] if replayed else min(last_event_id or self._since, self._since)
-        self._send(wire.synced(len(replayed), last, complete=complete))
-        held, self._held = self._held, None
-        for event in held:
-            self._send(event)
+        for event in found.events:
+            await self.put_patiently(wire.write(event))
+        last = found.events[-1]["event_id"] if found.events else min(last_event_id or self._since, self._since)
+        told = wire.synced(len(found.events), last, complete=found.complete, from_history=found.from_history)
+        await self.put_patiently(wire.write(told))
+        while self._held:
+            text = self._held.popleft()
+            self._held_bytes -= len(text)
+            await self.put_patiently(text)
+        self._held = None
 
     # -- hearing and telling -------------------------------------------------------------------------
 
@@ -110,9 +115,11 @@ class EventConnection(Socket):
     def _tell(self, event: wire.Json) -> None:
         if self._held is None:
             self._send(event)
-        elif len(self._held) < self._limits.outbox_messages:
-            self._held.append(event)
-        else:
+            return
+        text = wire.write(event)
+        self._held.append(text)
+        self._held_bytes += len(text)
+        if self._held_bytes > self._limits.outbox_bytes:
             self.end(POLICY, "the client does not read")
 
     def _send(self, event: wire.Json) -> None:

@@ -100,9 +100,15 @@ def connected(session_id: str, event_id: EventId) -> Json:
     return {"type": "connected", "event_id": event_id, "session_id": session_id}
 
 
-def synced(replayed: int, last: EventId, *, complete: bool) -> Json:
-    """After a replay: how many events it had, where to go on from, and whether that is all."""
-    return {"type": "synced", "replayed": replayed, "last_event_id": last, "complete": complete}
+def synced(replayed: int, last: EventId, *, complete: bool, from_history: bool) -> Json:
+    """After a replay: how many events it had, where to go on from, whether that is all, and where it comes from."""
+    return {
+        "type": "synced",
+        "replayed": replayed,
+        "last_event_id": last,
+        "complete": complete,
+        "from_history": from_history,
+    }
 
 
 def error(message: str) -> Json:

@@ -48,7 +48,7 @@ def _own_paths() -> Json:
         "required": ["type"],
         "additionalProperties": True,
     }
-    session = _parameter("session_id", "query", {"type": "string", "minLength": 1, "maxLength": 500}, required=False)
+    session = _parameter("session_id", "query", {"type": "string", "minLength": 1, "maxLength": 400}, required=False)
     test = "Tell whether there is a language model that answers."
     return {
         "/api/broadcast": {

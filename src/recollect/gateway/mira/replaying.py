@@ -1,6 +1,7 @@
 """What happened before a client listened: out of what is kept in mind, and before that out of the history."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Protocol
 
@@ -24,6 +25,18 @@ class Past(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What is told again."""
+
+    events: list[Json]
+    """In their order."""
+    complete: bool
+    """Whether nothing comes after these."""
+    from_history: bool
+    """Whether it goes back to before all was kept in mind: the history has calls only, and only of named clients."""
+
+
 class Replay:
     """Tells again what one client may see."""
 
@@ -33,21 +46,21 @@ class Replay:
         self._caller = caller
         self._client = client
 
-    async def __call__(self, after: EventId | None, until: EventId) -> tuple[list[Json], bool]:
-        """The events after this one (or the last ones) up to another, in their order; whether these are all."""
+    async def __call__(self, after: EventId | None, until: EventId) -> Replayed:
+        """The events after this one (or the last ones) up to another."""
         most = MOST_LATELY if after is None else MOST_AFTER
         complete_after = min(self._events.complete_after, until)
         events: list[Json] = []
-        if after is None or after < complete_after:
+        from_history = after is None or after < complete_after
+        if from_history:
             begin = None if after is None else moment_of(after)
             calls = await self._past(self._caller, self._client, begin, moment_of(complete_after), most)
             for number, call in enumerate(calls, start=1):
                 events += _told(_event(call), f"replay-{number}", after or 0, until)
         events += self._kept(after or 0, until, number=len(events))
         events.sort(key=lambda event: event["event_id"])
-        if len(events) <= 2 * most:
-            return events, True
-        return (events[-2 * most :], True) if after is None else (events[: 2 * most], False)
+        chosen = events[-2 * most :] if after is None else events[: 2 * most]
+        return Replayed(chosen, after is None or len(chosen) == len(events), from_history)
 
     def _kept(self, after: EventId, until: EventId, number: int) -> list[Json]:
         told: list[Json] = []

@@ -1,0 +1,58 @@
+"""A real server without a language model, one with a key and a model, and plain HTTP clients for both."""
+
+from collections.abc import Generator
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.gateway.openai.upstream import KEY, MODEL, Upstream, running_upstream
+from tests.surfaces.callers import server
+
+SERVER_KEY = "a-long-key-of-this-server"
+
+
+@pytest.fixture(scope="session")
+def plain_url(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
+    """A server without a language model and without a key."""
+    with server(tmp_path_factory.mktemp("mira-plain")) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def plain(plain_url: str) -> Generator[httpx2.Client]:
+    with httpx2.Client(base_url=plain_url, timeout=30, trust_env=False) as http:
+        yield http
+
+
+@pytest.fixture(scope="session")
+def upstream() -> Generator[Upstream]:
+    with running_upstream() as upstream:
+        yield upstream
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("mira-llm")
+
+
+@pytest.fixture(scope="session")
+def url(upstream: Upstream, home: Path) -> Generator[str]:
+    """A server that asks for a key and has a language model."""
+    settings = {
+        "RECOLLECT_API_KEY": SERVER_KEY,
+        "RECOLLECT_LLM_BASE_URL": upstream.url,
+        "RECOLLECT_LLM_MODEL": MODEL,
+        "RECOLLECT_LLM_API_KEY": KEY,
+        "RECOLLECT_LLM_TIMEOUT_SECONDS": "5",
+        "RECOLLECT_SUMMARIES_AUTOMATIC": "off",
+    }
+    with server(home, **settings) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def http(url: str) -> Generator[httpx2.Client]:
+    headers = {"Authorization": f"Bearer {SERVER_KEY}"}
+    with httpx2.Client(base_url=url, headers=headers, timeout=30, trust_env=False) as http:
+        yield http
