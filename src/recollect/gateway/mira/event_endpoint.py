@@ -60,4 +60,4 @@ class EventStream:
             return session_id, None
         if not (last.isascii() and last.isdigit() and len(last) < 19):
             raise InvalidRequest("last_event_id must be the id of an event")
-        return session_id, Sync(type="sync", last_event_id=int(last))
+        return session_id, Sync(last_event_id=int(last))

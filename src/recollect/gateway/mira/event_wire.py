@@ -1,9 +1,9 @@
 """What is said over `/ws`: the events that clients hear, and the commands that they give."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import from_json, to_json
 
 from recollect.domain.errors import InvalidRequest
@@ -28,42 +28,45 @@ MOST_ANNOUNCED_BYTES: Final = 10_000
 
 
 class Ping(BaseModel):
-    type: Literal["ping"]
+    """Say that you are there."""
 
 
 class Pong(BaseModel):
-    type: Literal["pong"]
+    """I am."""
 
 
 class Sync(BaseModel):
     """Tell again what happened after this event, or lately."""
 
-    type: Literal["sync"]
     last_event_id: Annotated[int, Field(ge=0, lt=2**63)] | None = None
 
 
 class Cancel(BaseModel):
     """Stop this call, or all calls of this session."""
 
-    type: Literal["cancel"]
     call_id: Annotated[str, Field(max_length=200)] | None = None
 
 
 Command = Ping | Pong | Sync | Cancel
-_COMMANDS: TypeAdapter[Command] = TypeAdapter(
-    Annotated[Command, Field(discriminator="type")], config=ConfigDict(extra="ignore")
-)
+# The `type` of each is its name in small letters.
+_COMMANDS: Final = {kind.__name__.lower(): kind for kind in (Ping, Pong, Sync, Cancel)}
 
 
 def read(text: str) -> Command:
     """What a client says; `InvalidRequest` when nobody can tell."""
     try:
-        return _COMMANDS.validate_python(from_json(text, allow_inf_nan=False))
-    except ValidationError as error:
-        problem = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        raise InvalidRequest(printable(f"this command is not understood: {problem['msg']}")) from None
+        given = from_json(text, allow_inf_nan=False)
     except ValueError:
         raise InvalidRequest("a command is one JSON object") from None
+    match given:
+        case {"type": str(name), **fields} if name in _COMMANDS:
+            try:
+                return _COMMANDS[name].model_validate(fields)
+            except ValidationError as error:
+                problem = error.errors(include_url=False, include_input=False, include_context=False)[0]
+                raise InvalidRequest(printable(f"{problem['loc'][0]}: {problem['msg']}")) from None
+        case _:
+            raise InvalidRequest(f"a command is an object whose type is one of {', '.join(_COMMANDS)}")
 
 
 def write(event: Mapping[str, Any]) -> bytes:
