@@ -1,7 +1,6 @@
 """A model with a memory, asked by OpenAI's own Python client (feature 5)."""
 
 import json
-import time
 from typing import Any, cast
 
 import anyio
@@ -11,6 +10,7 @@ import openai
 import pytest
 from openai import AsyncOpenAI, OpenAI
 from openai.types.chat import ChatCompletionMessageParam
+from websockets.sync.client import connect
 
 from tests.gateway.openai.conftest import SERVER_KEY, remember
 from tests.gateway.openai.upstream import KEY, MODEL, USAGE, Upstream
@@ -28,13 +28,20 @@ def extra(answer: Any) -> dict[str, Any]:
 
 def turns(http: httpx2.Client, session: str, count: int) -> list[dict[str, Any]]:
     """The turns of a session, once there are so many: they are written beside the answer."""
-    until = time.monotonic() + 10
-    while time.monotonic() < until:
-        found = http.post("/v1/tools/get_session_memories", json={"sessionId": session}).json()["memories"]
-        if len(found) >= count:
-            return found
-        time.sleep(0.02)
-    raise AssertionError("nothing was remembered")
+    address = str(http.base_url).replace("http", "ws", 1).rstrip("/") + "/ws"
+    headers = {"Authorization": http.headers["Authorization"]}
+    with connect(address, additional_headers=headers, proxy=None) as events:
+        assert json.loads(events.recv(timeout=10))["type"] == "connected"  # whatever is written from now on is heard
+        while True:
+            found = http.post("/v1/tools/get_session_memories", json={"sessionId": session}).json()["memories"]
+            if len(found) >= count:
+                return found
+            while _written(json.loads(events.recv(timeout=10))) != "add_memory":
+                pass
+
+
+def _written(event: dict[str, Any]) -> str | None:
+    return event["tool_name"] if event["type"] == "tool_result" else None
 
 
 def test_005_what_is_remembered_is_given_to_the_model_and_told(client: OpenAI, url: str, upstream: Upstream) -> None:

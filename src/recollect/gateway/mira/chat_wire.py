@@ -10,6 +10,10 @@ from recollect.domain.errors import InvalidRequest
 from recollect.toolkit.border import printable, refuse_unstorable
 
 Json = dict[str, Any]
+EVENT_TYPES = (
+    *("start", "thinking", "delta", "reasoning", "tool_planning", "round_start", "tool_start", "tool_result"),
+    *("done", "error"),
+)
 MAX_MESSAGE = 100_000
 MOST_MESSAGES = 200
 SessionId = Annotated[str, Field(min_length=1, max_length=400)]

@@ -41,7 +41,7 @@ def with_mira(document: Json, registry: Registry) -> Json:
 
 def _own_paths() -> Json:
     stream = _operation("mira_chat_stream", "Answer a message piece by piece.", **_sending("StreamRequest"))
-    stream["responses"]["200"]["content"]["text/event-stream"] = {"schema": {"type": "string"}}
+    stream["responses"]["200"]["content"]["text/event-stream"] = {"schema": _event()}
     announced = {
         "type": "object",
         "properties": {"type": {"enum": list(ANNOUNCED)}},
@@ -63,6 +63,13 @@ def _own_paths() -> Json:
         },
         "/api/chat/test": {method: _operation(f"mira_chat_test_{method}", test) for method in ("get", "post")},
     }
+
+
+def _event() -> Json:
+    """One event of the chat's stream; before OpenAPI 3.2 the schema of an event stream is that of each event."""
+    told = {"type": "object", "properties": {"type": {"enum": list(chat_wire.EVENT_TYPES)}}, "required": ["type"]}
+    data = {"type": "string", "contentMediaType": "application/json", "contentSchema": told}
+    return {"type": "object", "properties": {"data": data}, "required": ["data"]}
 
 
 def _asking(endpoint: Endpoint, schema: Json) -> Json:
