@@ -38,7 +38,7 @@ from recollect.tools import ALL
 if TYPE_CHECKING:
     from recollect.access.doorkeeper import KeyDoorkeeper
     from recollect.codebase.embedding.service import CodeEmbedding
-    from recollect.codebase.service import CodeService
+    from recollect.codebase.service import ChangeKind, CodeService, FileHeard
     from recollect.cortex.asking import Asker
     from recollect.cortex.briefing import Briefing
     from recollect.cortex.session_export import SessionExporter
@@ -120,6 +120,7 @@ class Application:
         self._memories: MemoryService | None = None
         self._language_model: LanguageModel | None = None
         self._doorkeeper: KeyDoorkeeper | None = None
+        self.on_file_change: FileHeard | None = None
         self._provide()
         history = self._history if settings.sessions.history else None
         self.dispatcher = Dispatcher(self.registry, self.services, self._usage, history)
@@ -375,7 +376,13 @@ class Application:
         indexer = Indexer(self._code, home / "code", limits, workers, self._clock, chosen.graph_bytes)
         self._tasks.start_soon(Settling(indexer).keep)
         self._code_embedding = self._make_code_embedding(self._code)
-        return CodeService(self._code, indexer, chosen.roots, self._code_embedding)
+        service = CodeService(self._code, indexer, chosen.roots, self._code_embedding)
+        service.on_change = self._file_changed
+        return service
+
+    def _file_changed(self, path: str, kind: "ChangeKind") -> None:
+        if self.on_file_change is not None:
+            self.on_file_change(path, kind)
 
     def _make_code_embedding(self, code: "SqliteCode") -> "CodeEmbedding | None":
         """The model that the owner chose for code beside the bundled one, if there is one."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from recollect.app.application import Application
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from recollect.inference.forwarding import Forwarder, UnusableForwarder
     from recollect.toolkit.call_events import CallEvents
 
+# The family of tools whose key may know of files.
+CODE = "code"
 # Of the history, what happened lately is looked for in so many sessions, and so many calls of each.
 _SESSIONS, _CALLS = 50, 1_000
 
@@ -26,6 +29,7 @@ def call_events(application: Application) -> "CallEvents":
 
     events = CallEvents(_memories_added())
     application.dispatcher.observer = events
+    application.on_file_change = partial(events.file_changed, CODE)
     return events
 
 

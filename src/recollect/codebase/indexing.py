@@ -220,6 +220,10 @@ class Indexer:
         """The paths of files that the index does not have as they are, and of those that are gone."""
         return (await self._behind(snapshot, record))[:2]
 
+    async def files_of(self, record: IndexRecord | None) -> Mapping[str, IndexedFile]:
+        """The files that an index has, by their paths."""
+        return {} if record is None else await self._files_of(record)
+
     async def _behind(self, snapshot: Snapshot, record: IndexRecord | None) -> "_Behind":
         from recollect.codebase.digest import VERSION
 

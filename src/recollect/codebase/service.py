@@ -2,11 +2,11 @@
 
 import re
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar, cast
 
 import anyio
 import anyio.to_thread
@@ -102,6 +102,11 @@ class Loaded:
         return place_of(self.record)
 
 
+ChangeKind = Literal["created", "modified", "deleted"]
+FileHeard = Callable[[str, ChangeKind], None]
+"""Told of a file, by its whole path, and what became of it; must neither wait nor fail."""
+
+
 class CodeService:
     """Answers from indexes."""
 
@@ -125,6 +130,8 @@ class CodeService:
         """What can be searched of an index that is not written yet, and may never be."""
         indexer.while_linking = self._prepare
         self._loading = anyio.Lock()
+        self.on_change: FileHeard | None = None
+        """Who is told of files that changed in watched folders, if anybody is."""
         self.clean: set[str] = set()
         """The ids of contents that are known to hold no secret."""
 

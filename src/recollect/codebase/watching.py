@@ -2,9 +2,10 @@
 
 import logging
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from math import inf
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
@@ -12,7 +13,7 @@ import anyio.to_thread
 
 from recollect.codebase.discovery.territory import Territory, survey
 from recollect.codebase.heeding import heeding, in_thread
-from recollect.codebase.indexing import IndexOptions, index_id_of
+from recollect.codebase.indexing import Built, IndexOptions, index_id_of
 from recollect.codebase.service import CodeService
 from recollect.domain.errors import Cancelled, NotFound, RecollectError
 from recollect.domain.progress import Reporter
@@ -186,7 +187,9 @@ class Watch:
                     return True
                 heard = False
             else:
+                known = await indexer.files_of(record)
                 built = await indexer.build(self.root, "HEAD", self.options, reporter, seen=snapshot)
+                self._tell_files(built, known)
                 done = Refreshed(len(built.changed), len(built.removed))
                 heard = territory is None or all(territory.hears(path) for path in built.changed)
                 await code.bring_up(built.record.id)
@@ -201,6 +204,13 @@ class Watch:
         seconds = anyio.current_time() - began
         self._said = f"{done.changed} changed, {done.removed} removed ({seconds:.1f} s)"
         return heard
+
+    def _tell_files(self, built: Built, known: Container[str]) -> None:
+        if (tell := self.code.on_change) is not None:
+            for path in built.changed:
+                tell(str(Path(self.root, path)), "modified" if path in known else "created")
+            for path in built.removed:
+                tell(str(Path(self.root, path)), "deleted")
 
     async def _survey(self) -> Territory:
         record = index_id_of(self.root, "HEAD", self.options)

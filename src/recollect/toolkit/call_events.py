@@ -58,14 +58,32 @@ class Announcement:
     payload: Mapping[str, Any]
 
 
-Happening = CallEvent | Announcement
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileChange:
+    """A file that changed in a folder that is watched."""
+
+    id: EventId
+    family: str
+    """Who may call the tools of this family, if only to read, may know of it."""
+    path: str
+    kind: str
+
+
+Happening = CallEvent | Announcement | FileChange
 Hear = Callable[[Happening], None]
 """Told of a call when it begins and when it has ended, and of announcements; must neither wait nor fail."""
 
 
-def may_see(caller: Caller, event: CallEvent) -> bool:
+def may_see(caller: Caller, happening: Happening) -> bool:
     """Whoever may do everything sees everything; everybody else what was called with their own key."""
-    return EVERYTHING in caller.scopes or (caller.key_id is not None and caller.key_id == event.caller.key_id)
+    match happening:
+        case Announcement():
+            return True
+        case FileChange():
+            return caller.may_call(happening.family, read_only=True)
+        case CallEvent():
+            own = caller.key_id is not None and caller.key_id == happening.caller.key_id
+            return own or EVERYTHING in caller.scopes
 
 
 class CallEvents:
@@ -122,8 +140,7 @@ class CallEvents:
         if self._is_recording():
             # What was erased is not told once more.
             event.result = "" if running.tool.destructive and event.success else outcome_shown(running.tool, outcome)
-            self._keep(event)
-            self._tell(event)
+            self._happened(event)
 
     def stop(self, chosen: Callable[[CallEvent], bool]) -> list[str]:
         """Stop the calls that are chosen; their ids."""
@@ -168,10 +185,12 @@ class CallEvents:
     def announce(self, payload: Mapping[str, Any]) -> Announcement:
         """Tell this to all."""
         announcement = Announcement(id=self.new_id(), payload=payload)
-        if self._is_recording():
-            self._keep(announcement)
-            self._tell(announcement)
+        self._happened(announcement)
         return announcement
+
+    def file_changed(self, family: str, path: str, kind: str) -> None:
+        """Tell of a file."""
+        self._happened(FileChange(id=self.new_id(), family=family, path=path, kind=kind))
 
     @property
     def listeners(self) -> int:
@@ -184,6 +203,11 @@ class CallEvents:
 
     def running(self) -> list[CallEvent]:
         return [running.event for running in self._running.values()]
+
+    def _happened(self, happening: Happening) -> None:
+        if self._is_recording():
+            self._keep(happening)
+            self._tell(happening)
 
     def _tell(self, happening: Happening) -> None:
         for hear in list(self._listeners.values()):
@@ -227,9 +251,9 @@ class _Running:
 
 def id_of(happening: Happening) -> EventId:
     """Where it stands among all others: a call that has ended, by its end."""
-    if isinstance(happening, Announcement):
-        return happening.id
-    return happening.ended_id or happening.started_id
+    if isinstance(happening, CallEvent):
+        return happening.ended_id or happening.started_id
+    return happening.id
 
 
 def id_at(moment: datetime) -> EventId:

@@ -229,3 +229,31 @@ async def test_6_a_page_sends_its_key_as_a_protocol(url: str) -> None:
         assert socket.subprotocol == "mira"
         with anyio.fail_after(5):
             assert json.loads(await socket.recv())["session_id"] == "http:page"
+
+
+async def test_7_files_that_change_in_a_watched_folder_are_told(plain_url: str, tmp_path: Path) -> None:
+    (tmp_path / "old.py").write_text("def old(): pass\n")
+    (tmp_path / "gone.py").write_text("def gone(): pass\n")
+    async with (
+        httpx2.AsyncClient(base_url=plain_url, timeout=30, trust_env=False) as http,
+        listening(plain_url) as listener,
+    ):
+        await http.post("/v1/tools/watch_repo", json={"action": "start", "path": str(tmp_path)})
+        with anyio.fail_after(30):
+            while not await _is_watched(http, tmp_path):  # noqa: ASYNC110 - a job tells nobody that it has begun
+                await anyio.sleep(0.05)
+        (tmp_path / "gone.py").unlink()
+        (tmp_path / "old.py").write_text("def older(): pass\n")
+        (tmp_path / "new.py").write_text("def new(): pass\n")
+        told: dict[str, str] = {}
+        while len(told) < 3:
+            event = await listener.hear("file_change")
+            assert set(event) == {"type", "event_id", "file_path", "change_type"}
+            told[Path(event["file_path"]).name] = event["change_type"]
+        assert told == {"gone.py": "deleted", "old.py": "modified", "new.py": "created"}
+        await http.post("/v1/tools/watch_repo", json={"action": "stop", "path": str(tmp_path)})
+
+
+async def _is_watched(http: httpx2.AsyncClient, root: Path) -> bool:
+    told = (await http.post("/v1/tools/watch_repo", json={"action": "list"})).json()["watches"]
+    return any(one["root"] == str(root) and one["message"].startswith("watching") for one in told)

@@ -13,7 +13,7 @@ from recollect.gateway.bucket import Bucket
 from recollect.gateway.mira import event_wire as wire
 from recollect.gateway.mira.replaying import Past, Replay, Replayed
 from recollect.gateway.sockets import POLICY, Socket
-from recollect.toolkit.call_events import Announcement, CallEvent, CallEvents, EventId, Happening, may_see
+from recollect.toolkit.call_events import Announcement, CallEvent, CallEvents, EventId, FileChange, Happening, may_see
 from recollect.toolkit.context import CallContext
 
 
@@ -102,12 +102,16 @@ class EventConnection(Socket):
             self.put(wire.write(update), droppable=True)
 
     def _hear(self, happening: Happening) -> None:
-        if isinstance(happening, Announcement):
-            self._tell(wire.announcement(happening))
-        elif may_see(self._caller, happening):
-            if happening.ended_id is None:
+        if not may_see(self._caller, happening):
+            return
+        match happening:
+            case Announcement():
+                self._tell(wire.announcement(happening))
+            case FileChange():
+                self._tell(wire.file_change(happening))
+            case CallEvent(ended_id=None):
                 self._tell(wire.tool_start(happening))
-            else:
+            case CallEvent():
                 self._tools_called += 1
                 self._memories_added += happening.memories_added
                 self._tell(wire.tool_result(happening))

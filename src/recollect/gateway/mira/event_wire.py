@@ -8,7 +8,7 @@ from pydantic_core import from_json, to_json
 
 from recollect.domain.errors import InvalidRequest
 from recollect.toolkit.border import printable
-from recollect.toolkit.call_events import Announcement, CallEvent, EventId
+from recollect.toolkit.call_events import Announcement, CallEvent, EventId, FileChange
 
 Json = dict[str, Any]
 
@@ -97,6 +97,10 @@ def tool_result(event: CallEvent, call_id: str | None = None) -> Json:
 
 def announcement(told: Announcement) -> Json:
     return {**told.payload, "event_id": told.id}
+
+
+def file_change(told: FileChange) -> Json:
+    return {"type": "file_change", "event_id": told.id, "file_path": told.path, "change_type": told.kind}
 
 
 def connected(session_id: str, event_id: EventId) -> Json:

@@ -7,7 +7,7 @@ from typing import Final, Protocol
 
 from recollect.domain.callers import Caller
 from recollect.domain.sessions import ToolCall
-from recollect.gateway.mira.event_wire import Json, announcement, tool_result, tool_start
+from recollect.gateway.mira.event_wire import Json, announcement, file_change, tool_result, tool_start
 from recollect.toolkit.call_events import Announcement, CallEvent, CallEvents, EventId, id_at, may_see, moment_of
 
 # As many calls, of which each has a beginning and an end.
@@ -65,14 +65,15 @@ class Replay:
     def _kept(self, after: EventId, until: EventId, number: int) -> list[Json]:
         told: list[Json] = []
         for happening in [*self._events.kept(), *self._events.running()]:
-            if isinstance(happening, Announcement):
-                if after < happening.id <= until:
-                    told.append(announcement(happening))
-            elif may_see(self._caller, happening):
+            if not may_see(self._caller, happening):
+                continue
+            if isinstance(happening, CallEvent):
                 number += 1
                 ended = happening.ended_id is not None and happening.ended_id <= until
                 # Of one that goes on, the end comes under its own id.
                 told += _told(happening, f"replay-{number}" if ended else None, after, until)
+            elif after < happening.id <= until:
+                told.append(announcement(happening) if isinstance(happening, Announcement) else file_change(happening))
         return told
 
 
