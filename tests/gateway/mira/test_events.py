@@ -238,10 +238,8 @@ async def test_7_files_that_change_in_a_watched_folder_are_told(plain_url: str, 
         httpx2.AsyncClient(base_url=plain_url, timeout=30, trust_env=False) as http,
         listening(plain_url) as listener,
     ):
-        await http.post("/v1/tools/watch_repo", json={"action": "start", "path": str(tmp_path)})
-        with anyio.fail_after(30):
-            while not await _is_watched(http, tmp_path):  # noqa: ASYNC110 - a job tells nobody that it has begun
-                await anyio.sleep(0.05)
+        begun = await http.post("/v1/tools/watch_repo", json={"action": "start", "path": str(tmp_path)})
+        await _until_watched(http, begun.json()["watches"][0]["job_id"])
         (tmp_path / "gone.py").unlink()
         (tmp_path / "old.py").write_text("def older(): pass\n")
         (tmp_path / "new.py").write_text("def new(): pass\n")
@@ -254,6 +252,10 @@ async def test_7_files_that_change_in_a_watched_folder_are_told(plain_url: str, 
         await http.post("/v1/tools/watch_repo", json={"action": "stop", "path": str(tmp_path)})
 
 
-async def _is_watched(http: httpx2.AsyncClient, root: Path) -> bool:
-    told = (await http.post("/v1/tools/watch_repo", json={"action": "list"})).json()["watches"]
-    return any(one["root"] == str(root) and one["message"].startswith("watching") for one in told)
+async def _until_watched(http: httpx2.AsyncClient, job_id: str) -> None:
+    async with http.stream("GET", f"/v1/jobs/{job_id}/events") as events:
+        with anyio.fail_after(30):
+            async for line in events.aiter_lines():
+                if line.startswith("data: ") and json.loads(line[6:])["progress"]["message"].startswith("watching"):
+                    return
+    raise AssertionError("it ended")

@@ -1,0 +1,41 @@
+"""What a language model may use is what its caller's key opens."""
+
+import json
+from pathlib import Path
+
+from recollect.app.lifespan import running
+from recollect.app.settings import Settings
+from recollect.chatting.hearing import WantedCall
+from recollect.chatting.tool_belt import MOST_CHARACTERS, ToolBelt
+from recollect.domain.callers import Caller
+from recollect.toolkit.context import CallContext
+
+
+async def test_15_a_model_reaches_no_more_than_its_caller(tmp_path: Path) -> None:
+    async with running(Settings.model_validate({"home": tmp_path})) as application:
+        belt = ToolBelt(application.dispatcher)
+
+        def names(*scopes: str) -> set[str]:
+            context = CallContext(surface="mira", caller=Caller("k", frozenset(scopes), "k1"))
+            return {tool["function"]["name"] for tool in belt.offered(context)}
+
+        assert names("memory:read") == {"recall_memories"}
+        assert names("memory") == {"recall_memories", "remember"}
+        assert names("projects:read") == {"list_projects"}
+        everything = {"search_code", "find_callers", "find_callees", "get_symbols", "set_project", "list_projects"}
+        assert names("*") == {"recall_memories", "remember"} | everything
+        reader = CallContext(surface="mira", caller=Caller("k", frozenset({"memory:read"}), "k1"))
+        success, told = await belt.use(WantedCall("1", "remember", '{"content": "x"}'), reader)
+        assert (success, json.loads(told)["error"]["code"]) == (False, "unknown_tool")
+
+
+async def test_129_what_a_tool_answers_is_cut_and_its_mistakes_are_told(tmp_path: Path) -> None:
+    context = CallContext(surface="mira")
+    async with running(Settings.model_validate({"home": tmp_path})) as application:
+        belt = ToolBelt(application.dispatcher)
+        await belt.use(WantedCall("1", "remember", json.dumps({"content": "sea " * 8_000})), context)
+        success, told = await belt.use(WantedCall("1", "recall_memories", '{"query": "sea"}'), context)
+        assert (success, len(told)) == (True, MOST_CHARACTERS)
+        for arguments in ("[]", "{", '{"query": 5, "x": 1}'):
+            success, told = await belt.use(WantedCall("1", "recall_memories", arguments), context)
+            assert (success, json.loads(told)["error"]["code"]) == (False, "invalid_request")
