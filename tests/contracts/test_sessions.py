@@ -111,6 +111,36 @@ async def test_042_calls_are_kept_whole_and_told_in_the_order_of_time(
     assert await store.sessions.calls(None, session.id, newest_first=True, limit=5) == []
 
 
+async def test_006_calls_of_all_sessions_of_a_project_are_told_by_when_they_ended(
+    store: Store, apollo: Project, gemini: Project
+) -> None:
+    def at(seconds: int) -> datetime:
+        return NOW + timedelta(seconds=seconds)
+
+    long = call(at(5), "long", milliseconds=4_500.25)
+    short = [call(at(second), f"short-{second}") for second in (1, 2, 6)]
+    await keep(store, *short, client="ada", project=apollo)
+    await keep(store, long, client="bob", project=apollo)
+    await keep(store, call(at(3), "elsewhere"), client="cy", project=gemini)
+    await keep(store, call(at(3), "nowhere"), client="dee")
+
+    async def ended(
+        project: Project | None, after: int, until: int, *, newest_first: bool = False, limit: int = 100
+    ) -> list[str]:
+        of = project.id if project else None
+        found = await store.sessions.ended(of, at(after), at(until), newest_first=newest_first, limit=limit)
+        return [one.tool for one in found]
+
+    assert await ended(apollo, 0, 10) == ["short-1", "short-2", "long", "short-6"]
+    assert await ended(apollo, 0, 10, limit=3) == ["short-1", "short-2", "long"]
+    assert await ended(apollo, 0, 10, limit=3, newest_first=True) == ["short-6", "long", "short-2"]
+    # After the first and until the last, to the microsecond.
+    assert await ended(apollo, 1, 5) == ["short-2", "long"]
+    assert await ended(None, 0, 10) == ["nowhere"]
+    found = await store.sessions.ended(apollo.id, at(4), at(5), newest_first=False, limit=1)
+    assert found == [long]
+
+
 async def test_042_the_first_call_of_a_client_begins_its_session(store: Store, clock: ManualClock) -> None:
     await keep(store, call(NOW, "health_check"), call(NOW + timedelta(seconds=1)), call(NOW + timedelta(seconds=2)))
     await keep(store, call(NOW + timedelta(seconds=3)), client="bob")

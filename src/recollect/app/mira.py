@@ -1,7 +1,7 @@
 """The wiring of Mira's web: which tools it is made of, and what it may look back at."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,38 +11,47 @@ from recollect.domain.sessions import ToolCall
 from recollect.memory.projects import ProjectService
 
 if TYPE_CHECKING:
+    from recollect.chatting.keeping import Keeper
     from recollect.domain.callers import Doorkeeper
-    from recollect.gateway.mira.event_endpoint import EventStream
+    from recollect.gateway.mira.chat import ChatParts
     from recollect.gateway.mira.routes import MiraRoutes
     from recollect.inference.forwarding import Forwarder, UnusableForwarder
     from recollect.toolkit.call_events import CallEvents
 
 # The family of tools whose key may know of files.
 CODE = "code"
-# Of the history, what happened lately is looked for in so many sessions, and so many calls of each.
-_SESSIONS, _CALLS = 50, 1_000
+_EVER = datetime.fromtimestamp(0, UTC)
 
 
-def call_events(application: Application) -> "CallEvents":
-    """Hears of every call from now on."""
+def mira_web(
+    application: Application, doorkeeper: "Doorkeeper", forwarder: "Forwarder | UnusableForwarder | None"
+) -> "MiraRoutes":
+    """All of it. From now on it hears of every call."""
+    from recollect.gateway.mira.event_connection import EventLimits
+    from recollect.gateway.mira.event_endpoint import EventStream
+    from recollect.gateway.mira.routes import MiraRoutes
     from recollect.toolkit.call_events import CallEvents
 
-    events = CallEvents(_memories_added())
+    events, chosen = CallEvents(_memories_added()), application.settings.mira
     application.dispatcher.observer = events
     application.on_file_change = partial(events.file_changed, CODE)
-    return events
+    limits = EventLimits(
+        connections=chosen.max_connections, outbox_bytes=chosen.outbox_bytes, slow_seconds=chosen.slow_seconds
+    )
+    stream = EventStream(events, CallsBefore(application), doorkeeper, limits)
+    return MiraRoutes(*_chat(application, events, forwarder), stream)
 
 
-def mira_routes(
+def _chat(
     application: Application, events: "CallEvents", forwarder: "Forwarder | UnusableForwarder | None"
-) -> "MiraRoutes":
+) -> "tuple[ChatParts, Sequence[Keeper]]":
+    """What the chat is made of, and who remembers what is said in it."""
     from recollect.chatting.keeping import Keeper, as_note
     from recollect.chatting.memory_answers import MemoryAnswers
     from recollect.chatting.recalling import Recall
     from recollect.chatting.talking import Talk
     from recollect.chatting.tool_belt import ToolBelt
     from recollect.gateway.mira.chat import ChatParts
-    from recollect.gateway.mira.routes import MiraRoutes
     from recollect.tools.asking import ask_mimo
     from recollect.tools.memory import recall, remember
     from recollect.tools.memory_list import list_memories
@@ -59,19 +68,10 @@ def mira_routes(
         turns=turns if keeps else None,
         notes=notes if keeps else None,
     )
-    chat = ChatParts(talk=talk, events=events, dispatcher=dispatcher, list_tool=list_memories.name, forwarder=forwarder)
-    return MiraRoutes(chat, [turns, notes])
-
-
-def event_stream(application: Application, events: "CallEvents", doorkeeper: "Doorkeeper") -> "EventStream":
-    from recollect.gateway.mira.event_connection import EventLimits
-    from recollect.gateway.mira.event_endpoint import EventStream
-
-    chosen = application.settings.mira
-    limits = EventLimits(
-        connections=chosen.max_connections, outbox_bytes=chosen.outbox_bytes, slow_seconds=chosen.slow_seconds
+    parts = ChatParts(
+        talk=talk, events=events, dispatcher=dispatcher, list_tool=list_memories.name, forwarder=forwarder
     )
-    return EventStream(events, CallsBefore(application), doorkeeper, limits)
+    return parts, [turns, notes]
 
 
 class CallsBefore:
@@ -91,13 +91,9 @@ class CallsBefore:
         services = self._application.services
         sessions = await services.get(SessionService)
         project = await (await services.get(ProjectService)).active(client)
-        found: list[ToolCall] = []
-        for session in await sessions.list(project.id if project else None, _SESSIONS):
-            if after is None or session.last_activity > after:
-                found += await sessions.calls(session, newest_first=True, limit=limit if after is None else _CALLS)
-        found = [call for call in found if (after is None or call.ended_at > after) and call.ended_at <= until]
-        found.sort(key=lambda call: call.ended_at)
-        return found[-limit:] if after is None else found[:limit]
+        return await sessions.ended(
+            project.id if project else None, after or _EVER, until, newest_first=after is None, limit=limit
+        )
 
 
 def _memories_added() -> Mapping[str, Callable[[Any], int]]:

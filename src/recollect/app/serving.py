@@ -5,7 +5,7 @@ import logging
 import os
 import socket
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from functools import cache, partial, reduce
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from recollect import __version__
 from recollect.app.application import Application
 from recollect.app.instructions import INSTRUCTIONS
-from recollect.app.mira import call_events, event_stream, mira_routes
+from recollect.app.mira import mira_web
 from recollect.app.settings import Settings
 from recollect.domain.errors import Misconfigured, Unavailable
 from recollect.memory.models import ModelsInUse
@@ -86,12 +86,11 @@ def _behind_edge(application: Application, tools: "ToolServer", doorkeeper: "Key
 
     forwarder = _forwarder(settings)
     openai = _openai_routes(application, forwarder)
-    events = call_events(application)
-    mira = mira_routes(application, events, forwarder)
+    mira = mira_web(application, doorkeeper, forwarder) if settings.mira.enabled else None
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
-        async with mcp.run(), openai.run(), mira.run():
+        async with mcp.run(), openai.run(), mira.run() if mira is not None else nullcontext():
             yield
 
     api = build_app(
@@ -113,11 +112,9 @@ def _behind_edge(application: Application, tools: "ToolServer", doorkeeper: "Key
         api.router.routes.append(WebSocketRoute(PATH, _synapse(application, ask_mimo.name, doorkeeper)))
     api.router.routes.extend(openai.routes)
     own_document, document_of = api.openapi, [with_openai]
-    if settings.mira.enabled:
-        from recollect.gateway.mira.event_endpoint import PATH as EVENTS_PATH
+    if mira is not None:
         from recollect.gateway.mira.openapi import with_mira
 
-        api.router.routes.append(WebSocketRoute(EVENTS_PATH, event_stream(application, events, doorkeeper)))
         api.router.routes.extend(mira.routes)
         document_of.append(partial(with_mira, registry=application.registry))
     api.openapi = cache(lambda: reduce(lambda document, add: add(document), document_of, own_document()))

@@ -92,7 +92,8 @@ class Socket:
             with anyio.move_on_after(self._slow_seconds) as patience:
                 try:
                     await send({"type": "websocket.send", "text": text})
-                except OSError:  # it has gone, as reading will tell
+                except OSError:  # it has gone; who waits for it to read would wait for ever
+                    self.tasks.cancel_scope.cancel()
                     return
             if patience.cancelled_caught:
                 self.end(POLICY, "the client does not read")

@@ -1,6 +1,7 @@
 """Which session a client is in, and what was done in it."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
 
 from recollect.domain.errors import NotFound
 from recollect.domain.nearest import nearest_names
@@ -58,6 +59,13 @@ class SessionService:
 
     async def calls(self, session: Session, *, newest_first: bool, limit: int) -> Sequence[ToolCall]:
         return await self._store.calls(session.project_id, session.id, newest_first=newest_first, limit=limit)
+
+    async def ended(
+        self, project_id: str | None, after: datetime, until: datetime, *, newest_first: bool, limit: int
+    ) -> Sequence[ToolCall]:
+        """The calls of a project that ended after one moment and until another, by their ends."""
+        await self._write_noted()
+        return await self._store.ended(project_id, after, until, newest_first=newest_first, limit=limit)
 
     async def end(self, session: Session) -> Session:
         """End a session; one that was ended before stays as it was."""

@@ -47,6 +47,15 @@ class SessionStore(Protocol):
         """The calls of a session by the time they were made; none when there is no such session."""
         ...
 
+    async def ended(
+        self, project_id: str | None, after: datetime, until: datetime, *, newest_first: bool, limit: int
+    ) -> Sequence[ToolCall]:
+        """The calls of all sessions of this project that ended after one moment and until another, by their ends.
+
+        One that took longer than a day may be passed over.
+        """
+        ...
+
     async def end(self, project_id: str | None, session_id: str) -> Session | None:
         """End a session now, unless it was ended before; None when there is none."""
         ...

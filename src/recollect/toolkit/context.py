@@ -17,7 +17,7 @@ class CallContext:
     """One call's circumstances; gateways make it, tools may ask for it by type."""
 
     surface: str
-    """The door it came through: `python`, `mcp-stdio`, `mcp-http`, `rest`, `synapse`, `cli`."""
+    """The door it came through: `python`, `mcp-stdio`, `mcp-http`, `rest`, `openai`, `synapse`, `mira`, `cli`."""
 
     caller: Caller = OWNER
     """Whose call it is, and so what it may reach."""

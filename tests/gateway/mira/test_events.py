@@ -201,6 +201,8 @@ async def test_6_each_key_hears_its_own_calls_until_it_is_revoked(url: str, home
         await of_bo.say("sync", last_event_id=0)
         await of_bo.hear("synced")
         assert {event["tool_name"] for event in of_bo.heard if "tool_name" in event} == {"recall"}
+        chat = (await call(bo, "POST", "/api/chat", message="who was here?"))["data"]
+        assert (chat["content"], chat["remembered"]) == ("You said: who was here?", False)
         await anyio.run_process([*PROGRAM, "keys", "revoke", "bo"], env=environment(home))
         assert await of_bo.until_closed() == 1008
         await of_ada.say("ping")

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 import anyio
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route, WebSocketRoute
 
 from recollect.chatting.keeping import Keeper
 from recollect.gateway.mira.broadcasting import Broadcast
@@ -14,15 +14,16 @@ from recollect.gateway.mira.calling import ToolAnswer
 from recollect.gateway.mira.chat import Chat, ChatParts
 from recollect.gateway.mira.doors import Answering, Door, Nowhere
 from recollect.gateway.mira.endpoints import ENDPOINTS
+from recollect.gateway.mira.event_endpoint import PATH, EventStream
 
 # How long a server that stops waits for exchanges to be written.
 FINISH_SECONDS: Final = 10.0
 
 
 class MiraRoutes:
-    """Everything under `/api`."""
+    """Everything under `/api`, and the event stream."""
 
-    def __init__(self, chat: ChatParts, keepers: Sequence[Keeper]) -> None:
+    def __init__(self, chat: ChatParts, keepers: Sequence[Keeper], events: EventStream) -> None:
         """`keepers` are given time to write at the end."""
         self._keepers = keepers
         doors: defaultdict[str, dict[str, Answering]] = defaultdict(dict)
@@ -34,7 +35,8 @@ class MiraRoutes:
         doors["/api/chat/stream"]["POST"] = talks.stream
         doors["/api/chat/history"]["GET"] = talks.history
         doors["/api/chat/test"] |= {"GET": talks.test, "POST": talks.test}
-        self.routes: Sequence[Route] = [
+        self.routes: Sequence[BaseRoute] = [
+            WebSocketRoute(PATH, events),
             *(Route(path, Door(answers)) for path, answers in doors.items()),
             Route("/api", Nowhere()),
             Route("/api/{path:path}", Nowhere()),

@@ -18,6 +18,8 @@ _SQL = load_queries("sessions")
 
 # Another process may have written later calls of the same client first; all of them wait less than this.
 SOON = timedelta(minutes=1) // timedelta(microseconds=1)
+# Calls that ended after a moment began no longer before it.
+_LONGEST_MICROSECONDS = timedelta(days=1) // timedelta(microseconds=1)
 
 
 class SqliteSessions:
@@ -91,6 +93,17 @@ class SqliteSessions:
     ) -> Sequence[ToolCall]:
         query = _SQL["calls_newest"] if newest_first else _SQL["calls_oldest"]
         values = {"project": project_id, "id": session_id, "limit": limit}
+        return await self._readers.read(
+            lambda connection: [_call_from(row) for row in connection.execute(query, values)]
+        )
+
+    async def ended(
+        self, project_id: str | None, after: datetime, until: datetime, *, newest_first: bool, limit: int
+    ) -> Sequence[ToolCall]:
+        query = _SQL["ended_newest"] if newest_first else _SQL["ended_oldest"]
+        begin = microseconds(after)
+        values = {"project": project_id, "after": begin, "until": microseconds(until), "limit": limit}
+        values["begun_after"] = begin - _LONGEST_MICROSECONDS
         return await self._readers.read(
             lambda connection: [_call_from(row) for row in connection.execute(query, values)]
         )

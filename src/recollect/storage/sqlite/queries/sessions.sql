@@ -125,6 +125,28 @@ WHERE session_seq = (SELECT seq FROM session WHERE coalesce(project_id, '') = co
 ORDER BY called_at, seq
 LIMIT :limit
 
+-- ended_newest --
+-- The calls of a project that ended between two moments, the last one first.
+SELECT tool, arguments, result, success, milliseconds, called_at, erased
+FROM tool_call JOIN session ON session.seq = tool_call.session_seq
+WHERE coalesce(session.project_id, '') = coalesce(:project, '')
+    AND called_at BETWEEN :begun_after AND :until
+    AND called_at + CAST(round(1000 * milliseconds) AS INTEGER) > :after
+    AND called_at + CAST(round(1000 * milliseconds) AS INTEGER) <= :until
+ORDER BY called_at + CAST(round(1000 * milliseconds) AS INTEGER) DESC, tool_call.seq DESC
+LIMIT :limit
+
+-- ended_oldest --
+-- The same, the first one first.
+SELECT tool, arguments, result, success, milliseconds, called_at, erased
+FROM tool_call JOIN session ON session.seq = tool_call.session_seq
+WHERE coalesce(session.project_id, '') = coalesce(:project, '')
+    AND called_at BETWEEN :begun_after AND :until
+    AND called_at + CAST(round(1000 * milliseconds) AS INTEGER) > :after
+    AND called_at + CAST(round(1000 * milliseconds) AS INTEGER) <= :until
+ORDER BY called_at + CAST(round(1000 * milliseconds) AS INTEGER), tool_call.seq
+LIMIT :limit
+
 -- forget_calls --
 -- Erase the calls made before a moment.
 DELETE FROM tool_call WHERE called_at < :before
