@@ -16,7 +16,6 @@ from pydantic import BaseModel
 
 from recollect.domain.callers import EVERYTHING, Caller
 from recollect.domain.clock import Clock, system_clock
-from recollect.domain.identifiers import new_id
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Tool
 from recollect.toolkit.history import arguments_shown, outcome_shown
@@ -113,13 +112,14 @@ class CallEvents:
     # -- calls ---------------------------------------------------------------------------------------
 
     def begins(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> "_Running":
+        started_id = self.new_id()
         event = CallEvent(
-            call_id=new_id("call"),
+            call_id=f"call_{started_id}",
             tool=tool.name,
             caller=context.caller,
             client=context.client,
             surface=context.surface,
-            started_id=self.new_id(),
+            started_id=started_id,
             arguments=arguments_shown(tool, arguments, ARGUMENT_CHARACTERS) if self._is_recording() else {},
         )
         running = _Running(self, tool, event)

@@ -138,7 +138,7 @@ def _written(noted: _Noted) -> ClientCall:
 
 def _shown(noted: _Noted) -> tuple[dict[str, Any], str, frozenset[str]]:
     """The arguments and the beginning of the result without secrets, and the memories that the result tells of."""
-    arguments = {} if noted.fleeting else _arguments(noted.arguments)
+    arguments = {} if noted.fleeting else arguments_cut(noted.arguments)
     if isinstance(noted.outcome, str):
         return arguments, _unicode(redacted(noted.outcome))[:RESULT_CHARACTERS], frozenset()
     if noted.fleeting:
@@ -156,7 +156,7 @@ def _shown(noted: _Noted) -> tuple[dict[str, Any], str, frozenset[str]]:
 
 def arguments_shown(tool: Tool, arguments: Mapping[str, Any], characters: int) -> dict[str, Any]:
     """What a call was given, as others may see it: without secrets, and only so much."""
-    return {} if tool.fleeting else _arguments(arguments, characters)
+    return {} if tool.fleeting else arguments_cut(arguments, characters)
 
 
 def outcome_shown(tool: Tool, outcome: BaseModel | str) -> str:
@@ -176,7 +176,8 @@ def memory_ids_in(told: Any) -> frozenset[str]:
     return frozenset(_MEMORY_ID.findall(_json(told)))
 
 
-def _arguments(given: Mapping[str, Any], characters: int = ARGUMENT_CHARACTERS) -> dict[str, Any]:
+def arguments_cut(given: Mapping[str, Any], characters: int = ARGUMENT_CHARACTERS) -> dict[str, Any]:
+    """These without secrets, each shortened when they are more characters as JSON; none when that is still too much."""
     try:
         refuse_unstorable(given)
     except InvalidRequest:

@@ -144,6 +144,17 @@ async def test_6_what_happened_before_the_server_started_is_in_its_history(tmp_p
             assert all(event["event_id"] > last for event in replayed)
             await listener.say("sync")
             assert (await listener.hear("synced"))["replayed"] == 6
+        for number in range(120):
+            await http.get("/api/memories", params={"limit": 1, "offset": number})
+    async with serving(tmp_path) as url, listening(url) as listener:
+        await listener.say("sync", last_event_id=last)
+        first = await listener.hear("synced")
+        assert (first["replayed"], first["complete"], first["from_history"]) == (200, False, True)
+        await listener.say("sync", last_event_id=first["last_event_id"])
+        await listener.hear("synced")
+        started = [event["arguments"] for event in listener.heard if event["type"] == "tool_start"]
+        assert [one["content"] for one in started[:3]] == ["before 2", "nobody listens", "somebody listens"]
+        assert [one["offset"] for one in started[3:]] == [str(number) for number in range(120)]
 
 
 async def test_6_what_was_erased_is_not_told_again(plain_url: str) -> None:

@@ -92,6 +92,7 @@ class Chat:
     async def test(self, asked: Asked) -> Response:
         """Whether there is a language model that answers; it is asked for one word."""
         forwarder, error = self._parts.forwarder, None
+        self._refuse_who_may_not_chat(asked.context)
         started = time.perf_counter()
         if forwarder is not None:
             body = {"model": forwarder.model, "messages": [{"role": "user", "content": "Say OK."}], "max_tokens": 5}
@@ -108,6 +109,12 @@ class Chat:
             error=error if forwarder is not None else "no language model is set; see RECOLLECT_LLM_BASE_URL",
         )
         return success(told.model_dump(mode="json"))
+
+    def _refuse_who_may_not_chat(self, context: CallContext) -> None:
+        """Who may not read memories cannot chat, and so has no reason to let the language model speak."""
+        family = self._parts.dispatcher.registry.get(self._parts.list_tool).family
+        if not context.caller.may_call(family, read_only=True):
+            raise Forbidden(f"the key {context.caller.name!r} does not open the chat", hint=f"it needs {family}:read")
 
     async def _message(
         self, request: wire.StreamRequest, asked: Asked, history: list[wire.ChatMessage] | None

@@ -67,24 +67,35 @@ class EventConnection(Socket):
         self._since: EventId = 0
         self._sync = sync
 
-    async def _resume(self, last_event_id: EventId | None) -> None:
+    async def _resume(self, last_event_id: EventId | None, *, to_the_end: bool = False) -> None:
         """Tell again what happened after this event (or lately), and only then what happens meanwhile."""
         self._held, self._held_bytes = deque(), 0
-        try:
-            found = await self._replay(last_event_id, self._since)
-        except RecollectError as error:
-            found = Replayed([], complete=False, from_history=False)
-            self._send(wire.error(f"what happened before cannot be told: {error.message}"))
-        for event in found.events:
-            await self.put_patiently(wire.write(event))
-        last = found.events[-1]["event_id"] if found.events else min(last_event_id or self._since, self._since)
-        told = wire.synced(len(found.events), last, complete=found.complete, from_history=found.from_history)
-        await self.put_patiently(wire.write(told))
+        replayed, last, from_history = 0, min(last_event_id or self._since, self._since), False
+        while True:
+            found = await self._found(last_event_id)
+            for event in found.events:
+                await self.put_patiently(wire.write(event))
+                last = event["event_id"]
+            replayed += len(found.events)
+            from_history = from_history or found.from_history
+            if found.complete or not found.events or not to_the_end:
+                break
+            last_event_id = last
+        await self.put_patiently(
+            wire.write(wire.synced(replayed, last, complete=found.complete, from_history=from_history))
+        )
         while self._held:
             text = self._held.popleft()
             self._held_bytes -= len(text)
             await self.put_patiently(text)
         self._held = None
+
+    async def _found(self, last_event_id: EventId | None) -> Replayed:
+        try:
+            return await self._replay(last_event_id, self._since)
+        except RecollectError as error:
+            self._send(wire.error(f"what happened before cannot be told: {error.message}"))
+            return Replayed([], complete=False, from_history=False)
 
     # -- hearing and telling -------------------------------------------------------------------------
 
@@ -134,9 +145,11 @@ class EventConnection(Socket):
     async def read(self, receive: Receive) -> None:
         self._leave = self._events.listen(self._hear)
         self._since = self._events.new_id()
-        self._send(wire.connected(self._session_id, self._since))
+        resumed = self._sync.last_event_id if self._sync is not None else None
+        # Whoever goes on from the last id that it was told does so from there, also when it leaves at once.
+        self._send(wire.connected(self._session_id, self._since if resumed is None else resumed))
         if self._sync is not None:
-            await self._resume(self._sync.last_event_id)
+            await self._resume(resumed, to_the_end=True)
         while (message := await receive())["type"] == "websocket.receive":
             text: str | None = message.get("text")
             try:

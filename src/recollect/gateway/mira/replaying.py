@@ -8,7 +8,17 @@ from typing import Final, Protocol
 from recollect.domain.callers import Caller
 from recollect.domain.sessions import ToolCall
 from recollect.gateway.mira.event_wire import Json, announcement, file_change, tool_result, tool_start
-from recollect.toolkit.call_events import Announcement, CallEvent, CallEvents, EventId, id_at, may_see, moment_of
+from recollect.toolkit.call_events import (
+    ARGUMENT_CHARACTERS,
+    Announcement,
+    CallEvent,
+    CallEvents,
+    EventId,
+    id_at,
+    may_see,
+    moment_of,
+)
+from recollect.toolkit.history import arguments_cut
 
 # As many calls, of which each has a beginning and an end.
 MOST_AFTER: Final = 100
@@ -57,8 +67,10 @@ class Replay:
             calls = await self._past(self._caller, self._client, begin, moment_of(complete_after), most)
             for number, call in enumerate(calls, start=1):
                 events += _told(_event(call), f"replay-{number}", after or 0, until)
+            if after is not None and len(calls) >= most:  # there may be more of them before what is kept in mind
+                return Replayed(sorted(events, key=_id), complete=False, from_history=True)
         events += self._kept(after or 0, until, number=len(events))
-        events.sort(key=lambda event: event["event_id"])
+        events.sort(key=_id)
         chosen = events[-2 * most :] if after is None else events[: 2 * most]
         return Replayed(chosen, after is None or len(chosen) == len(events), from_history)
 
@@ -86,16 +98,23 @@ def _told(event: CallEvent, call_id: str | None, after: EventId, until: EventId)
     return told
 
 
+def _id(event: Json) -> EventId:
+    return event["event_id"]
+
+
 def _event(call: ToolCall) -> CallEvent:
-    """A call of the history. Whose it was is not kept, and neither is its id."""
+    """A call of the history. Whose it was is not kept, and neither is its id.
+
+    It is told when it ended, its beginning too: so whoever goes on after any of these misses none that took long.
+    """
     return CallEvent(
         call_id=f"history-{id_at(call.called_at)}",
         tool=call.tool,
         caller=_NOBODY,
         client=None,
         surface="",
-        started_id=id_at(call.called_at),
-        arguments=call.arguments,
+        started_id=id_at(call.ended_at) - 1,
+        arguments=arguments_cut(call.arguments, ARGUMENT_CHARACTERS),
         ended_id=id_at(call.ended_at),
         result=call.result,
         success=call.success,
