@@ -35,6 +35,7 @@ from recollect.toolkit.usage import UsageCounter
 from recollect.tools import ALL
 
 if TYPE_CHECKING:
+    from recollect.agents.permissions import PermissionService
     from recollect.codebase.embedding.service import CodeEmbedding
     from recollect.codebase.service import CodeService
     from recollect.cortex.asking import Asker
@@ -191,6 +192,7 @@ class Application:
         provide_named("recollect.codebase.service.CodeService", self._code_service)
         provide_named("recollect.grounding.linking.Linker", self._linker)
         provide_named("recollect.grounding.service.Grounding", self._grounding)
+        provide_named("recollect.agents.permissions.PermissionService", self._permissions)
         self.services.provide_ready(
             Health,
             Health(
@@ -439,6 +441,12 @@ class Application:
 
         memories = (await self.services.get(Store)).memories
         return Briefing(await self.services.get(SessionService), memories, clock=self._clock)
+
+    async def _permissions(self) -> "PermissionService":
+        from recollect.agents.permissions import PermissionService
+
+        store, may_allow = await self.services.get(Store), self.settings.hooks.callers_may_allow
+        return PermissionService(store.permissions, callers_may_allow=may_allow, clock=self._clock)
 
     async def _session_exporter(self) -> "SessionExporter":
         from recollect.cortex.session_export import SessionExporter

@@ -353,6 +353,25 @@ class CodeSettings(BaseModel):
         return None if choice.provider == "local" and choice.model in (None, BUNDLED) else choice
 
 
+class HookSettings(BaseModel):
+    """What agents' programs ask and tell beside calls of tools."""
+
+    callers_may_allow: bool = Field(
+        default=False,
+        description="Whether callers of every door may add permission rules that allow, and remove those that deny or "
+        "ask. By default only the owner may, on the command line: an agent must not give itself more than it has.",
+    )
+    keep_turns: bool = Field(
+        default=True, description="Whether what an agent was asked and what it answered is kept, without secrets."
+    )
+    brief_tokens: int = Field(
+        default=600, ge=50, le=10_000, description="How many tokens an agent is told at most when a session begins."
+    )
+    prompt_tokens: int = Field(
+        default=400, ge=0, le=10_000, description="How many tokens are added to a prompt at most; 0 adds nothing."
+    )
+
+
 class LogSettings(BaseModel):
     """What is written to standard error."""
 
@@ -423,6 +442,9 @@ class Settings(BaseSettings):
         default=SessionSettings(), description="Sessions of clients, and the history of what they call."
     )
     code: CodeSettings = Field(default=CodeSettings(), description="Indexes of repositories.")
+    hooks: HookSettings = Field(
+        default=HookSettings(), description="What agents' programs ask and tell beside calls of tools."
+    )
     log: LogSettings = Field(default=LogSettings(), description="What is written to standard error.")
 
     @field_validator("home", "project")
