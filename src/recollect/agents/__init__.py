@@ -1,1 +1,1 @@
-"""What agents' programs ask of us and tell us beside calls of tools. Knows no protocol and writes none of their files."""
+"""What agents' programs ask and tell beside calls of tools. Knows no protocol, and none of their files."""

@@ -1,10 +1,9 @@
 """Rules about what agents may do: who may make them, and what they say of a call."""
 
-import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
+from recollect.agents.paths import paths_of
 from recollect.domain.clock import Clock, system_clock
 from recollect.domain.errors import Forbidden, NotFound
 from recollect.domain.identifiers import new_id
@@ -83,16 +82,3 @@ class PermissionService:
                 f"only the owner of this machine may {deed}",
                 hint="run `recollect permissions` in a terminal, or set RECOLLECT_HOOKS_CALLERS_MAY_ALLOW",
             )
-
-
-def paths_of(folders: Sequence[str]) -> list[str]:
-    """The folders and all that they are in, without links: rules of each of these projects hold.
-
-    Not only those of the nearest project: else to make one inside would switch the rules around it off.
-    """
-    found: dict[str, None] = {}
-    for folder in folders:
-        if folder and os.path.isabs(folder) and "\0" not in folder:  # noqa: PTH117
-            path = Path(os.path.realpath(folder))
-            found.update(dict.fromkeys(map(str, (path, *path.parents))))
-    return [*found]

@@ -4,7 +4,7 @@ import logging
 import os
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -35,12 +35,14 @@ from recollect.toolkit.usage import UsageCounter
 from recollect.tools import ALL
 
 if TYPE_CHECKING:
+    from recollect.agents.hooks import HookService
     from recollect.agents.permissions import PermissionService
     from recollect.codebase.embedding.service import CodeEmbedding
     from recollect.codebase.service import CodeService
     from recollect.cortex.asking import Asker
     from recollect.cortex.briefing import Briefing
     from recollect.cortex.session_export import SessionExporter
+    from recollect.domain.hooks import HookAnswer, HookCall
     from recollect.domain.links import CodeLink
     from recollect.grounding.linking import Linker
     from recollect.grounding.service import Grounding
@@ -80,6 +82,8 @@ CODE_DATABASE = "code.db"
 EMBED_SECONDS = 5.0
 # Questions about code whose meaning is not asked for again: some thousand.
 QUESTION_CACHE_BYTES = 8 * 1024 * 1024
+# How often it is looked whether hooks of agents left something to keep.
+TOLD_SECONDS = 2.0
 # How often working memory is looked after.
 TEND_SECONDS = 30.0
 
@@ -108,6 +112,7 @@ class Application:
         self.services = Services()
         self._usage = UsageCounter()
         self._history = CallHistory(clock)
+        self._telling = anyio.Lock()
         self._adopts_jobs = adopts_jobs
         self._own_client = own_client
         self._tasks = tasks
@@ -161,6 +166,12 @@ class Application:
         await self.services.get(JobService)
         return store
 
+    async def answer_hook(self, call: "HookCall") -> "HookAnswer":
+        """What to answer an agent's program at a moment that it tells of."""
+        from recollect.agents.hooks import HookService
+
+        return await (await self.services.get(HookService)).answer(call)
+
     # -- how each service is made --------------------------------------------------------------------
 
     def _provide(self) -> None:
@@ -193,6 +204,7 @@ class Application:
         provide_named("recollect.grounding.linking.Linker", self._linker)
         provide_named("recollect.grounding.service.Grounding", self._grounding)
         provide_named("recollect.agents.permissions.PermissionService", self._permissions)
+        provide_named("recollect.agents.hooks.HookService", self._hooks)
         self.services.provide_ready(
             Health,
             Health(
@@ -299,6 +311,7 @@ class Application:
         self._tasks.start_soon(self._keep_counts, self._store)
         self._tasks.start_soon(self._keep_history)
         self._tasks.start_soon(self._fade_history, self._store)
+        self._tasks.start_soon(self._keep_told)
         self._tasks.start_soon(self._keep_compact)
         self._tasks.start_soon(self._keep_forgetting)
         self._tasks.start_soon(self._tend_working_memory)
@@ -433,7 +446,7 @@ class Application:
     async def _sessions(self) -> "SessionService":
         from recollect.memory.sessions import SessionService
 
-        return SessionService((await self.services.get(Store)).sessions, self._write_history)
+        return SessionService((await self.services.get(Store)).sessions, self._write_noted)
 
     async def _briefing(self) -> "Briefing":
         from recollect.cortex.briefing import Briefing
@@ -447,6 +460,26 @@ class Application:
 
         store, may_allow = await self.services.get(Store), self.settings.hooks.callers_may_allow
         return PermissionService(store.permissions, callers_may_allow=may_allow, clock=self._clock)
+
+    async def _hooks(self) -> "HookService":
+        from recollect.agents.hooks import HookService
+        from recollect.agents.permissions import PermissionService
+        from recollect.cortex.briefing import Briefing
+        from recollect.memory.sessions import SessionService
+
+        chosen = self.settings.hooks
+        return HookService(
+            await self.services.get(Store),
+            await self.services.get(PermissionService),
+            await self.services.get(SessionService),
+            await self.services.get(Briefing),
+            await self.services.get(MemoryService),
+            brief_tokens=chosen.brief_tokens,
+            prompt_tokens=chosen.prompt_tokens,
+            keep_turns=chosen.keep_turns,
+            keep_calls=self.settings.sessions.history,
+            clock=self._clock,
+        )
 
     async def _session_exporter(self) -> "SessionExporter":
         from recollect.cortex.session_export import SessionExporter
@@ -543,6 +576,35 @@ class Application:
         while True:
             await self._history.due()
             await self._write_history()
+
+    async def _keep_told(self) -> None:
+        """Keep what hooks of agents left since the last time."""
+        while True:
+            await anyio.sleep(TOLD_SECONDS)
+            await self._write_told()
+
+    async def _write_told(self) -> None:
+        from recollect.agents.spool import FOLDER
+
+        if not (self.settings.home / FOLDER).exists():  # no agent here has hooks
+            return
+        from recollect.agents.hooks import HookService
+        from recollect.agents.spool import give_back, take
+
+        async with self._telling:
+            for key, at, call in take(self.settings.home):
+                try:
+                    hooks = await self.services.get(HookService)
+                    await hooks.keep(call, datetime.fromtimestamp(at, UTC), key)
+                except RecollectError as error:
+                    give_back(self.settings.home, key)
+                    logger.warning("what an agent told was not kept", extra={"problem": error.message})
+                    return
+
+    async def _write_noted(self) -> None:
+        """Write all that is known of sessions and not written yet."""
+        await self._write_told()
+        await self._write_history()
 
     async def _write_history(self) -> None:
         """Write the calls that were noted; what cannot be written now is written next time."""

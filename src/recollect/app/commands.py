@@ -135,6 +135,20 @@ def mcp(tools: str | None, project: Path | None) -> None:
 
 
 @recollect.command()
+@click.argument("event")
+@click.option("--home", type=Path, help="The folder of the store.  [default: RECOLLECT_HOME or ~/.recollect]")
+def hook(event: str, home: Path | None) -> None:
+    """Answer an agent's hook: permission, session-start, user-prompt-submit, post-tool-use or stop.
+
+    Reads what the agent tells as JSON on standard input and answers as JSON on standard output. It never stops an
+    agent: whatever goes wrong, it answers {}, says why on standard error, and ends with 0.
+    """
+    from recollect.app.hooking import main
+
+    main([event, *(["--home", str(home)] if home else [])])
+
+
+@recollect.command()
 @json_option
 def doctor(as_json: bool) -> None:
     """Try everything with a real server in a temporary home: remember, recall, crash, recall again."""

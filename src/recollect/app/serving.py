@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from recollect import __version__
 from recollect.app.application import Application
 from recollect.app.instructions import INSTRUCTIONS
+from recollect.app.presence import announced
 from recollect.app.settings import Settings
 from recollect.domain.errors import Misconfigured, Unavailable
 
@@ -44,6 +45,8 @@ def _behind_edge(application: Application, tools: "ToolServer") -> "ASGIApp":
     from starlette.routing import Route
 
     from recollect.gateway.edge import Edge
+    from recollect.gateway.hooks.http import PATH as HOOKS_PATH
+    from recollect.gateway.hooks.http import HttpHooks
     from recollect.gateway.mcp.http import serve_http
     from recollect.gateway.rest.app import build_app
     from recollect.tools.asking import ask_mimo
@@ -74,6 +77,7 @@ def _behind_edge(application: Application, tools: "ToolServer") -> "ASGIApp":
         lifespan=lifespan,
     )
     api.router.routes.append(Route("/mcp", endpoint=mcp.asgi_app))
+    api.router.routes.append(Route(HOOKS_PATH, HttpHooks(application.answer_hook), methods=["POST"]))
     key = settings.api_key.get_secret_value() if settings.api_key else None
     return Edge(api, api_key=key, max_body_bytes=settings.max_body_bytes, allowed_hosts=hosts)
 
@@ -111,7 +115,7 @@ async def serve(application: Application, announce: Callable[[str], None]) -> No
         ws="none",
         timeout_graceful_shutdown=5,
     )
-    with listener:
+    with listener, announced(settings.home, url):
         await AnnouncingServer(config).serve(sockets=[listener])
 
 
