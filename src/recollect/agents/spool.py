@@ -23,7 +23,7 @@ def leave(home: Path, call: HookCall) -> bool:
     """Leave what an agent told, whole or not at all; False when too much is waiting already."""
     folder = home / FOLDER
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if len(os.listdir(folder)) >= MOST_WAITING:
+    if sum(1 for _ in folder.iterdir()) >= MOST_WAITING:
         return False
     name = new_id("hook")
     unfinished = folder / f"{name}.tmp"
@@ -38,7 +38,7 @@ def take(home: Path) -> Iterator[tuple[str, float, HookCall]]:
     folder = home / FOLDER
     _give_back(folder)
     try:
-        names = sorted(name for name in os.listdir(folder) if name.endswith(_READY))
+        names = sorted(file.name for file in folder.iterdir() if file.name.endswith(_READY))
     except FileNotFoundError:
         return
     for name in names:

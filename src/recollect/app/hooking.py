@@ -118,7 +118,7 @@ def _post(url: str, path: str, body: bytes) -> dict[str, Any]:
         raise ValueError(f"it answered {status[:80].decode('ascii', 'replace')}")
     answer = json.loads(rest.partition(b"\r\n\r\n")[2])
     if not isinstance(answer, dict):
-        raise ValueError("it answered something else")  # noqa: TRY004
+        raise ValueError("it answered something else")
     return answer  # pyright: ignore[reportUnknownVariableType]
 
 
