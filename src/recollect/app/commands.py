@@ -27,6 +27,10 @@ Start a server with `recollect serve`, or let an agent start one with `recollect
 """
 
 
+# Loaded when asked for.
+INSTALLING = ("install", "uninstall")
+
+
 class Recollect(RecollectGroup):
     """The root: its own commands first, then a group per family of tools, loaded when asked for."""
 
@@ -43,9 +47,13 @@ class Recollect(RecollectGroup):
         return families
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*super().list_commands(ctx), *self._families]
+        return [*super().list_commands(ctx), *INSTALLING, *self._families]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in INSTALLING:
+            from recollect.app.installing import commands
+
+            return getattr(commands, cmd_name)
         return super().get_command(ctx, cmd_name) or self._families.get(cmd_name.replace("_", "-"))
 
 
