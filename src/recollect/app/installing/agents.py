@@ -4,6 +4,7 @@ import os
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -144,9 +145,7 @@ def _is_our_handler(handler: Any) -> bool:
         words = shlex.split(command)
     except ValueError:
         return False
-    return NAME in command and any(
-        pair in {("hook", event) for event in events} for pair in zip(words, words[1:], strict=False)
-    )
+    return NAME in command and any(pair in {("hook", event) for event in events} for pair in pairwise(words))
 
 
 def _root(url: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _SKIP = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)*", re.S)
+_REMARK = re.compile(r"(?:[ \t]*(?://[^\n]*|/\*[^\n]*?\*/))?")
 _DECODER = json.JSONDecoder()
 DEEPEST = 100
 
@@ -71,19 +72,19 @@ def remove(text: str, path: Path, index: int | None = None) -> str:
         return text
     place = names.index(name)
     _, start, inner = node.entries[place]
-    end = inner.end
-    following = _skip(text, end)
+    following = _skip(text, inner.end)
     has_comma = text[following : following + 1] == ","
     if has_comma and place < len(names) - 1:
         return text[:start] + text[node.entries[place + 1][1] :]
-    if has_comma:  # a trailing one
-        end = following + 1
-    before = node.entries[place - 1][2].end if place else node.start + 1
+    end = following + 1 if has_comma else inner.end
     if place == 0:
-        rest = text[end : node.end - 1]
-        if not rest.strip() and not text[before:start].strip():
-            return text[:before] + text[node.end - 1 :]
-    return text[:before] + text[end:]
+        is_alone = not text[node.start + 1 : start].strip() and not text[end : node.end - 1].strip()
+        return text[: node.start + 1] + text[node.end - 1 :] if is_alone else text[:start] + text[end:]
+    before = node.entries[place - 1][2].end
+    comma = _skip(text, before)
+    between = text[comma + 1 : start].rstrip()  # such as a comment behind the entry before
+    kept = "," if has_comma else ""  # which stood there before ours did
+    return text[:before] + text[before:comma] + kept + between + text[end:]
 
 
 def value_at(text: str, path: Path) -> Any:
@@ -101,10 +102,15 @@ def _inserted(text: str, node: _Node, label: str, value: Any) -> str:
         gap = text[node.start + 1 : node.end - 1].rstrip()
         return f"{text[: node.start + 1]}{gap}\n{written}\n{indent}{text[node.end - 1 :]}"
     last = node.entries[-1][2].end
-    if text[(following := _skip(text, last)) : following + 1] == ",":
-        return f"{text[: following + 1]}\n{written},{text[following + 1 :]}"
-    ends_line = "" if "\n" in text[last : node.end - 1] else f"\n{indent}"
-    return f"{text[:last]},\n{written}{ends_line}{text[last:]}"
+    following = _skip(text, last)
+    has_comma = text[following : following + 1] == ","
+    place = following + 1 if has_comma else last
+    behind = _REMARK.match(text, place)
+    line_end = behind.end() if behind else place  # what is remarked on the same line stays on it
+    ends_line = "" if "\n" in text[line_end : node.end - 1] else f"\n{indent}"
+    comma_after = "," if has_comma else ""
+    comma = "" if has_comma else ","
+    return f"{text[:place]}{comma}{text[place:line_end]}\n{written}{comma_after}{ends_line}{text[line_end:]}"
 
 
 def _dumped(value: Any, indent: str, step: str) -> str:
