@@ -19,6 +19,7 @@ from recollect.agents.spool import FOLDER
 from recollect.app.lifespan import running
 from recollect.app.presence import announced, listening
 from recollect.app.settings import Settings
+from recollect.storage.sqlite.connections import Connection
 from recollect.toolkit.context import CallContext
 from tests.surfaces.callers import server
 
@@ -157,7 +158,7 @@ def test_125_garbage_is_answered_with_nothing_and_a_reason(tmp_path: Path, event
 
 
 def test_125_a_missing_or_broken_store_and_an_unknown_hook_stop_nobody(tmp_path: Path) -> None:
-    call = {"tool_name": "Bash", "tool_input": {}, "session_id": "s", "prompt": "x", "cwd": "/"}
+    call: dict[str, Any] = {"tool_name": "Bash", "tool_input": {}, "session_id": "s", "prompt": "x", "cwd": "/"}
     for event in ("permission", "session-start", "user-prompt-submit", "post-tool-use", "stop", "unheard-of"):
         assert hook(tmp_path / "nowhere", event, call)[0] == {}
     assert not (tmp_path / "nowhere").exists()
@@ -166,9 +167,7 @@ def test_125_a_missing_or_broken_store_and_an_unknown_hook_stop_nobody(tmp_path:
 
 
 def test_125_a_locked_store_stops_nobody(home: Path, folder: Path) -> None:
-    import apsw
-
-    connection = apsw.Connection(str(home / "recollect.db"))
+    connection = Connection(home / "recollect.db", 1.0)
     connection.execute("BEGIN EXCLUSIVE")
     call = told(folder, "PreToolUse", tool_name="Bash", tool_input={"command": "rm x"})
     assert hook(home, "permission", call)[0]["hookSpecificOutput"]["permissionDecision"] == "deny"

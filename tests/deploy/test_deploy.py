@@ -38,7 +38,7 @@ def test_128_the_container_runs_without_root_and_copies_what_there_is() -> None:
         if step == "COPY" and "--from" not in rest:
             *sources, _ = rest.split()
             assert all((PROJECT / source).exists() for source in sources), rest
-    last = {step: rest for step, rest in steps}
+    last = {step[0]: step[1] for step in steps}
     assert last["USER"] == "10001:10001"
     assert last["VOLUME"] == "/data"
     assert "/health" in last["HEALTHCHECK"]

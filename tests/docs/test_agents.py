@@ -16,9 +16,11 @@ PAGE = (Path(__file__).parents[2] / "docs" / "agents.md").read_text("utf-8")
 async def test_16_the_page_of_agents_tells_what_is_answered(tmp_path: Path) -> None:
     examples = re.findall(r"^```json (\w+)\n(.*?)^```$", PAGE, re.M | re.S)
     async with running(Settings(home=tmp_path)) as application:
-        for tool, arguments in examples:
-            answer = await application.dispatcher.call(tool, json.loads(arguments), CallContext(surface="cli"))
-    told = answer.model_dump(mode="json")
+        answers = [
+            await application.dispatcher.call(tool, json.loads(arguments), CallContext(surface="cli"))
+            for tool, arguments in examples
+        ]
+    told = answers[-1].model_dump(mode="json")
     assert (told["decision"], told["rule"]["pattern"]) == ("deny", "git push --force")
 
 

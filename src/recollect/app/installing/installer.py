@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from recollect.app.installing.agents import (
     is_our_group,
     servers_name,
 )
-from recollect.app.installing.changing import Change, carry_out, plan
+from recollect.app.installing.changing import Change, Edit, carry_out, plan
 from recollect.domain.errors import InvalidRequest
 
 RECORD = "installed.json"
@@ -35,7 +36,7 @@ def changes_to_install(wish: Wish, environment: Mapping[str, str]) -> list[Chang
 
 def changes_to_uninstall(wish: Wish, environment: Mapping[str, str], record: Mapping[str, Any]) -> list[Change]:
     """What has to change so that nothing of ours is left: what we added, and what we made for it if it is empty."""
-    files = [(configuration_file(wish, environment), lambda text: _without_server(text, wish))]
+    files: list[tuple[Path, Edit]] = [(configuration_file(wish, environment), partial(_without_server, wish=wish))]
     if wish.agent == "claude-code":
         files.append((hooks_file(wish, environment), _without_hooks))
     changes: list[Change] = []
@@ -43,7 +44,7 @@ def changes_to_uninstall(wish: Wish, environment: Mapping[str, str], record: Map
         if not file.exists():
             continue
         made = record.get(str(file), {})
-        change = plan(file, lambda text, edit=edit, made=made: _tidied(edit(text), made.get("paths", ())))
+        change = plan(file, partial(_without_ours, edit=edit, made=made.get("paths", ())))
         if change.is_needed and made.get("file") and (change.after or "").strip() in ("", "{}"):
             change = Change(file, change.before, None)
         changes.append(change)
@@ -107,7 +108,7 @@ def _without_server(text: str, wish: Wish) -> str:
 def _with_hooks(text: str, wish: Wish) -> str:
     for moment, group in hook_groups(wish).items():
         path = ("hooks", moment)
-        present = jsonc.value_at(text, path) or []
+        present: Any = jsonc.value_at(text, path) or []
         if not isinstance(present, list):
             raise ValueError(f"hooks.{moment} is no list")
         ours = [place for place, one in enumerate(present) if is_our_group(one)]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
@@ -132,7 +133,7 @@ def _made(change: Change) -> dict[str, Any]:
     """Which objects and lists a change makes on the way to our part, innermost first."""
     if change.file.suffix == ".toml":
         return {"file": change.before is None, "paths": []}
-    before = jsonc.parse(change.before) if change.before and change.before.strip() else {}
+    before: Any = jsonc.parse(change.before) if change.before and change.before.strip() else {}
     after: Any = jsonc.parse(change.after or "{}")
     ways = [("hooks", moment) for moment in HOOKS] + [(name,) for name in ("hooks", "mcpServers", "servers")]
     paths = [way for way in ways if _has(after, way) and not _has(before, way)]
@@ -145,6 +146,10 @@ def _has(value: Any, way: tuple[str, ...]) -> bool:
             return False
         value = value[name]  # pyright: ignore[reportUnknownVariableType]
     return True
+
+
+def _without_ours(text: str, edit: Edit, made: Any) -> str:
+    return _tidied(edit(text), made)
 
 
 def _tidied(text: str, paths: Any) -> str:

@@ -17,12 +17,17 @@ def tools_of(wish: Wish, entry: dict[str, Any]) -> list[str]:
     try:
         return anyio.run(_ask, wish, entry)
     except Exception as error:  # whatever the client makes of a server that does not work
-        while isinstance(error, ExceptionGroup):
-            error = error.exceptions[0]
         raise Unavailable(
-            f"what was configured does not answer: {type(error).__name__}: {error}",
+            f"what was configured does not answer: {_reason(error)}",
             hint="the configuration was written; `recollect doctor` tries everything, `recollect uninstall` undoes it",
         ) from None
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, ExceptionGroup):
+        inner: Exception = error.exceptions[0]  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        return _reason(inner)
+    return f"{type(error).__name__}: {error}"
 
 
 async def _ask(wish: Wish, entry: dict[str, Any]) -> list[str]:

@@ -1,7 +1,7 @@
 """The JSON that agents' programs send to hooks, and the JSON that they are answered."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from recollect.domain.errors import InvalidRequest
 from recollect.domain.hooks import HookAnswer, HookCall, HookEvent
@@ -35,7 +35,8 @@ def read_call(event: HookEvent, told: Any, project_folder: str | None = None) ->
     agents_event = _text(fields, "hook_event_name") or None
     if agents_event is not None and agents_event not in _AGENTS_EVENTS[event]:
         raise InvalidRequest(f"{agents_event[:80]!r} is not for the hook {event}")
-    tool_name, tool_input = _text(fields, "tool_name"), fields.get("tool_input", {})
+    tool_name = _text(fields, "tool_name")
+    tool_input: Any = fields.get("tool_input", {})
     if event in (HookEvent.PERMISSION, HookEvent.POST_TOOL_USE) and not tool_name:
         raise InvalidRequest(f"the hook {event} is told a tool_name")
     folders = [folder for folder in (project_folder, _text(fields, "cwd")) if folder]
@@ -48,7 +49,7 @@ def read_call(event: HookEvent, told: Any, project_folder: str | None = None) ->
         prompt=_text(fields, "prompt"),
         response=_text(fields, "last_assistant_message"),
         tool_name=tool_name,
-        tool_input=tool_input if isinstance(tool_input, Mapping) else {"input": tool_input},
+        tool_input=cast(Mapping[str, Any], tool_input) if isinstance(tool_input, Mapping) else {"input": tool_input},
         tool_response=fields.get("tool_response", fields.get("error")),
         succeeded=agents_event != "PostToolUseFailure",
         milliseconds=float(milliseconds) if isinstance(milliseconds, int | float) and milliseconds >= 0 else 0.0,

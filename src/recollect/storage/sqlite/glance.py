@@ -11,7 +11,7 @@ from recollect.storage.sqlite.connections import Connection
 from recollect.storage.sqlite.named_queries import load_queries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     from recollect.domain.permissions import PermissionRule
 
@@ -41,7 +41,7 @@ class NearProject:
 
 
 @contextmanager
-def glance(database: Path) -> "Iterator[Glance]":
+def glance(database: Path) -> "Generator[Glance]":
     """The store as it is now, until this ends."""
     connection = Connection(database, BUSY_SECONDS, read_only=True)
     try:
