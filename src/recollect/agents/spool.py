@@ -76,9 +76,8 @@ def _read(file: Path) -> tuple[float, HookCall] | None:
     """What a file tells; None when it is none of ours."""
     try:
         told: dict[str, Any] = json.loads(file.read_text("utf-8"))
-        call = told["call"]
-        return float(told["at"]), HookCall(
-            **{**call, "event": HookEvent(call["event"]), "folders": tuple(call["folders"])}
-        )
+        fields: dict[str, Any] = dict(told["call"])
+        fields |= {"event": HookEvent(fields["event"]), "folders": tuple(fields["folders"])}
+        return float(told["at"]), HookCall(**fields)
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None

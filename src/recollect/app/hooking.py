@@ -25,7 +25,7 @@ _LATEST_KINDS = ("general", "decision", "context", "correction")
 
 def main(arguments: list[str]) -> None:
     """Answer on standard output and end with 0, always: to an agent any other end may mean `no`."""
-    signal.signal(signal.SIGALRM, lambda *_: _end("no answer could be made in time"))
+    signal.signal(signal.SIGALRM, _lose_patience)
     signal.setitimer(signal.ITIMER_REAL, PATIENCE_SECONDS)
     try:
         answer = _answer(arguments)
@@ -34,6 +34,10 @@ def main(arguments: list[str]) -> None:
     else:
         signal.setitimer(signal.ITIMER_REAL, 0)
         _say(answer)
+
+
+def _lose_patience(_: int, __: object) -> None:
+    _end("no answer could be made in time")
 
 
 def _end(reason: str) -> None:

@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import anyio
 
@@ -25,8 +25,7 @@ def tools_of(wish: Wish, entry: dict[str, Any]) -> list[str]:
 
 def _reason(error: Exception) -> str:
     if isinstance(error, ExceptionGroup):
-        inner: Exception = error.exceptions[0]  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-        return _reason(inner)
+        return _reason(cast(Exception, error.exceptions[0]))  # pyright: ignore[reportUnknownMemberType]
     return f"{type(error).__name__}: {error}"
 
 

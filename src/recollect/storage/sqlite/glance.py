@@ -69,7 +69,7 @@ class Glance:
 
     def latest(self, project_id: str | None, kinds: Sequence[str], limit: int) -> list[Note]:
         """What was kept last of these kinds, in this project or for all."""
-        values = {"project_id": project_id, "kinds": json.dumps([*kinds]), "limit": limit}
+        values = {"project_id": project_id, "session_id": None, "kinds": json.dumps([*kinds]), "limit": limit}
         return [Note(*row) for row in self._connection.execute(_SQL["latest"], values)]
 
     def fitting(
@@ -77,7 +77,13 @@ class Glance:
     ) -> list[Note]:
         """The best of what has at least so many of these terms."""
         match = " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
-        values = {"project_id": project_id, "kinds": json.dumps([*kinds]), "match": match, "limit": CANDIDATES}
+        values = {
+            "project_id": project_id,
+            "session_id": None,
+            "kinds": json.dumps([*kinds]),
+            "match": match,
+            "limit": CANDIDATES,
+        }
         rows = self._connection.execute(_SQL["fitting"], values) if terms else []
         wanted = set(terms)
         return [Note(*note) for *note, words in rows if len(wanted.intersection(words.split())) >= least][:limit]

@@ -14,13 +14,13 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def rules_by(connection: Connection, query: str, values: Mapping[str, Any]) -> list[PermissionRule]:
-    """The rules that one of the queries gives."""
-    return [_rule(row) for row in connection.execute(_SQL[query], values)]
+    """The rules that a query for their columns gives."""
+    return [_rule(row) for row in connection.execute(query, values)]
 
 
 def rules_at(connection: Connection, paths: Sequence[str]) -> list[PermissionRule]:
     """The rules that hold in a folder, given the paths of it and of all that it is in."""
-    return rules_by(connection, "holding_at", {"paths": json.dumps([*paths])})
+    return rules_by(connection, _SQL["holding_at"], {"paths": json.dumps([*paths])})
 
 
 def _rule(row: Sequence[Any]) -> PermissionRule:

@@ -29,26 +29,26 @@ class SqlitePermissions:
             if rule.project_id is not None and not connection.execute(known, {"id": rule.project_id}):
                 raise NotFound(f"there is no project {rule.project_id[:80]!r}", hint="list_projects shows all")
             connection.execute(_SQL["add"], values)
-            (kept,) = rules_by(connection, "same", values)
+            (kept,) = rules_by(connection, _SQL["same"], values)
             return kept, kept.id == rule.id
 
         return await self._writer.write(work)
 
     async def list(self, project_id: str | None) -> Sequence[PermissionRule]:
         return await self._readers.read(
-            lambda connection: rules_by(connection, "of_project", {"project_id": project_id})
+            lambda connection: rules_by(connection, _SQL["of_project"], {"project_id": project_id})
         )
 
     async def holding_at(self, paths: Sequence[str]) -> Sequence[PermissionRule]:
         return await self._readers.read(lambda connection: rules_at(connection, paths))
 
     async def get(self, rule_id: str) -> PermissionRule | None:
-        rules = await self._readers.read(lambda connection: rules_by(connection, "get", {"id": rule_id}))
+        rules = await self._readers.read(lambda connection: rules_by(connection, _SQL["get"], {"id": rule_id}))
         return rules[0] if rules else None
 
     async def remove(self, rule_id: str) -> PermissionRule | None:
         def work(connection: Connection) -> PermissionRule | None:
-            rules = rules_by(connection, "get", {"id": rule_id})
+            rules = rules_by(connection, _SQL["get"], {"id": rule_id})
             connection.execute(_SQL["remove"], {"id": rule_id})
             return rules[0] if rules else None
 
