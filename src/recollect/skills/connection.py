@@ -1,0 +1,182 @@
+"""A session with a running skill, over its pipes or over HTTP, in whichever era of the protocol it speaks."""
+
+import logging
+import os
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.abc
+import httpx2
+import mcp_types as types
+from mcp import Client, MCPError
+from mcp.client import IncomingMessage
+from mcp.client._transport import TransportStreams  # mcp 2.3 has no public name for it
+from mcp.client.streamable_http import streamable_http_client
+from mcp.client.subscriptions import SubscriptionLost
+from mcp.shared.exceptions import NoBackChannelError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import TypeAdapter, ValidationError
+
+from recollect.skills.configuration import CommandSkill, HttpSkill, SkillConfig
+from recollect.skills.process import Bounds, SkillProcess, started
+from recollect.skills.schemas import MOST_TOOLS, SkillTool, tools_of
+from recollect.skills.transport import messages
+
+logger = logging.getLogger("recollect.skills")
+
+STEP_SECONDS = 30.0
+MOST_PAGES = 100
+
+Progress = Callable[[float, float | None, str | None], Awaitable[None]]
+_AS_IT_CAME = TypeAdapter(dict[str, Any])
+
+
+class BrokenSkill(Exception):
+    """The skill is not there, or does not speak the protocol."""
+
+
+class Connection:
+    """One session. It is used by many tasks, and owned by the one that entered it."""
+
+    def __init__(self, skill: str, process: SkillProcess | None) -> None:
+        self.process = process
+        self.ended = anyio.Event()
+        self.tools_changed = anyio.Event()
+        self.heard = 0
+        """How many messages came from it; a skill that hangs sends none."""
+        self._skill = skill
+        self._client: Client | None = None
+
+    @property
+    def client(self) -> Client:
+        if self._client is None:
+            raise BrokenSkill("it is not connected")
+        return self._client
+
+    async def tools(self) -> Sequence[SkillTool]:
+        """All of its tools as it tells them now."""
+        declared: list[dict[str, Any]] = []
+        cursor: str | None = None
+        for _ in range(MOST_PAGES):
+            with anyio.fail_after(STEP_SECONDS):
+                page = await self.client.session.list_tools(params=types.PaginatedRequestParams(cursor=cursor))
+            declared += [tool.model_dump(mode="json", by_alias=True, exclude_unset=True) for tool in page.tools]
+            cursor = page.next_cursor
+            if cursor is None or len(declared) >= MOST_TOOLS:
+                break
+        return tools_of(self._skill, declared) or []
+
+    async def call(self, name: str, arguments: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+        """What the tool answered, exactly as it came. Being cancelled tells the skill to stop."""
+        params = types.CallToolRequestParams(name=name, arguments=dict(arguments))
+        # Not the session's `call_tool`: it drops what it does not know, and judges what is not ours to judge.
+        answer = await self.client.session.send_request(
+            types.CallToolRequest(params=params), _AS_IT_CAME, progress_callback=progress
+        )
+        if answer.get("resultType", "complete") != "complete":
+            raise BrokenSkill("it asks its user for more, and there is none behind this server")
+        return answer
+
+    async def noticed(self, message: IncomingMessage) -> None:
+        self.heard += 1
+        if isinstance(message, types.ToolListChangedNotification):
+            self.tools_changed.set()
+
+    async def watch_tools(self) -> None:
+        """Notice changes of its tools in the modern era, in which a client must ask for that."""
+        capabilities = self.client.server_capabilities.tools
+        if self.client.protocol_version not in MODERN_PROTOCOL_VERSIONS or not (
+            capabilities and capabilities.list_changed
+        ):
+            return
+        with suppress(MCPError, SubscriptionLost, TimeoutError, NoBackChannelError, anyio.ClosedResourceError):
+            async with self.client.listen(tools_list_changed=True) as changes:
+                async for _ in changes:
+                    self.tools_changed.set()
+
+    def adopt(self, client: Client) -> None:
+        self._client = client
+
+
+@asynccontextmanager
+async def connected(
+    skill: str, config: SkillConfig, *, folder: Path, bounds: Bounds, max_message_bytes: int
+) -> AsyncGenerator[Connection]:
+    """A session with the skill, which runs for as long as this is entered."""
+    match config:
+        case CommandSkill():
+            environment = config.environment(os.environ)
+            async with started(config.command, config.args, environment, folder, bounds) as process:
+                connection = Connection(skill, process)
+                async with _session(connection, messages(process, max_message_bytes)):
+                    yield connection
+        case HttpSkill():
+            limits = httpx2.Timeout(STEP_SECONDS, read=config.call_seconds + STEP_SECONDS)
+            headers = config.sent_headers(os.environ)
+            connection = Connection(skill, None)
+            async with httpx2.AsyncClient(headers=headers, timeout=limits, trust_env=False) as http:
+                pipes = streamable_http_client(config.url, http_client=http)
+                async with _session(connection, pipes):
+                    yield connection
+
+
+@asynccontextmanager
+async def _session(connection: Connection, pipes: Any) -> AsyncGenerator[None]:
+    client = Client(_Ending(pipes, connection), message_handler=connection.noticed, cache=None)
+    with anyio.move_on_after(STEP_SECONDS) as step:
+        await client.__aenter__()
+    if step.cancelled_caught:
+        raise BrokenSkill(f"it did not greet within {STEP_SECONDS:.0f} s")
+    connection.adopt(client)
+    try:
+        yield
+    finally:
+        await client.__aexit__(None, None, None)
+
+
+class _Ending:
+    """A transport that says when the other side has ended."""
+
+    def __init__(self, pipes: Any, connection: Connection) -> None:
+        self._pipes = pipes
+        self._connection = connection
+
+    async def __aenter__(self) -> TransportStreams:
+        arrived, outgoing = await self._pipes.__aenter__()
+        return _Noticing(arrived, self._connection), outgoing
+
+    async def __aexit__(self, *error: Any) -> bool | None:
+        return await self._pipes.__aexit__(*error)
+
+
+class _Noticing:
+    """The stream of its messages, which notices each and the end."""
+
+    def __init__(self, inner: Any, connection: Connection) -> None:
+        self._inner = inner
+        self._connection = connection
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def __aiter__(self) -> "_Noticing":
+        return self
+
+    async def __anext__(self) -> Any:
+        try:
+            message = await self._inner.__anext__()
+        except BaseException:
+            self._connection.ended.set()
+            raise
+        self._connection.heard += 1
+        return message
+
+    async def __aenter__(self) -> "_Noticing":
+        await self._inner.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: Any) -> bool | None:
+        return await self._inner.__aexit__(*error)
