@@ -3,9 +3,10 @@
 import logging
 import os
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from functools import cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
@@ -59,6 +60,8 @@ if TYPE_CHECKING:
     from recollect.memory.transfer.folders import TransferFolders
     from recollect.memory.transfer.importing import Importer
     from recollect.memory.working import WorkingMemory
+    from recollect.skills.schemas import SkillTool
+    from recollect.skills.service import Skills
     from recollect.storage.code import CodeStore
     from recollect.storage.sqlite.code import SqliteCode
     from recollect.toolkit.resources import Resources
@@ -116,7 +119,10 @@ class Application:
         self._models: ModelsInUse | None = None
         self._memories: MemoryService | None = None
         self._language_model: LanguageModel | None = None
+        self._tools_changed: set[Callable[[], Awaitable[None]]] = set()
         self._provide()
+        if self._skills_file.exists():
+            self._publish_skills(self.skills.tools())
         history = self._history if settings.sessions.history else None
         self.dispatcher = Dispatcher(self.registry, self.services, self._usage, history)
         self.listing = Listing(self.registry, Toolset(settings.tools), self._uses)
@@ -160,6 +166,50 @@ class Application:
         await self.services.get(JobService)
         return store
 
+    def when_tools_change(self, tell: Callable[[], Awaitable[None]]) -> None:
+        """Have this called whenever the tools are others; to ask for it again changes nothing."""
+        self._tools_changed.add(tell)
+
+    @cached_property
+    def skills(self) -> "Skills":
+        """Other servers whose tools are ours; none of them runs before it is needed."""
+        from recollect.skills.configuration import COMMANDS, OTHER_COMMANDS, VARIABLES, Policy
+        from recollect.skills.process import Bounds, Surroundings
+        from recollect.skills.service import SkillRules, Skills
+
+        chosen, home = self.settings.skills, self.settings.home
+        rules = SkillRules(
+            file=self._skills_file,
+            cache_folder=home / "derived" / "skills",
+            policy=Policy(
+                {**dict.fromkeys(chosen.commands, OTHER_COMMANDS), **COMMANDS}, VARIABLES | set(chosen.variables)
+            ),
+            surroundings=Surroundings(home, Bounds(chosen.memory_bytes), self.settings.max_body_bytes),
+            max_processes=chosen.max_processes,
+            pause_seconds=chosen.pause_seconds,
+        )
+        return Skills(rules, self._tasks, self._publish_skills, clock=self._clock)
+
+    def learn_skills(self) -> None:
+        """Ask those skills for their tools that never told them."""
+        if self._skills_file.exists():
+            self._tasks.start_soon(self.skills.learn)
+
+    @property
+    def _skills_file(self) -> Path:
+        return self.settings.home / self.settings.skills.file
+
+    async def _get_skills(self) -> "Skills":
+        return self.skills
+
+    def _publish_skills(self, found: "Sequence[SkillTool]") -> None:
+        from recollect.tools.skill_tools import tools_of_skills
+
+        if taken := self.registry.welcome(tools_of_skills(found, self._get_skills)):
+            logger.warning("tools of skills have names that are taken", extra={"tools": taken})
+        for tell in self._tools_changed:
+            self._tasks.start_soon(tell)
+
     # -- how each service is made --------------------------------------------------------------------
 
     def _provide(self) -> None:
@@ -191,6 +241,7 @@ class Application:
         provide_named("recollect.codebase.service.CodeService", self._code_service)
         provide_named("recollect.grounding.linking.Linker", self._linker)
         provide_named("recollect.grounding.service.Grounding", self._grounding)
+        provide_named("recollect.skills.service.Skills", self._get_skills)
         self.services.provide_ready(
             Health,
             Health(

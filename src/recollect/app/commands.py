@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from recollect.app.settings import Settings
     from recollect.storage.store import Store
     from recollect.toolkit.dispatcher import Dispatcher
+    from recollect.toolkit.offering import Offering
 
 T = TypeVar("T")
 
@@ -120,8 +121,13 @@ def mcp(tools: str | None, project: Path | None) -> None:
         async with deferred(settings, own_client=client) as application:
             if settings.tools != "core":
                 application()  # a list that cannot be made is refused now, not at the client's first look
+
+            def offering() -> "Offering":
+                application().when_tools_change(server.announce_tools_changed)
+                return application().offering
+
             server = build_server(
-                lambda: application().offering,
+                offering,
                 version=__version__,
                 instructions=INSTRUCTIONS,
                 patience=settings.jobs.patience_seconds,

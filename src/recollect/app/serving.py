@@ -30,13 +30,15 @@ def build_http(application: Application) -> "ASGIApp":
 def _tool_server(application: Application) -> "ToolServer":
     from recollect.gateway.mcp.server import build_server
 
-    return build_server(
+    server = build_server(
         lambda: application.offering,
         version=__version__,
         instructions=INSTRUCTIONS,
         patience=application.settings.jobs.patience_seconds,
         surface="mcp-http",
     )
+    application.when_tools_change(server.announce_tools_changed)
+    return server
 
 
 def _behind_edge(application: Application, tools: "ToolServer") -> "ASGIApp":
@@ -86,6 +88,7 @@ async def serve(application: Application, announce: Callable[[str], None]) -> No
     refuse_open_door(settings)
     listener = _listen(settings.host, settings.port)
     await application.open()
+    application.learn_skills()
     url = _url(listener, settings.host)
     tools = _tool_server(application)
 

@@ -353,6 +353,31 @@ class CodeSettings(BaseModel):
         return None if choice.provider == "local" and choice.model in (None, BUNDLED) else choice
 
 
+class SkillSettings(BaseModel):
+    """Other MCP servers whose tools are ours."""
+
+    file: Path = Field(
+        default=Path("skills.json"), description="Where the skills are written down; from the home when not absolute."
+    )
+    commands: list[str] = Field(
+        default_factory=list[str],
+        description="Commands that skills may be started by, beside npx, docker, node, python and python3.",
+    )
+    variables: list[str] = Field(
+        default_factory=list[str],
+        description="Variables that `${NAME}` in skills.json may name, beside the usual ones.",
+    )
+    max_processes: int = Field(
+        default=10, ge=1, le=100, description="How many skills may run at a time; the longest unused one is ended."
+    )
+    memory_bytes: int = Field(
+        default=2 * 1024**3, ge=64 * 1024**2, description="How much memory each program of a skill may use (Linux)."
+    )
+    pause_seconds: float = Field(
+        default=30, ge=0, le=3600, description="How long a skill that failed too often is left alone."
+    )
+
+
 class LogSettings(BaseModel):
     """What is written to standard error."""
 
@@ -423,6 +448,7 @@ class Settings(BaseSettings):
         default=SessionSettings(), description="Sessions of clients, and the history of what they call."
     )
     code: CodeSettings = Field(default=CodeSettings(), description="Indexes of repositories.")
+    skills: SkillSettings = Field(default=SkillSettings(), description="Other MCP servers whose tools are ours.")
     log: LogSettings = Field(default=LogSettings(), description="What is written to standard error.")
 
     @field_validator("home", "project")

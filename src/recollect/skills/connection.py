@@ -1,14 +1,12 @@
 """A session with a running skill, over its pipes or over HTTP, in whichever era of the protocol it speaks."""
 
-import logging
+import math
 import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 import anyio
-import anyio.abc
 import httpx2
 import mcp_types as types
 from mcp import Client, MCPError
@@ -18,14 +16,12 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import SubscriptionLost
 from mcp.shared.exceptions import NoBackChannelError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from recollect.skills.configuration import CommandSkill, HttpSkill, SkillConfig
-from recollect.skills.process import Bounds, SkillProcess, started
+from recollect.skills.process import SkillProcess, Surroundings, started
 from recollect.skills.schemas import MOST_TOOLS, SkillTool, tools_of
 from recollect.skills.transport import messages
-
-logger = logging.getLogger("recollect.skills")
 
 STEP_SECONDS = 30.0
 MOST_PAGES = 100
@@ -103,15 +99,19 @@ class Connection:
 
 @asynccontextmanager
 async def connected(
-    skill: str, config: SkillConfig, *, folder: Path, bounds: Bounds, max_message_bytes: int
+    skill: str,
+    config: SkillConfig,
+    surroundings: Surroundings,
+    on_process: Callable[[SkillProcess], None],
 ) -> AsyncGenerator[Connection]:
-    """A session with the skill, which runs for as long as this is entered."""
+    """A session with the skill, which runs for as long as this is entered; `on_process` gets its program first."""
     match config:
         case CommandSkill():
             environment = config.environment(os.environ)
-            async with started(config.command, config.args, environment, folder, bounds) as process:
+            async with started(config.command, config.args, environment, surroundings) as process:
+                on_process(process)
                 connection = Connection(skill, process)
-                async with _session(connection, messages(process, max_message_bytes)):
+                async with _session(connection, messages(process, surroundings.max_message_bytes)):
                     yield connection
         case HttpSkill():
             limits = httpx2.Timeout(STEP_SECONDS, read=config.call_seconds + STEP_SECONDS)
@@ -125,16 +125,14 @@ async def connected(
 
 @asynccontextmanager
 async def _session(connection: Connection, pipes: Any) -> AsyncGenerator[None]:
-    client = Client(_Ending(pipes, connection), message_handler=connection.noticed, cache=None)
-    with anyio.move_on_after(STEP_SECONDS) as step:
-        await client.__aenter__()
-    if step.cancelled_caught:
+    with anyio.CancelScope(deadline=anyio.current_time() + STEP_SECONDS) as greeting:
+        client = Client(_Ending(pipes, connection), message_handler=connection.noticed, cache=None)
+        async with client:
+            greeting.deadline = math.inf
+            connection.adopt(client)
+            yield
+    if greeting.cancelled_caught:
         raise BrokenSkill(f"it did not greet within {STEP_SECONDS:.0f} s")
-    connection.adopt(client)
-    try:
-        yield
-    finally:
-        await client.__aexit__(None, None, None)
 
 
 class _Ending:

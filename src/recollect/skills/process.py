@@ -18,7 +18,7 @@ SUPERVISOR = Path(__file__).with_name("supervisor.py")
 TAIL_BYTES = 16 * 1024
 TOLD_LINES, TOLD_CHARACTERS = 10, 300
 # After so much at once the reader rests: a program that floods it must not keep the server from its other work.
-READ_BYTES, REST_SECONDS = 64 * 1024, 0.02
+READ_BYTES, REST_SECONDS = 64 * 1024, 0.002
 # How long it may take to end by itself once its input has ended, and what its supervisor then needs to make it.
 LEAVE_SECONDS, FORCE_SECONDS = 2.0, 5.0
 
@@ -29,6 +29,15 @@ class Bounds:
 
     memory_bytes: int = 2 * 1024**3
     open_files: int = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Where skills run, and within what."""
+
+    folder: Path
+    bounds: Bounds = Bounds()
+    max_message_bytes: int = 16 * 1024 * 1024
 
 
 class SkillProcess:
@@ -42,6 +51,8 @@ class SkillProcess:
         self._process = process
         self._lifeline = lifeline
         self._tail = bytearray()
+        self.heard_out = anyio.Event()
+        """Set when it can say nothing more."""
 
     def last_words(self) -> list[str]:
         """The last lines of its standard error, without secrets."""
@@ -61,6 +72,7 @@ class SkillProcess:
                 self._keep(some)
                 if len(some) >= READ_BYTES // 2:
                     await anyio.sleep(REST_SECONDS)
+        self.heard_out.set()
 
     async def learn_pid(self) -> None:
         with suppress(OSError, ValueError):
@@ -96,18 +108,18 @@ class SkillProcess:
 
 @asynccontextmanager
 async def started(
-    command: str, args: tuple[str, ...], environment: Mapping[str, str], folder: Path, bounds: Bounds
+    command: str, args: tuple[str, ...], environment: Mapping[str, str], surroundings: Surroundings
 ) -> AsyncGenerator[SkillProcess]:
     """The program, running for as long as this is entered."""
     ours, theirs = socket.socketpair()
     ours.setblocking(False)
     supervising = [sys.executable, "-I", "-S", os.fspath(SUPERVISOR), str(theirs.fileno())]
-    limits = [str(bounds.memory_bytes), str(bounds.open_files)]
+    limits = [str(surroundings.bounds.memory_bytes), str(surroundings.bounds.open_files)]
     try:
         process = await anyio.open_process(
             [*supervising, *limits, command, *args],
             env=environment,
-            cwd=folder,
+            cwd=surroundings.folder,
             start_new_session=True,
             pass_fds=(theirs.fileno(),),
         )

@@ -19,6 +19,7 @@ from recollect.jobs.service import Handler, JobRun, JobService
 from recollect.toolkit.border import accept, printable
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Tool
+from recollect.toolkit.foreign import ForeignAnswer
 from recollect.toolkit.history import CallHistory, memory_ids_in
 from recollect.toolkit.jobview import job_view
 from recollect.toolkit.registry import Registry
@@ -93,7 +94,7 @@ class Dispatcher:
                 },
             )
             if self._history is not None and tool is not None and context.client is not None:
-                ended_with = problem if answer is None else answer
+                ended_with = problem if answer is None else _told(answer)
                 self._history.note(
                     context.client,
                     tool.name,
@@ -152,6 +153,11 @@ class Dispatcher:
         if not tool.destructive:  # which names what it erased, and has none of its words
             run.tells_of = memory_ids_in(result)
         return result
+
+
+def _told(answer: BaseModel) -> BaseModel | str:
+    """The answer for the history, in which one that tells of a failure is a failure."""
+    return answer.model_dump_json() if isinstance(answer, ForeignAnswer) and answer.is_error else answer
 
 
 def _answer(tool: Tool, job: Job) -> BaseModel:

@@ -14,6 +14,9 @@ class Registry:
 
     def __init__(self, tools: Iterable[Tool]) -> None:
         self._tools: dict[str, Tool | Place] = {}
+        self._guests: list[str] = []
+        self.revision = 0
+        """Another number whenever the tools are others."""
         for tool in tools.places if isinstance(tools, Catalogue) else tools:
             if tool.name in self._tools:
                 raise ValueError(f"two tools are called {tool.name}")
@@ -35,6 +38,21 @@ class Registry:
         near = nearest_names(name, self._tools)
         hint = f"did you mean {' or '.join(near)}?" if near else "search_tools finds tools by what they do"
         raise UnknownTool(f"there is no tool called {name[:100]!r}", hint=hint, details={"nearest": near})
+
+    def welcome(self, guests: Iterable[Tool]) -> Sequence[str]:
+        """Have these tools beside our own, instead of those welcomed before; the names that were taken already."""
+        for name in self._guests:
+            del self._tools[name]
+        self._guests = []
+        taken: list[str] = []
+        for guest in guests:
+            if guest.name in self._tools:
+                taken.append(guest.name)
+            else:
+                self._tools[guest.name] = guest
+                self._guests.append(guest.name)
+        self.revision += 1
+        return taken
 
     @property
     def names(self) -> Sequence[str]:
@@ -67,7 +85,11 @@ class Toolset:
 
     def select(self, registry: Registry, uses: Mapping[str, int]) -> Sequence[Tool]:
         """The listed tools, most used first; ties keep the order declared, so the list is stable."""
-        wanted = self.checked(registry)
+        return self.chosen(self.checked(registry), registry, uses)
+
+    @staticmethod
+    def chosen(wanted: Collection[str], registry: Registry, uses: Mapping[str, int]) -> Sequence[Tool]:
+        """The same of what was found to be right before, whatever there is of it now."""
         chosen = [
             tool
             for tool in registry

@@ -35,6 +35,7 @@ from recollect.gateway.mcp.paging import page_of
 from recollect.gateway.mcp.resources import ANNOUNCE_SECONDS, RequestContext, ResourceDoor
 from recollect.gateway.mcp.text import transportable
 from recollect.toolkit.context import CallContext
+from recollect.toolkit.foreign import ForeignAnswer, ForeignTool
 from recollect.toolkit.offering import Offering
 
 if TYPE_CHECKING:
@@ -205,6 +206,8 @@ def _http_client(headers: Mapping[str, str], protocol_version: str) -> str | Non
 
 
 def _listed(tool: "Tool") -> ListedTool:
+    if isinstance(tool, ForeignTool):  # as its own server tells it, with every hint that it gives
+        return ListedTool.model_validate({**tool.declared, "name": tool.name})
     return ListedTool(
         name=tool.name,
         title=tool.title,
@@ -222,6 +225,8 @@ def _listed(tool: "Tool") -> ListedTool:
 
 def _answer(result: BaseModel) -> CallToolResult:
     """The result as data for programs, and the same as text for models."""
+    if isinstance(result, ForeignAnswer):
+        return CallToolResult.model_validate(result.model_dump(by_alias=True))
     structured = result.model_dump(mode="json")
     try:
         text = to_json(structured).decode()
