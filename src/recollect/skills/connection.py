@@ -14,7 +14,6 @@ from mcp.client import IncomingMessage
 from mcp.client._transport import TransportStreams  # mcp 2.3 has no public name for it
 from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import SubscriptionLost
-from mcp.shared.exceptions import NoBackChannelError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import TypeAdapter
 
@@ -41,6 +40,8 @@ class Connection:
         self.process = process
         self.ended = anyio.Event()
         self.tools_changed = anyio.Event()
+        self.is_watched = anyio.Event()
+        """Set when no change of its tools can be missed any more."""
         self.heard = 0
         """How many messages came from it; a skill that hangs sends none."""
         self._skill = skill
@@ -83,15 +84,16 @@ class Connection:
 
     async def watch_tools(self) -> None:
         """Notice changes of its tools in the modern era, in which a client must ask for that."""
-        capabilities = self.client.server_capabilities.tools
-        if self.client.protocol_version not in MODERN_PROTOCOL_VERSIONS or not (
-            capabilities and capabilities.list_changed
-        ):
-            return
-        with suppress(MCPError, SubscriptionLost, TimeoutError, NoBackChannelError, anyio.ClosedResourceError):
-            async with self.client.listen(tools_list_changed=True) as changes:
-                async for _ in changes:
-                    self.tools_changed.set()
+        try:
+            capabilities = self.client.server_capabilities.tools
+            if self.client.protocol_version in MODERN_PROTOCOL_VERSIONS and capabilities and capabilities.list_changed:
+                with suppress(MCPError, SubscriptionLost, TimeoutError):
+                    async with self.client.listen(tools_list_changed=True) as changes:
+                        self.is_watched.set()
+                        async for _ in changes:
+                            self.tools_changed.set()
+        finally:
+            self.is_watched.set()
 
     def adopt(self, client: Client) -> None:
         self._client = client

@@ -182,12 +182,13 @@ class SkillLife:
         was_connected = False
         try:
             async with connected(self.name, self.entry.config, self._surroundings, self._take) as connection:
-                self._learn(await connection.tools())
-                self._connection, was_connected = connection, True
-                self._settled.set()
                 async with anyio.create_task_group() as watching:
                     watching.start_soon(connection.watch_tools)
+                    await connection.is_watched.wait()
+                    self._learn(await connection.tools())
                     watching.start_soon(self._relearn, connection)
+                    self._connection, was_connected = connection, True
+                    self._settled.set()
                     await _first_of(connection.ended, self._stop)
                     self._connection, self._settled = None, anyio.Event()
                     watching.cancel_scope.cancel()

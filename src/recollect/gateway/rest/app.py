@@ -1,6 +1,7 @@
 """The REST application: routes over the dispatcher, the list of tools, the resources, and the jobs."""
 
-from functools import cache
+from copy import deepcopy
+from functools import lru_cache
 from typing import Annotated, Any
 
 from fastapi import FastAPI
@@ -96,12 +97,12 @@ def build_app(
     _answer_failures(app)
     own_document = app.openapi
 
-    @cache
-    def openapi() -> dict[str, Any]:
+    @lru_cache(maxsize=1)
+    def document_of(revision: int) -> dict[str, Any]:
         own_models = (ErrorBody, AnyJob, ToolDescription, ToolList, ResourceList, Liveness, MimoFailure)
-        return with_tools(own_document(), dispatcher.registry, own_models, requires_key=requires_key, mimo_ask=mimo_ask)
+        return with_tools(deepcopy(own_document()), dispatcher.registry, own_models, requires_key=requires_key, mimo_ask=mimo_ask)
 
-    app.openapi = openapi
+    app.openapi = lambda: document_of(dispatcher.registry.revision)
     return app
 
 
