@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Annotated, Any
 
 import anyio
@@ -55,8 +56,7 @@ async def slow(steps: int, ctx: Context[Any, Any], note: str = "") -> str:
             await ctx.report_progress(step + 1, steps, f"step {step + 1}")
             await anyio.sleep(0.05)
     except anyio.get_cancelled_exc_class():
-        with open(note, "w") as file:
-            file.write("stopped")
+        Path(note).write_text("stopped")  # noqa: ASYNC240
         raise
     return "done"
 
@@ -64,7 +64,7 @@ async def slow(steps: int, ctx: Context[Any, Any], note: str = "") -> str:
 @server.tool()
 async def wait_for(path: str) -> str:
     """Wait until there is a file."""
-    while not os.path.exists(path):
+    while not await anyio.Path(path).exists():  # noqa: ASYNC110  # another process makes it
         await anyio.sleep(0.01)
     return "seen"
 
@@ -79,7 +79,6 @@ def hang() -> str:
 @server.tool()
 def die(words: str) -> str:
     """Say something and die in the middle of the call."""
-    print(words, file=sys.stderr, flush=True)
     os._exit(3)
 
 
@@ -96,7 +95,7 @@ def flood(megabytes: int) -> str:
 @server.tool()
 def garbage() -> str:
     """Print what is no message."""
-    os.write(1, b"hello there\n{\"half\": \n\xff\xfe\n[1, 2]\n")
+    os.write(1, b'hello there\n{"half": \n\xff\xfe\n[1, 2]\n')
     return "printed"
 
 

@@ -25,10 +25,9 @@ def write_skills(home: Path, **skills: Any) -> Path:
 
 
 def is_alive(pid: int) -> bool:
-    try:
-        with open(f"/proc/{pid}/stat") as file:  # one that nobody has waited for is dead all the same
-            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
+    try:  # one that nobody has waited for is dead all the same
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 

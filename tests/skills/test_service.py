@@ -17,7 +17,15 @@ from recollect.app.application import Application
 from recollect.app.lifespan import running
 from recollect.app.settings import Settings, SkillSettings
 from recollect.domain.callers import Caller
-from recollect.domain.errors import Busy, Conflict, Forbidden, InvalidRequest, Misconfigured, RecollectError, Unavailable
+from recollect.domain.errors import (
+    Busy,
+    Conflict,
+    Forbidden,
+    InvalidRequest,
+    Misconfigured,
+    RecollectError,
+    Unavailable,
+)
 from recollect.skills import connection, life, service
 from recollect.toolkit.context import CallContext
 from tests.skills.conftest import is_alive, program, write_skills
@@ -51,7 +59,7 @@ async def opened(home: Path, **settings: Any) -> AsyncGenerator[Home]:
 
 async def until(true: Callable[[], bool]) -> None:
     with anyio.fail_after(5):
-        while not true():
+        while not true():  # noqa: ASYNC110  # of many kinds of things, also in other processes
             await anyio.sleep(0.01)
 
 
@@ -64,7 +72,8 @@ async def test_038_a_skill_is_started_by_its_first_call_and_listed_before(home: 
         assert await first.text("kid_add", a=1, b=2) == "3"
         assert (await first.status("kid"))["status"] == "running"
     cached = json.loads((home / "derived" / "skills" / "kid.json").read_text())
-    assert cached["tools"][0]["name"] == "add" and "PATH" not in json.dumps(cached)
+    assert cached["tools"][0]["name"] == "add"
+    assert "PATH" not in json.dumps(cached)
     async with running(Settings(home=home)) as application:  # of which nobody asked to learn anything
         assert "kid_add" in [tool.name for tool in await application.listing.tools()]
         assert (await Home(application).status("kid"))["pid"] is None
@@ -81,9 +90,11 @@ async def test_038_the_answer_comes_as_it_was_given(home: Path) -> None:
             {"name": "x", "type": "resource_link", "uri": "file:///x"},
             {"text": "see x", "type": "text"},
         ]
-        assert linked["structuredContent"] == {"x": [1, None, {"y": "z"}]} and linked["_meta"]["a/b"] == 1
+        assert linked["structuredContent"] == {"x": [1, None, {"y": "z"}]}
+        assert linked["_meta"]["a/b"] == 1
         picture = await app.call("kid_picture")
-        assert picture["content"][0]["type"] == "image" and "structuredContent" not in picture
+        assert picture["content"][0]["type"] == "image"
+        assert "structuredContent" not in picture
         assert (await app.call("kid_fail", text="no"))["isError"] is True
 
 
@@ -93,7 +104,8 @@ async def test_017_a_skill_sees_only_what_is_named(home: Path, monkeypatch: pyte
     write_skills(home, kid=program(TOKEN="<${GITHUB_TOKEN}>"))
     async with opened(home) as app:
         seen = (await app.call("kid_environment"))["structuredContent"]
-        assert seen["TOKEN"] == "<given>" and set(seen) <= {"TOKEN", "PATH", "HOME", "LANG", "LC_CTYPE"}
+        assert seen["TOKEN"] == "<given>"
+        assert set(seen) <= {"TOKEN", "PATH", "HOME", "LANG", "LC_CTYPE"}
 
 
 async def test_038_an_invalid_skill_is_told_and_the_others_work(home: Path) -> None:
@@ -147,7 +159,7 @@ async def test_017_a_skill_that_hangs_is_given_up_and_replaced(home: Path, monke
     monkeypatch.setattr("recollect.skills.process.LEAVE_SECONDS", 0.1)
     write_skills(home, kid=program())
     async with opened(home) as app:
-        with pytest.raises(Unavailable, match="did not answer hang within 0.5 s") as caught:
+        with pytest.raises(Unavailable, match="did not answer hang") as caught:
             await app.call("kid_hang")
         assert (caught.value.details["reason"], caught.value.details["timeout_ms"]) == ("timeout", 500)
         assert await app.text("kid_add", a=1, b=2) == "3"
@@ -232,7 +244,8 @@ async def test_039_a_reload_waits_for_running_calls_and_keeps_others_out(home: P
             await anyio.wait_all_tasks_blocked()
             assert done == []
             seen.touch()
-        assert done[:2] == ["call", "reload"] and done[2:] == ["late"]
+        assert done[:2] == ["call", "reload"]
+        assert done[2:] == ["late"]
         status = await app.call("skills_status")
         assert (status["reload_count"], status["lock_held"]) == (1, False)
         await until(lambda: "other_add" in app.application.registry)
@@ -275,7 +288,8 @@ async def test_039_removed_skills_are_gone(home: Path) -> None:
         pid = (await app.status("kid"))["pid"]
         write_skills(home)
         assert (await app.call("mimo_reload_skills"))["removed"] == ["kid"]
-        assert "kid_add" not in app.application.registry and not is_alive(pid)
+        assert "kid_add" not in app.application.registry
+        assert not is_alive(pid)
 
 
 async def test_038_a_file_that_is_none_does_not_keep_the_server_from_starting(home: Path) -> None:
@@ -301,8 +315,9 @@ async def test_042_calls_of_skills_are_in_the_history(home: Path) -> None:
         await app.call("kid_add", a=1, b=2)
         await app.call("kid_fail", text="no")
         await app.application._write_history()  # pyright: ignore[reportPrivateUsage]
-        told = json.dumps(await app.call("session_history"))
-        assert "kid_add" in told and "kid_fail" in told
+        told = json.dumps(await app.call("session_history", action="get_history", limit=10))
+        assert "kid_add" in told
+        assert "kid_fail" in told
 
 
 async def test_017_a_trial_of_a_configuration_starts_nothing(home: Path) -> None:
@@ -335,13 +350,13 @@ anyio.run(main)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a subreaper")
-async def test_017_nothing_of_a_skill_outlives_a_killed_server(home: Path) -> None:
+def test_017_nothing_of_a_skill_outlives_a_killed_server(home: Path) -> None:
     write_skills(home, kid=program())
     done = subprocess.run([sys.executable, "-c", KILLED, str(home)], capture_output=True, text=True, timeout=30)
     assert done.returncode == -signal.SIGKILL, done.stderr
     pids = [int(pid) for pid in done.stdout.split()]
     assert len(pids) == 3
-    await until(lambda: not any(map(is_alive, pids)))
+    anyio.run(until, lambda: not any(map(is_alive, pids)))
 
 
 def test_the_limits_are_those_of_the_contract() -> None:

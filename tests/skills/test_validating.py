@@ -12,7 +12,7 @@ LONG = "x" * 1025
 
 
 def command(name: str = "npx", args: Any = (), **env: Any) -> dict[str, Any]:
-    return {"command": name, "args": list(args) if isinstance(args, tuple) else args, "env": env}
+    return {"command": name, "args": args if isinstance(args, str) else [*args], "env": env}
 
 
 @pytest.mark.parametrize(
@@ -77,18 +77,21 @@ def command(name: str = "npx", args: Any = (), **env: Any) -> dict[str, Any]:
 )
 def test_017_a_skill_that_is_not_allowed_is_refused_with_its_reason(raw: Any, reason: Reason) -> None:
     found = read_skill("kid", raw, Policy())
-    assert isinstance(found, RefusedSkill) and found.reason is reason, found
+    assert isinstance(found, RefusedSkill), found
+    assert found.reason is reason
 
 
 @pytest.mark.parametrize("name", ["", "1st", "a b", "a:b", "../a", "a" * 33])
 def test_017_a_name_that_could_not_be_a_prefix_is_refused(name: str) -> None:
     found = read_skill(name, command(), Policy())
-    assert isinstance(found, RefusedSkill) and found.reason is Reason.INVALID_NAME
+    assert isinstance(found, RefusedSkill)
+    assert found.reason is Reason.INVALID_NAME
 
 
 def test_017_a_refusal_does_not_tell_the_values() -> None:
     found = read_skill("kid", command(KEY="hush" + LONG), Policy())
-    assert isinstance(found, RefusedSkill) and "hush" not in found.message
+    assert isinstance(found, RefusedSkill)
+    assert "hush" not in found.message
 
 
 @pytest.mark.parametrize(
@@ -112,7 +115,8 @@ def test_017_a_usual_skill_is_allowed(raw: dict[str, Any]) -> None:
 def test_017_the_owner_may_allow_more() -> None:
     policy = Policy({**COMMANDS, "uvx": OTHER_COMMANDS}, frozenset({"MINE"}))
     found = read_skill("kid", command("uvx", ("x",), A="${MINE}!"), policy)
-    assert isinstance(found, ValidSkill) and isinstance(found.config, CommandSkill)
+    assert isinstance(found, ValidSkill)
+    assert isinstance(found.config, CommandSkill)
     assert found.config.environment({"MINE": "1", "OTHER": "2", "PATH": ":.:/bin:bin", "HOME": "/me"}) == {
         "PATH": "/bin",
         "HOME": "/me",
@@ -122,12 +126,16 @@ def test_017_the_owner_may_allow_more() -> None:
 
 
 def test_038_a_server_behind_an_address_gets_its_headers() -> None:
-    found = read_skill("kid", {"url": "https://x/mcp", "headers": {"Authorization": "Bearer ${GITHUB_TOKEN}"}}, Policy())
-    assert isinstance(found, ValidSkill) and isinstance(found.config, HttpSkill)
+    found = read_skill(
+        "kid", {"url": "https://x/mcp", "headers": {"Authorization": "Bearer ${GITHUB_TOKEN}"}}, Policy()
+    )
+    assert isinstance(found, ValidSkill)
+    assert isinstance(found.config, HttpSkill)
     assert found.config.sent_headers({"GITHUB_TOKEN": "t"}) == {"Authorization": "Bearer t"}
 
 
 def test_038_a_manifest_tells_the_tools_of_a_skill_that_never_ran() -> None:
     tools = [{"name": "add", "description": "Add.", "inputSchema": {"type": "object"}}, {"name": "not a name"}]
     found = read_skill("kid", {"config": command(), "tools": tools}, Policy())
-    assert isinstance(found, ValidSkill) and [tool.name for tool in found.tools or ()] == ["kid_add"]
+    assert isinstance(found, ValidSkill)
+    assert [tool.name for tool in found.tools or ()] == ["kid_add"]

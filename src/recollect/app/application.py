@@ -3,11 +3,11 @@
 import logging
 import os
 import shutil
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from datetime import timedelta
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.abc
@@ -119,7 +119,7 @@ class Application:
         self._models: ModelsInUse | None = None
         self._memories: MemoryService | None = None
         self._language_model: LanguageModel | None = None
-        self._tools_changed: set[Callable[[], Awaitable[None]]] = set()
+        self._tools_changed: set[Callable[[], Coroutine[Any, Any, None]]] = set()
         self._provide()
         if self._skills_file.exists():
             self._publish_skills(self.skills.tools())
@@ -166,7 +166,7 @@ class Application:
         await self.services.get(JobService)
         return store
 
-    def when_tools_change(self, tell: Callable[[], Awaitable[None]]) -> None:
+    def when_tools_change(self, tell: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Have this called whenever the tools are others; to ask for it again changes nothing."""
         self._tools_changed.add(tell)
 

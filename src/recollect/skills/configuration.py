@@ -9,8 +9,11 @@ from typing import Any
 
 # What `${NAME}` in a value may name; the settings may name more.
 VARIABLES = frozenset(
-    "EXA_API_KEY GITHUB_TOKEN ANTHROPIC_API_KEY OPENAI_API_KEY GEMINI_API_KEY BRAVE_API_KEY TAVILY_API_KEY HOME PATH "
-    "NODE_PATH PYTHONPATH MEMORY_PATH DATA_DIR CONFIG_DIR".split()
+    {
+        *("HOME", "PATH", "NODE_PATH", "PYTHONPATH", "MEMORY_PATH", "DATA_DIR", "CONFIG_DIR"),
+        *("EXA_API_KEY", "GITHUB_TOKEN", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"),
+        *("BRAVE_API_KEY", "TAVILY_API_KEY"),
+    }
 )
 INTERPOLATION = re.compile(r"\$\{([^}]*)\}")
 FALLBACK_PATH = "/usr/local/bin:/usr/bin:/bin"

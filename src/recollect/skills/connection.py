@@ -2,16 +2,15 @@
 
 import math
 import os
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from typing import Any
+from typing import Any, Protocol
 
 import anyio
 import httpx2
 import mcp_types as types
 from mcp import Client, MCPError
-from mcp.client import IncomingMessage
-from mcp.client._transport import TransportStreams  # mcp 2.3 has no public name for it
+from mcp.client import IncomingMessage, Transport
 from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import SubscriptionLost
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
@@ -25,8 +24,15 @@ from recollect.skills.transport import messages
 STEP_SECONDS = 30.0
 MOST_PAGES = 100
 
-Progress = Callable[[float, float | None, str | None], Awaitable[None]]
-_AS_IT_CAME = TypeAdapter(dict[str, Any])
+
+class Progress(Protocol):
+    """Where a call's progress goes."""
+
+    async def __call__(self, progress: float, total: float | None, message: str | None) -> None: ...
+
+
+# The session wants a model for its answers; this is none, and changes nothing.
+_AS_IT_CAME: Any = TypeAdapter(dict[str, Any])
 
 
 class BrokenSkill(Exception):
@@ -43,7 +49,7 @@ class Connection:
         self.is_watched = anyio.Event()
         """Set when no change of its tools can be missed any more."""
         self.heard = 0
-        """How many messages came from it; a skill that hangs sends none."""
+        """How many messages came over its pipes; a skill that hangs sends none."""
         self._skill = skill
         self._client: Client | None = None
 
@@ -70,7 +76,7 @@ class Connection:
         """What the tool answered, exactly as it came. Being cancelled tells the skill to stop."""
         params = types.CallToolRequestParams(name=name, arguments=dict(arguments))
         # Not the session's `call_tool`: it drops what it does not know, and judges what is not ours to judge.
-        answer = await self.client.session.send_request(
+        answer: dict[str, Any] = await self.client.session.send_request(
             types.CallToolRequest(params=params), _AS_IT_CAME, progress_callback=progress
         )
         if answer.get("resultType", "complete") != "complete":
@@ -78,7 +84,6 @@ class Connection:
         return answer
 
     async def noticed(self, message: IncomingMessage) -> None:
-        self.heard += 1
         if isinstance(message, types.ToolListChangedNotification):
             self.tools_changed.set()
 
@@ -113,7 +118,7 @@ async def connected(
             async with started(config.command, config.args, environment, surroundings) as process:
                 on_process(process)
                 connection = Connection(skill, process)
-                async with _session(connection, messages(process, surroundings.max_message_bytes)):
+                async with _session(connection, messages(process, surroundings.max_message_bytes, connection)):
                     yield connection
         case HttpSkill():
             limits = httpx2.Timeout(STEP_SECONDS, read=config.call_seconds + STEP_SECONDS)
@@ -126,57 +131,12 @@ async def connected(
 
 
 @asynccontextmanager
-async def _session(connection: Connection, pipes: Any) -> AsyncGenerator[None]:
+async def _session(connection: Connection, pipes: Transport) -> AsyncGenerator[None]:
     with anyio.CancelScope(deadline=anyio.current_time() + STEP_SECONDS) as greeting:
-        client = Client(_Ending(pipes, connection), message_handler=connection.noticed, cache=None)
+        client = Client(pipes, message_handler=connection.noticed, cache=None)
         async with client:
             greeting.deadline = math.inf
             connection.adopt(client)
             yield
     if greeting.cancelled_caught:
         raise BrokenSkill(f"it did not greet within {STEP_SECONDS:.0f} s")
-
-
-class _Ending:
-    """A transport that says when the other side has ended."""
-
-    def __init__(self, pipes: Any, connection: Connection) -> None:
-        self._pipes = pipes
-        self._connection = connection
-
-    async def __aenter__(self) -> TransportStreams:
-        arrived, outgoing = await self._pipes.__aenter__()
-        return _Noticing(arrived, self._connection), outgoing
-
-    async def __aexit__(self, *error: Any) -> bool | None:
-        return await self._pipes.__aexit__(*error)
-
-
-class _Noticing:
-    """The stream of its messages, which notices each and the end."""
-
-    def __init__(self, inner: Any, connection: Connection) -> None:
-        self._inner = inner
-        self._connection = connection
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
-
-    def __aiter__(self) -> "_Noticing":
-        return self
-
-    async def __anext__(self) -> Any:
-        try:
-            message = await self._inner.__anext__()
-        except BaseException:
-            self._connection.ended.set()
-            raise
-        self._connection.heard += 1
-        return message
-
-    async def __aenter__(self) -> "_Noticing":
-        await self._inner.__aenter__()
-        return self
-
-    async def __aexit__(self, *error: Any) -> bool | None:
-        return await self._inner.__aexit__(*error)

@@ -5,7 +5,7 @@ import math
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import anyio.abc
@@ -141,11 +141,13 @@ class SkillLife:
                 return await connection.call(tool, arguments, progress)
         except MCPError as error:
             if connection.ended.is_set() or self._connection is not connection:
-                await self._ended_or_restarted(connection)
-                raise self._unavailable(f"died while it ran {tool}", "died") from error
+                await self._hear_out(connection)
+                raise self._unavailable(f"died while it ran {tool}", "died", connection.process) from error
             told = masked(error.error.message)[:TOLD_CHARACTERS]
             if error.error.code == INVALID_PARAMS:
                 raise InvalidRequest(f"{self.name}: {told}", details={"skill": self.name}) from None
+            if connection.process is None and self.running_calls == 1:
+                self._stop.set()  # over HTTP nobody tells that a session is over: the next call gets a new one
             raise self._unavailable(f"refused {tool}: {told}", "refused") from None
         except (ValidationError, BrokenSkill, anyio.ClosedResourceError, anyio.BrokenResourceError) as error:
             problem = str(error) if isinstance(error, BrokenSkill) else "its answer is not of the protocol"
@@ -156,11 +158,9 @@ class SkillLife:
             self._stop.set()  # it has not said a word: the next call gets a new one
         raise problem
 
-    async def _ended_or_restarted(self, connection: Connection) -> None:
-        """Wait until the end of this session is known in full, with the last words of its program."""
-        while self._alive and self._connection is connection:
-            await anyio.sleep(0.01)
-        if self._process is connection.process and connection.process is not None:
+    async def _hear_out(self, connection: Connection) -> None:
+        """Wait for the last words of a program that has ended."""
+        if connection.process is not None:
             with anyio.move_on_after(1.0):
                 await connection.process.heard_out.wait()
 
@@ -181,17 +181,19 @@ class SkillLife:
         self._used, self._failure = False, None
         was_connected = False
         try:
-            async with connected(self.name, self.entry.config, self._surroundings, self._take) as connection:
-                async with anyio.create_task_group() as watching:
-                    watching.start_soon(connection.watch_tools)
-                    await connection.is_watched.wait()
-                    self._learn(await connection.tools())
-                    watching.start_soon(self._relearn, connection)
-                    self._connection, was_connected = connection, True
-                    self._settled.set()
-                    await _first_of(connection.ended, self._stop)
-                    self._connection, self._settled = None, anyio.Event()
-                    watching.cancel_scope.cancel()
+            async with (
+                connected(self.name, self.entry.config, self._surroundings, self._take) as connection,
+                anyio.create_task_group() as watching,
+            ):
+                watching.start_soon(connection.watch_tools)
+                await connection.is_watched.wait()
+                self._learn(await connection.tools())
+                watching.start_soon(self._relearn, connection)
+                self._connection, was_connected = connection, True
+                self._settled.set()
+                await _first_of(connection.ended, self._stop)
+                self._connection, self._settled = None, anyio.Event()
+                watching.cancel_scope.cancel()
         except Exception as error:  # whatever a foreign program makes of the protocol ends this session only
             problem = _leaf(error)
             self._note(_said(problem))
@@ -237,8 +239,10 @@ class SkillLife:
                 retry_after_seconds=math.ceil(seconds),
             )
 
-    def _unavailable(self, what: str, reason: str, **details: Any) -> Unavailable:
-        words = self._process.last_words() if self._process is not None else []
+    def _unavailable(self, what: str, reason: str, process: SkillProcess | None = None, **details: Any) -> Unavailable:
+        """The failure, with the last words of the program: this one, when another was started since."""
+        process = process or self._process
+        words = process.last_words() if process is not None else []
         said = f"; its last words: {words[-1]}" if words and reason not in ("paused", "timeout") else ""
         return Unavailable(
             f"the skill {self.name} {what}{said}",
@@ -260,7 +264,7 @@ def _said(problem: BaseException) -> str:
 
 def _leaf(error: Exception) -> Exception:
     while isinstance(error, ExceptionGroup):
-        error = error.exceptions[0]
+        error = cast(ExceptionGroup[Exception], error).exceptions[0]
     return error
 
 

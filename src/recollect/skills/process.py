@@ -21,6 +21,8 @@ TOLD_LINES, TOLD_CHARACTERS = 10, 300
 READ_BYTES, REST_SECONDS = 64 * 1024, 0.002
 # How long it may take to end by itself once its input has ended, and what its supervisor then needs to make it.
 LEAVE_SECONDS, FORCE_SECONDS = 2.0, 5.0
+# What it said last is still in the pipe when it is gone.
+HEAR_OUT_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,8 @@ class SkillProcess:
     """A running program."""
 
     def __init__(self, process: anyio.abc.Process, lifeline: socket.socket) -> None:
-        assert process.stdin and process.stdout and process.stderr
+        if process.stdin is None or process.stdout is None or process.stderr is None:
+            raise TypeError("a skill's program needs its three pipes")
         self.stdin, self.stdout = process.stdin, process.stdout
         self.pid: int | None = None
         self._stderr = process.stderr
@@ -66,13 +69,16 @@ class SkillProcess:
 
     async def listen(self) -> None:
         """Read what it complains about until it has nothing more to say."""
-        with suppress(anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
+        try:
             while True:
                 some = await self._stderr.receive(READ_BYTES)
                 self._keep(some)
                 if len(some) >= READ_BYTES // 2:
                     await anyio.sleep(REST_SECONDS)
-        self.heard_out.set()
+        except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
+            pass
+        finally:
+            self.heard_out.set()
 
     async def learn_pid(self) -> None:
         with suppress(OSError, ValueError):
@@ -89,6 +95,8 @@ class SkillProcess:
             if not await self._has_ended(FORCE_SECONDS):
                 self._process.kill()
         self._lifeline.close()
+        with anyio.move_on_after(HEAR_OUT_SECONDS):
+            await self.heard_out.wait()
         with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
             await self._process.aclose()
 

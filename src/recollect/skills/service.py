@@ -160,8 +160,8 @@ class Skills:
             if not force:
                 await self._drain()
             before = self.lives
+            in_use = [life.name for life in before.values() if life.state is not SkillState.STOPPED]
             with anyio.CancelScope(shield=True):  # from here on there is no way back
-                in_use = [life.name for life in before.values() if life.state is not SkillState.STOPPED]
                 async with anyio.create_task_group() as ending:
                     for life in before.values():
                         ending.start_soon(life.stop)

@@ -25,8 +25,8 @@ def main(descriptor: str, memory_bytes: str, open_files: str, command: str, *arg
     waking, wake = os.pipe()
     os.set_blocking(wake, False)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    signal.signal(signal.SIGTERM, lambda *_: lifeline.shutdown(socket.SHUT_RDWR))
+    signal.signal(signal.SIGCHLD, lambda number, frame: None)
+    signal.signal(signal.SIGTERM, lambda number, frame: lifeline.shutdown(socket.SHUT_RDWR))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal: our server decides when skills end
     _prctl(PR_SET_CHILD_SUBREAPER, 1)
     ours = os.getpid()
@@ -63,7 +63,7 @@ def _become(command: str, args: tuple[str, ...], memory_bytes: int, open_files: 
             _limit(limit, most)
         # Not the address space, of which JavaScript engines reserve hundreds of gigabytes.
         _limit(resource.RLIMIT_DATA, memory_bytes)
-        os.execvp(command, [command, *args])
+        os.execvp(command, [command, *args])  # noqa: S606  # no shell, which is the point
     except OSError as error:
         os.write(2, f"{command} cannot be started: {error.strerror}\n".encode())
     finally:

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from typing import Protocol
 
 import anyio
 from mcp.client._transport import TransportStreams  # mcp 2.3 has no public name for it
@@ -16,25 +17,37 @@ NOTED_CHARACTERS = 200
 MOST_NOTED = 5
 
 
+class Listener(Protocol):
+    """Who wants to know that messages come, and that no more will."""
+
+    heard: int
+    ended: anyio.Event
+
+
 @asynccontextmanager
-async def messages(process: SkillProcess, max_message_bytes: int) -> AsyncGenerator[TransportStreams]:
+async def messages(
+    process: SkillProcess, max_message_bytes: int, listener: Listener
+) -> AsyncGenerator[TransportStreams]:
     """The SDK's view of the program. Its read stream ends when the program's output does."""
     incoming, arrived = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, unsent = anyio.create_memory_object_stream[SessionMessage](0)
 
     async def read() -> None:
         lines = _Lines(process, max_message_bytes)
-        async with incoming:
-            while (line := await lines.next()) is not None:
-                try:
-                    message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-                except ValueError:
-                    lines.pass_over(line)
-                    continue
-                try:
+        try:
+            async with incoming:
+                while (line := await lines.next()) is not None:
+                    try:
+                        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+                    except ValueError:
+                        lines.pass_over(line)
+                        continue
+                    listener.heard += 1
                     await incoming.send(SessionMessage(message))
-                except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-                    return
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            pass  # nobody listens any more
+        finally:
+            listener.ended.set()
 
     async def write() -> None:
         async with unsent:

@@ -52,7 +52,7 @@ class ForeignTool(Tool):
     @cached_property
     def output_schema(self) -> dict[str, Any]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Of the whole answer; what the server declares is the form of its structured part."""
-        structured = self.declared.get("outputSchema") or {}
+        structured: dict[str, Any] = self.declared.get("outputSchema") or {}
         inner = {name: value for name, value in structured.items() if name != "$defs"}
         schema: dict[str, Any] = {
             "type": "object",

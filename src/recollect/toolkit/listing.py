@@ -9,7 +9,7 @@ from recollect.toolkit.registry import Registry, Toolset
 
 
 class Listing:
-    """A chosen part of the registry, most used first. Its order is fixed at the first look, so that every client sees one."""
+    """A chosen part of the registry, most used first as of the first look, so that every client sees one order."""
 
     def __init__(
         self, registry: Registry, toolset: Toolset, uses: Callable[[], Awaitable[Mapping[str, int]]] | None = None

@@ -22,10 +22,10 @@ def _forwarding(
     tool: SkillTool, skills: Callable[[], Awaitable[Skills]]
 ) -> Callable[[Mapping[str, Any], CallContext], Awaitable[ForeignAnswer]]:
     async def forward(arguments: Mapping[str, Any], context: CallContext) -> ForeignAnswer:
-        async def progress(done: float, total: float | None, message: str | None) -> None:
-            await context.reporter.report(done, total, message or "")
+        async def told(progress: float, total: float | None, message: str | None) -> None:
+            await context.reporter.report(progress, total, message or "")
 
-        answer = await (await skills()).call(tool.skill, tool.own_name, arguments, progress)
+        answer = await (await skills()).call(tool.skill, tool.own_name, arguments, told)
         return ForeignAnswer.model_validate(answer, by_alias=True)
 
     return forward

@@ -127,9 +127,7 @@ async def validate_skill(request: ValidateSkillRequest, skills: Skills) -> Valid
     found = skills.validate(request.name, request.config)
     if isinstance(found, RefusedSkill):
         return ValidateSkillResult(valid=False, reason=found.reason, message=found.message, call_timeout_seconds=None)
-    return ValidateSkillResult(
-        valid=True, reason=None, message=None, call_timeout_seconds=found.config.call_seconds
-    )
+    return ValidateSkillResult(valid=True, reason=None, message=None, call_timeout_seconds=found.config.call_seconds)
 
 
 def _view(life: SkillLife) -> SkillView:

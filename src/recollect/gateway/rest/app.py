@@ -100,7 +100,9 @@ def build_app(
     @lru_cache(maxsize=1)
     def document_of(revision: int) -> dict[str, Any]:
         own_models = (ErrorBody, AnyJob, ToolDescription, ToolList, ResourceList, Liveness, MimoFailure)
-        return with_tools(deepcopy(own_document()), dispatcher.registry, own_models, requires_key=requires_key, mimo_ask=mimo_ask)
+        return with_tools(
+            deepcopy(own_document()), dispatcher.registry, own_models, requires_key=requires_key, mimo_ask=mimo_ask
+        )
 
     app.openapi = lambda: document_of(dispatcher.registry.revision)
     return app

@@ -135,7 +135,10 @@ def _foreign_schemas(registry: Registry) -> Json:
     schemas: Json = {}
     for tool in registry:
         if isinstance(tool, ForeignTool):
-            for name, schema in ((_foreign_name(tool, "input"), tool.input_schema), (_foreign_name(tool, "output"), tool.output_schema)):
+            for name, schema in (
+                (_foreign_name(tool, "input"), tool.input_schema),
+                (_foreign_name(tool, "output"), tool.output_schema),
+            ):
                 schemas[name] = _moved(schema, f"#/components/schemas/{name}")
     return schemas
 
