@@ -79,6 +79,8 @@ def hang() -> str:
 @server.tool()
 def die(words: str) -> str:
     """Say something and die in the middle of the call."""
+    sys.stderr.write(words + "\n")
+    sys.stderr.flush()
     os._exit(3)
 
 
