@@ -70,10 +70,10 @@ async def wait_for(path: str) -> str:
 
 
 @server.tool()
-def hang() -> str:
+async def hang() -> str:
     """Never answer, nor anything else."""
     while True:
-        time.sleep(60)
+        time.sleep(60)  # noqa: ASYNC251  # which is the point
 
 
 @server.tool()

@@ -344,6 +344,7 @@ async def main():
             answer = await app.dispatcher.call("kid_offspring", {"apart": apart}, context)
             pids.append(answer.structured_content["result"])
         print(app.skills.lives["kid"].pid, *pids[1:], flush=True)
+        os.kill(app.skills.lives["kid"].pid, signal.SIGSTOP)  # so that it cannot end by itself
         os.kill(os.getpid(), signal.SIGKILL)
 anyio.run(main)
 """

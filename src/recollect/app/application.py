@@ -208,7 +208,13 @@ class Application:
         if taken := self.registry.welcome(tools_of_skills(found, self._get_skills)):
             logger.warning("tools of skills have names that are taken", extra={"tools": taken})
         for tell in self._tools_changed:
-            self._tasks.start_soon(tell)
+            self._tasks.start_soon(self._tell_tools_changed, tell)
+
+    async def _tell_tools_changed(self, tell: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        try:
+            await tell()
+        except Exception as error:  # a client that is just leaving must not end the server
+            logger.warning("clients were not told of other tools", extra=place_of(error))
 
     # -- how each service is made --------------------------------------------------------------------
 
