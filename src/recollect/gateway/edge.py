@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from recollect.domain.breakage import place_of
 from recollect.domain.errors import Forbidden, RecollectError, TooLarge, Unauthenticated
 from recollect.domain.identifiers import new_id
+from recollect.gateway.circumstances import address_of, traceparent_of
 from recollect.gateway.http_errors import error_response, unforeseen
 from recollect.toolkit.border import printable
 
@@ -75,8 +76,7 @@ class Edge:
             self._guard(scope)
             body = await self._read(scope, incoming)
         except RecollectError as error:
-            told = {"request_id": request_id, "outcome": error.code, "path": printable(scope["path"])}
-            logger.info("refused", extra=told)
+            logger.info("refused", extra={"request_id": request_id, "outcome": error.code, **_told_of(scope)})
             await _refuse(error, request_id, incoming, answer)
             return
         if body is None:
@@ -84,7 +84,7 @@ class Edge:
         try:
             await self._app(scope, _replay(body, receive), answer)
         except Exception as error:  # a bug in a gateway: its message may quote the request, so only the place is logged
-            logger.error("a request broke", extra={"request_id": request_id, **place_of(error)})
+            logger.error("a request broke", extra={"request_id": request_id, **_told_of(scope), **place_of(error)})
             if not answer.started:
                 await error_response(unforeseen(error, request_id), request_id)(scope, receive, answer)
 
@@ -139,6 +139,16 @@ class Edge:
             hint="send it in smaller parts",
             details={"limit_bytes": self._max_body_bytes},
         )
+
+
+def _told_of(scope: Scope) -> dict[str, str]:
+    """What a log may tell of a request: not its query, and no header but that of its trace."""
+    told = {"path": printable(scope["path"]), "method": printable(scope["method"])}
+    if (address := address_of(scope)) is not None:
+        told["address"] = address
+    if (traceparent := traceparent_of(scope)) is not None:
+        told["trace_id"] = traceparent.split("-")[1]
+    return told
 
 
 class _Incoming:
