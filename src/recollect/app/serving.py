@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from recollect import __version__
 from recollect.app.application import Application
 from recollect.app.instructions import INSTRUCTIONS
+from recollect.app.oversight import WEBSOCKET_PATH, doors_off
 from recollect.app.settings import Settings
 from recollect.domain.errors import Misconfigured, Unavailable
 
@@ -45,7 +46,9 @@ def _behind_edge(application: Application, tools: "ToolServer") -> "ASGIApp":
 
     from recollect.gateway.edge import Edge
     from recollect.gateway.mcp.http import serve_http
+    from recollect.gateway.measuring import Measured, metrics_endpoint
     from recollect.gateway.rest.app import build_app
+    from recollect.gateway.switches import Switches
     from recollect.tools.asking import ask_mimo
 
     settings = application.settings
@@ -74,8 +77,14 @@ def _behind_edge(application: Application, tools: "ToolServer") -> "ASGIApp":
         lifespan=lifespan,
     )
     api.router.routes.append(Route("/mcp", endpoint=mcp.asgi_app))
+    metrics = application.oversight.metrics
+    api.router.routes.append(Route("/metrics", metrics_endpoint(metrics), methods=["GET"]))
+    doors = Switches(api, doors_off(settings))
+    paths = {getattr(route, "path", "") for route in api.routes}
+    application.oversight.serves_websocket = WEBSOCKET_PATH in paths
     key = settings.api_key.get_secret_value() if settings.api_key else None
-    return Edge(api, api_key=key, max_body_bytes=settings.max_body_bytes, allowed_hosts=hosts)
+    edge = Edge(doors, api_key=key, max_body_bytes=settings.max_body_bytes, allowed_hosts=hosts)
+    return Measured(edge, metrics, lambda: api.routes)
 
 
 async def serve(application: Application, announce: Callable[[str], None]) -> None:

@@ -6,7 +6,9 @@ from starlette.datastructures import Headers
 from starlette.types import Scope
 
 # Of the W3C's Trace Context: a version, a trace, a span, flags; a later version may say more after them.
-_TRACEPARENT = re.compile(r"(?!ff)([0-9a-f]{2})-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-.*)?", re.ASCII)
+_TRACEPARENT = re.compile(
+    r"(?!ff)([0-9a-f]{2})-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-.*)?", re.ASCII
+)
 _LENGTH = 55
 
 

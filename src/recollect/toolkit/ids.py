@@ -9,7 +9,7 @@ _ID = re.compile(r"[a-z]{2,12}_[0-9a-z]{26}", re.ASCII)
 
 
 def ids_in(arguments: Mapping[str, Any]) -> list[str]:
-    """Ids of ours among the values and in lists of them; nothing else is ever taken for one, and no text is looked in."""
+    """Our own ids among the values and in lists of them; nothing else is taken for one, and no text is looked in."""
     found: dict[str, None] = {}
     for value in arguments.values():
         for one in cast(list[Any], value) if isinstance(value, list) else (value,):

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from recollect.domain.errors import ErrorCode
-from recollect.domain.secrets import redacted
+from recollect.domain.secrets import masked
 
 CALLS, EDGE, SECURITY = "recollect.calls", "recollect.edge", "recollect.security"
 
@@ -75,4 +75,4 @@ def line_of(entry_id: str, entry: Mapping[str, Any]) -> bytes:
 
 @lru_cache(maxsize=4096)  # the same names come again and again, and to look for secrets takes a while
 def _text(given: str) -> str:
-    return redacted(given)[:_MOST_CHARACTERS]
+    return masked(given)[:_MOST_CHARACTERS]

@@ -5,6 +5,7 @@ import os
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import pairwise
 from pathlib import Path
 
 # Who holds the lock does so for some milliseconds. One that was stopped in the middle must not silence the others:
@@ -60,7 +61,7 @@ class SharedLines:
         if self._file is not None:
             ours = os.fstat(self._file)
             with suppress(FileNotFoundError):
-                there = os.stat(self.path, follow_symlinks=False)
+                there = self.path.lstat()
                 if (ours.st_dev, ours.st_ino) == (there.st_dev, there.st_ino):
                     return self._file
             self.close()
@@ -75,7 +76,7 @@ class SharedLines:
         names = [self.path, *self._older()]
         if len(names) == 1:
             self.path.unlink(missing_ok=True)
-        for newer, older in reversed([*zip(names, names[1:], strict=False)]):
+        for newer, older in reversed([*pairwise(names)]):
             with suppress(FileNotFoundError):
                 newer.replace(older)
 
