@@ -3,6 +3,7 @@
 import json
 import logging
 import re
+import subprocess
 import sys
 from collections.abc import Generator
 from pathlib import Path
@@ -21,8 +22,7 @@ from recollect.domain.errors import Forbidden, Unavailable
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, tool
 from recollect.tools import ALL
-from tests.inference.service import DIMENSIONS, Answer, Service
-from tests.inference.service import serve as served_service
+from tests.inference.service import DIMENSIONS, Answer, running_service
 from tests.surfaces.callers import server
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
@@ -82,7 +82,7 @@ def test_025_calls_requests_refusals_and_the_process_are_counted(http: httpx2.Cl
 
 def test_025_no_label_has_a_word_of_a_caller(http: httpx2.Client) -> None:
     samples = scrape(http)
-    assert not [labels for _, labels in samples for _, label in labels if re.search(r"nothing-|nowhere|\d/", label)]
+    assert not [labels for _, labels in samples for _, label in labels if re.search(r"nothing-|nowhere", label)]
     unknown = {"tool": "other", "surface": "rest", "outcome": "unknown_tool"}
     assert value(samples, "recollect_calls_total", **unknown) == 60
     assert value(samples, "recollect_http_requests_total", method="GET", route="other", status="404") == 60
@@ -211,7 +211,7 @@ async def status(application: Any) -> dict[str, Any]:
 async def test_023_a_service_that_fails_is_left_alone_and_the_status_tells_what_is_done_without_it(
     tmp_path: Path,
 ) -> None:
-    with served_service() as service:
+    with running_service() as service:
         service.always = Answer(status=500)
         embedding = {
             "provider": "openai",
@@ -356,8 +356,7 @@ async def test_010_the_compiled_part_is_not_used_when_it_is_switched_off(tmp_pat
 
 
 def test_the_numbers_are_not_loaded_before_somebody_serves_http() -> None:
-    import subprocess
-
-    code = "import sys, recollect.app.application; print([n for n in sys.modules if 'prometheus' in n or 'telemetry' in n])"
+    look = "[name for name in sys.modules if name.startswith(('prometheus', 'opentelemetry'))]"
+    code = f"import sys, recollect.app.application; print({look})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

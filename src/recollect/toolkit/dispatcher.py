@@ -103,7 +103,12 @@ class Dispatcher:
             ) from error
         finally:
             milliseconds = round((time.perf_counter() - started) * 1000, 2)
-            told = {"tool": printable(name), "surface": context.surface, "outcome": outcome, "ms": milliseconds}
+            told: dict[str, Any] = {
+                "tool": printable(name),
+                "surface": context.surface,
+                "outcome": outcome,
+                "ms": milliseconds,
+            }
             if tool is not None and not tool.read_only and (touched := ids_in(arguments)):
                 told["ids"] = touched
             logger.info("call", extra={**told, "request_id": context.request_id, **_who(context)})
