@@ -42,4 +42,4 @@ async def test_021_the_commands_of_the_page_run(tmp_path: Path) -> None:
     assert len(commands) == 2
     for command in commands:
         done = await run_command(command.split(), b"", {**kept, "RECOLLECT_HOME": str(tmp_path)}, tmp_path)
-        assert done.returncode == 0, done.stderr
+        assert done.returncode == 0, done.stdout

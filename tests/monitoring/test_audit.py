@@ -142,6 +142,17 @@ def test_021_only_so_many_files_are_kept(tmp_path: Path) -> None:
     assert kept == {"audit.jsonl": "09", "audit.jsonl.1": "08", "audit.jsonl.2": "07"}
 
 
+def test_021_who_had_a_file_open_that_another_put_aside_goes_on_in_the_new_one(tmp_path: Path) -> None:
+    lines, other = (SharedLines(tmp_path / "audit.jsonl", max_bytes=100, keep_files=3) for _ in range(2))
+    lines.append(b"first\n")
+    other.append(b"." * 98 + b"\n")
+    lines.append(b"\n")
+    assert (tmp_path / "audit.jsonl.1").read_bytes() == b"first\n"
+    assert (tmp_path / "audit.jsonl").read_bytes() == b"." * 98 + b"\n\n"
+    lines.close()
+    other.close()
+
+
 def test_021_a_process_that_stands_still_does_not_silence_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
