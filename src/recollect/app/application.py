@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Literal
 
 import anyio
 import anyio.abc
+import anyio.to_thread
 
+from recollect.app.oversight import Oversight, families_off
 from recollect.app.settings import Settings
 from recollect.domain.breakage import place_of
 from recollect.domain.clock import Clock, system_clock
@@ -21,6 +23,7 @@ from recollect.memory.models import ModelsInUse
 from recollect.memory.projects import ProjectService
 from recollect.memory.quota import Quota
 from recollect.memory.service import Draft, MemoryService
+from recollect.monitoring.audit.log import AuditLog
 from recollect.storage.store import Store
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Tool
@@ -61,6 +64,7 @@ if TYPE_CHECKING:
     from recollect.memory.transfer.folders import TransferFolders
     from recollect.memory.transfer.importing import Importer
     from recollect.memory.working import WorkingMemory
+    from recollect.monitoring.status import Parts
     from recollect.storage.code import CodeStore
     from recollect.storage.keys import KeyStore
     from recollect.storage.sqlite.code import SqliteCode
@@ -106,8 +110,9 @@ class Application:
             memories_per_client=settings.quota.memories_per_client,
             writes_per_minute=settings.quota.writes_per_minute,
         )
-        self.registry = Registry(tools)
+        self.registry = Registry(tools, families_off(settings))
         self.services = Services()
+        self.oversight = Oversight(settings, self.registry, self.services)
         self._usage = UsageCounter()
         self._history = CallHistory(clock)
         self._adopts_jobs = adopts_jobs
@@ -122,7 +127,7 @@ class Application:
         self._doorkeeper: KeyDoorkeeper | None = None
         self._provide()
         history = self._history if settings.sessions.history else None
-        self.dispatcher = Dispatcher(self.registry, self.services, self._usage, history)
+        self.dispatcher = Dispatcher(self.registry, self.services, self._usage, history, self.oversight.spans)
         shown = tools_of(settings.profile, self.registry) if settings.profile else settings.tools
         self.listing = Listing(self.registry, Toolset(shown), self._uses)
 
@@ -161,6 +166,12 @@ class Application:
 
     async def close(self) -> None:
         """Keep the counts and close what was opened."""
+        try:
+            await self._close()
+        finally:
+            await anyio.to_thread.run_sync(self.oversight.close)
+
+    async def _close(self) -> None:
         if self._models is not None:
             await self._models.close()
         if self._language_model is not None and self._language_model.completer is not None:
@@ -215,6 +226,8 @@ class Application:
         provide_named("recollect.codebase.service.CodeService", self._code_service)
         provide_named("recollect.grounding.linking.Linker", self._linker)
         provide_named("recollect.grounding.service.Grounding", self._grounding)
+        self.services.provide_ready(AuditLog, self.oversight.audit)
+        provide_named("recollect.monitoring.status.Parts", self._parts)
         self.services.provide_ready(
             Health,
             Health(
@@ -238,6 +251,7 @@ class Application:
             folder=self.settings.home / "derived",
             environment=os.environ,
             cache=VectorCache(chosen.cache_bytes),
+            breakers=self.oversight.breakers,
         )
         store = await self.services.get(Store)
         self._models = ModelsInUse(store.embeddings, chosen.choice(), make, rights=chosen.caller_rights())
@@ -251,7 +265,7 @@ class Application:
             from recollect.inference.chat_completions import completer_for
 
             try:
-                self._language_model = LanguageModel(completer_for(choice, os.environ))
+                self._language_model = LanguageModel(completer_for(choice, os.environ, self.oversight.breakers))
             except RecollectError as problem:
                 self._language_model = LanguageModel(UnusableCompleter(choice.model, problem))
         return self._language_model
@@ -310,6 +324,12 @@ class Application:
         store = await self.services.get(Store)
         return EmbeddingChange(store.embeddings, await self.services.get(ModelsInUse))
 
+    async def _parts(self) -> "Parts":
+        from recollect.native.library import use_library
+
+        use_library(self.settings.features.rust_nifs)
+        return self.oversight.parts()
+
     async def _dispatcher(self) -> Dispatcher:
         return self.dispatcher
 
@@ -361,9 +381,11 @@ class Application:
         from recollect.codebase.service import CodeService
         from recollect.codebase.settling import Settling
         from recollect.codebase.workers import Workers
+        from recollect.native.library import use_library
         from recollect.storage.sqlite.code import SqliteCode
 
         chosen, home = self.settings.code, self.settings.home
+        use_library(self.settings.features.rust_nifs)
         self._code = await SqliteCode.open(home)
         limits = Limits(
             max_file_bytes=chosen.max_file_bytes,
@@ -391,9 +413,16 @@ class Application:
         try:
             # Of its own: what is kept of code must not drive out what is kept of memories.
             cache = VectorCache(QUESTION_CACHE_BYTES)
-            embedder = embedder_for(choice, folder=home / "derived", environment=os.environ, cache=cache)
+            embedder = embedder_for(
+                choice,
+                folder=home / "derived",
+                environment=os.environ,
+                cache=cache,
+                breakers=self.oversight.breakers,
+                service="code_embedding",
+            )
             if chosen.batch_api:
-                batches = batches_for(choice, os.environ)
+                batches = batches_for(choice, os.environ, self.oversight.breakers)
         except RecollectError as problem:
             embedder = UnusableEmbedder(name_of(choice), known_dimensions(choice) or 0, problem)
         return CodeEmbedding(

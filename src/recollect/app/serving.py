@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from recollect import __version__
 from recollect.app.application import Application
 from recollect.app.instructions import INSTRUCTIONS
+from recollect.app.oversight import WEBSOCKET_PATH, doors_off
 from recollect.app.settings import Settings
 from recollect.domain.errors import Misconfigured, Unavailable
 
@@ -56,7 +57,9 @@ def _behind_edge(application: Application, tools: "ToolServer", doorkeeper: "Key
 
     from recollect.gateway.edge import Edge
     from recollect.gateway.mcp.http import serve_http
+    from recollect.gateway.measuring import Measured, metrics_endpoint
     from recollect.gateway.rest.app import build_app
+    from recollect.gateway.switches import Switches
     from recollect.tools.asking import ask_mimo
     from recollect.tools.facts import search_vibes
 
@@ -95,13 +98,19 @@ def _behind_edge(application: Application, tools: "ToolServer", doorkeeper: "Key
         from recollect.gateway.synapse.endpoint import PATH
 
         api.router.routes.append(WebSocketRoute(PATH, _synapse(application, ask_mimo.name, doorkeeper)))
-    return Edge(
-        api,
+    metrics = application.oversight.metrics
+    api.router.routes.append(Route("/metrics", metrics_endpoint(metrics), methods=["GET"]))
+    doors = Switches(api, doors_off(settings))
+    paths = {getattr(route, "path", "") for route in api.routes}
+    application.oversight.serves_websocket = WEBSOCKET_PATH in paths
+    edge = Edge(
+        doors,
         doorkeeper=doorkeeper,
         max_body_bytes=settings.max_body_bytes,
         allowed_hosts=hosts,
         guards=_guards(settings),
     )
+    return Measured(edge, metrics, lambda: api.routes)
 
 
 def _synapse(application: Application, question_tool: str, doorkeeper: "KeyDoorkeeper") -> "Synapse":
