@@ -82,7 +82,7 @@ def test_013_a_wrong_key_is_answered_in_mimos_words_at_mimos_addresses(http: htt
         ({"Authorization": "Bearer"}, "Malformed Authorization header"),
         (bearer("rck_wrong"), "Invalid API key"),
     ):
-        for path in ("/v1/mimo/ask", "/v1/chat/completions"):
+        for path in ("/v1/mimo/ask", "/v1/mimo/tool"):
             refused = http.post(path, json={"query": "x"}, headers=headers)
             body = refused.json()
             assert refused.status_code == 401

@@ -2,9 +2,11 @@
 
 import ipaddress
 import logging
+import os
 import socket
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from functools import cache
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,7 @@ from recollect.app.instructions import INSTRUCTIONS
 from recollect.app.oversight import WEBSOCKET_PATH, doors_off
 from recollect.app.settings import Settings
 from recollect.domain.errors import Misconfigured, Unavailable
+from recollect.memory.models import ModelsInUse
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -21,7 +24,9 @@ if TYPE_CHECKING:
     from recollect.access.doorkeeper import KeyDoorkeeper
     from recollect.gateway.edge import Guards
     from recollect.gateway.mcp.server import ToolServer
+    from recollect.gateway.openai.routes import OpenAIRoutes
     from recollect.gateway.synapse.endpoint import Synapse
+    from recollect.inference.embedding import Embedder
 
 logger = logging.getLogger("recollect.app")
 
@@ -31,6 +36,8 @@ MAX_WEBSOCKET_QUEUE = 1024
 
 # Clients of Synapse send their key when they join, after the WebSocket is open.
 KEYS_ASKED_LATER = frozenset({"/cortex/websocket"})
+# Clients of OpenAI cannot do without one.
+OPENAI_PATHS = ("/v1/chat/completions", "/v1/models", "/v1/embeddings", "/v1/responses")
 
 
 def build_http(application: Application) -> "ASGIApp":
@@ -58,6 +65,8 @@ def _behind_edge(application: Application, tools: "ToolServer", doorkeeper: "Key
     from recollect.gateway.edge import Edge
     from recollect.gateway.mcp.http import serve_http
     from recollect.gateway.measuring import Measured, metrics_endpoint
+    from recollect.gateway.openai.openapi import with_openai
+    from recollect.gateway.openai.shape import OpenAIShape
     from recollect.gateway.rest.app import build_app
     from recollect.gateway.switches import Switches
     from recollect.tools.asking import ask_mimo
@@ -76,9 +85,11 @@ def _behind_edge(application: Application, tools: "ToolServer", doorkeeper: "Key
         max_body_bytes=settings.max_body_bytes,
     )
 
+    openai = _openai_routes(application)
+
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
-        async with mcp.run():
+        async with mcp.run(), openai.run():
             yield
 
     api = build_app(
@@ -98,6 +109,9 @@ def _behind_edge(application: Application, tools: "ToolServer", doorkeeper: "Key
         from recollect.gateway.synapse.endpoint import PATH
 
         api.router.routes.append(WebSocketRoute(PATH, _synapse(application, ask_mimo.name, doorkeeper)))
+    api.router.routes.extend(openai.routes)
+    without_openai = api.openapi
+    api.openapi = cache(lambda: with_openai(without_openai()))
     metrics = application.oversight.metrics
     api.router.routes.append(Route("/metrics", metrics_endpoint(metrics), methods=["GET"]))
     doors = Switches(api, doors_off(settings))
@@ -110,7 +124,43 @@ def _behind_edge(application: Application, tools: "ToolServer", doorkeeper: "Key
         allowed_hosts=hosts,
         guards=_guards(settings),
     )
-    return Measured(edge, metrics, lambda: api.routes)
+    return Measured(OpenAIShape(edge), metrics, lambda: api.routes)
+
+
+def _openai_routes(application: Application) -> "OpenAIRoutes":
+    from recollect.gateway.openai.routes import OpenAIRoutes, ToolNames, Wishes
+    from recollect.inference.forwarding import forwarder_for
+    from recollect.tools.asking import ask_mimo, explain_routing
+    from recollect.tools.facts import mimo_search_memory
+    from recollect.tools.memory import recall
+    from recollect.tools.turns import add_memory
+
+    settings, chosen = application.settings, application.settings.openai
+
+    async def embedder() -> "Embedder":
+        return (await (await application.services.get(ModelsInUse)).now()).answering.embedder
+
+    choice = settings.llm.choice()
+    return OpenAIRoutes(
+        application.dispatcher,
+        ToolNames(
+            recall=recall.name,
+            keep=add_memory.name,
+            ask=ask_mimo.name,
+            route=explain_routing.name,
+            search=mimo_search_memory.name,
+        ),
+        embedder,
+        Wishes(
+            recall_tokens=chosen.recall_tokens,
+            recall_limit=chosen.recall_limit,
+            remember=chosen.remember,
+            any_model=chosen.any_model,
+        ),
+        forwarder_for(choice, os.environ, concurrency=chosen.concurrency, breakers=application.oversight.breakers)
+        if choice is not None
+        else None,
+    )
 
 
 def _synapse(application: Application, question_tool: str, doorkeeper: "KeyDoorkeeper") -> "Synapse":
@@ -147,6 +197,7 @@ def _guards(settings: Settings) -> "Guards":
         origins=Origins(settings.allowed_origins),
         request_seconds=limits.request_seconds,
         keys_asked_later=KEYS_ASKED_LATER,
+        keys_always_sent=OPENAI_PATHS,
     )
 
 

@@ -257,6 +257,29 @@ class LlmSettings(BaseModel):
         return CompletionChoice(**{name: getattr(self, name) for name in CompletionChoice.__dataclass_fields__})
 
 
+class OpenAISettings(BaseModel):
+    """The model with a memory that OpenAI's clients reach."""
+
+    recall_tokens: int = Field(
+        default=1_000,
+        ge=0,
+        le=100_000,
+        description="How many tokens of memories a language model is given with a question; 0 gives it none.",
+    )
+    recall_limit: int = Field(default=10, ge=1, le=100, description="How many memories it is given at most.")
+    remember: bool = Field(
+        default=True, description="Whether what clients ask a language model through this server is remembered."
+    )
+    any_model: bool = Field(
+        default=False,
+        description="Whether clients may name any model of the language model's service. Otherwise they reach only the "
+        "one that llm.model names, as nobody but the operator should choose what costs money.",
+    )
+    concurrency: int = Field(
+        default=16, ge=1, le=1_000, description="How many answers of the language model are passed on at once."
+    )
+
+
 class SummarySettings(BaseModel):
     """Summaries of sessions, days and weeks."""
 
@@ -570,6 +593,7 @@ class Settings(BaseSettings):
     )
     quota: QuotaSettings = Field(default=QuotaSettings(), description="How much one client may write.")
     llm: LlmSettings = Field(default=LlmSettings(), description="The language model, if there is one.")
+    openai: OpenAISettings = Field(default=OpenAISettings(), description="What OpenAI's clients reach.")
     summaries: SummarySettings = Field(default=SummarySettings(), description="Summaries of sessions, days and weeks.")
     sessions: SessionSettings = Field(
         default=SessionSettings(), description="Sessions of clients, and the history of what they call."

@@ -7,6 +7,7 @@ import logging
 import math
 import re
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import anyio
@@ -72,6 +73,8 @@ class Guards:
     """How long the answer to a request may let itself be waited for."""
     keys_asked_later: Collection[str] = ()
     """Paths of WebSockets that ask for the key themselves, once they are open."""
+    keys_always_sent: tuple[str, ...] = ()
+    """Beginnings of paths where clients send a key also to a server that has none."""
 
 
 class Edge:
@@ -248,10 +251,20 @@ class Edge:
         key = key_in(scope)
         if key is None and is_websocket and scope["path"] in self._guards.keys_asked_later:
             return STRANGER
-        caller = await self._doorkeeper.admit(key)
+        caller = await self._admitted(key, scope["path"])
         if caller is OWNER and not is_loopback(address):  # it came through a proxy from somewhere else
             raise Unauthenticated("this server needs a key", hint=HINT, details={"reason": MISSING})
         return caller
+
+    async def _admitted(self, key: str | None, path: str) -> Caller:
+        """Who holds the key; where clients send one whether it is asked for or not, whoever needs none."""
+        try:
+            return await self._doorkeeper.admit(key)
+        except Unauthenticated:
+            if key is not None and path.startswith(self._guards.keys_always_sent):
+                with suppress(Unauthenticated):
+                    return await self._doorkeeper.admit(None)
+            raise
 
     # -- refusing ------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ ALL = Catalogue(
     "memory grounding review_stale",
     "turns turns add_memory get_session_memories query_raw_memories",
     "summaries summaries summarize_sessions get_all_summaries query_summaries delete_all_summaries keep_summaries",
-    "facts facts store_fact search_vibes extract_facts",
+    "facts facts store_fact search_vibes mimo_search_memory extract_facts",
     "asking asking ask_mimo explain_routing",
     "code repositories ensure_repo_index build_repo_index search_repo ask_index cancel",
     "code bundles get_repo_bundle open_repo_bundle",

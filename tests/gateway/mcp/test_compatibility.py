@@ -38,17 +38,25 @@ def asked(home: Path, *requests: tuple[str, Mapping[str, Any]], options: Sequenc
         {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
         for number, (method, params) in enumerate(requests, 1)
     ]
-    done = subprocess.run(
+    with subprocess.Popen(
         [*PROGRAM, "mcp", *options],
-        input="".join(json.dumps(message) + "\n" for message in messages),
         env=environment(home),
         cwd=home,
-        capture_output=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         text=True,
-        timeout=60,
-    )
-    assert done.returncode == 0, done.stderr
-    answers = {answer["id"]: answer for answer in map(json.loads, done.stdout.splitlines()) if "id" in answer}
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.writelines(json.dumps(message) + "\n" for message in messages)
+        process.stdin.flush()
+        answers: dict[int, Json] = {}
+        while len(answers) <= len(requests) and (line := process.stdout.readline()):
+            answer = json.loads(line)
+            if "id" in answer:
+                answers[answer["id"]] = answer
+        process.stdin.close()
+        assert process.wait(30) == 0
     return [answers[number] for number in range(1, len(requests) + 1)]
 
 

@@ -35,7 +35,7 @@ from recollect.gateway.rest.mimo_tools import (
     MimoToolList,
     mimo_tools,
 )
-from recollect.gateway.rest.openapi import AnyJob, ToolDescription, failures, with_tools
+from recollect.gateway.rest.openapi import AnyJob, ToolDescription, failures, mimo_failures, with_tools
 from recollect.gateway.rest.page import docs
 from recollect.gateway.rest.resources import ResourceList, add_resources
 from recollect.jobs.service import JobService
@@ -106,7 +106,7 @@ def build_app(
         operation_id="mimo_list_tools",
         tags=["mimo"],
         summary="List all tools as Mimo does.",
-        responses=failures(401, 403),
+        responses=mimo_failures(401, 403, 429, 503),
     )
     async def list_mimo_tools() -> MimoToolList:
         """List all tools as Mimo does, also those that other lists leave out."""

@@ -76,6 +76,12 @@ class ToolDescription(BaseModel):
         )
 
 
+def mimo_failures(*statuses: int) -> dict[int | str, Json]:
+    """The same of an address of Mimo's, where the edge refuses in its form."""
+    said = meanings()
+    return {status: {"model": MimoToolFailure, "description": said[status]} for status in statuses}
+
+
 def failures(*statuses: int) -> dict[int | str, Json]:
     """The documentation of these failures, for a FastAPI route."""
     said = meanings()
@@ -200,7 +206,8 @@ def _calling_as_mimo(references: Mapping[Any, Json]) -> Json:
                 str(status): {"description": meaning, "headers": header, "content": failure}
                 for status, meaning in said.items()
             },
-            **_failures_by_name(401, 413),
+            **{str(status): {"description": meanings()[status], "content": failure} for status in (401, 429, 503)},
+            **_failures_by_name(413),
         },
     }
 
