@@ -25,6 +25,7 @@ def _parser() -> argparse.ArgumentParser:
         retrieval_speed,
         transfer,
         two_processes,
+        websockets,
     )
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
@@ -37,6 +38,7 @@ def _parser() -> argparse.ArgumentParser:
     code_search.add_options(
         which.add_parser("code", help="which files answer questions about code, beside other engines")
     )
+    websockets.add_options(which.add_parser("websockets", help="500 idle and 50 busy sockets of the live channel"))
     code_growth.add_options(which.add_parser("code-growth", help="the cost of a code index as repositories grow"))
     call_graph.add_options(which.add_parser("callgraph", help="who calls whom in small Python programs (PyCG)"))
     call_graph_javascript.add_options(which.add_parser("callgraph-js", help="the same for JavaScript (SWARM-CG)"))
@@ -59,6 +61,7 @@ def _measured(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
         startup,
         transfer,
         two_processes,
+        websockets,
     )
 
     match options.benchmark:
@@ -68,6 +71,8 @@ def _measured(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
             return retrieval_speed.measure(options)
         case "two-processes":
             return two_processes.measure(options)
+        case "websockets":
+            return websockets.measure(options)
         case "transfer":
             return transfer.measure(options)
         case "code":

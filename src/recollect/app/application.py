@@ -7,11 +7,13 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from datetime import timedelta
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
 import anyio.abc
+import anyio.to_thread
 
+from recollect.app.oversight import Oversight, families_off
 from recollect.app.settings import Settings
 from recollect.domain.breakage import place_of
 from recollect.domain.clock import Clock, system_clock
@@ -22,6 +24,7 @@ from recollect.memory.models import ModelsInUse
 from recollect.memory.projects import ProjectService
 from recollect.memory.quota import Quota
 from recollect.memory.service import Draft, MemoryService
+from recollect.monitoring.audit.log import AuditLog
 from recollect.storage.store import Store
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Tool
@@ -30,12 +33,14 @@ from recollect.toolkit.health import Health
 from recollect.toolkit.history import CallHistory
 from recollect.toolkit.listing import Listing
 from recollect.toolkit.offering import Offering
+from recollect.toolkit.profiles import tools_of
 from recollect.toolkit.registry import Registry, Toolset
 from recollect.toolkit.services import Services
 from recollect.toolkit.usage import UsageCounter
 from recollect.tools import ALL
 
 if TYPE_CHECKING:
+    from recollect.access.doorkeeper import KeyDoorkeeper
     from recollect.codebase.embedding.service import CodeEmbedding
     from recollect.codebase.service import CodeService
     from recollect.cortex.asking import Asker
@@ -60,9 +65,11 @@ if TYPE_CHECKING:
     from recollect.memory.transfer.folders import TransferFolders
     from recollect.memory.transfer.importing import Importer
     from recollect.memory.working import WorkingMemory
+    from recollect.monitoring.status import Parts
     from recollect.skills.schemas import SkillTool
     from recollect.skills.service import Skills
     from recollect.storage.code import CodeStore
+    from recollect.storage.keys import KeyStore
     from recollect.storage.sqlite.code import SqliteCode
     from recollect.toolkit.resources import Resources
 
@@ -106,8 +113,9 @@ class Application:
             memories_per_client=settings.quota.memories_per_client,
             writes_per_minute=settings.quota.writes_per_minute,
         )
-        self.registry = Registry(tools)
+        self.registry = Registry(tools, families_off(settings))
         self.services = Services()
+        self.oversight = Oversight(settings, self.registry, self.services)
         self._usage = UsageCounter()
         self._history = CallHistory(clock)
         self._adopts_jobs = adopts_jobs
@@ -120,12 +128,31 @@ class Application:
         self._memories: MemoryService | None = None
         self._language_model: LanguageModel | None = None
         self._tools_changed: set[Callable[[], Coroutine[Any, Any, None]]] = set()
+        self._doorkeeper: KeyDoorkeeper | None = None
         self._provide()
         if self._skills_file.exists():
             self._publish_skills(self.skills.tools())
         history = self._history if settings.sessions.history else None
-        self.dispatcher = Dispatcher(self.registry, self.services, self._usage, history)
-        self.listing = Listing(self.registry, Toolset(settings.tools), self._uses)
+        self.dispatcher = Dispatcher(self.registry, self.services, self._usage, history, self.oversight.spans)
+        shown = tools_of(settings.profile, self.registry) if settings.profile else settings.tools
+        self.listing = Listing(self.registry, Toolset(shown), self._uses)
+
+    def doorkeeper(self, *, open_without_keys: bool) -> "KeyDoorkeeper":
+        """Who lets callers in; the store is opened when the first one comes."""
+        from recollect.access.doorkeeper import KeyDoorkeeper
+
+        async def keys() -> "KeyStore":
+            return (await self.services.get(Store)).keys
+
+        settings = self.settings
+        self._doorkeeper = KeyDoorkeeper(
+            keys,
+            settings_key=settings.api_key.get_secret_value() if settings.api_key else None,
+            open_without_keys=open_without_keys,
+            in_production=settings.environment == "production",
+            clock=self._clock,
+        )
+        return self._doorkeeper
 
     @property
     def offering(self) -> Offering:
@@ -138,8 +165,19 @@ class Application:
 
         return Resources(RESOURCES, self.services)
 
+    def store_states(self) -> "dict[str, Literal['healthy', 'pending']]":
+        """Which of Mimo's stores are open. There are no procedures yet, and facts are kept with all other memories."""
+        memories = "healthy" if self._store is not None else "pending"
+        return {"episodic": memories, "semantic": memories, "procedural": "pending"}
+
     async def close(self) -> None:
         """Keep the counts and close what was opened."""
+        try:
+            await self._close()
+        finally:
+            await anyio.to_thread.run_sync(self.oversight.close)
+
+    async def _close(self) -> None:
         if self._models is not None:
             await self._models.close()
         if self._language_model is not None and self._language_model.completer is not None:
@@ -150,10 +188,7 @@ class Application:
             await self._code.close()
         if self._store is None:
             return
-        try:
-            await self._usage.flush(self._store.usage)
-        except RecollectError as error:
-            logger.warning("counts of calls could not be kept", extra={"problem": error.message})
+        await self._write_counts(self._store)
         await self._write_history()
         await self._leave_session()
         if self._memories is not None:
@@ -248,6 +283,8 @@ class Application:
         provide_named("recollect.grounding.linking.Linker", self._linker)
         provide_named("recollect.grounding.service.Grounding", self._grounding)
         provide_named("recollect.skills.service.Skills", self._get_skills)
+        self.services.provide_ready(AuditLog, self.oversight.audit)
+        provide_named("recollect.monitoring.status.Parts", self._parts)
         self.services.provide_ready(
             Health,
             Health(
@@ -271,6 +308,7 @@ class Application:
             folder=self.settings.home / "derived",
             environment=os.environ,
             cache=VectorCache(chosen.cache_bytes),
+            breakers=self.oversight.breakers,
         )
         store = await self.services.get(Store)
         self._models = ModelsInUse(store.embeddings, chosen.choice(), make, rights=chosen.caller_rights())
@@ -284,7 +322,7 @@ class Application:
             from recollect.inference.chat_completions import completer_for
 
             try:
-                self._language_model = LanguageModel(completer_for(choice, os.environ))
+                self._language_model = LanguageModel(completer_for(choice, os.environ, self.oversight.breakers))
             except RecollectError as problem:
                 self._language_model = LanguageModel(UnusableCompleter(choice.model, problem))
         return self._language_model
@@ -343,6 +381,12 @@ class Application:
         store = await self.services.get(Store)
         return EmbeddingChange(store.embeddings, await self.services.get(ModelsInUse))
 
+    async def _parts(self) -> "Parts":
+        from recollect.native.library import use_library
+
+        use_library(self.settings.features.rust_nifs)
+        return self.oversight.parts()
+
     async def _dispatcher(self) -> Dispatcher:
         return self.dispatcher
 
@@ -394,9 +438,11 @@ class Application:
         from recollect.codebase.service import CodeService
         from recollect.codebase.settling import Settling
         from recollect.codebase.workers import Workers
+        from recollect.native.library import use_library
         from recollect.storage.sqlite.code import SqliteCode
 
         chosen, home = self.settings.code, self.settings.home
+        use_library(self.settings.features.rust_nifs)
         self._code = await SqliteCode.open(home)
         limits = Limits(
             max_file_bytes=chosen.max_file_bytes,
@@ -424,9 +470,16 @@ class Application:
         try:
             # Of its own: what is kept of code must not drive out what is kept of memories.
             cache = VectorCache(QUESTION_CACHE_BYTES)
-            embedder = embedder_for(choice, folder=home / "derived", environment=os.environ, cache=cache)
+            embedder = embedder_for(
+                choice,
+                folder=home / "derived",
+                environment=os.environ,
+                cache=cache,
+                breakers=self.oversight.breakers,
+                service="code_embedding",
+            )
             if chosen.batch_api:
-                batches = batches_for(choice, os.environ)
+                batches = batches_for(choice, os.environ, self.oversight.breakers)
         except RecollectError as problem:
             embedder = UnusableEmbedder(name_of(choice), known_dimensions(choice) or 0, problem)
         return CodeEmbedding(
@@ -583,10 +636,16 @@ class Application:
     async def _keep_counts(self, store: Store) -> None:
         while True:
             await anyio.sleep(USAGE_SECONDS)
-            try:
-                await self._usage.flush(store.usage)
-            except RecollectError as error:
-                logger.warning("counts of calls could not be kept", extra={"problem": error.message})
+            await self._write_counts(store)
+
+    async def _write_counts(self, store: Store) -> None:
+        """Write how often tools and keys were used; what cannot be written now is written next time."""
+        try:
+            await self._usage.flush(store.usage)
+            if self._doorkeeper is not None:
+                await self._doorkeeper.keep_uses()
+        except RecollectError as error:
+            logger.warning("counts of calls could not be kept", extra={"problem": error.message})
 
     async def _keep_history(self) -> None:
         while True:

@@ -9,7 +9,9 @@ from pydantic.json_schema import JsonSchemaMode, models_json_schema
 from recollect.gateway.http_errors import ErrorBody, meanings
 from recollect.gateway.rest.calls import CLIENT_HEADER, CLIENT_PATTERN, MAX_WAIT_SECONDS
 from recollect.gateway.rest.events import JobEvents
+from recollect.gateway.rest.liveness import HEALTH_PATH, Liveness
 from recollect.gateway.rest.mimo import ASK_PATH, FAILURES, LATENCY_HEADER, MimoFailure
+from recollect.gateway.rest.mimo_tools import TOOL_PATH, MimoToolAnswer, MimoToolCall, MimoToolFailure
 from recollect.toolkit.declaration import Tool
 from recollect.toolkit.foreign import ForeignTool
 from recollect.toolkit.jobview import JobView
@@ -75,6 +77,12 @@ class ToolDescription(BaseModel):
         )
 
 
+def mimo_failures(*statuses: int) -> dict[int | str, Json]:
+    """The same of an address of Mimo's, where the edge refuses in its form."""
+    said = meanings()
+    return {status: {"model": MimoToolFailure, "description": said[status]} for status in statuses}
+
+
 def failures(*statuses: int) -> dict[int | str, Json]:
     """The documentation of these failures, for a FastAPI route."""
     said = meanings()
@@ -104,6 +112,8 @@ def with_tools(
             "get": _describing(tool, references),
             "post": _calling(tool, references),
         }
+    document["paths"][TOOL_PATH] = {"post": _calling_as_mimo(references)}
+    document["paths"][HEALTH_PATH] = {"get": _living(references)}
     if mimo_ask is not None:
         document["paths"][ASK_PATH] = {"post": _asking(registry.get(mimo_ask), references)}
     events = document["paths"]["/v1/jobs/{job_id}/events"]["get"]["responses"]["200"]
@@ -200,11 +210,54 @@ def _asking(tool: Tool, references: Mapping[Any, Json]) -> Json:
         "tags": ["mimo"],
         "responses": {
             "200": {**calling["responses"]["200"], "headers": header},
-            **_failures_by_name(401, 403, 413),
+            **_failures_by_name(413),
+            **{str(status): {"description": meanings()[status], "content": failure} for status in (401, 403, 429, 503)},
             **{
                 str(status): {"description": meaning, "headers": header, "content": failure}
                 for status, meaning in FAILURES.items()
             },
+        },
+    }
+
+
+def _calling_as_mimo(references: Mapping[Any, Json]) -> Json:
+    header = {LATENCY_HEADER: {"description": "How long it took.", "schema": {"type": "string"}}}
+    failure = _json(references[MimoToolFailure, "serialization"])
+    said = {
+        400: "The body is no JSON object, no tool is named, or the tool failed; the answer tells which.",
+        403: "The key does not open this tool, or it is not for requests from the sandbox.",
+    }
+    return {
+        "operationId": "mimo_call_tool",
+        "tags": ["mimo"],
+        "summary": "Call a tool as Mimo does.",
+        "parameters": [_CLIENT_PARAMETER],
+        "requestBody": {"required": True, "content": _json(references[MimoToolCall, "serialization"])},
+        "responses": {
+            "200": {
+                "description": "The answer.",
+                "headers": header,
+                "content": _json(references[MimoToolAnswer, "serialization"]),
+            },
+            **{
+                str(status): {"description": meaning, "headers": header, "content": failure}
+                for status, meaning in said.items()
+            },
+            **{str(status): {"description": meanings()[status], "content": failure} for status in (401, 429, 503)},
+            **_failures_by_name(413),
+        },
+    }
+
+
+def _living(references: Mapping[Any, Json]) -> Json:
+    return {
+        "operationId": "rest_health",
+        "tags": ["server"],
+        "summary": "Tell that the process is alive.",
+        "description": "Tell that the process is alive, without touching the store.",
+        "responses": {
+            "200": {"description": "It is.", "content": _json(references[Liveness, "serialization"])},
+            **_failures_by_name(403),
         },
     }
 

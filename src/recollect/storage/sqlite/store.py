@@ -26,6 +26,7 @@ from recollect.storage.store import CheckReport, StoreInfo
 
 if TYPE_CHECKING:
     from recollect.storage.sqlite.forgetting import SqliteForgetting
+    from recollect.storage.sqlite.keys import SqliteKeys
     from recollect.storage.sqlite.sessions import SqliteSessions
     from recollect.storage.sqlite.summaries import SqliteSummaries
     from recollect.storage.sqlite.transfer import SqliteTransfer
@@ -75,6 +76,12 @@ class SqliteStore:
         from recollect.storage.sqlite.forgetting import SqliteForgetting
 
         return SqliteForgetting(self._writer, self._readers)
+
+    @cached
+    def keys(self) -> "SqliteKeys":
+        from recollect.storage.sqlite.keys import SqliteKeys
+
+        return SqliteKeys(self._writer, self._readers)
 
     @cached
     def sessions(self) -> "SqliteSessions":
