@@ -25,6 +25,7 @@ def _parser() -> argparse.ArgumentParser:
         retrieval_speed,
         transfer,
         two_processes,
+        websockets,
     )
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
@@ -37,10 +38,12 @@ def _parser() -> argparse.ArgumentParser:
     code_search.add_options(
         which.add_parser("code", help="which files answer questions about code, beside other engines")
     )
+    websockets.add_options(which.add_parser("websockets", help="500 idle and 50 busy sockets of the live channel"))
     code_growth.add_options(which.add_parser("code-growth", help="the cost of a code index as repositories grow"))
     call_graph.add_options(which.add_parser("callgraph", help="who calls whom in small Python programs (PyCG)"))
     call_graph_javascript.add_options(which.add_parser("callgraph-js", help="the same for JavaScript (SWARM-CG)"))
     which.add_parser("callgraph-own", help="the same for TypeScript, Go and Rust, in programs of our own")
+    which.add_parser("skills", help="a call of another MCP server through ours, beside a direct one")
     return parser
 
 
@@ -54,9 +57,11 @@ def _measured(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
         code_search,
         locomo,
         retrieval_speed,
+        skills,
         startup,
         transfer,
         two_processes,
+        websockets,
     )
 
     match options.benchmark:
@@ -66,6 +71,8 @@ def _measured(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
             return retrieval_speed.measure(options)
         case "two-processes":
             return two_processes.measure(options)
+        case "websockets":
+            return websockets.measure(options)
         case "transfer":
             return transfer.measure(options)
         case "code":
@@ -78,6 +85,8 @@ def _measured(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
             return call_graph_javascript.measure(options)
         case "callgraph-own":
             return call_graph_cases.measure()
+        case "skills":
+            return skills.measure()
         case _:
             return [*startup.measure(), *calls.measure()], []
 

@@ -1,11 +1,14 @@
 """What every test shares, and what makes the suite fast: files in memory, the longest first."""
 
 import gc
+import inspect
 import os
 import shutil
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+import sniffio
 from hypothesis import HealthCheck, settings
 
 # Stores are made anew for most tests and every write waits for its disk: in memory, that takes no time. A process that
@@ -23,6 +26,20 @@ OUTERMOST = ("surfaces", "docs", "conformance", "app", "gateway", "scenarios", "
 # How long an example takes says something about the machine only.
 settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("suite")
+
+
+@pytest.fixture(autouse=True)
+def outside_of_any_loop(request: pytest.FixtureRequest) -> Generator[None]:
+    """A test that is not asynchronous may start a loop of its own, also while that of a longer fixture rests.
+
+    Only with sniffio, which the client of OpenAI brings along, does anyio take such a loop for a running one.
+    """
+    if inspect.iscoroutinefunction(getattr(request.node, "function", None)):
+        yield
+        return
+    token = sniffio.current_async_library_cvar.set(None)
+    yield
+    sniffio.current_async_library_cvar.reset(token)
 
 
 def pytest_configure(config: pytest.Config) -> None:

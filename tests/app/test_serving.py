@@ -7,9 +7,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from recollect.app.serving import client_configuration, refuse_open_door
+from recollect.app.serving import client_configuration, needs_key
 from recollect.app.settings import Settings
-from recollect.domain.errors import Misconfigured
 from tests.surfaces.callers import PROGRAM, environment, server
 
 KEY = "correct-horse-battery-staple"
@@ -27,29 +26,28 @@ def settings(**chosen: object) -> Settings:
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.7"])
-def test_013_listening_beyond_loopback_without_a_key_is_refused(host: str) -> None:
-    with pytest.raises(Misconfigured, match="no key is set") as caught:
-        refuse_open_door(settings(host=host))
-    assert "RECOLLECT_API_KEY" in (caught.value.hint or "")
-    refuse_open_door(settings(host=host, api_key=KEY))
+def test_013_listening_beyond_loopback_needs_a_key(host: str) -> None:
+    assert needs_key(settings(host=host))
+    assert needs_key(settings(environment="production"))
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost", "127.8.9.10"])
 def test_013_loopback_needs_no_key(host: str) -> None:
-    refuse_open_door(settings(host=host))
+    assert not needs_key(settings(host=host))
 
 
-def test_013_the_command_refuses_too_and_says_what_to_do(tmp_path: Path) -> None:
+@pytest.mark.parametrize("arguments", [["--host", "0.0.0.0"], []])
+def test_013_the_command_refuses_too_and_says_what_to_do(tmp_path: Path, arguments: list[str]) -> None:
     done = subprocess.run(
-        [*PROGRAM, "serve", "--host", "0.0.0.0", "--port", "0"],
-        env=environment(tmp_path),
+        [*PROGRAM, "serve", *arguments, "--port", "0"],
+        env={**environment(tmp_path), "RECOLLECT_ENVIRONMENT": "development" if arguments else "production"},
         cwd=tmp_path,
         capture_output=True,
         text=True,
         timeout=60,
     )
     assert done.returncode == 12
-    assert "hint: set RECOLLECT_API_KEY" in done.stderr
+    assert "hint: make a key with `recollect keys create`, or set RECOLLECT_API_KEY" in done.stderr
     assert not (tmp_path / "recollect.db").exists()
 
 
@@ -90,7 +88,7 @@ def test_a_taken_port_is_told_with_what_to_do(url: str, tmp_path: Path) -> None:
 
 
 def test_what_to_paste_never_shows_the_key() -> None:
-    assert client_configuration("http://127.0.0.1:4000", settings(api_key=KEY)) == {
+    assert client_configuration("http://127.0.0.1:4000", with_key=True) == {
         "mcpServers": {
             "recollect": {
                 "type": "http",

@@ -59,6 +59,7 @@ from mcp_types import (
     UnsubscribeRequestParams,
 )
 
+from recollect.gateway.mcp.compatibility import ListParams
 from recollect.gateway.mcp.server import RequestContext, ToolServer
 
 # The smallest PNG, one red dot, and the smallest WAV, without a sound.
@@ -96,7 +97,7 @@ def extend(server: ToolServer) -> None:
     assert listing
     assert calling
 
-    async def list_tools(ctx: RequestContext, params: PaginatedRequestParams) -> ListToolsResult:
+    async def list_tools(ctx: RequestContext, params: ListParams) -> ListToolsResult:
         ours = await listing.handler(ctx, params)
         assert isinstance(ours, ListToolsResult)
         return ours.model_copy(update={"tools": [*ours.tools, *(tool for tool, _ in SPECIAL.values())]})
@@ -109,7 +110,7 @@ def extend(server: ToolServer) -> None:
         return answer
 
     server.middleware.append(RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience="fixtures"))
-    server.add_request_handler("tools/list", PaginatedRequestParams, list_tools)
+    server.add_request_handler("tools/list", ListParams, list_tools)
     server.add_request_handler("tools/call", CallToolRequestParams, call_tool)
     server.add_request_handler("resources/list", PaginatedRequestParams, list_resources)
     server.add_request_handler("resources/templates/list", PaginatedRequestParams, list_templates)

@@ -18,7 +18,9 @@ import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recollect.gateway import edge
-from recollect.gateway.edge import Edge, request_id_of
+from recollect.gateway.edge import Edge, Guards, request_id_of
+from recollect.gateway.load import Load
+from tests.gateway.doors import doorkeeper
 from tests.gateway.rest.serving import serving
 
 KEY = "a-long-and-secret-key"
@@ -40,7 +42,7 @@ async def inner(scope: Scope, receive: Receive, send: Send) -> None:
 async def client_of(
     app: ASGIApp = inner, *, api_key: str | None = None, allowed_hosts: tuple[str, ...] = ()
 ) -> AsyncGenerator[httpx2.AsyncClient]:
-    guarded = Edge(app, api_key=api_key, max_body_bytes=LIMIT, allowed_hosts=allowed_hosts)
+    guarded = Edge(app, doorkeeper=doorkeeper(api_key), max_body_bytes=LIMIT, allowed_hosts=allowed_hosts)
     transport = httpx2.ASGITransport(guarded)
     async with httpx2.AsyncClient(transport=transport, base_url="http://localhost:4000") as client:
         yield client
@@ -136,7 +138,7 @@ async def test_a_request_names_exactly_one_host(hosts: list[bytes]):
 
     headers = [(b"host", host) for host in hosts]
     scope: Scope = {"type": "http", "method": "GET", "path": "/x", "headers": headers}
-    await Edge(inner, api_key=None, max_body_bytes=LIMIT, allowed_hosts=())(scope, receive, send)
+    await Edge(inner, doorkeeper=doorkeeper(None), max_body_bytes=LIMIT, allowed_hosts=())(scope, receive, send)
     assert sent[0]["status"] == 403
 
 
@@ -148,11 +150,15 @@ async def test_with_a_key_set_everything_but_the_open_paths_needs_it():
         for path in ("/x", "/openapi.json", "/mcp", "/v1/tools", "/health/", "/docs/x", "//health"):
             response = await client.get(path)
             assert (response.status_code, response.headers["www-authenticate"]) == (401, "Bearer"), path
-            assert response.json()["error"] == {
+            error = response.json()["error"]
+            assert error == {
                 "code": "unauthenticated",
                 "message": "this server needs a key",
                 "hint": "send the header Authorization: Bearer KEY",
-                "details": {},
+                "details": {
+                    "reason": "Missing Authorization header",
+                    "security_event_id": error["details"]["security_event_id"],
+                },
             }
         for path in ("/health", "/docs"):
             assert (await client.get(path)).status_code == 200
@@ -184,7 +190,7 @@ async def test_a_wrong_key_opens_nothing_and_is_told_nowhere(authorization: str,
         response = await client.get("/x", headers=[(b"authorization", authorization.encode("latin-1"))])
     assert response.status_code == 401
     logged = str([vars(record) for record in caplog.records if record.name.startswith("recollect")])
-    assert "'outcome': <ErrorCode.UNAUTHENTICATED" in logged
+    assert "'outcome': 'unauthenticated'" in logged
     for secret in (KEY, KEY[:-1]):
         assert secret not in response.text
         assert secret not in logged
@@ -209,7 +215,7 @@ async def test_a_websocket_passes_the_same_guard():
     async def send(message: Any) -> None:
         sent.append(message)
 
-    guarded = Edge(app, api_key=KEY, max_body_bytes=LIMIT, allowed_hosts=())
+    guarded = Edge(app, doorkeeper=doorkeeper(KEY), max_body_bytes=LIMIT, allowed_hosts=())
     host = (b"host", b"localhost")
     for headers in (
         [host],
@@ -283,7 +289,7 @@ async def test_a_bug_after_the_answer_began_cuts_the_answer_off():
             started.extend([message["status"]] if "status" in message else [])
             await send(message)
 
-        await Edge(broken, api_key=None, max_body_bytes=LIMIT, allowed_hosts=())(scope, receive, watched)
+        await Edge(broken, doorkeeper=doorkeeper(None), max_body_bytes=LIMIT, allowed_hosts=())(scope, receive, watched)
 
     async with serving(outside) as port, httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
         with pytest.raises(httpx2.RemoteProtocolError):
@@ -296,7 +302,7 @@ async def test_a_bug_after_the_answer_began_cuts_the_answer_off():
 
 @asynccontextmanager
 async def _served(app: ASGIApp = inner, *, api_key: str | None = None) -> AsyncGenerator[httpx2.AsyncClient]:
-    guarded = Edge(app, api_key=api_key, max_body_bytes=LIMIT, allowed_hosts=())
+    guarded = Edge(app, doorkeeper=doorkeeper(api_key), max_body_bytes=LIMIT, allowed_hosts=())
     async with serving(guarded) as port, httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
         with anyio.fail_after(8):  # less than the edge lingers, so that a needless wait is noticed
             yield client
@@ -401,6 +407,7 @@ async def test_a_gateway_notices_a_client_that_leaves():
 _CHILD = f"""
 import json, socket, sys, uvicorn
 from recollect.gateway.edge import Edge
+from tests.gateway.doors import doorkeeper
 async def inner(scope, receive, send):
     await send({{"type": "http.response.start", "status": 200, "headers": []}})
     with open("/proc/self/status") as status:
@@ -408,7 +415,7 @@ async def inner(scope, receive, send):
     await send({{"type": "http.response.body", "body": peak.encode()}})
 listener = socket.create_server(("127.0.0.1", 0))
 print(listener.getsockname()[1], flush=True)
-guarded = Edge(inner, api_key=None, max_body_bytes={LIMIT}, allowed_hosts=())
+guarded = Edge(inner, doorkeeper=doorkeeper(None), max_body_bytes={LIMIT}, allowed_hosts=())
 uvicorn.Server(uvicorn.Config(guarded, log_config=None, lifespan="off", ws="none")).run([listener])
 """
 
@@ -443,3 +450,75 @@ async def test_a_refused_client_that_never_stops_sending_is_left_at_last(monkeyp
         await stream.send(b"POST /x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 99999\r\n\r\n")
         answer = b"".join([part async for part in stream])
     assert answer.startswith(b"HTTP/1.1 413 ")
+
+
+# -- time and load -------------------------------------------------------------------------------------
+
+
+async def test_022_what_takes_too_long_is_stopped_and_what_streams_is_not():
+    stopped = anyio.Event()
+
+    async def slow(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"] == "/stream":
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await anyio.sleep(0.3)
+            await send({"type": "http.response.body", "body": b"late"})
+            return
+        try:
+            await anyio.sleep_forever()
+        finally:
+            stopped.set()
+
+    guarded = Edge(
+        slow,
+        doorkeeper=doorkeeper(None),
+        max_body_bytes=LIMIT,
+        allowed_hosts=(),
+        guards=Guards(request_seconds=0.1),
+    )
+    async with serving(guarded) as port, httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
+        assert (await client.get("/stream")).text == "late"
+        refused = await client.get("/x")
+    assert (refused.status_code, refused.json()["error"]["code"], stopped.is_set()) == (504, "busy", True)
+
+
+async def test_022_too_many_at_once_are_told_to_come_again_but_health_is_answered():
+    begun, gate = anyio.Event(), anyio.Event()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"] == "/slow":
+            begun.set()
+            await gate.wait()
+        await inner(scope, receive, send)
+
+    guarded = Edge(
+        app,
+        doorkeeper=doorkeeper(None),
+        max_body_bytes=LIMIT,
+        allowed_hosts=(),
+        guards=Guards(load=Load(most_at_once=1)),
+    )
+    async with (
+        serving(guarded) as port,
+        httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client,
+        anyio.create_task_group() as tasks,
+    ):
+        tasks.start_soon(client.get, "/slow")
+        await begun.wait()
+        refused = await client.get("/x")
+        assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
+        mimo = await client.get("/v1/models")
+        assert mimo.json()["reason"] == "System overloaded"
+        assert (await client.get("/health")).status_code == 200
+        gate.set()
+
+
+async def test_013_production_without_a_key_answers_as_mimo_does():
+    keyless = doorkeeper(None, in_production=True)
+    guarded = Edge(inner, doorkeeper=keyless, max_body_bytes=LIMIT, allowed_hosts=())
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(guarded), base_url="http://localhost") as client:
+        refused = await client.post("/v1/mimo/ask", json={})
+        own = await client.get("/x")
+    expected = {"error": "Service misconfigured", "security": "API key required in production"}
+    assert (refused.status_code, refused.json()) == (503, expected)
+    assert (own.status_code, own.json()["error"]["code"]) == (503, "unavailable")

@@ -76,7 +76,7 @@ def test_beginnings_of_secrets_are_found_alike_with_and_without_it():
 
 def test_an_index_of_code_needs_no_compiled_part(tmp_path: Path):
     """The package, copied without what was compiled, counts the words of a file."""
-    shutil.copytree(FOLDER.parent, tmp_path / "recollect", ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    shutil.copytree(FOLDER.parent, tmp_path / "recollect", ignore=shutil.ignore_patterns(COMPILED, "__pycache__"))
     program = (
         "from recollect.native.library import library; from recollect.codebase.digest import digest;"
         "from recollect.domain.code import Language;"

@@ -3,14 +3,17 @@
 import logging
 import os
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
 import anyio.abc
+import anyio.to_thread
 
+from recollect.app.oversight import Oversight, families_off
 from recollect.app.settings import Settings
 from recollect.domain.breakage import place_of
 from recollect.domain.clock import Clock, system_clock
@@ -21,6 +24,7 @@ from recollect.memory.models import ModelsInUse
 from recollect.memory.projects import ProjectService
 from recollect.memory.quota import Quota
 from recollect.memory.service import Draft, MemoryService
+from recollect.monitoring.audit.log import AuditLog
 from recollect.storage.store import Store
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Tool
@@ -29,12 +33,14 @@ from recollect.toolkit.health import Health
 from recollect.toolkit.history import CallHistory
 from recollect.toolkit.listing import Listing
 from recollect.toolkit.offering import Offering
+from recollect.toolkit.profiles import tools_of
 from recollect.toolkit.registry import Registry, Toolset
 from recollect.toolkit.services import Services
 from recollect.toolkit.usage import UsageCounter
 from recollect.tools import ALL
 
 if TYPE_CHECKING:
+    from recollect.access.doorkeeper import KeyDoorkeeper
     from recollect.agents.hooks import HookService
     from recollect.agents.permissions import PermissionService
     from recollect.codebase.embedding.service import CodeEmbedding
@@ -62,7 +68,11 @@ if TYPE_CHECKING:
     from recollect.memory.transfer.folders import TransferFolders
     from recollect.memory.transfer.importing import Importer
     from recollect.memory.working import WorkingMemory
+    from recollect.monitoring.status import Parts
+    from recollect.skills.schemas import SkillTool
+    from recollect.skills.service import Skills
     from recollect.storage.code import CodeStore
+    from recollect.storage.keys import KeyStore
     from recollect.storage.sqlite.code import SqliteCode
     from recollect.toolkit.resources import Resources
 
@@ -108,8 +118,9 @@ class Application:
             memories_per_client=settings.quota.memories_per_client,
             writes_per_minute=settings.quota.writes_per_minute,
         )
-        self.registry = Registry(tools)
+        self.registry = Registry(tools, families_off(settings))
         self.services = Services()
+        self.oversight = Oversight(settings, self.registry, self.services)
         self._usage = UsageCounter()
         self._history = CallHistory(clock)
         self._telling = anyio.Lock()
@@ -122,10 +133,32 @@ class Application:
         self._models: ModelsInUse | None = None
         self._memories: MemoryService | None = None
         self._language_model: LanguageModel | None = None
+        self._tools_changed: set[Callable[[], Coroutine[Any, Any, None]]] = set()
+        self._doorkeeper: KeyDoorkeeper | None = None
         self._provide()
+        if self._skills_file.exists():
+            self._publish_skills(self.skills.tools())
         history = self._history if settings.sessions.history else None
-        self.dispatcher = Dispatcher(self.registry, self.services, self._usage, history)
-        self.listing = Listing(self.registry, Toolset(settings.tools), self._uses)
+        self.dispatcher = Dispatcher(self.registry, self.services, self._usage, history, self.oversight.spans)
+        shown = tools_of(settings.profile, self.registry) if settings.profile else settings.tools
+        self.listing = Listing(self.registry, Toolset(shown), self._uses)
+
+    def doorkeeper(self, *, open_without_keys: bool) -> "KeyDoorkeeper":
+        """Who lets callers in; the store is opened when the first one comes."""
+        from recollect.access.doorkeeper import KeyDoorkeeper
+
+        async def keys() -> "KeyStore":
+            return (await self.services.get(Store)).keys
+
+        settings = self.settings
+        self._doorkeeper = KeyDoorkeeper(
+            keys,
+            settings_key=settings.api_key.get_secret_value() if settings.api_key else None,
+            open_without_keys=open_without_keys,
+            in_production=settings.environment == "production",
+            clock=self._clock,
+        )
+        return self._doorkeeper
 
     @property
     def offering(self) -> Offering:
@@ -138,8 +171,19 @@ class Application:
 
         return Resources(RESOURCES, self.services)
 
+    def store_states(self) -> "dict[str, Literal['healthy', 'pending']]":
+        """Which of Mimo's stores are open. There are no procedures yet, and facts are kept with all other memories."""
+        memories = "healthy" if self._store is not None else "pending"
+        return {"episodic": memories, "semantic": memories, "procedural": "pending"}
+
     async def close(self) -> None:
         """Keep the counts and close what was opened."""
+        try:
+            await self._close()
+        finally:
+            await anyio.to_thread.run_sync(self.oversight.close)
+
+    async def _close(self) -> None:
         if self._models is not None:
             await self._models.close()
         if self._language_model is not None and self._language_model.completer is not None:
@@ -150,10 +194,7 @@ class Application:
             await self._code.close()
         if self._store is None:
             return
-        try:
-            await self._usage.flush(self._store.usage)
-        except RecollectError as error:
-            logger.warning("counts of calls could not be kept", extra={"problem": error.message})
+        await self._write_counts(self._store)
         await self._write_history()
         await self._leave_session()
         if self._memories is not None:
@@ -171,6 +212,56 @@ class Application:
         from recollect.agents.hooks import HookService
 
         return await (await self.services.get(HookService)).answer(call)
+
+    def when_tools_change(self, tell: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Have this called whenever the tools are others; to ask for it again changes nothing."""
+        self._tools_changed.add(tell)
+
+    @cached_property
+    def skills(self) -> "Skills":
+        """Other servers whose tools are ours; none of them runs before it is needed."""
+        from recollect.skills.configuration import COMMANDS, OTHER_COMMANDS, VARIABLES, Policy
+        from recollect.skills.process import Bounds, Surroundings
+        from recollect.skills.service import SkillRules, Skills
+
+        chosen, home = self.settings.skills, self.settings.home
+        rules = SkillRules(
+            file=self._skills_file,
+            cache_folder=home / "derived" / "skills",
+            policy=Policy(
+                {**dict.fromkeys(chosen.commands, OTHER_COMMANDS), **COMMANDS}, VARIABLES | set(chosen.variables)
+            ),
+            surroundings=Surroundings(home, Bounds(chosen.memory_bytes), self.settings.max_body_bytes),
+            max_processes=chosen.max_processes,
+            pause_seconds=chosen.pause_seconds,
+        )
+        return Skills(rules, self._tasks, self._publish_skills, clock=self._clock)
+
+    def learn_skills(self) -> None:
+        """Ask those skills for their tools that never told them."""
+        if self._skills_file.exists():
+            self._tasks.start_soon(self.skills.learn)
+
+    @property
+    def _skills_file(self) -> Path:
+        return self.settings.home / self.settings.skills.file
+
+    async def _get_skills(self) -> "Skills":
+        return self.skills
+
+    def _publish_skills(self, found: "Sequence[SkillTool]") -> None:
+        from recollect.tools.skill_tools import tools_of_skills
+
+        if taken := self.registry.welcome(tools_of_skills(found, self._get_skills)):
+            logger.warning("tools of skills have names that are taken", extra={"tools": taken})
+        for tell in self._tools_changed:
+            self._tasks.start_soon(self._tell_tools_changed, tell)
+
+    async def _tell_tools_changed(self, tell: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        try:
+            await tell()
+        except Exception as error:  # a client that is just leaving must not end the server
+            logger.warning("clients were not told of other tools", extra=place_of(error))
 
     # -- how each service is made --------------------------------------------------------------------
 
@@ -205,6 +296,9 @@ class Application:
         provide_named("recollect.grounding.service.Grounding", self._grounding)
         provide_named("recollect.agents.permissions.PermissionService", self._permissions)
         provide_named("recollect.agents.hooks.HookService", self._hooks)
+        provide_named("recollect.skills.service.Skills", self._get_skills)
+        self.services.provide_ready(AuditLog, self.oversight.audit)
+        provide_named("recollect.monitoring.status.Parts", self._parts)
         self.services.provide_ready(
             Health,
             Health(
@@ -228,6 +322,7 @@ class Application:
             folder=self.settings.home / "derived",
             environment=os.environ,
             cache=VectorCache(chosen.cache_bytes),
+            breakers=self.oversight.breakers,
         )
         store = await self.services.get(Store)
         self._models = ModelsInUse(store.embeddings, chosen.choice(), make, rights=chosen.caller_rights())
@@ -241,7 +336,7 @@ class Application:
             from recollect.inference.chat_completions import completer_for
 
             try:
-                self._language_model = LanguageModel(completer_for(choice, os.environ))
+                self._language_model = LanguageModel(completer_for(choice, os.environ, self.oversight.breakers))
             except RecollectError as problem:
                 self._language_model = LanguageModel(UnusableCompleter(choice.model, problem))
         return self._language_model
@@ -300,6 +395,12 @@ class Application:
         store = await self.services.get(Store)
         return EmbeddingChange(store.embeddings, await self.services.get(ModelsInUse))
 
+    async def _parts(self) -> "Parts":
+        from recollect.native.library import use_library
+
+        use_library(self.settings.features.rust_nifs)
+        return self.oversight.parts()
+
     async def _dispatcher(self) -> Dispatcher:
         return self.dispatcher
 
@@ -352,9 +453,11 @@ class Application:
         from recollect.codebase.service import CodeService
         from recollect.codebase.settling import Settling
         from recollect.codebase.workers import Workers
+        from recollect.native.library import use_library
         from recollect.storage.sqlite.code import SqliteCode
 
         chosen, home = self.settings.code, self.settings.home
+        use_library(self.settings.features.rust_nifs)
         self._code = await SqliteCode.open(home)
         limits = Limits(
             max_file_bytes=chosen.max_file_bytes,
@@ -382,9 +485,16 @@ class Application:
         try:
             # Of its own: what is kept of code must not drive out what is kept of memories.
             cache = VectorCache(QUESTION_CACHE_BYTES)
-            embedder = embedder_for(choice, folder=home / "derived", environment=os.environ, cache=cache)
+            embedder = embedder_for(
+                choice,
+                folder=home / "derived",
+                environment=os.environ,
+                cache=cache,
+                breakers=self.oversight.breakers,
+                service="code_embedding",
+            )
             if chosen.batch_api:
-                batches = batches_for(choice, os.environ)
+                batches = batches_for(choice, os.environ, self.oversight.breakers)
         except RecollectError as problem:
             embedder = UnusableEmbedder(name_of(choice), known_dimensions(choice) or 0, problem)
         return CodeEmbedding(
@@ -567,10 +677,16 @@ class Application:
     async def _keep_counts(self, store: Store) -> None:
         while True:
             await anyio.sleep(USAGE_SECONDS)
-            try:
-                await self._usage.flush(store.usage)
-            except RecollectError as error:
-                logger.warning("counts of calls could not be kept", extra={"problem": error.message})
+            await self._write_counts(store)
+
+    async def _write_counts(self, store: Store) -> None:
+        """Write how often tools and keys were used; what cannot be written now is written next time."""
+        try:
+            await self._usage.flush(store.usage)
+            if self._doorkeeper is not None:
+                await self._doorkeeper.keep_uses()
+        except RecollectError as error:
+            logger.warning("counts of calls could not be kept", extra={"problem": error.message})
 
     async def _keep_history(self) -> None:
         while True:

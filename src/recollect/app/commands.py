@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from recollect import __version__
+from recollect.app.key_commands import keys
 from recollect.domain.errors import Misconfigured, StoreUnusable
 from recollect.gateway.cli.groups import RecollectGroup
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from recollect.app.settings import Settings
     from recollect.storage.store import Store
     from recollect.toolkit.dispatcher import Dispatcher
+    from recollect.toolkit.offering import Offering
 
 T = TypeVar("T")
 
@@ -77,6 +79,13 @@ tools_option = click.option(
 )
 
 
+profile_option = click.option(
+    "--profile",
+    type=click.Choice(["mimo", "do-memory", "mira", "mimir", "neo"]),
+    help="List exactly the tools of this system, under its names.",
+)
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON document.")
 
 
@@ -84,8 +93,9 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print the re
 @click.option("--host", help="The address to listen on; others than loopback need a key.  [default: 127.0.0.1]")
 @click.option("--port", type=int, help="The port to listen on; 0 takes a free one.  [default: 4000]")
 @tools_option
+@profile_option
 @json_option
-def serve(host: str | None, port: int | None, tools: str | None, as_json: bool) -> None:
+def serve(host: str | None, port: int | None, tools: str | None, profile: str | None, as_json: bool) -> None:
     """Start the server: REST, its documentation, and MCP over HTTP.
 
     Listens on 127.0.0.1:4000 until you press Ctrl-C, and prints what to paste into an agent's configuration.
@@ -95,19 +105,20 @@ def serve(host: str | None, port: int | None, tools: str | None, as_json: bool) 
     from recollect.app.lifespan import running
     from recollect.app.serving import serve as listen
 
-    settings = _prepared("info", host=host, port=port, tools=tools)
+    settings = _prepared("info", host=host, port=port, tools=tools, profile=profile)
 
     async def run() -> None:
         async with running(settings) as application:
-            await listen(application, lambda url: _announce(url, settings, as_json))
+            await listen(application, lambda url, with_key: _announce(url, settings, with_key, as_json))
 
     anyio.run(run, backend_options={"use_uvloop": True})
 
 
 @recollect.command()
 @tools_option
+@profile_option
 @click.option("--project", type=Path, help="The project that the client works in until it sets another.")
-def mcp(tools: str | None, project: Path | None) -> None:
+def mcp(tools: str | None, profile: str | None, project: Path | None) -> None:
     """Serve MCP over standard input and output; agents start this.
 
     Ends when the agent closes its end. Several of these may run on one store at the same time.
@@ -120,7 +131,7 @@ def mcp(tools: str | None, project: Path | None) -> None:
     from recollect.gateway.mcp.server import build_server
     from recollect.gateway.mcp.stdio import serve_stdio
 
-    settings = _prepared("warning", tools=tools, project=project)
+    settings = _prepared("warning", tools=tools, profile=profile, project=project)
 
     client = new_id("stdio")
 
@@ -128,8 +139,13 @@ def mcp(tools: str | None, project: Path | None) -> None:
         async with deferred(settings, own_client=client) as application:
             if settings.tools != "core":
                 application()  # a list that cannot be made is refused now, not at the client's first look
+
+            def offering() -> "Offering":
+                application().when_tools_change(server.announce_tools_changed)
+                return application().offering
+
             server = build_server(
-                lambda: application().offering,
+                offering,
                 version=__version__,
                 instructions=INSTRUCTIONS,
                 patience=settings.jobs.patience_seconds,
@@ -188,7 +204,7 @@ def check(as_json: bool) -> None:
     """Read everything and prove it whole: pages, indexes, text index, vectors, derived files."""
     from recollect.gateway.cli.errors import show_json
 
-    report = _with_store(lambda opened: opened.check())
+    report = with_store(lambda opened: opened.check())
     if report.problems:
         raise StoreUnusable(
             f"the store is damaged: {'; '.join(report.problems)}",
@@ -206,16 +222,19 @@ def check(as_json: bool) -> None:
 @json_option
 def backup(target: Path, as_json: bool) -> None:
     """Write a whole, checked copy to TARGET while others go on working."""
-    info = _with_store(lambda opened: opened.backup(target))
-    _tell(f"Wrote {info.bytes:,} bytes to {info.location}.", {"location": info.location, "bytes": info.bytes}, as_json)
+    info = with_store(lambda opened: opened.backup(target))
+    tell(f"Wrote {info.bytes:,} bytes to {info.location}.", {"location": info.location, "bytes": info.bytes}, as_json)
 
 
 @store.command()
 @json_option
 def vacuum(as_json: bool) -> None:
     """Give unused space back to the disk."""
-    info = _with_store(lambda opened: opened.vacuum())
-    _tell(f"The store now takes {info.bytes:,} bytes.", {"location": info.location, "bytes": info.bytes}, as_json)
+    info = with_store(lambda opened: opened.vacuum())
+    tell(f"The store now takes {info.bytes:,} bytes.", {"location": info.location, "bytes": info.bytes}, as_json)
+
+
+recollect.add_command(keys)
 
 
 @recollect.command(hidden=True)
@@ -248,11 +267,11 @@ def _prepared(log_level: str, **chosen: Any) -> "Settings":
     return settings
 
 
-def _announce(url: str, settings: "Settings", as_json: bool) -> None:
+def _announce(url: str, settings: "Settings", with_key: bool, as_json: bool) -> None:
     from recollect.app.serving import client_configuration
     from recollect.gateway.cli.errors import show_json
 
-    configuration = client_configuration(url, settings)
+    configuration = client_configuration(url, with_key=with_key)
     if as_json:
         show_json({"url": url, "home": str(settings.home), "mcp_configuration": configuration})
         return
@@ -265,7 +284,7 @@ def _announce(url: str, settings: "Settings", as_json: bool) -> None:
     click.echo("\nPress Ctrl-C to stop.")
 
 
-def _with_store(work: "Callable[[Store], Awaitable[T]]") -> T:
+def with_store(work: "Callable[[Store], Awaitable[T]]") -> T:
     import anyio
 
     from recollect.storage.sqlite.store import SqliteStore
@@ -282,7 +301,7 @@ def _with_store(work: "Callable[[Store], Awaitable[T]]") -> T:
     return anyio.run(run)
 
 
-def _tell(sentence: str, facts: dict[str, Any], as_json: bool) -> None:
+def tell(sentence: str, facts: dict[str, Any], as_json: bool) -> None:
     from recollect.gateway.cli.errors import show_json
 
     if as_json:

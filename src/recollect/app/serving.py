@@ -2,54 +2,80 @@
 
 import ipaddress
 import logging
+import os
 import socket
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from functools import lru_cache
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recollect import __version__
 from recollect.app.application import Application
 from recollect.app.instructions import INSTRUCTIONS
+from recollect.app.oversight import WEBSOCKET_PATH, doors_off
 from recollect.app.presence import announced
 from recollect.app.settings import Settings
 from recollect.domain.errors import Misconfigured, Unavailable
+from recollect.memory.models import ModelsInUse
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
+    from recollect.access.doorkeeper import KeyDoorkeeper
+    from recollect.gateway.edge import Guards
     from recollect.gateway.mcp.server import ToolServer
+    from recollect.gateway.openai.routes import OpenAIRoutes
+    from recollect.gateway.synapse.endpoint import Synapse
+    from recollect.inference.embedding import Embedder
 
 logger = logging.getLogger("recollect.app")
+
+# How many messages of one socket may wait to be handled: they arrive together, and reading stops until they are.
+MAX_WEBSOCKET_QUEUE = 1024
+
+
+# Clients of Synapse send their key when they join, after the WebSocket is open.
+KEYS_ASKED_LATER = frozenset({"/cortex/websocket"})
+# Clients of OpenAI cannot do without one.
+OPENAI_PATHS = ("/v1/chat/completions", "/v1/models", "/v1/embeddings", "/v1/responses")
 
 
 def build_http(application: Application) -> "ASGIApp":
     """Everything that listens on the port: REST, its documentation, and MCP at /mcp."""
-    return _behind_edge(application, _tool_server(application))
+    doorkeeper = application.doorkeeper(open_without_keys=_is_loopback(application.settings.host))
+    return _behind_edge(application, _tool_server(application), doorkeeper)
 
 
 def _tool_server(application: Application) -> "ToolServer":
     from recollect.gateway.mcp.server import build_server
 
-    return build_server(
+    server = build_server(
         lambda: application.offering,
         version=__version__,
         instructions=INSTRUCTIONS,
         patience=application.settings.jobs.patience_seconds,
         surface="mcp-http",
     )
+    application.when_tools_change(server.announce_tools_changed)
+    return server
 
 
-def _behind_edge(application: Application, tools: "ToolServer") -> "ASGIApp":
+def _behind_edge(application: Application, tools: "ToolServer", doorkeeper: "KeyDoorkeeper") -> "ASGIApp":
     from fastapi import FastAPI
-    from starlette.routing import Route
+    from starlette.routing import Route, WebSocketRoute
 
     from recollect.gateway.edge import Edge
     from recollect.gateway.hooks.http import PATH as HOOKS_PATH
     from recollect.gateway.hooks.http import HttpHooks
     from recollect.gateway.mcp.http import serve_http
+    from recollect.gateway.measuring import Measured, metrics_endpoint
+    from recollect.gateway.openai.openapi import with_openai
+    from recollect.gateway.openai.shape import OpenAIShape
     from recollect.gateway.rest.app import build_app
+    from recollect.gateway.switches import Switches
     from recollect.tools.asking import ask_mimo
+    from recollect.tools.facts import search_vibes
 
     settings = application.settings
     hosts = _served_names(settings)
@@ -57,13 +83,18 @@ def _behind_edge(application: Application, tools: "ToolServer") -> "ASGIApp":
     mcp = serve_http(
         tools,
         allowed_hosts=authorities,
-        allowed_origins=[f"{scheme}://{name}" for scheme in ("http", "https") for name in authorities],
+        allowed_origins=[
+            *(f"{scheme}://{name}" for scheme in ("http", "https") for name in authorities),
+            *(origin.rstrip("/") for origin in settings.allowed_origins),
+        ],
         max_body_bytes=settings.max_body_bytes,
     )
 
+    openai = _openai_routes(application)
+
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
-        async with mcp.run():
+        async with mcp.run(), openai.run():
             yield
 
     api = build_app(
@@ -72,31 +103,136 @@ def _behind_edge(application: Application, tools: "ToolServer") -> "ASGIApp":
         application.services,
         version=__version__,
         resources=application.resources,
-        requires_key=settings.api_key is not None,
+        requires_key=doorkeeper.has_keys,
         mimo_ask=ask_mimo.name,
+        mimo_lists={search_vibes.name: "results"},
+        stores=application.store_states,
         lifespan=lifespan,
     )
     api.router.routes.append(Route("/mcp", endpoint=mcp.asgi_app))
     api.router.routes.append(Route(HOOKS_PATH, HttpHooks(application.answer_hook), methods=["POST"]))
-    key = settings.api_key.get_secret_value() if settings.api_key else None
-    return Edge(api, api_key=key, max_body_bytes=settings.max_body_bytes, allowed_hosts=hosts)
+    if settings.synapse.enabled:
+        from recollect.gateway.synapse.endpoint import PATH
+
+        api.router.routes.append(WebSocketRoute(PATH, _synapse(application, ask_mimo.name, doorkeeper)))
+    api.router.routes.extend(openai.routes)
+    without_openai = api.openapi
+
+    @lru_cache(maxsize=1)
+    def document_of(revision: int) -> dict[str, Any]:
+        return with_openai(without_openai())
+
+    api.openapi = lambda: document_of(application.registry.revision)
+    metrics = application.oversight.metrics
+    api.router.routes.append(Route("/metrics", metrics_endpoint(metrics), methods=["GET"]))
+    doors = Switches(api, doors_off(settings))
+    paths = {getattr(route, "path", "") for route in api.routes}
+    application.oversight.serves_websocket = WEBSOCKET_PATH in paths
+    edge = Edge(
+        doors,
+        doorkeeper=doorkeeper,
+        max_body_bytes=settings.max_body_bytes,
+        allowed_hosts=hosts,
+        guards=_guards(settings),
+    )
+    return Measured(OpenAIShape(edge), metrics, lambda: api.routes)
 
 
-async def serve(application: Application, announce: Callable[[str], None]) -> None:
-    """Listen until told to stop. `announce` gets the URL once requests are answered."""
+def _openai_routes(application: Application) -> "OpenAIRoutes":
+    from recollect.gateway.openai.routes import OpenAIRoutes, ToolNames, Wishes
+    from recollect.inference.forwarding import forwarder_for
+    from recollect.tools.asking import ask_mimo, explain_routing
+    from recollect.tools.facts import mimo_search_memory
+    from recollect.tools.memory import recall
+    from recollect.tools.turns import add_memory
+
+    settings, chosen = application.settings, application.settings.openai
+
+    async def embedder() -> "Embedder":
+        return (await (await application.services.get(ModelsInUse)).now()).answering.embedder
+
+    choice = settings.llm.choice()
+    return OpenAIRoutes(
+        application.dispatcher,
+        ToolNames(
+            recall=recall.name,
+            keep=add_memory.name,
+            ask=ask_mimo.name,
+            route=explain_routing.name,
+            search=mimo_search_memory.name,
+        ),
+        embedder,
+        Wishes(
+            recall_tokens=chosen.recall_tokens,
+            recall_limit=chosen.recall_limit,
+            remember=chosen.remember,
+            any_model=chosen.any_model,
+        ),
+        forwarder_for(choice, os.environ, concurrency=chosen.concurrency, breakers=application.oversight.breakers)
+        if choice is not None
+        else None,
+    )
+
+
+def _synapse(application: Application, question_tool: str, doorkeeper: "KeyDoorkeeper") -> "Synapse":
+    from recollect.gateway.synapse.endpoint import Synapse
+    from recollect.gateway.synapse.limits import Limits
+
+    chosen = application.settings.synapse
+    limits = Limits(
+        connections=chosen.max_connections,
+        workers=chosen.workers,
+        waiting=chosen.max_waiting,
+        messages_per_second=chosen.messages_per_second,
+        outbox_bytes=chosen.outbox_bytes,
+        slow_seconds=chosen.slow_seconds,
+        idle_seconds=chosen.idle_seconds,
+    )
+    return Synapse(application.dispatcher, doorkeeper, question_tool=question_tool, limits=limits)
+
+
+def _guards(settings: Settings) -> "Guards":
+    from recollect.gateway.abuse import Abuse, Patience
+    from recollect.gateway.addresses import Addresses
+    from recollect.gateway.cors import Origins
+    from recollect.gateway.edge import Guards
+    from recollect.gateway.limits import Limits, Rates
+    from recollect.gateway.load import Load
+
+    limits = settings.limits
+    return Guards(
+        limits=Limits(Rates(limits.window_seconds, limits.per_address, limits.per_loopback, limits.per_key)),
+        abuse=Abuse(Patience(limits.wrong_keys, limits.refusals, limits.abuse_seconds, limits.block_seconds)),
+        load=Load(limits.concurrent, limits.latency_ms),
+        addresses=Addresses(settings.trusted_proxies),
+        origins=Origins(settings.allowed_origins),
+        request_seconds=limits.request_seconds,
+        keys_asked_later=KEYS_ASKED_LATER,
+        keys_always_sent=OPENAI_PATHS,
+    )
+
+
+async def serve(application: Application, announce: Callable[[str, bool], None]) -> None:
+    """Listen until told to stop. `announce` gets the URL once requests are answered, and whether a key is needed."""
     import uvicorn
 
+    from recollect.gateway.transport import BoundedWebSocket
+
     settings = application.settings
-    refuse_open_door(settings)
+    doorkeeper = application.doorkeeper(open_without_keys=_is_loopback(settings.host))
+    if needs_key(settings):
+        await _refuse_without_key(settings, doorkeeper)
     listener = _listen(settings.host, settings.port)
     await application.open()
+    application.learn_skills()
+    await doorkeeper.has_active_key()  # what is documented depends on whether there are keys
     url = _url(listener, settings.host)
     tools = _tool_server(application)
 
     class AnnouncingServer(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets=sockets)
-            announce(url)
+            announce(url, doorkeeper.has_keys)
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             tools.end_listening()
@@ -108,30 +244,43 @@ async def serve(application: Application, announce: Callable[[str], None]) -> No
             self.should_exit = True
 
     config = uvicorn.Config(
-        _behind_edge(application, tools),
+        _behind_edge(application, tools, doorkeeper),
         log_config=None,
         access_log=False,
         server_header=False,
-        ws="none",
+        proxy_headers=False,  # the edge believes proxies, and only those that the settings name
+        ws=BoundedWebSocket,
+        ws_max_size=settings.synapse.max_frame_bytes,
+        ws_max_queue=MAX_WEBSOCKET_QUEUE,
+        # Compressed frames could unfold to a thousand times what was read, and each socket would keep two windows.
+        ws_per_message_deflate=False,
         timeout_graceful_shutdown=5,
     )
     with listener, announced(settings.home, url):
         await AnnouncingServer(config).serve(sockets=[listener])
 
 
-def refuse_open_door(settings: Settings) -> None:
-    """Nothing listens beyond this machine without a key."""
-    if settings.api_key is None and not _is_loopback(settings.host):
-        raise Misconfigured(
-            f"{settings.host} can be reached from other machines, and no key is set",
-            hint="set RECOLLECT_API_KEY to a long random text, or listen on 127.0.0.1",
-        )
+def needs_key(settings: Settings) -> bool:
+    """Nothing listens beyond this machine, or in production, without a key."""
+    return settings.environment == "production" or not _is_loopback(settings.host)
 
 
-def client_configuration(url: str, settings: Settings) -> dict[str, object]:
+async def _refuse_without_key(settings: Settings, doorkeeper: "KeyDoorkeeper") -> None:
+    # A store is not made only to find that it has no key.
+    is_new = not (settings.home / "recollect.db").exists()
+    if settings.api_key is not None or (not is_new and await doorkeeper.has_active_key()):
+        return
+    why = "this is production" if _is_loopback(settings.host) else f"{settings.host} can be reached from other machines"
+    raise Misconfigured(
+        f"{why}, and no key is set",
+        hint="make a key with `recollect keys create`, or set RECOLLECT_API_KEY to a long random text",
+    )
+
+
+def client_configuration(url: str, *, with_key: bool) -> dict[str, object]:
     """What to paste into an agent's MCP configuration; the key itself is never shown."""
     server: dict[str, object] = {"type": "http", "url": f"{url}/mcp"}
-    if settings.api_key:
+    if with_key:
         server["headers"] = {"Authorization": "Bearer ${RECOLLECT_API_KEY}"}
     return {"mcpServers": {"recollect": server}}
 

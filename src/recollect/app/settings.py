@@ -1,10 +1,12 @@
 """Everything that can be set, with what it means and what it is by default."""
 
 import os
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
@@ -14,6 +16,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from recollect.domain.errors import Misconfigured
 from recollect.domain.nearest import nearest_names
 from recollect.domain.rules import AgeLimit, ForgettingRules, SecretsPolicy
+from recollect.inference.breakers import BreakerLimits
 from recollect.inference.choices import (
     DEFAULT_AZURE_VERSION,
     CallerRights,
@@ -27,6 +30,12 @@ PREFIX = "RECOLLECT_"
 FILE_NAME = "recollect.toml"
 MIN_KEY_LENGTH = 8
 STATIC, MEMORIES, BUNDLED = "static", "memories", "static-v1"
+MIMO_FLAGS = {
+    "rust_nifs": "RUST_NIFS_ENABLED",
+    "semantic_store": "SEMANTIC_STORE_ENABLED",
+    "procedural_store": "PROCEDURAL_STORE_ENABLED",
+    "websocket_synapse": "WEBSOCKET_ENABLED",
+}
 _PACE = Pace()
 _COMPLETION = CompletionChoice(base_url="", model="")
 
@@ -248,6 +257,29 @@ class LlmSettings(BaseModel):
         return CompletionChoice(**{name: getattr(self, name) for name in CompletionChoice.__dataclass_fields__})
 
 
+class OpenAISettings(BaseModel):
+    """The model with a memory that OpenAI's clients reach."""
+
+    recall_tokens: int = Field(
+        default=1_000,
+        ge=0,
+        le=100_000,
+        description="How many tokens of memories a language model is given with a question; 0 gives it none.",
+    )
+    recall_limit: int = Field(default=10, ge=1, le=100, description="How many memories it is given at most.")
+    remember: bool = Field(
+        default=True, description="Whether what clients ask a language model through this server is remembered."
+    )
+    any_model: bool = Field(
+        default=False,
+        description="Whether clients may name any model of the language model's service. Otherwise they reach only the "
+        "one that llm.model names, as nobody but the operator should choose what costs money.",
+    )
+    concurrency: int = Field(
+        default=16, ge=1, le=1_000, description="How many answers of the language model are passed on at once."
+    )
+
+
 class SummarySettings(BaseModel):
     """Summaries of sessions, days and weeks."""
 
@@ -372,6 +404,100 @@ class HookSettings(BaseModel):
     )
 
 
+class SkillSettings(BaseModel):
+    """Other MCP servers whose tools are ours."""
+
+    file: Path = Field(
+        default=Path("skills.json"), description="Where the skills are written down; from the home when not absolute."
+    )
+    commands: list[str] = Field(
+        default_factory=list[str],
+        description="Commands that skills may be started by, beside npx, docker, node, python and python3.",
+    )
+    variables: list[str] = Field(
+        default_factory=list[str],
+        description="Variables that `${NAME}` in skills.json may name, beside the usual ones.",
+    )
+    max_processes: int = Field(
+        default=10, ge=1, le=100, description="How many skills may run at a time; the longest unused one is ended."
+    )
+    memory_bytes: int = Field(
+        default=2 * 1024**3, ge=64 * 1024**2, description="How much memory each program of a skill may use (Linux)."
+    )
+    pause_seconds: float = Field(
+        default=30, ge=0, le=3600, description="How long a skill that failed too often is left alone."
+    )
+
+
+class SynapseSettings(BaseModel):
+    """The live channel, a WebSocket at /cortex/websocket."""
+
+    enabled: bool = Field(default=True, description="Whether there is one.")
+    workers: int = Field(
+        default=8, ge=1, le=1000, description="How many questions and calls of all sockets are worked on at once."
+    )
+    max_waiting: int = Field(
+        default=256, ge=0, le=100_000, description="How many of them may wait; more are refused as overloaded."
+    )
+    max_connections: int = Field(default=1000, ge=1, le=100_000, description="How many sockets may be open.")
+    messages_per_second: float = Field(
+        default=50, ge=1, le=100_000, description="How many messages one socket may send in a second on average."
+    )
+    max_frame_bytes: int = Field(
+        default=1024 * 1024, ge=1024, description="The largest message that is taken from a WebSocket."
+    )
+    outbox_bytes: int = Field(
+        default=1024 * 1024,
+        ge=1024,
+        description="How much may wait for a client that reads slowly. Then thoughts are dropped, and when results "
+        "find no room its socket is closed.",
+    )
+    slow_seconds: float = Field(
+        default=10, gt=0, le=600, description="A client that reads nothing for so long is let go."
+    )
+    idle_seconds: float = Field(
+        default=45,
+        gt=0,
+        le=3600,
+        description="A client that says nothing for so long, not even a heartbeat, is let go; also one that has not "
+        "joined a topic by then.",
+    )
+
+
+class LimitSettings(BaseModel):
+    """How much the HTTP server lets anybody ask for. 0 is without end."""
+
+    window_seconds: float = Field(
+        default=60, gt=0, le=86_400, description="In how many seconds the numbers of requests below are let through."
+    )
+    per_address: int = Field(default=6_000, ge=0, description="Requests of one address in each window.")
+    per_loopback: int = Field(
+        default=600_000, ge=0, description="Requests of this machine itself in each window, all its clients together."
+    )
+    per_key: int = Field(default=60_000, ge=0, description="Requests with one key in each window.")
+    concurrent: int = Field(
+        default=512, ge=0, description="Requests that may wait for their answer at once; streams do not count."
+    )
+    request_seconds: float = Field(
+        default=300, ge=0, le=86_400, description="How long one request may take until its answer begins."
+    )
+    latency_ms: float = Field(
+        default=0,
+        ge=0,
+        description="When one of a hundred requests takes longer than this, others are refused with 503 for a while.",
+    )
+    wrong_keys: int = Field(
+        default=20, ge=0, description="After so many wrong keys an address is blocked; never this machine itself."
+    )
+    refusals: int = Field(
+        default=200, ge=0, description="After so many requests beyond the limits an address is blocked."
+    )
+    abuse_seconds: float = Field(
+        default=300, gt=0, le=86_400, description="In how many seconds wrong keys and refusals are counted together."
+    )
+    block_seconds: float = Field(default=3_600, gt=0, le=2_592_000, description="How long an address is blocked.")
+
+
 class LogSettings(BaseModel):
     """What is written to standard error."""
 
@@ -381,6 +507,63 @@ class LogSettings(BaseModel):
     )
     format: Literal["auto", "json", "text"] = Field(
         default="auto", description="One JSON object a line, or text for people; auto is text on a terminal."
+    )
+
+
+class AuditSettings(BaseModel):
+    """The record of who called what, in `audit.jsonl` of the home."""
+
+    enabled: bool = Field(default=True, description="Whether calls and refusals are written to the audit log.")
+    max_bytes: int = Field(
+        default=100_000_000,
+        ge=10_000,
+        description="A file that would become larger is put aside as `audit.jsonl.1`, and a new one begun.",
+    )
+    keep_files: int = Field(
+        default=10, ge=1, le=1000, description="How many files there are at most, with the one that is written."
+    )
+
+
+class UpstreamSettings(BaseModel):
+    """Services elsewhere that fail: when they are left alone, and when they are asked again."""
+
+    failures: int | None = Field(
+        default=None,
+        ge=1,
+        le=1000,
+        description="After so many failures in a row a service is left alone: by default 5, and 3 for ollama.",
+    )
+    pause_seconds: float = Field(default=60, gt=0, le=86_400, description="For so long; then it is tried.")
+    successes: int = Field(
+        default=3, ge=1, le=1000, description="After so many trials in a row that succeeded all is as it was."
+    )
+
+    def limits(self) -> BreakerLimits:
+        """What is chosen, as the room of models takes it."""
+        return BreakerLimits(failures=self.failures, pause_seconds=self.pause_seconds, successes=self.successes)
+
+
+class FeatureSettings(BaseModel):
+    """Parts that can be switched off. Mimo's variables, such as WEBSOCKET_ENABLED, set them too: to `true` or `1`."""
+
+    rust_nifs: bool = Field(
+        default=True,
+        description="Whether the compiled part is used where there is one. It has Mimo's name, and is in C.",
+    )
+    semantic_store: bool = Field(default=True, description="Whether the store of relations is used, once there is one.")
+    procedural_store: bool = Field(
+        default=True, description="Whether the store of procedures is used, once there is one."
+    )
+    websocket_synapse: bool = Field(default=True, description="Whether clients may connect to the WebSocket.")
+
+
+class TracingSettings(BaseModel):
+    """Spans of calls, for OpenTelemetry."""
+
+    enabled: bool = Field(
+        default=False,
+        description="Whether every call of a tool is a span. Where spans go is decided by OpenTelemetry's own SDK and "
+        "its OTEL_* variables; without it they go nowhere.",
     )
 
 
@@ -405,16 +588,33 @@ class Settings(BaseSettings):
     api_key: SecretStr | None = Field(
         default=None, description="The key that HTTP clients must send as `Authorization: Bearer KEY`."
     )
+    environment: Literal["development", "test", "production"] = Field(
+        default="development", description="In production the server does not start without a key, also on loopback."
+    )
     allowed_hosts: list[str] = Field(
         default_factory=list[str],
         description="Host names, beside those of loopback, under which browsers and clients may reach the server.",
     )
+    allowed_origins: list[str] = Field(
+        default_factory=list[str],
+        description="Pages that may use the server from a browser, such as https://app.example.com, beside those of "
+        "loopback and of the allowed hosts.",
+    )
+    trusted_proxies: list[str] = Field(
+        default_factory=list[str],
+        description="Addresses or networks of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed.",
+    )
+    limits: LimitSettings = Field(default=LimitSettings(), description="How much one caller may ask the HTTP server.")
     max_body_bytes: int = Field(
         default=16 * 1024 * 1024, ge=1024, description="The largest HTTP request or MCP message that is accepted."
     )
     tools: str = Field(
         default="core",
         description="Which tools are listed: core, all, or families and names joined by commas. All can be called.",
+    )
+    profile: Literal["mimo", "do-memory", "mira", "mimir", "neo"] | None = Field(
+        default=None,
+        description="List exactly the tools of one of these systems, under its names, in the place of `tools`.",
     )
     project: Path | None = Field(
         default=None, description="The project that clients work in until they set another; by default none."
@@ -437,6 +637,7 @@ class Settings(BaseSettings):
     )
     quota: QuotaSettings = Field(default=QuotaSettings(), description="How much one client may write.")
     llm: LlmSettings = Field(default=LlmSettings(), description="The language model, if there is one.")
+    openai: OpenAISettings = Field(default=OpenAISettings(), description="What OpenAI's clients reach.")
     summaries: SummarySettings = Field(default=SummarySettings(), description="Summaries of sessions, days and weeks.")
     sessions: SessionSettings = Field(
         default=SessionSettings(), description="Sessions of clients, and the history of what they call."
@@ -445,13 +646,36 @@ class Settings(BaseSettings):
     hooks: HookSettings = Field(
         default=HookSettings(), description="What agents' programs ask and tell beside calls of tools."
     )
+    skills: SkillSettings = Field(default=SkillSettings(), description="Other MCP servers whose tools are ours.")
+    synapse: SynapseSettings = Field(
+        default=SynapseSettings(), description="The live channel, a WebSocket at /cortex/websocket."
+    )
     log: LogSettings = Field(default=LogSettings(), description="What is written to standard error.")
+    audit: AuditSettings = Field(default=AuditSettings(), description="The record of who called what.")
+    upstreams: UpstreamSettings = Field(default=UpstreamSettings(), description="Services elsewhere that fail.")
+    features: FeatureSettings = Field(default=FeatureSettings(), description="Parts that can be switched off.")
+    tracing: TracingSettings = Field(default=TracingSettings(), description="Spans of calls, for OpenTelemetry.")
 
     @field_validator("home", "project")
     @classmethod
     def _whole_path(cls, path: Path | None) -> Path | None:
         # Not Path.expanduser, which raises where there is no home directory.
         return Path(os.path.abspath(os.path.expanduser(path))) if path is not None else None  # noqa: PTH100, PTH111
+
+    @field_validator("allowed_origins")
+    @classmethod
+    def _named_origins(cls, origins: list[str]) -> list[str]:
+        for origin in origins:
+            if not re.fullmatch(r"https?://[^/*\s@]+/?", origin):
+                raise ValueError(f"{origin!r} is no origin; each is named, as in https://app.example.com, and never *")
+        return origins
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _known_networks(cls, proxies: list[str]) -> list[str]:
+        for proxy in proxies:
+            ip_network(proxy.strip(), strict=False)
+        return proxies
 
     @field_validator("api_key")
     @classmethod
@@ -469,7 +693,18 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return (init_settings, env_settings, dotenv_settings, _TomlSource(settings_cls))
+        return (init_settings, env_settings, dotenv_settings, _MimoFlags(settings_cls), _TomlSource(settings_cls))
+
+
+class _MimoFlags(PydanticBaseSettingsSource):
+    """The variables by which Mimo's parts are switched: `true` and `1` mean on, and all else off."""
+
+    def get_field_value(self, field: Any, field_name: str) -> tuple[Any, str, bool]:
+        return None, field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        given = {flag: os.environ[name] for flag, name in MIMO_FLAGS.items() if os.environ.get(name)}
+        return {"features": {flag: value in ("true", "1") for flag, value in given.items()}} if given else {}
 
 
 class _TomlSource(PydanticBaseSettingsSource):

@@ -35,4 +35,4 @@ class FreshDigests:
         fresh = self._fresh
         found = {content: fresh[content] for content in contents if content in fresh}
         missing = [content for content in contents if content not in found]
-        return found | await store.digests(VERSION, missing) if missing else found
+        return {**found, **await store.digests(VERSION, missing)} if missing else found

@@ -12,6 +12,7 @@ from recollect.cortex.classifying import Analysis, Decision, QueryType, StoreNam
 from recollect.cortex.synthesis import WITHOUT_MODEL, Source, Synthesis, compose, extract, with_notes
 from recollect.domain.errors import InvalidRequest, RecollectError, Unavailable
 from recollect.domain.memories import MemoryFilter
+from recollect.domain.progress import Step, StepKind, Witness, unwitnessed
 from recollect.domain.scopes import Visibility
 from recollect.domain.working import Desk
 from recollect.inference.completion import Completer, Message
@@ -130,8 +131,16 @@ class Asker:
         self._working = working
         self._completer = completer
 
-    async def ask(self, query: str, visibility: Visibility, desk: Desk | None, *, timeout: float) -> Answer:
-        """The answer within so many seconds, out of the stores that answered by then.
+    async def ask(
+        self,
+        query: str,
+        visibility: Visibility,
+        desk: Desk | None,
+        *,
+        timeout: float,
+        witness: Witness = unwitnessed,
+    ) -> Answer:
+        """The answer within so many seconds, out of the stores that answered by then. `witness` hears of each step.
 
         Raises `Unavailable` when there is nothing to tell and a store that should have been heard was not: silence is
         not the same as knowing nothing.
@@ -139,9 +148,12 @@ class Asker:
         started = anyio.current_time()
         deadline = started + timeout
         analysis = analyze(query)
-        decision, notes = await self._decide(query, timeout * DECIDING_SHARE)
-        heard = await self._consult(query, decision, analysis, visibility, desk, deadline)
-        synthesis = await self._synthesise(query, decision, heard, deadline)
+        decision, notes = await self._decide(query, timeout * DECIDING_SHARE, witness)
+        for note in notes:
+            witness(Step(StepKind.FALLBACK, note))
+        witness(Step(StepKind.ROUTING, decision.reasoning, decision.confidence))
+        heard = await self._consult(query, decision, analysis, visibility, desk, deadline, witness)
+        synthesis = await self._synthesise(query, decision, heard, deadline, witness)
         if synthesis.text is None:
             _refuse_silence(heard.consultations.values(), timeout)
         return Answer(
@@ -162,10 +174,14 @@ class Asker:
         visibility: Visibility,
         desk: Desk | None,
         deadline: float,
+        witness: Witness,
     ) -> _Heard:
         """Ask all at once whom the decision names and who can answer."""
         roles = _roles(decision)
         heard = _Heard({store: _unasked(store, roles.get(store), desk) for store in StoreName})
+        for unasked in heard.consultations.values():
+            if unasked.status is Status.UNAVAILABLE:
+                witness(_step(unasked))
 
         async def ask_episodic() -> tuple[int, str | None]:
             wish = _wish(roles[StoreName.EPISODIC], analysis)
@@ -177,7 +193,9 @@ class Asker:
             return len(heard.working), None
 
         async def consult(store: StoreName, ask: _Ask) -> None:
+            witness(Step(StepKind.MEMORY_RECALL, f"asking {store} memory"))
             heard.consultations[store] = await _consulted(store, roles[store], ask, deadline)
+            witness(_step(heard.consultations[store]))
 
         try:
             async with anyio.create_task_group() as tasks:
@@ -188,21 +206,29 @@ class Asker:
             raise bugs.exceptions[0] from None
         return heard
 
-    async def _synthesise(self, query: str, decision: Decision, heard: _Heard, deadline: float) -> Synthesis:
+    async def _synthesise(
+        self, query: str, decision: Decision, heard: _Heard, deadline: float, witness: Witness
+    ) -> Synthesis:
         sources = _sources(decision, heard)
         in_time_order = heard.episodic is not None and heard.episodic.order is Order.TIME
         remaining = deadline - anyio.current_time()
         if self._completer is not None and sources and remaining > 0:
-            return await compose(query, sources, self._completer, timeout=remaining, in_time_order=in_time_order)
+            witness(Step(StepKind.TOOL_INVOCATION, f"asking {self._completer.model} to write the answer"))
+            composed = await compose(query, sources, self._completer, timeout=remaining, in_time_order=in_time_order)
+            for note in composed.notes:
+                if note.startswith(WITHOUT_MODEL):
+                    witness(Step(StepKind.FALLBACK, note))
+            return composed
         extracted = extract(query, sources, in_time_order=in_time_order)
         late = self._completer is not None and sources
         return with_notes(extracted, *([f"{WITHOUT_MODEL}: no time was left for it"] if late else []))
 
-    async def _decide(self, query: str, seconds: float) -> tuple[Decision, list[str]]:
+    async def _decide(self, query: str, seconds: float, witness: Witness) -> tuple[Decision, list[str]]:
         """What the rules say; where these are not sure, what the language model says, if there is one."""
         decision = decide(query)
         if decision.is_sure or self._completer is None:
             return decision, []
+        witness(Step(StepKind.TOOL_INVOCATION, f"asking {self._completer.model} which memory can answer"))
         messages = [Message("system", _DECIDE), Message("user", f"Question: {query}")]
         try:
             completion = await self._completer.complete(messages, max_tokens=DECIDING_TOKENS, timeout=seconds)
@@ -294,6 +320,16 @@ async def _consulted(store: StoreName, role: Role, ask: _Ask, deadline: float) -
         else:
             outcome = replace(outcome, status=Status.ANSWERED, found=found, reason=reason, hint=None)
     return replace(outcome, seconds=anyio.current_time() - began)
+
+
+def _step(one: Consultation) -> Step:
+    """What asking a store, or not being able to, is as a step."""
+    if one.status is not Status.ANSWERED:
+        hint = f"; {one.hint}" if one.hint else ""
+        return Step(StepKind.FALLBACK, f"{one.store} memory: {one.reason}{hint}")
+    if one.reason is not None:
+        return Step(StepKind.FALLBACK, f"{one.store} memory found {one.found}, but {one.reason}")
+    return Step(StepKind.MEMORY_RECALL, f"{one.store} memory found {one.found} in {one.seconds * 1000:.0f} ms")
 
 
 def _refuse_silence(consultations: Iterable[Consultation], timeout: float) -> None:

@@ -1,7 +1,9 @@
 """Who calls, and what they may call."""
 
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Protocol, Self
+
+from recollect.domain.errors import Unavailable
 
 EVERYTHING = "*"
 READ_ONLY = ":read"
@@ -23,9 +25,21 @@ class Caller:
             enough |= {EVERYTHING + READ_ONLY, family + READ_ONLY}
         return not enough.isdisjoint(self.scopes)
 
+    def only_reading(self) -> Self:
+        """The same caller, who may change nothing now."""
+        return replace(self, scopes=frozenset(scope.removesuffix(READ_ONLY) + READ_ONLY for scope in self.scopes))
+
+
+class NoKeyConfigured(Unavailable):
+    """Nobody can come in: a key is needed, and none was ever made."""
+
 
 OWNER = Caller("owner")
 """Who works on this machine: over standard input, on the command line, or where no key is asked for."""
+
+
+STRANGER = Caller("stranger", frozenset())
+"""Who has not shown a key, where none is asked for yet: nothing is open to them."""
 
 
 class Doorkeeper(Protocol):

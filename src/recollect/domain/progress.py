@@ -1,6 +1,8 @@
 """How long work tells the world where it is."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
 
 
@@ -19,6 +21,33 @@ class Reporter(Protocol):
     async def report(self, done: float, total: float | None = None, message: str = "") -> None:
         """Publish progress. Raises `Cancelled` when the work has been asked to stop."""
         ...
+
+
+class StepKind(StrEnum):
+    """What sort of thing is done for a question."""
+
+    PROCESSING = "processing"
+    ROUTING = "routing"
+    MEMORY_RECALL = "memory_recall"
+    TOOL_INVOCATION = "tool_invocation"
+    FALLBACK = "fallback"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing that is done for a question, told while it happens."""
+
+    kind: StepKind
+    content: str
+    confidence: float | None = None
+
+
+Witness = Callable[[Step], None]
+"""Hears of each step at once; must neither wait nor fail."""
+
+
+def unwitnessed(step: Step) -> None:
+    """Tells nobody."""
 
 
 class SilentReporter:

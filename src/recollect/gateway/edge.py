@@ -1,19 +1,35 @@
-"""What every HTTP request passes before a gateway sees it: a request id, the host guard, the key, the body limit."""
+"""What every HTTP request passes before a gateway sees it.
 
-import hmac
+In this order: a request id, the host guard, the block of abusers, the key, the limits, the body and time limits.
+"""
+
 import logging
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 
 import anyio
 from starlette.datastructures import Headers
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recollect.domain.breakage import place_of
+from recollect.domain.callers import OWNER, STRANGER, Caller, Doorkeeper
 from recollect.domain.errors import Forbidden, RecollectError, TooLarge, Unauthenticated
 from recollect.domain.identifiers import new_id
+from recollect.gateway.abuse import Abuse, Blocked
+from recollect.gateway.addresses import Addresses, is_loopback
+from recollect.gateway.bearer import HINT, MISSING, key_in
+from recollect.gateway.circumstances import address_of, traceparent_of
+from recollect.gateway.cors import Origins, headers_for, preflight
 from recollect.gateway.http_errors import error_response, unforeseen
+from recollect.gateway.limits import Limits, Standing, TooManyRequests
+from recollect.gateway.load import Load
+from recollect.gateway.refusals import TookTooLong, reason_of, refusal
 from recollect.toolkit.border import printable
+from recollect.toolkit.security import security_event
 
 logger = logging.getLogger("recollect.edge")
 
@@ -23,6 +39,7 @@ _SANE_REQUEST_ID = re.compile(r"[\w.:-]{1,100}", re.ASCII)
 
 # A browser cannot send a key with the first request of a page. The page tells nothing and asks for the key itself.
 _OPEN_PATHS = frozenset({"/health", "/docs"})
+_SANDBOX_HEADER = "x-mimo-sandbox"
 
 # How long the rest of a refused body is read and thrown away. To close at once would reset the connection of a client
 # that is still sending, and the reset destroys the answer before it is read.
@@ -43,53 +60,151 @@ def request_id_of(scope: Scope) -> str:
     return state["request_id"]
 
 
+@dataclass(frozen=True, slots=True)
+class Guards:
+    """What the edge watches over beside keys; each is shared by all that serves the same port."""
+
+    limits: Limits = field(default_factory=Limits)
+    abuse: Abuse = field(default_factory=Abuse)
+    load: Load = field(default_factory=Load)
+    addresses: Addresses = field(default_factory=Addresses)
+    origins: Origins = field(default_factory=Origins)
+    request_seconds: float | None = None
+    """How long the answer to a request may let itself be waited for."""
+    keys_asked_later: Collection[str] = ()
+    """Paths of WebSockets that ask for the key themselves, once they are open."""
+    keys_always_sent: tuple[str, ...] = ()
+    """Beginnings of paths where clients send a key also to a server that has none."""
+
+
 class Edge:
     """Stands in front of all HTTP gateways. What it refuses never reaches them."""
 
-    def __init__(self, app: ASGIApp, *, api_key: str | None, max_body_bytes: int, allowed_hosts: Sequence[str]) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        doorkeeper: Doorkeeper,
+        max_body_bytes: int,
+        allowed_hosts: Sequence[str],
+        guards: Guards | None = None,
+    ) -> None:
         self._app = app
-        self._key = api_key.encode() if api_key else None
+        self._doorkeeper = doorkeeper
         self._max_body_bytes = max_body_bytes
         self._hosts = _LOOPBACK | {host.lower() for host in allowed_hosts}
+        self._guards = guards or Guards()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             await self._serve(scope, receive, send)
         elif scope["type"] == "websocket":
-            try:
-                self._guard(scope)
-            except RecollectError:
-                await send({"type": "websocket.close", "code": 1008})
-            else:
-                await self._app(scope, receive, send)
+            await self._connect(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    async def _connect(self, scope: Scope, receive: Receive, send: Send) -> None:
+        address = self._prepare(scope)
+        try:
+            self._guard(scope)
+            await self._admit(scope, address)
+        except RecollectError as error:
+            self._tell(error, scope, address)
+            await send({"type": "websocket.close", "code": 1008})
         else:
             await self._app(scope, receive, send)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        given = Headers(scope=scope).get("x-request-id", "")
-        request_id = given if _SANE_REQUEST_ID.fullmatch(given) else new_id("req")
-        scope.setdefault("state", {})["request_id"] = request_id
+        address = self._prepare(scope)
+        request_id = request_id_of(scope)
         incoming = _Incoming(receive)
         answer = _Answer(send, request_id)
+        began: float | None = None
+        body: bytes | None = None
+        scope_of_time = anyio.CancelScope(deadline=_in(self._guards.request_seconds))
         try:
             self._guard(scope)
-            body = await self._read(scope, incoming)
+            origin = Headers(scope=scope).get("origin")
+            answer.headers += headers_for(origin) if origin else ()
+            if (asked := preflight(scope)) is not None:
+                await asked(scope, receive, answer)
+                return
+            answer.show(await self._admit(scope, address))
+            if scope["path"] != "/health":  # which is asked to know whether there is too much to do
+                began = self._guards.load.begin()
+            with scope_of_time:
+                body = await self._read(scope, incoming)
+            if scope_of_time.cancelled_caught:
+                raise self._took_too_long()
         except RecollectError as error:
-            told = {"request_id": request_id, "outcome": error.code, "path": printable(scope["path"])}
-            logger.info("refused", extra=told)
-            await _refuse(error, request_id, incoming, answer)
+            self._end(began)
+            if isinstance(error, TooManyRequests):
+                answer.show(error.standing)
+            event_id = self._tell(error, scope, address)
+            await _refuse(refusal(error, scope["path"], request_id, event_id), incoming, answer)
             return
+        except BaseException:
+            self._end(began)
+            raise
         if body is None:
+            self._end(began)
             return
-        try:
-            await self._app(scope, _replay(body, receive), answer)
-        except Exception as error:  # a bug in a gateway: its message may quote the request, so only the place is logged
-            logger.error("a request broke", extra={"request_id": request_id, **place_of(error)})
-            if not answer.started:
-                await error_response(unforeseen(error, request_id), request_id)(scope, receive, answer)
+        await self._answer(scope, _replay(body, receive), answer, address, began)
+
+    async def _answer(
+        self, scope: Scope, receive: Receive, answer: "_Answer", address: str, began: float | None
+    ) -> None:
+        """Let the gateways answer, within the time limit, for as long as the caller is welcome."""
+        caller: Caller = scope["state"]["caller"]
+        with anyio.CancelScope(deadline=_in(self._guards.request_seconds)) as work:
+
+            def starts() -> None:
+                nonlocal began
+                work.deadline = math.inf  # what is sent on as it comes may take as long as it likes
+                self._end(began)
+                began = None
+
+            def goes_on() -> bool:
+                if self._doorkeeper.is_welcome(caller):
+                    return True
+                self._tell_revoked(scope, address, caller)
+                work.cancel()
+                return False
+
+            answer.starts, answer.goes_on = starts, goes_on if scope["path"] not in _OPEN_PATHS else None
+            try:
+                await self._app(scope, receive, answer)
+            except Exception as error:  # a bug: its message may quote the request, so only the place is logged
+                request_id = request_id_of(scope)
+                logger.error("a request broke", extra={"request_id": request_id, **_told_of(scope), **place_of(error)})
+                if not answer.started:
+                    await error_response(unforeseen(error, request_id), request_id)(scope, receive, answer)
+            finally:
+                self._end(began)
+                began = None
+        if work.cancelled_caught and not answer.started:
+            error = self._took_too_long()
+            event_id = self._tell(error, scope, address)
+            await refusal(error, scope["path"], request_id_of(scope), event_id)(scope, receive, answer)
+        elif work.cancelled_caught:
+            await answer.cut_off()
+
+    # -- who comes, and from where -------------------------------------------------------------------
+
+    def _prepare(self, scope: Scope) -> str:
+        """Give the request its id, and find out where it comes from."""
+        given = Headers(scope=scope).get("x-request-id", "")
+        address = self._guards.addresses.of(scope)
+        state = scope.setdefault("state", {})
+        state["request_id"] = given if _SANE_REQUEST_ID.fullmatch(given) else new_id("req")
+        state["address"] = address
+        if (scheme := self._guards.addresses.scheme_of(scope)) is not None:
+            is_websocket = scope["type"] == "websocket"
+            scope["scheme"] = {"http": "ws", "https": "wss"}[scheme] if is_websocket else scheme
+        return address
 
     def _guard(self, scope: Scope) -> None:
-        """Refuse pages of strangers, which reach a loopback server by rebinding their name, and callers without key."""
+        """Refuse pages of strangers, which reach a loopback server by rebinding their name."""
         headers = Headers(scope=scope)
         hosts = headers.getlist("host")
         if len(hosts) != 1 or not self._serves(hosts[0]):
@@ -98,19 +213,96 @@ class Edge:
                 hint="use a loopback address, or add the host to the server's allowed hosts",
             )
         for origin in headers.getlist("origin"):
-            if not self._serves(origin.partition("://")[2]):
+            if origin not in self._guards.origins and not self._serves(origin.partition("://")[2]):
                 raise Forbidden(
                     f"pages of the origin {printable(origin)!r} may not use this server",
-                    hint="open the page from a loopback address, or add its host to the server's allowed hosts",
+                    hint="open the page from a loopback address, or add it to the server's allowed origins",
                 )
-        if self._key and scope["path"] not in _OPEN_PATHS:
-            scheme, _, key = headers.get("authorization", "").partition(" ")
-            right_key = hmac.compare_digest(key.strip().encode("latin-1"), self._key)
-            if scheme.lower() != "bearer" or not right_key:
-                raise Unauthenticated(
-                    "this key is not valid here" if key else "this server needs a key",
-                    hint="send the header Authorization: Bearer KEY",
-                )
+
+    async def _admit(self, scope: Scope, address: str) -> Standing | None:
+        """Find out who calls, and count the call. Whoever is refused is counted too."""
+        guards = self._guards
+        guards.abuse.refuse_blocked(address)
+        try:
+            caller = await self._caller(scope, address)
+        except Unauthenticated as error:
+            self._take(None, address)
+            if error.details.get("reason") != MISSING and guards.abuse.note_wrong_key(address):
+                security_event("blocked", reason="too many wrong keys", address=address)
+            raise
+        standing = self._take(caller, address)
+        reads_only = _SANDBOX_HEADER in Headers(scope=scope)
+        scope["state"]["caller"] = caller.only_reading() if reads_only else caller
+        return standing
+
+    def _take(self, caller: Caller | None, address: str) -> Standing | None:
+        try:
+            return self._guards.limits.take(caller, address)
+        except TooManyRequests:
+            if self._guards.abuse.note_refusal(address):
+                security_event("blocked", reason="too many requests beyond the limits", address=address)
+            raise
+
+    async def _caller(self, scope: Scope, address: str) -> Caller:
+        """Who sends this; a stranger where everybody may come, or is asked later."""
+        is_websocket = scope["type"] == "websocket"
+        if not is_websocket and scope["path"] in _OPEN_PATHS:
+            return STRANGER
+        key = key_in(scope)
+        if key is None and is_websocket and scope["path"] in self._guards.keys_asked_later:
+            return STRANGER
+        caller = await self._admitted(key, scope["path"])
+        if caller is OWNER and not is_loopback(address):  # it came through a proxy from somewhere else
+            raise Unauthenticated("this server needs a key", hint=HINT, details={"reason": MISSING})
+        return caller
+
+    async def _admitted(self, key: str | None, path: str) -> Caller:
+        """Who holds the key; where clients send one whether it is asked for or not, whoever needs none."""
+        try:
+            return await self._doorkeeper.admit(key)
+        except Unauthenticated:
+            if key is not None and path.startswith(self._guards.keys_always_sent):
+                with suppress(Unauthenticated):
+                    return await self._doorkeeper.admit(None)
+            raise
+
+    # -- refusing ------------------------------------------------------------------------------------
+
+    def _tell(self, error: RecollectError, scope: Scope, address: str) -> str:
+        caller: Caller | None = scope["state"].get("caller")
+        return security_event(
+            "blocked" if isinstance(error, Blocked) else str(error.code),
+            reason=reason_of(error),
+            address=address,
+            path=scope["path"],
+            method=scope.get("method", "WEBSOCKET"),
+            key_id=caller.key_id if caller is not None else None,
+            request_id=request_id_of(scope),
+            outcome=error.code,
+        )
+
+    def _tell_revoked(self, scope: Scope, address: str, caller: Caller) -> None:
+        security_event(
+            "cut_off",
+            reason="the key is not valid any more",
+            address=address,
+            path=scope["path"],
+            method=scope["method"],
+            key_id=caller.key_id,
+            request_id=request_id_of(scope),
+        )
+
+    def _end(self, began: float | None) -> None:
+        if began is not None:
+            self._guards.load.end(began)
+
+    def _took_too_long(self) -> TookTooLong:
+        seconds = self._guards.request_seconds
+        return TookTooLong(
+            f"the request was not answered within {seconds:g} seconds, and was stopped",
+            hint="ask for less, or let it run as a job",
+            details={"timeout_ms": round((seconds or 0) * 1000)},
+        )
 
     def _serves(self, authority: str) -> bool:
         matched = _AUTHORITY.fullmatch(authority.lower())
@@ -141,6 +333,16 @@ class Edge:
         )
 
 
+def _told_of(scope: Scope) -> dict[str, str]:
+    """What a log may tell of a request: not its query, and no header but that of its trace."""
+    told = {"path": printable(scope["path"]), "method": printable(scope["method"])}
+    if (address := address_of(scope)) is not None:
+        told["address"] = address
+    if (traceparent := traceparent_of(scope)) is not None:
+        told["trace_id"] = traceparent.split("-")[1]
+    return told
+
+
 class _Incoming:
     """A request's body while it arrives."""
 
@@ -161,22 +363,39 @@ class _Answer:
     def __init__(self, send: Send, request_id: str) -> None:
         self._send = send
         self._request_id = request_id
+        self.headers: list[tuple[bytes, bytes]] = []
         self.started = False
+        self._has_parts = False
+        self.starts: Callable[[], None] | None = None
+        self.goes_on: Callable[[], bool] | None = None
+        """Asked before each further part of an answer that comes in parts."""
+
+    def show(self, standing: Standing | None) -> None:
+        self.headers += standing.headers if standing is not None else ()
+
+    async def cut_off(self) -> None:
+        """End an answer that came in parts."""
+        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.body":
+            if self._has_parts and self.goes_on is not None and not self.goes_on():
+                return
+            self._has_parts = message.get("more_body", False)
         if message["type"] == "http.response.start":
             self.started = True
+            if self.starts is not None:
+                self.starts()
             headers: list[tuple[bytes, bytes]] = list(message.get("headers", ()))
             present = {name for name, _ in headers}
-            headers += [(b"x-request-id", self._request_id.encode()), *_ALWAYS]
+            headers += [(b"x-request-id", self._request_id.encode()), *self.headers, *_ALWAYS]
             headers += [header for header in _UNLESS_SET if header[0] not in present]
             message = {**message, "headers": headers}
         await self._send(message)
 
 
-async def _refuse(error: RecollectError, request_id: str, incoming: _Incoming, answer: _Answer) -> None:
+async def _refuse(response: Response, incoming: _Incoming, answer: _Answer) -> None:
     """Answer at once, but end the answer only when the client has stopped sending."""
-    response = error_response(error, request_id)
     await answer({"type": "http.response.start", "status": response.status_code, "headers": response.raw_headers})
     await answer({"type": "http.response.body", "body": response.body, "more_body": True})
     with anyio.move_on_after(_LINGER_SECONDS):
@@ -197,3 +416,8 @@ def _replay(body: bytes, receive: Receive) -> Receive:
         return {"type": "http.request", "body": body, "more_body": False}
 
     return replay
+
+
+def _in(seconds: float | None) -> float:
+    """The moment after so many seconds, on the event loop's clock."""
+    return math.inf if not seconds else anyio.current_time() + seconds

@@ -65,6 +65,10 @@ class JobRun:
 Handler = Callable[[JobRun], Awaitable[Mapping[str, Any]]]
 
 
+def unknown_job(job_id: str) -> NotFound:
+    return NotFound(f"there is no job {job_id[:80]!r}", hint="list_jobs shows those there are")
+
+
 class JobService:
     """The jobs of one store, and the part of them that this process runs."""
 
@@ -106,7 +110,7 @@ class JobService:
 
     async def get(self, job_id: str) -> Job:
         if (job := await self._store.get(job_id)) is None:
-            raise NotFound(f"there is no job {job_id[:80]!r}", hint="list_jobs shows those there are")
+            raise unknown_job(job_id)
         return self._with_latest_progress(job)
 
     async def list(self, states: Sequence[JobState], kind: str | None, limit: int) -> Sequence[Job]:

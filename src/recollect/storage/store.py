@@ -9,6 +9,7 @@ if TYPE_CHECKING:  # all of these, to be named only: most processes need few of 
     from recollect.storage.embeddings import EmbeddingStore
     from recollect.storage.forgetting import ForgettingStore
     from recollect.storage.jobs import JobStore
+    from recollect.storage.keys import KeyStore
     from recollect.storage.links import LinkStore
     from recollect.storage.memories import MemoryStore
     from recollect.storage.permissions import PermissionStore
@@ -53,6 +54,9 @@ class Store(Protocol):
 
     @property
     def jobs(self) -> "JobStore": ...
+
+    @property
+    def keys(self) -> "KeyStore": ...
 
     @property
     def projects(self) -> "ProjectStore": ...

@@ -5,7 +5,7 @@ from typing import Any
 
 from recollect.domain.callers import OWNER, Caller
 from recollect.domain.identifiers import new_id
-from recollect.domain.progress import Reporter, SilentReporter
+from recollect.domain.progress import Reporter, SilentReporter, Witness, unwitnessed
 
 
 def _new_request_id() -> str:
@@ -17,13 +17,19 @@ class CallContext:
     """One call's circumstances; gateways make it, tools may ask for it by type."""
 
     surface: str
-    """The door it came through: `python`, `mcp-stdio`, `mcp-http`, `rest`, `cli`."""
+    """The door it came through: `python`, `mcp-stdio`, `mcp-http`, `rest`, `synapse`, `cli`."""
 
     caller: Caller = OWNER
     """Whose call it is, and so what it may reach."""
 
     client: str | None = None
     """Tells this client from all others, where the protocol can; None when it cannot."""
+
+    address: str | None = None
+    """Where the caller is in the network, when it came through it."""
+
+    traceparent: str | None = None
+    """The span that the call belongs to, as the caller said in the form of W3C Trace Context."""
 
     working_directory: str | None = None
     """Where the client works, when it works on this machine: its project unless it says otherwise."""
@@ -33,6 +39,14 @@ class CallContext:
 
     request_id: str = field(default_factory=_new_request_id)
     reporter: Reporter = field(default_factory=SilentReporter)
+
+    witness: Witness = unwitnessed
+    """Who hears what is done for a question, where the protocol can tell it."""
+
+    @property
+    def trace_id(self) -> str | None:
+        """The trace that the call belongs to."""
+        return self.traceparent.split("-")[1] if self.traceparent else None
 
     def kept(self) -> dict[str, Any]:
         """What a job remembers of the call that started it."""

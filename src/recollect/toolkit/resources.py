@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from recollect.domain.breakage import place_of
-from recollect.domain.errors import Internal, InvalidRequest, NotFound, RecollectError
+from recollect.domain.callers import EVERYTHING, OWNER, READ_ONLY, Caller
+from recollect.domain.errors import Forbidden, Internal, InvalidRequest, NotFound, RecollectError
 from recollect.domain.nearest import nearest_names
 from recollect.domain.progress import Reporter
 from recollect.toolkit.border import printable, refuse_unstorable
 from recollect.toolkit.context import CallContext
+from recollect.toolkit.security import security_event
 from recollect.toolkit.services import Services
 
 logger = logging.getLogger("recollect.calls")
@@ -45,6 +47,8 @@ class Resource:
     """The ids for which it is there now, so that each can be listed."""
     mark: Mark | None
     """Something that differs whenever the content does, and costs less; without it nobody can wait for changes."""
+    family: str = EVERYTHING
+    """Who may read what this family's tools tell may read it too."""
 
     @property
     def parameters(self) -> Sequence[str]:
@@ -69,9 +73,17 @@ class ReadResource:
 
 
 def resource(
-    *addresses: str, mime_type: str, title: str, each: Each | None = None, mark: Mark | None = None
+    *addresses: str,
+    mime_type: str,
+    title: str,
+    each: Each | None = None,
+    mark: Mark | None = None,
+    family: str = EVERYTHING,
 ) -> Callable[[Reading], Resource]:
-    """Declare a resource. Parameters named in the address are ids; the others are services, found by type."""
+    """Declare a resource. Parameters named in the address are ids; the others are services, found by type.
+
+    It belongs to a family of tools; without one only keys to everything open it.
+    """
 
     def declare(reading: Reading) -> Resource:
         name = getattr(reading, "__name__", "")
@@ -80,7 +92,7 @@ def resource(
         if not inspect.getdoc(reading):
             raise TypeError(f"{name}: a resource needs a docstring; it is what its users read")
         declared = Resource(
-            addresses, name, title, inspect.cleandoc(reading.__doc__ or ""), mime_type, reading, each, mark
+            addresses, name, title, inspect.cleandoc(reading.__doc__ or ""), mime_type, reading, each, mark, family
         )
         if missing := {*declared.parameters} - {*inspect.signature(reading).parameters}:
             raise TypeError(f"{name}: takes no {missing.pop()}, which its address has")
@@ -109,12 +121,14 @@ class Resources:
         """Every address with a parameter in it."""
         return [ListedResource(one, found) for found in self.declared if found.parameters for one in found.addresses]
 
-    async def listed(self) -> Sequence[ListedResource]:
-        """What can be read now, in the order declared; what has several addresses is listed once."""
+    async def listed(self, caller: Caller = OWNER) -> Sequence[ListedResource]:
+        """What the caller can read now, in the order declared; what has several addresses is listed once."""
         context = CallContext(surface="python")
         ids: dict[Each, Sequence[Mapping[str, str]]] = {}
         listed: list[ListedResource] = []
         for found in self.declared:
+            if not caller.may_call(found.family, read_only=True):
+                continue
             if not found.parameters:
                 listed.append(ListedResource(found.addresses[0], found))
             elif found.each is not None:
@@ -129,6 +143,7 @@ class Resources:
         outcome = "given up"
         try:
             found, values = self.find(uri)
+            _refuse_closed(found, context.caller)
             services = await self._services_for(found.reading, found.parameters, context)
             body = await found.reading(**values, **services)
             outcome = "ok"
@@ -150,9 +165,10 @@ class Resources:
             milliseconds = round((time.perf_counter() - started) * 1000, 2)
             logger.info("read", extra={**told, "ms": milliseconds, "request_id": context.request_id})
 
-    async def mark(self, uri: str) -> str:
+    async def mark(self, uri: str, caller: Caller = OWNER) -> str:
         """What differs whenever the resource's content does; `InvalidRequest` when nobody can wait for its changes."""
         found, values = self.find(uri)
+        _refuse_closed(found, caller)
         if found.mark is None:
             watched = [address for one in self.declared if one.mark is not None for address in one.addresses[:1]]
             raise InvalidRequest(
@@ -161,6 +177,14 @@ class Resources:
         own = {name: value for name, value in values.items() if name in inspect.signature(found.mark).parameters}
         context = CallContext(surface="python")
         return await found.mark(**own, **await self._services_for(found.mark, found.parameters, context))
+
+    def refuse_closed(self, uri: str, caller: Caller) -> None:
+        """Raise `Forbidden` for a resource that is not the caller's to read; what is not there is nobody's."""
+        try:
+            found, _ = self.find(uri)
+        except (NotFound, InvalidRequest):
+            return
+        _refuse_closed(found, caller)
 
     def find(self, uri: str) -> tuple[Resource, Mapping[str, str]]:
         """The resource at this address, and the ids in it."""
@@ -191,6 +215,19 @@ class Resources:
             parameter: given[kind] if kind in given else await self.services.get(kind)
             for parameter, kind in _injected(function, parameters).items()
         }
+
+
+def _refuse_closed(found: Resource, caller: Caller) -> None:
+    if not caller.may_call(found.family, read_only=True):
+        needed = found.family + READ_ONLY
+        event_id = security_event(
+            "forbidden", reason=f"needs the scope {needed}", resource=found.name, key_id=caller.key_id
+        )
+        raise Forbidden(
+            f"the key {caller.name!r} does not open this resource",
+            hint=f"it needs the scope {needed}",
+            details={"scope": needed, "security_event_id": event_id},
+        )
 
 
 def _injected(function: Callable[..., Any] | None, parameters: Iterable[str]) -> Mapping[str, type]:

@@ -174,6 +174,7 @@ async def ask_mimo(request: AskRequest, asker: Asker, projects: ProjectService, 
         Visibility(project_id, request.context_id),
         Desk(project_id, session_id) if session_id is not None else None,
         timeout=request.timeout_ms / 1000,
+        witness=context.witness,
     )
     return _result(answer, request.context_id)
 

@@ -67,6 +67,18 @@ class SearchVibesResult(Result):
     degraded: str | None = Field(description="Why meanings could not be compared; null when they were.")
 
 
+class SearchMemoryRequest(SearchVibesRequest):
+    model_config = examples({"query": "which database does staging use?", "store": "episodic"})
+
+    store: Literal["auto", "working", "episodic", "semantic", "procedural"] = Field(
+        default="auto", description="Where to look. What has no store of its own here is looked for among memories."
+    )
+
+
+class SearchMemoryResult(SearchVibesResult):
+    store: Literal["episodic"] = Field(description="Where it was looked for.")
+
+
 class ExtractFactsRequest(Request):
     model_config = examples({"sessionId": "session-1"})
 
@@ -121,28 +133,19 @@ async def search_vibes(
     request: SearchVibesRequest, memory: MemoryService, projects: ProjectService, context: CallContext
 ) -> SearchVibesResult:
     """Find what means something similar, by meaning alone; recall also looks for words and says more about each."""
-    found = await memory.recall(
-        request.query,
-        Visibility(await project_id_of(None, projects, context)),
-        MemoryFilter(),
-        Wish(limit=min(COMPARED_FOR_EACH * request.limit, 100), threshold=0.0, order=Order.SCORE),
-    )
-    similar = [hit for hit in found.hits if hit.cosine is not None and hit.cosine >= request.threshold]
-    similar.sort(key=lambda hit: -(hit.cosine or 0))
-    return SearchVibesResult(
-        results=[
-            Vibe(
-                id=hit.memory.id,
-                content=hit.memory.content,
-                category=hit.memory.category,
-                importance=hit.memory.importance,
-                metadata=dict(hit.memory.metadata),
-                similarity=round(hit.cosine or 0, 6),
-            )
-            for hit in similar[: request.limit]
-        ],
-        degraded=found.degraded,
-    )
+    return await _similar(request, memory, projects, context)
+
+
+@tool("facts", read_only=True, core=False)
+async def mimo_search_memory(
+    request: SearchMemoryRequest, memory: MemoryService, projects: ProjectService, context: CallContext
+) -> SearchMemoryResult:
+    """Find what means something similar: what a chat completion without a language model asks its client to call.
+
+    The same as search_vibes. Give what it answers back to the conversation as the message of the tool.
+    """
+    found = await _similar(request, memory, projects, context)
+    return SearchMemoryResult(results=found.results, degraded=found.degraded, store="episodic")
 
 
 @tool("facts", runs_as_job=True, idempotent=True, core=False)
@@ -184,4 +187,31 @@ def _extracted(outcome: WriteOutcome) -> ExtractedFact:
         turns=list(memory.provenance["from"]),
         superseded=list(outcome.superseded),
         conflicts=list(outcome.conflicts),
+    )
+
+
+async def _similar(
+    request: SearchVibesRequest, memory: MemoryService, projects: ProjectService, context: CallContext
+) -> SearchVibesResult:
+    found = await memory.recall(
+        request.query,
+        Visibility(await project_id_of(None, projects, context)),
+        MemoryFilter(),
+        Wish(limit=min(COMPARED_FOR_EACH * request.limit, 100), threshold=0.0, order=Order.SCORE),
+    )
+    similar = [hit for hit in found.hits if hit.cosine is not None and hit.cosine >= request.threshold]
+    similar.sort(key=lambda hit: -(hit.cosine or 0))
+    return SearchVibesResult(
+        results=[
+            Vibe(
+                id=hit.memory.id,
+                content=hit.memory.content,
+                category=hit.memory.category,
+                importance=hit.memory.importance,
+                metadata=dict(hit.memory.metadata),
+                similarity=round(hit.cosine or 0, 6),
+            )
+            for hit in similar[: request.limit]
+        ],
+        degraded=found.degraded,
     )

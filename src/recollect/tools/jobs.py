@@ -4,10 +4,17 @@ from typing import Any
 
 from pydantic import Field
 
+from recollect.domain.callers import EVERYTHING
 from recollect.domain.jobs import JobState
 from recollect.jobs.service import JobService
+from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, tool
+from recollect.toolkit.dispatcher import Dispatcher
+from recollect.toolkit.jobaccess import may_see, refuse_to_stop, visible_job
 from recollect.toolkit.jobview import JobView, job_view
+
+# So many of the newest jobs are looked at for those that a key opens.
+MOST_LOOKED_AT = 2_000
 
 
 class GetJobRequest(Request):
@@ -35,19 +42,29 @@ class CancelJobRequest(Request):
 
 
 @tool("jobs", read_only=True)
-async def get_job(request: GetJobRequest, jobs: JobService) -> JobView[dict[str, Any]]:
+async def get_job(
+    request: GetJobRequest, jobs: JobService, dispatcher: Dispatcher, context: CallContext
+) -> JobView[dict[str, Any]]:
     """Look at a job: its state, its progress, and its result or error once it has ended."""
-    return job_view(await jobs.get(request.job_id))
+    return job_view(await visible_job(request.job_id, context.caller, jobs, dispatcher.registry))
 
 
 @tool("jobs", read_only=True)
-async def list_jobs(request: ListJobsRequest, jobs: JobService) -> ListJobsResult:
+async def list_jobs(
+    request: ListJobsRequest, jobs: JobService, dispatcher: Dispatcher, context: CallContext
+) -> ListJobsResult:
     """List jobs, newest first."""
-    found = await jobs.list(request.states, request.tool, request.limit)
-    return ListJobsResult(jobs=[job_view(job) for job in found])
+    caller = context.caller
+    looked_at = request.limit if EVERYTHING in caller.scopes else MOST_LOOKED_AT
+    found = await jobs.list(request.states, request.tool, looked_at)
+    seen = [job for job in found if may_see(caller, job, dispatcher.registry)]
+    return ListJobsResult(jobs=[job_view(job) for job in seen[: request.limit]])
 
 
 @tool("jobs", idempotent=True)
-async def cancel_job(request: CancelJobRequest, jobs: JobService) -> JobView[dict[str, Any]]:
+async def cancel_job(
+    request: CancelJobRequest, jobs: JobService, dispatcher: Dispatcher, context: CallContext
+) -> JobView[dict[str, Any]]:
     """Ask a job to stop. The state cancelled is only said of work that has stopped; an ended job stays as it is."""
+    await refuse_to_stop(request.job_id, context.caller, jobs, dispatcher.registry)
     return job_view(await jobs.cancel(request.job_id, patience=request.wait_seconds))

@@ -19,6 +19,7 @@ from recollect.tools.index_jobs import BUILD, KEEP, MOST_JOBS, UNDER_WAY, index_
 
 _BEGAN = time.monotonic()
 JSON = "application/json"
+CODE = "code"
 
 
 async def each_index(code: CodeService, jobs: JobService) -> Sequence[Mapping[str, str]]:
@@ -38,7 +39,7 @@ async def pipelines_mark(jobs: JobService) -> str:
     return " ".join(await _active(jobs))
 
 
-@resource("repo://status", mime_type=JSON, title="Status of the server's indexing", mark=pipelines_mark)
+@resource("repo://status", family=CODE, mime_type=JSON, title="Status of the server's indexing", mark=pipelines_mark)
 async def repo_status(code: CodeService, jobs: JobService) -> str:
     """Which indexes are being built now, and by which server."""
     active = await _active(jobs)
@@ -56,7 +57,14 @@ async def repo_status(code: CodeService, jobs: JobService) -> str:
     )
 
 
-@resource("mimir://indexes/{index_id}/status.json", mime_type=JSON, title="Status", each=each_index, mark=index_mark)
+@resource(
+    "mimir://indexes/{index_id}/status.json",
+    family=CODE,
+    mime_type=JSON,
+    title="Status",
+    each=each_index,
+    mark=index_mark,
+)
 async def index_status(index_id: str, code: CodeService, jobs: JobService) -> str:
     """Whether an index is queued, running, completed, failed or cancelled, and how far it is."""
     record, job = await _looked_up(index_id, code, jobs)
@@ -67,6 +75,7 @@ async def index_status(index_id: str, code: CodeService, jobs: JobService) -> st
 @resource(
     "mimir://indexes/{index_id}/manifest.json",
     "repo://manifest/{index_id}",
+    family=CODE,
     mime_type=JSON,
     title="Manifest",
     each=each_index,
@@ -83,6 +92,7 @@ async def index_manifest(index_id: str, code: CodeService, jobs: JobService) -> 
 @resource(
     "mimir://indexes/{index_id}/log.md",
     "repo://logs/{index_id}",
+    family=CODE,
     mime_type="text/markdown",
     title="Log",
     each=each_index,
@@ -99,6 +109,7 @@ async def index_log(index_id: str, code: CodeService, jobs: JobService) -> str:
 @resource(
     "mimir://indexes/{index_id}/bundle.tar.zst",
     "repo://bundle/{index_id}",
+    family=CODE,
     mime_type="application/zstd",
     title="Bundle",
     each=each_index,

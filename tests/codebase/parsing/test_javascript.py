@@ -1,3 +1,5 @@
+import pytest
+
 from recollect.domain.code import Import, Language, Problem
 from tests.codebase.parsing.reading_aids import facts_of, symbols_of, uses_of
 
@@ -113,6 +115,12 @@ def test_definitions_of_typescript_are_symbols():
         "11 run: decorate hook",
         "11 Abs: call hook",
     ]
+
+
+@pytest.mark.parametrize("language", [JAVASCRIPT, TYPESCRIPT])
+def test_a_module_that_is_passed_on_as_the_default_is_told(language: Language):
+    facts = facts_of("export * as default from './x';\n", language)
+    assert (facts.problems, facts.imports) == ([], [Import("./x", alias="default", line=1, exported=True)])
 
 
 def test_every_form_of_import_and_export_is_told():

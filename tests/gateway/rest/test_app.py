@@ -22,7 +22,11 @@ async def test_liveness_is_told_without_a_store(tmp_path: Path):
     app = make_toys(tmp_path).app  # its lifespan does not run, so nothing is open
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://localhost") as client:
         response = await client.get("/health")
-    assert (response.status_code, response.json()) == (200, {"status": "ok", "version": "1.2.3"})
+    told = response.json()
+    assert (response.status_code, told["status"], told["version"]) == (200, "healthy", "1.2.3")
+    assert told["stores"] == {"episodic": "pending", "semantic": "pending", "procedural": "pending"}
+    assert told["tools"] == {"count": len(TOYS)}
+    assert told["system"]["memory_mb"] > 10
 
 
 async def test_the_list_is_the_servers_own_unless_asked_otherwise(client: httpx2.AsyncClient):
@@ -89,7 +93,7 @@ async def test_a_path_that_does_not_exist_is_not_found(client: httpx2.AsyncClien
         ("DELETE", "/v1/tools/echo", "GET, POST"),
         ("PUT", "/v1/tools/unknown", "GET, POST"),
         ("POST", "/v1/tools", "GET"),
-        ("POST", "/health", "GET"),
+        ("POST", "/health", "GET, HEAD"),
         ("PATCH", "/v1/jobs/x", "GET"),
         ("POST", "/v1/jobs/x/events", "GET"),
         ("OPTIONS", "/v1/tools/echo", "GET, POST"),

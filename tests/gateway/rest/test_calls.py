@@ -10,6 +10,7 @@ import pytest
 from recollect.domain.errors import ErrorCode
 from recollect.gateway.edge import Edge
 from recollect.gateway.http_errors import STATUS
+from tests.gateway.doors import doorkeeper
 from tests.gateway.rest.serving import serving
 from tests.gateway.rest.toys import Toys
 
@@ -27,7 +28,7 @@ async def test_a_call_answers_with_the_tools_result(client: httpx2.AsyncClient):
 
 
 async def test_a_call_has_the_id_of_its_request(toys: Toys):
-    guarded = Edge(toys.app, api_key=None, max_body_bytes=1000, allowed_hosts=())
+    guarded = Edge(toys.app, doorkeeper=doorkeeper(None), max_body_bytes=1000, allowed_hosts=())
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(guarded), base_url="http://localhost") as client:
         response = await client.post("/v1/tools/echo", json={"text": ""}, headers={"X-Request-Id": "mine"})
     assert (response.json()["request_id"], response.headers["x-request-id"]) == ("mine", "mine")

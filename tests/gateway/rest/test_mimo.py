@@ -112,7 +112,7 @@ async def test_004_the_address_takes_questions_only_and_is_documented() -> None:
     assert (operation["operationId"], operation["tags"]) == ("mimo_ask_all", ["mimo"])
     assert operation["requestBody"] == called["requestBody"]
     assert operation["responses"]["200"]["content"] == called["responses"]["200"]["content"]
-    assert sorted(operation["responses"]) == ["200", "400", "401", "403", "413", "500", "504"]
+    assert sorted(operation["responses"]) == ["200", "400", "401", "403", "413", "429", "500", "503", "504"]
 
 
 async def test_004_without_a_tool_for_it_there_is_no_such_address(tmp_path: Path) -> None:

@@ -95,6 +95,7 @@ def test_operation_ids_are_unique_and_families_come_first(document: dict[str, An
         "tools",
         "jobs",
         "resources",
+        "mimo",
         "server",
     ]
 
@@ -105,6 +106,8 @@ def test_every_route_of_its_own_is_documented(document: dict[str, Any]):
         "/v1/jobs/{job_id}",
         "/v1/jobs/{job_id}/events",
         "/v1/resources",
+        "/v1/mimo/tools",
+        "/v1/mimo/tool",
         "/health",
     ]
     events = document["paths"]["/v1/jobs/{job_id}/events"]["get"]["responses"]
@@ -148,7 +151,7 @@ def test_models_of_the_same_name_are_not_mistaken_for_each_other(tmp_path: Path)
         return set(_expanded(schema, document)["properties"])
 
     assert answered("/v1/tools/feel_pulse", "post") == {"pulse"}
-    assert answered("/health", "get") == {"status", "version"}
+    assert answered("/health", "get") == {"status", "version", "timestamp", "system", "stores", "tools"}
     for name, fields in (("feel_pulse", {"really"}), ("hang", set[str]())):
         body = document["paths"][f"/v1/tools/{name}"]["post"]["requestBody"]["content"]["application/json"]["schema"]
         assert set(_expanded(body, document)["properties"]) == fields

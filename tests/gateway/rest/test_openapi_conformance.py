@@ -7,6 +7,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from recollect.gateway.edge import Edge
+from tests.gateway.doors import OpenDoor, doorkeeper
 from tests.gateway.rest.conformance import check_conformance
 from tests.gateway.rest.toys import cancel_job, count, echo, make_toys
 
@@ -18,7 +19,9 @@ async def test_the_server_keeps_to_its_document(tmp_path: Path):
     toys = make_toys(tmp_path, requires_key=True, tools=[echo, count, cancel_job])
     toys.stage.gate.set()
     async with toys.app.router.lifespan_context(toys.app):
-        await check_conformance(Edge(toys.app, api_key=KEY, max_body_bytes=100_000, allowed_hosts=()), key=KEY)
+        await check_conformance(
+            Edge(toys.app, doorkeeper=doorkeeper(KEY), max_body_bytes=100_000, allowed_hosts=()), key=KEY
+        )
 
 
 async def test_undocumented_answers_and_a_key_that_is_not_demanded_are_noticed(tmp_path: Path):
@@ -32,6 +35,8 @@ async def test_undocumented_answers_and_a_key_that_is_not_demanded_are_noticed(t
 
     async with toys.app.router.lifespan_context(toys.app):
         with pytest.raises(AssertionError) as found:
-            await check_conformance(Edge(different, api_key=None, max_body_bytes=100_000, allowed_hosts=()), key=KEY)
+            await check_conformance(
+                Edge(different, doorkeeper=OpenDoor(), max_body_bytes=100_000, allowed_hosts=()), key=KEY
+            )
     assert "Undocumented status code: 1" in str(found.value)
     assert "auth" in str(found.value).lower()

@@ -990,7 +990,7 @@ def _export(found: Findings, node: "Node") -> None:
                     found.imports.append(Import(source, name, alias, line, found.container, exported=True))
             return
         if clause.type == "namespace_export" and source is not None:
-            alias = _member_name(found, clause.named_children[-1])
+            alias = _member_name(found, clause.children[-1])  # `default` is no name to the grammar
             line = found.line_at(clause.start_byte)
             found.imports.append(Import(source, "", alias, line, found.container, exported=True))
             return

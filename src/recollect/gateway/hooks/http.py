@@ -7,9 +7,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
-from recollect.domain.callers import OWNER, Caller
+from recollect.domain.callers import Caller
 from recollect.domain.errors import Forbidden, RecollectError
 from recollect.domain.hooks import HookAnswer, HookCall, HookEvent
+from recollect.gateway.callers import caller_of
 from recollect.gateway.edge import request_id_of
 from recollect.gateway.hooks.formats import event_named, read_call, written
 from recollect.gateway.http_errors import MalformedBody, error_response
@@ -39,7 +40,7 @@ class HttpHooks:
             return
         try:
             event = event_named(scope["path_params"]["event"])
-            _refuse(scope.get("state", {}).get("caller", OWNER), event)
+            _refuse(caller_of(scope), event)
             call = read_call(event, _told(body))
             response = JSONResponse(written(call, await self._answer(call)))
         except RecollectError as error:

@@ -13,14 +13,14 @@ PAGE_SIZE: Final = 50
 
 
 def page_of(
-    entries: Sequence[T], name: Callable[[T], str], params: PaginatedRequestParams | None
+    entries: Sequence[T], name: Callable[[T], str], params: PaginatedRequestParams | None, size: int = PAGE_SIZE
 ) -> tuple[Sequence[T], str | None]:
     """The entries behind the cursor, and the cursor behind them when there are more."""
     start = 0
     if params is not None and params.cursor is not None:
         start = _position_after(params.cursor, [name(entry) for entry in entries])
-    page = entries[start : start + PAGE_SIZE]
-    more = start + PAGE_SIZE < len(entries)
+    page = entries[start : start + size]
+    more = start + size < len(entries)
     return page, base64.urlsafe_b64encode(name(page[-1]).encode()).decode() if more else None
 
 

@@ -1,7 +1,7 @@
 """Resources as MCP has them: listed, read, and told of when they change, in the way of each era."""
 
 import base64
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -29,7 +29,7 @@ from mcp_types import (
     UnsubscribeRequestParams,
 )
 
-from recollect.domain.errors import RecollectError, TooLarge
+from recollect.domain.errors import Forbidden, RecollectError, TooLarge
 from recollect.gateway.mcp.errors import protocol_error, resource_failure
 from recollect.gateway.mcp.paging import page_of
 from recollect.gateway.mcp.text import transportable
@@ -81,7 +81,7 @@ class ResourceDoor:
 
     async def list(self, ctx: RequestContext, params: PaginatedRequestParams | None) -> ListResourcesResult:
         try:
-            listed = await self._offering().resources.listed()
+            listed = await self._offering().resources.listed(self._context(ctx).caller)
         except RecollectError as error:
             raise protocol_error(error) from error
         page, cursor = page_of(listed, _uri, params)
@@ -107,7 +107,7 @@ class ResourceDoor:
         connection = ctx.session._connection  # pyright: ignore[reportPrivateUsage]  # mcp 2.3 has no public way
         watch = _watch(ctx)
         try:
-            await self._offering().resources.mark(params.uri)
+            await self._offering().resources.mark(params.uri, self._context(ctx).caller)
         except RecollectError as error:
             raise resource_failure(error, params.uri, ctx.protocol_version) from error
         if connection not in self._subscribed:
@@ -133,10 +133,19 @@ class ResourceDoor:
         wanted = params.notifications
         uris = list(dict.fromkeys(wanted.resource_subscriptions or ()))
         _refuse_too_many(len(uris))
+        self._refuse_closed(ctx, uris)
         if wanted.resources_list_changed:
             uris.append(_THE_LIST)
         async with _watch(ctx).holding(uris):
             return await self._listening(ctx, params)
+
+    def _refuse_closed(self, ctx: RequestContext, uris: Iterable[str]) -> None:
+        caller = self._context(ctx).caller
+        for uri in uris:
+            try:
+                self._offering().resources.refuse_closed(uri, caller)
+            except Forbidden as error:
+                raise resource_failure(error, uri, ctx.protocol_version) from error
 
     async def _mark(self, uri: str) -> str:
         resources = self._offering().resources

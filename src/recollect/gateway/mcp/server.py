@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
@@ -20,7 +20,6 @@ from mcp_types import (
     CallToolResult,
     ListToolsResult,
     NotificationParams,
-    PaginatedRequestParams,
     TextContent,
     ToolAnnotations,
 )
@@ -28,13 +27,20 @@ from mcp_types import Tool as ListedTool
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError, to_json
+from starlette.types import Scope
 
+from recollect.domain.callers import OWNER
 from recollect.domain.errors import InvalidRequest, RecollectError
+from recollect.gateway.callers import caller_of
+from recollect.gateway.circumstances import address_of, sane_traceparent, traceparent_of
+from recollect.gateway.edge import request_id_of
+from recollect.gateway.mcp.compatibility import BATCH, ListParams, add_methods, in_brief
 from recollect.gateway.mcp.errors import call_failure, protocol_error
-from recollect.gateway.mcp.paging import page_of
+from recollect.gateway.mcp.paging import PAGE_SIZE, page_of
 from recollect.gateway.mcp.resources import ANNOUNCE_SECONDS, RequestContext, ResourceDoor
 from recollect.gateway.mcp.text import transportable
 from recollect.toolkit.context import CallContext
+from recollect.toolkit.foreign import ForeignAnswer, ForeignTool
 from recollect.toolkit.offering import Offering
 
 if TYPE_CHECKING:
@@ -73,13 +79,21 @@ class _Door:
     client: str | None
     working_directory: str | None
 
-    async def list_tools(self, ctx: RequestContext, params: PaginatedRequestParams | None) -> ListToolsResult:
+    async def list_tools(self, ctx: RequestContext, params: ListParams) -> ListToolsResult:
         try:
             tools = await self.offering().listing.tools()
         except RecollectError as error:
             raise protocol_error(error) from error
-        page, cursor = page_of(tools, lambda tool: tool.name, params)
-        return ListToolsResult(tools=[_listed(tool) for tool in page], next_cursor=cursor)
+        page, cursor = page_of(tools, lambda tool: tool.name, params, params.limit or PAGE_SIZE)
+        listed = [_listed(tool) for tool in page]
+        return ListToolsResult(tools=[*map(in_brief, listed)] if params.lazy else listed, next_cursor=cursor)
+
+    def describe(self, name: str) -> ListedTool:
+        return _listed(self.offering().dispatcher.registry.get(name))
+
+    async def batch(self, ctx: RequestContext, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        answer = await self.offering().dispatcher.call(BATCH, arguments, self.context(ctx))
+        return answer.model_dump(mode="json")
 
     async def call_tool(self, ctx: RequestContext, params: CallToolRequestParams) -> CallToolResult:
         try:
@@ -89,12 +103,23 @@ class _Door:
             return call_failure(error)
 
     def context(self, ctx: RequestContext) -> CallContext:
-        return CallContext(
+        context = CallContext(
             surface=self.surface,
+            caller=OWNER if ctx.request is None else caller_of(ctx.request.scope),
             client=self._client(ctx),
+            traceparent=sane_traceparent(str((ctx.meta or {}).get("traceparent", ""))),
             working_directory=self.working_directory,
             patience=self.patience,
             reporter=_ProgressNotifier(ctx.session),
+        )
+        if ctx.request is None:
+            return context
+        scope: Scope = ctx.request.scope
+        return replace(
+            context,
+            request_id=request_id_of(scope),
+            address=address_of(scope),
+            traceparent=context.traceparent or traceparent_of(scope),
         )
 
     def input_schema(self, name: str) -> Mapping[str, Any] | None:
@@ -134,7 +159,6 @@ class ToolServer(Server[dict[str, Any]]):
             },
             # Without it every HTTP call of the modern era would run a whole tools/list.
             get_tool_input_schema=door.input_schema,
-            on_list_tools=door.list_tools,
             on_call_tool=door.call_tool,
             on_list_resources=resources.list,
             on_list_resource_templates=resources.list_templates,
@@ -142,6 +166,9 @@ class ToolServer(Server[dict[str, Any]]):
             on_subscribe_resource=resources.subscribe,
             on_unsubscribe_resource=resources.unsubscribe,
             on_subscriptions_listen=resources.listen,
+        )
+        add_methods(
+            self, list_tools=door.list_tools, call_tool=door.call_tool, describe=door.describe, batch=door.batch
         )
         self.add_notification_handler("notifications/initialized", NotificationParams, self._remember_connection)
 
@@ -205,6 +232,8 @@ def _http_client(headers: Mapping[str, str], protocol_version: str) -> str | Non
 
 
 def _listed(tool: "Tool") -> ListedTool:
+    if isinstance(tool, ForeignTool):  # as its own server tells it, with every hint that it gives
+        return ListedTool.model_validate({**tool.declared, "name": tool.name})
     return ListedTool(
         name=tool.name,
         title=tool.title,
@@ -222,6 +251,8 @@ def _listed(tool: "Tool") -> ListedTool:
 
 def _answer(result: BaseModel) -> CallToolResult:
     """The result as data for programs, and the same as text for models."""
+    if isinstance(result, ForeignAnswer):
+        return CallToolResult.model_validate(result.model_dump(by_alias=True))
     structured = result.model_dump(mode="json")
     try:
         text = to_json(structured).decode()

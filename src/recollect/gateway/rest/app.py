@@ -1,13 +1,15 @@
 """The REST application: routes over the dispatcher, the list of tools, the resources, and the jobs."""
 
-from functools import cache
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from functools import lru_cache
 from typing import Annotated, Any
 
 from fastapi import FastAPI
 from fastapi import Path as PathParameter
 from fastapi import Query as QueryParameter
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -15,37 +17,49 @@ from starlette.routing import Match, Route
 from starlette.types import Lifespan, Scope
 
 from recollect.domain.errors import InvalidRequest, NotFound, RecollectError
+from recollect.gateway.callers import caller_of
 from recollect.gateway.edge import request_id_of
 from recollect.gateway.http_errors import ErrorBody, error_response, unforeseen
 from recollect.gateway.rest.calls import ToolCalls
 from recollect.gateway.rest.events import JobEvents
+from recollect.gateway.rest.liveness import HEALTH_PATH, Liveness, LivenessDoor, StoreState
 from recollect.gateway.rest.mimo import ASK_PATH, MimoAsk, MimoFailure
-from recollect.gateway.rest.openapi import AnyJob, ToolDescription, failures, with_tools
+from recollect.gateway.rest.mimo_tools import (
+    MIMO_PREFIX,
+    TOOL_PATH,
+    TOOLS_PATH,
+    MimoNotFound,
+    MimoToolAnswer,
+    MimoToolCall,
+    MimoToolCalls,
+    MimoToolFailure,
+    MimoToolList,
+    mimo_tools,
+)
+from recollect.gateway.rest.openapi import AnyJob, ToolDescription, failures, mimo_failures, with_tools
 from recollect.gateway.rest.page import docs
 from recollect.gateway.rest.resources import ResourceList, add_resources
 from recollect.jobs.service import JobService
 from recollect.toolkit.border import printable, refuse_unstorable
 from recollect.toolkit.dispatcher import Dispatcher
+from recollect.toolkit.jobaccess import visible_job
 from recollect.toolkit.jobview import job_view
 from recollect.toolkit.listing import Listing
-from recollect.toolkit.registry import Toolset
+from recollect.toolkit.registry import Registry, Toolset
 from recollect.toolkit.resources import Resources
 from recollect.toolkit.services import Services
 
 JobId = Annotated[str, PathParameter(description="The id that the call which started it returned.")]
 
 
-class Liveness(BaseModel):
-    """The process answers; nothing is said of its parts."""
-
-    status: str = Field(description="Always `ok`.")
-    version: str
-
-
 class ToolList(BaseModel):
     """Tools, most used first."""
 
     tools: list[ToolDescription]
+
+
+def _nothing_open() -> Mapping[str, StoreState]:
+    return dict.fromkeys(("episodic", "semantic", "procedural"), "pending")
 
 
 def build_app(
@@ -57,11 +71,14 @@ def build_app(
     resources: Resources | None = None,
     requires_key: bool = False,
     mimo_ask: str | None = None,
+    mimo_lists: Mapping[str, str] | None = None,
+    stores: Callable[[], Mapping[str, StoreState]] = _nothing_open,
     lifespan: Lifespan[FastAPI] | None = None,
 ) -> FastAPI:
     """All tools of the dispatcher over HTTP. `requires_key` only documents what the edge in front demands.
 
-    The tool `mimo_ask` also answers at Mimo's own address.
+    The tool `mimo_ask` also answers at Mimo's own address, where results of `mimo_lists` are lists. `stores` tells
+    which of them are open.
     """
     app = FastAPI(
         title="Recollect",
@@ -77,31 +94,39 @@ def build_app(
     app.router.routes.insert(0, Route("/v1/tools/{name}", ToolCalls(dispatcher), methods=["POST"]))
     if mimo_ask is not None:
         app.router.routes.append(Route(ASK_PATH, MimoAsk(dispatcher, mimo_ask), methods=["POST"]))
+    app.router.routes.append(Route(TOOL_PATH, MimoToolCalls(dispatcher, mimo_lists or {}), methods=["POST"]))
+    health = LivenessDoor(version, len(dispatcher.registry), stores)
+    app.router.routes.append(Route(HEALTH_PATH, health, methods=["GET"]))
     app.add_route("/docs", docs, include_in_schema=False)
     _add_catalogue(app, dispatcher, listing)
-    _add_jobs(app, services)
+    _add_jobs(app, services, dispatcher.registry)
     add_resources(app, resources or Resources())
 
     @app.get(
-        "/health",
-        operation_id="rest_health",
-        tags=["server"],
-        summary="Tell that the process is alive.",
-        responses=failures(403),
+        TOOLS_PATH,
+        operation_id="mimo_list_tools",
+        tags=["mimo"],
+        summary="List all tools as Mimo does.",
+        responses=mimo_failures(401, 403, 429, 503),
     )
-    async def health() -> Liveness:
-        """Tell that the process is alive, without touching the store."""
-        return Liveness(status="ok", version=version)
+    async def list_mimo_tools() -> MimoToolList:
+        """List all tools as Mimo does, also those that other lists leave out."""
+        return mimo_tools(dispatcher)
 
     _answer_failures(app)
     own_document = app.openapi
 
-    @cache
-    def openapi() -> dict[str, Any]:
-        own_models = (ErrorBody, AnyJob, ToolDescription, ToolList, ResourceList, Liveness, MimoFailure)
-        return with_tools(own_document(), dispatcher.registry, own_models, requires_key=requires_key, mimo_ask=mimo_ask)
+    @lru_cache(maxsize=1)
+    def document_of(revision: int) -> dict[str, Any]:
+        own_models = (
+            *(ErrorBody, AnyJob, ToolDescription, ToolList, ResourceList, Liveness, MimoFailure),
+            *(MimoToolCall, MimoToolAnswer, MimoToolFailure, MimoToolList),
+        )
+        return with_tools(
+            deepcopy(own_document()), dispatcher.registry, own_models, requires_key=requires_key, mimo_ask=mimo_ask
+        )
 
-    app.openapi = openapi
+    app.openapi = lambda: document_of(dispatcher.registry.revision)
     return app
 
 
@@ -133,7 +158,7 @@ def _add_catalogue(app: FastAPI, dispatcher: Dispatcher, listing: Listing) -> No
         return ToolDescription.of(registry.get(name))
 
 
-def _add_jobs(app: FastAPI, services: Services) -> None:
+def _add_jobs(app: FastAPI, services: Services, registry: Registry) -> None:
     known_failures = failures(401, 403, 404, 422, 500, 503)
 
     async def jobs_with(job_id: str) -> JobService:
@@ -147,9 +172,9 @@ def _add_jobs(app: FastAPI, services: Services) -> None:
         summary="Look at a job.",
         responses=known_failures,
     )
-    async def get_job(job_id: JobId) -> AnyJob:
+    async def get_job(request: Request, job_id: JobId) -> AnyJob:
         """Look at a job: its state, its progress, and how it ended."""
-        return job_view(await (await jobs_with(job_id)).get(job_id))
+        return job_view(await visible_job(job_id, caller_of(request.scope), await jobs_with(job_id), registry))
 
     @app.get(
         "/v1/jobs/{job_id}/events",
@@ -165,10 +190,10 @@ def _add_jobs(app: FastAPI, services: Services) -> None:
             **known_failures,
         },
     )
-    async def watch_job(job_id: JobId) -> Response:
+    async def watch_job(request: Request, job_id: JobId) -> Response:
         """Watch a job until it has ended. To stop watching does not stop the job."""
         jobs = await jobs_with(job_id)
-        await jobs.get(job_id)
+        await visible_job(job_id, caller_of(request.scope), jobs, registry)
         return JobEvents(jobs, job_id)
 
 
@@ -191,6 +216,8 @@ def _answer_failures(app: FastAPI) -> None:
             allowed = ", ".join(_methods(app, request.scope))
             refusal = InvalidRequest(f"{path} does not take {printable(request.method)}", hint=f"it takes {allowed}")
             return error_response(refusal, request_id_of(request.scope), status=405, headers={"Allow": allowed})
+        if error.status_code == 404 and request.url.path.startswith(MIMO_PREFIX):
+            return Response(MimoNotFound(path=path).model_dump_json(), 404, media_type="application/json")
         if error.status_code == 404:
             return await foreseen(request, NotFound(f"there is nothing at {path}", hint="/docs shows what there is"))
         return error_response(InvalidRequest(error.detail), request_id_of(request.scope), status=error.status_code)

@@ -14,6 +14,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from recollect.domain.errors import InvalidRequest
+from recollect.gateway.callers import caller_of
+from recollect.gateway.circumstances import address_of, traceparent_of
 from recollect.gateway.edge import request_id_of
 from recollect.gateway.http_errors import MalformedBody
 from recollect.gateway.rest.connection import cancel_when_disconnected
@@ -46,7 +48,13 @@ class ToolCalls:
         name: str = scope["path_params"]["name"]
         wait = _wait(request.headers)
         context = CallContext(
-            surface="rest", client=client_of(request.headers), patience=wait or 0, request_id=request_id_of(scope)
+            surface="rest",
+            caller=caller_of(scope),
+            client=client_of(request.headers),
+            address=address_of(scope),
+            traceparent=traceparent_of(scope),
+            patience=wait or 0,
+            request_id=request_id_of(scope),
         )
         answer = await while_connected(receive, self._dispatcher.call(name, arguments_of(body), context))
         if answer is not None:

@@ -8,7 +8,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from recollect.domain.errors import InvalidRequest, RecollectError
+from recollect.domain.errors import Forbidden, InvalidRequest, RecollectError
+from recollect.gateway.callers import caller_of
+from recollect.gateway.circumstances import address_of, traceparent_of
 from recollect.gateway.edge import request_id_of
 from recollect.gateway.http_errors import STATUS
 from recollect.gateway.rest.calls import arguments_of, client_of, while_connected
@@ -53,7 +55,13 @@ class MimoAsk:
             if not arguments.get("query"):
                 raise InvalidRequest("Missing required parameter: query")
             context = CallContext(
-                surface="rest", client=client_of(request.headers), patience=0, request_id=request_id_of(scope)
+                surface="rest",
+                caller=caller_of(scope),
+                client=client_of(request.headers),
+                address=address_of(scope),
+                traceparent=traceparent_of(scope),
+                patience=0,
+                request_id=request_id_of(scope),
             )
             answer = await while_connected(receive, self._dispatcher.call(self._tool, arguments, context))
         except RecollectError as error:
@@ -67,6 +75,8 @@ class MimoAsk:
 
 
 def _failure(error: RecollectError, milliseconds: float) -> tuple[int, MimoFailure]:
+    if isinstance(error, Forbidden):
+        return STATUS[error.code], MimoFailure(error=error.message)
     if STATUS[error.code] < 500:  # whatever the caller got wrong
         return 400, MimoFailure(error=error.message)
     if "timeout_ms" in error.details:

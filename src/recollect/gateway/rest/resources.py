@@ -9,6 +9,8 @@ from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
+from recollect.gateway.callers import caller_of
+from recollect.gateway.circumstances import address_of, traceparent_of
 from recollect.gateway.edge import request_id_of
 from recollect.gateway.rest.calls import client_of
 from recollect.gateway.rest.openapi import failures
@@ -75,14 +77,20 @@ def add_resources(app: FastAPI, resources: Resources) -> None:
     ) -> Response:
         """List the resources there are, or read one of them. What is large comes as a stream."""
         if uri is None:
-            listed, templates = await resources.listed(), resources.templates()
+            listed, templates = await resources.listed(caller_of(request.scope)), resources.templates()
             answer = ResourceList(
                 resources=[ResourceDescription.of(one) for one in listed],
                 templates=[ResourceDescription.of(one) for one in templates],
             )
             return Response(answer.model_dump_json(), media_type="application/json")
         context = CallContext(
-            surface="rest", client=client_of(request.headers), patience=0, request_id=request_id_of(request.scope)
+            surface="rest",
+            caller=caller_of(request.scope),
+            client=client_of(request.headers),
+            address=address_of(request.scope),
+            traceparent=traceparent_of(request.scope),
+            patience=0,
+            request_id=request_id_of(request.scope),
         )
         found = await resources.read(uri, context)
         if isinstance(found.body, Path):

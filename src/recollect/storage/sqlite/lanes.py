@@ -143,12 +143,20 @@ class Readers(Lane):
 
         One statement always sees one state.
         """
+        await self.open_here()
+        return self.read_now(work, is_one_statement=is_one_statement)
+
+    async def open_here(self) -> None:
+        """Make ready what `read_now` needs."""
         if self._here is None:  # a connection may have to wait when it is opened, so that is done elsewhere
             connection = await self._submit(lambda _: self._connect()).outcome
             if self._here is None and not self._closing:
                 self._here = connection
             else:
                 connection.close()
+
+    def read_now(self, work: Work[T], *, is_one_statement: bool = False) -> T:
+        """The same without giving way to anybody; `Unavailable` unless it was made ready."""
         self.refuse_if_gone()
         if self._here is None:
             raise Unavailable("the store is closed", hint="open it again")

@@ -26,6 +26,7 @@ from recollect.storage.store import CheckReport, StoreInfo
 
 if TYPE_CHECKING:
     from recollect.storage.sqlite.forgetting import SqliteForgetting
+    from recollect.storage.sqlite.keys import SqliteKeys
     from recollect.storage.sqlite.permissions import SqlitePermissions
     from recollect.storage.sqlite.prompts import SqlitePrompts
     from recollect.storage.sqlite.sessions import SqliteSessions
@@ -89,6 +90,12 @@ class SqliteStore:
         from recollect.storage.sqlite.prompts import SqlitePrompts
 
         return SqlitePrompts(self._writer)
+
+    @cached
+    def keys(self) -> "SqliteKeys":
+        from recollect.storage.sqlite.keys import SqliteKeys
+
+        return SqliteKeys(self._writer, self._readers)
 
     @cached
     def sessions(self) -> "SqliteSessions":

@@ -1,0 +1,1 @@
+"""Who may come in, and what they may reach: keys are made, looked at and refused. Knows no protocol."""

@@ -1,0 +1,120 @@
+"""Methods that clients of the systems before us know: lists in brief, descriptions, batches, and other names."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Final
+
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INTERNAL_ERROR,
+    METHOD_NOT_FOUND,
+    CallToolRequestParams,
+    CallToolResult,
+    ErrorData,
+    ListToolsResult,
+    PaginatedRequestParams,
+    RequestParams,
+)
+from mcp_types import Tool as ListedTool
+from pydantic import Field
+
+from recollect.domain.errors import InvalidRequest, RecollectError, UnknownTool
+from recollect.gateway.mcp.errors import error_data, protocol_error
+from recollect.gateway.mcp.resources import RequestContext
+
+MOST_LISTED: Final = 200
+_LIST_ALIASES: Final = ("tools.get", "tools/get", "list_tools", "list-tools")
+_CALL_ALIASES: Final = "call_tool tool/call tools.call".split()  # noqa: SIM905 - methods, of which one is a tool's name
+_BATCH: Final = "batch/execute"
+BATCH: Final = _BATCH.replace("/", "_")
+"""The tool that a method of this name calls."""
+
+
+class ListParams(PaginatedRequestParams):
+    """What a client may ask of a list beside the place to go on from."""
+
+    limit: int | None = Field(default=None, ge=1, le=MOST_LISTED)
+    """How many at most."""
+    lazy: bool = False
+    """Names, titles and descriptions only."""
+
+
+class DescribeParams(RequestParams):
+    """Which tool to describe."""
+
+    name: str
+
+
+class DescribeBatchParams(RequestParams):
+    """Which tools to describe."""
+
+    names: list[str] = Field(max_length=MOST_LISTED)
+
+
+class BatchParams(RequestParams):
+    """What `batch_execute` takes."""
+
+    operations: list[dict[str, Any]]
+    mode: str = "parallel"
+    max_parallel: int = 10
+
+
+Listing = Callable[[RequestContext, ListParams], Awaitable[ListToolsResult]]
+Calling = Callable[[RequestContext, CallToolRequestParams], Awaitable[CallToolResult]]
+Batching = Callable[[RequestContext, Mapping[str, Any]], Awaitable[dict[str, Any]]]
+
+
+def add_methods(
+    server: Server[dict[str, Any]],
+    *,
+    list_tools: Listing,
+    call_tool: Calling,
+    describe: Callable[[str], ListedTool],
+    batch: Batching,
+) -> None:
+    """Let a server answer them. They need nothing of a session, so both eras have them."""
+
+    async def describe_one(ctx: RequestContext, params: DescribeParams) -> dict[str, Any]:
+        try:
+            return {"tool": _wire(describe(params.name))}
+        except UnknownTool as error:
+            raise MCPError(METHOD_NOT_FOUND, "Tool not found", {"tool": params.name}) from error
+
+    async def describe_many(ctx: RequestContext, params: DescribeBatchParams) -> dict[str, Any]:
+        return {"tools": [_wire(tool) for tool in _known(params.names, describe)]}
+
+    async def execute(ctx: RequestContext, params: BatchParams) -> dict[str, Any]:
+        try:
+            return await batch(ctx, params.model_dump(include={"operations", "mode", "max_parallel"}))
+        except InvalidRequest as error:
+            told: ErrorData = error_data(error, INTERNAL_ERROR)
+            raise MCPError(INTERNAL_ERROR, "Batch execution failed", {"details": told.message}) from error
+        except RecollectError as error:
+            raise protocol_error(error) from error
+
+    for name in ("tools/list", *_LIST_ALIASES):
+        server.add_request_handler(name, ListParams, list_tools)
+    for name in _CALL_ALIASES:
+        server.add_request_handler(name, CallToolRequestParams, call_tool)
+    server.add_request_handler("tools/describe", DescribeParams, describe_one)
+    server.add_request_handler("tools/describe_batch", DescribeBatchParams, describe_many)
+    server.add_request_handler(_BATCH, BatchParams, execute)
+
+
+def in_brief(tool: ListedTool) -> ListedTool:
+    """A tool without its schemas: whoever wants to call it asks for them."""
+    return ListedTool(name=tool.name, title=tool.title, description=tool.description, input_schema={"type": "object"})
+
+
+def _known(names: Sequence[str], describe: Callable[[str], ListedTool]) -> list[ListedTool]:
+    found: list[ListedTool] = []
+    for name in dict.fromkeys(names):
+        try:
+            found.append(describe(name))
+        except UnknownTool:
+            continue  # left out, as it is documented
+    return found
+
+
+def _wire(tool: ListedTool) -> dict[str, Any]:
+    return tool.model_dump(mode="json", by_alias=True, exclude_none=True)

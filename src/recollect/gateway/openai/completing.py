@@ -1,0 +1,100 @@
+"""Continuing a conversation: with the language model and what is remembered, or out of what is remembered alone."""
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+
+from recollect.domain.identifiers import new_id
+from recollect.gateway.openai import from_memory
+from recollect.gateway.openai.answers import Answer, Chunk, event, told
+from recollect.gateway.openai.conversation import Conversation
+from recollect.gateway.openai.errors import unknown_model
+from recollect.gateway.openai.keeping import Exchange, Keeper
+from recollect.gateway.openai.listening import Listener
+from recollect.gateway.openai.recalling import Recall
+from recollect.gateway.openai.wire import Json, Recalled
+from recollect.inference.forwarding import Forwarder, UnusableForwarder
+from recollect.toolkit.context import CallContext
+
+OWN_MODELS = ("mimo-polymorphic-1", "recollect")
+
+
+class Completions:
+    """Opens answers."""
+
+    def __init__(
+        self,
+        recall: Recall,
+        out_of_memory: from_memory.FromMemory,
+        forwarder: Forwarder | UnusableForwarder | None,
+        keeper: Keeper | None,
+        *,
+        any_model: bool,
+    ) -> None:
+        """Without a forwarder there is no language model; without a keeper nothing is remembered."""
+        self._recall = recall
+        self._out_of_memory = out_of_memory
+        self._forwarder = forwarder
+        self._keeper = keeper
+        self._any_model = any_model
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The names of models that answer."""
+        return OWN_MODELS if self._forwarder is None else (*OWN_MODELS, self._forwarder.model)
+
+    @asynccontextmanager
+    async def open(self, conversation: Conversation, context: CallContext) -> AsyncGenerator[Answer]:
+        """The answer. What it needs is let go, and the language model stops, when this is left."""
+        model = self._checked(conversation.model or OWN_MODELS[0])
+        if self._forwarder is None:
+            said = await self._out_of_memory(conversation, context)
+            yield AnswerFromMemory(conversation, said, model)
+            return
+        remembered = await self._recall(conversation, context)
+        keeps = self._keeps(conversation, context)
+        session = conversation.session or (new_id("ses") if keeps else None)
+        recalled = Recalled(
+            memories=remembered.memories, session_id=session, remembers=keeps, degraded=remembered.degraded
+        )
+        asked = self._forwarder.model if model in OWN_MODELS else model
+        async with self._forwarder.open(conversation.passed_on(asked, remembered.text)) as forwarded:
+
+            def keep(answer: str) -> None:
+                if keeps and self._keeper is not None and conversation.prompt:
+                    prompt = conversation.prompt
+                    self._keeper.keep(Exchange(prompt=prompt, answer=answer, session_id=session, context=context))
+
+            yield Listener(forwarded, recalled, keep)
+
+    def _checked(self, model: str) -> str:
+        if model in self.models or (self._forwarder is not None and self._any_model):
+            return model
+        raise unknown_model(model)
+
+    def _keeps(self, conversation: Conversation, context: CallContext) -> bool:
+        wished = conversation.wishes.remember and bool(conversation.question)
+        return wished and self._keeper is not None and self._keeper.may_keep(context)
+
+
+class AnswerFromMemory:
+    """Satisfies `Answer` with what was found already."""
+
+    def __init__(self, conversation: Conversation, said: from_memory.Said, model: str) -> None:
+        self._conversation = conversation
+        self._said = said
+        self._model = model
+        self._choices = conversation.request.n or 1
+        # An answer that is made of memories is not one more of them.
+        self.recalled = Recalled(memories=said.memories, session_id=conversation.session, remembers=False)
+
+    async def whole(self) -> Json:
+        usage = await from_memory.usage_of(self._conversation, self._said, self._choices)
+        return {**from_memory.whole(self._said, self._model, usage, self._choices), "recollect": told(self.recalled)}
+
+    async def chunks(self) -> AsyncIterator[Chunk]:
+        usage = None
+        if self._conversation.wants_usage:
+            usage = await from_memory.usage_of(self._conversation, self._said, self._choices)
+        for place, piece in enumerate(from_memory.pieces(self._said, self._model, usage, self._choices)):
+            data = piece if place else {**piece, "recollect": told(self.recalled)}
+            yield Chunk(event(data), data)

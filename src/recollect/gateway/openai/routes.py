@@ -1,0 +1,85 @@
+"""The routes of OpenAI's protocol, and what lives as long as they do."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import anyio
+from starlette.routing import Route
+
+from recollect.gateway.openai.chat import Chat
+from recollect.gateway.openai.completing import Completions
+from recollect.gateway.openai.connection import Endpoint
+from recollect.gateway.openai.embeddings import EmbedderNow, EmbeddingAnswers
+from recollect.gateway.openai.from_memory import FromMemory
+from recollect.gateway.openai.keeping import Keeper
+from recollect.gateway.openai.model_list import Models
+from recollect.gateway.openai.recalling import Recall
+from recollect.gateway.openai.responding import Responses
+from recollect.inference.forwarding import Forwarder, UnusableForwarder
+from recollect.toolkit.dispatcher import Dispatcher
+
+# How long a server that stops waits for exchanges to be written.
+FINISH_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolNames:
+    """The tools that this protocol is made of."""
+
+    recall: str
+    keep: str
+    ask: str
+    route: str
+    search: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wishes:
+    """What the operator chose."""
+
+    recall_tokens: int
+    recall_limit: int
+    remember: bool
+    any_model: bool
+
+
+class OpenAIRoutes:
+    """Chat completions, responses, embeddings and models."""
+
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        tools: ToolNames,
+        embedder: EmbedderNow,
+        wishes: Wishes,
+        forwarder: Forwarder | UnusableForwarder | None,
+    ) -> None:
+        self._keeper = Keeper(dispatcher, tools.keep)
+        self._forwarder = forwarder
+        completions = Completions(
+            Recall(dispatcher, tools.recall, limit=wishes.recall_limit, tokens=wishes.recall_tokens),
+            FromMemory(dispatcher, ask=tools.ask, route=tools.route, search=tools.search),
+            forwarder,
+            self._keeper if wishes.remember else None,
+            any_model=wishes.any_model,
+        )
+        models = Models(completions, embedder)
+        self.routes: Sequence[Route] = [
+            Route("/v1/chat/completions", Endpoint(Chat(completions)), methods=["POST"]),
+            Route("/v1/responses", Endpoint(Responses(completions)), methods=["POST"]),
+            Route("/v1/embeddings", Endpoint(EmbeddingAnswers(embedder)), methods=["POST"]),
+            Route("/v1/models", models.list, methods=["GET"]),
+            Route("/v1/models/{id:path}", models.get, methods=["GET"]),
+        ]
+
+    @asynccontextmanager
+    async def run(self) -> AsyncGenerator[None]:
+        """Inside, requests are answered; at the end what is to be remembered is written."""
+        try:
+            yield
+        finally:
+            with anyio.CancelScope(shield=True), anyio.move_on_after(FINISH_SECONDS):
+                await self._keeper.finish()
+            if self._forwarder is not None:
+                await self._forwarder.close()

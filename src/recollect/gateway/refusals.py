@@ -1,0 +1,64 @@
+"""How the edge says no: in our own form, and at Mimo's addresses in Mimo's."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.responses import Response
+
+from recollect.domain.callers import NoKeyConfigured
+from recollect.domain.errors import Busy, ErrorCode, RecollectError, Unauthenticated
+from recollect.gateway.abuse import Blocked
+from recollect.gateway.http_errors import error_response
+from recollect.gateway.limits import TooManyRequests
+
+_MIMO_PATHS = ("/v1/chat/completions", "/v1/models")
+
+
+class TookTooLong(Busy):
+    """The request was not answered in time, and its work was stopped."""
+
+
+class Overloaded(Busy):
+    """The server does as much at once as it is allowed to."""
+
+
+def refusal(error: RecollectError, path: str, request_id: str, event_id: str) -> Response:
+    """The answer to a request that the edge refuses."""
+    body = _mimo_body(error, event_id) if speaks_mimo(path) else None
+    if isinstance(error, Unauthenticated):
+        error.details = {**error.details, "security_event_id": event_id}
+    status = 504 if isinstance(error, TookTooLong) else None
+    headers = {"Retry-After": "1"} if isinstance(error, NoKeyConfigured) else None
+    own = error_response(error, request_id, status=status, headers=headers)
+    if body is None:
+        return own
+    kept = {name: value for name, value in own.headers.items() if name not in ("content-length", "content-type")}
+    return Response(json.dumps(body), own.status_code, kept, "application/json")
+
+
+def speaks_mimo(path: str) -> bool:
+    """Whether clients of Mimo ask here, who know its answers only."""
+    return path.startswith(("/v1/mimo/", "/v1/models/")) or path in _MIMO_PATHS
+
+
+def _mimo_body(error: RecollectError, event_id: str) -> Mapping[str, Any] | None:
+    match error:
+        case Unauthenticated():
+            reason = error.details.get("reason", error.message)
+            return {"error": "Authentication required", "reason": reason, "security_event_id": event_id}
+        case NoKeyConfigured():
+            return {"error": "Service misconfigured", "security": "API key required in production"}
+        case TooManyRequests() | Blocked():
+            return {"error": "Rate limit exceeded", **error.details}
+        case Overloaded():
+            return {"error": "Service temporarily unavailable", "reason": "System overloaded", **error.details}
+        case _ if error.code is ErrorCode.FORBIDDEN:
+            return {"error": error.message}
+        case _:
+            return None
+
+
+def reason_of(error: RecollectError) -> str:
+    """Why, in a few words, for the log."""
+    return str(error.details.get("reason", error.message))

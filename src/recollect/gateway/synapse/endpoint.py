@@ -1,0 +1,76 @@
+"""The address of the live channel: accepts connections, up to a limit, and hands each to its own `Connection`."""
+
+from typing import Final
+
+from starlette.datastructures import QueryParams
+from starlette.types import Receive, Scope, Send
+
+from recollect.domain.callers import Doorkeeper
+from recollect.domain.clock import Clock, system_clock
+from recollect.domain.errors import Busy, InvalidRequest, RecollectError
+from recollect.gateway.circumstances import address_of
+from recollect.gateway.edge import request_id_of
+from recollect.gateway.http_errors import error_response
+from recollect.gateway.synapse.channel import Shared
+from recollect.gateway.synapse.connection import Connection
+from recollect.gateway.synapse.credentials import SUBPROTOCOL, key_of_connection
+from recollect.gateway.synapse.frames import codec_for
+from recollect.gateway.synapse.limits import Limits
+from recollect.gateway.synapse.presence import Presence
+from recollect.gateway.synapse.turns import Turns
+from recollect.toolkit.dispatcher import Dispatcher
+
+PATH: Final = "/cortex/websocket"
+
+
+class Synapse:
+    """All connections of a server. Questions go to one tool; any tool can be called."""
+
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        doorkeeper: Doorkeeper,
+        *,
+        question_tool: str,
+        limits: Limits,
+        clock: Clock = system_clock,
+    ) -> None:
+        self.connections = 0
+        self._doorkeeper = doorkeeper
+        self._shared = Shared(
+            dispatcher=dispatcher,
+            question_tool=question_tool,
+            limits=limits,
+            turns=Turns(workers=limits.workers, waiting=limits.waiting),
+            presence=Presence(),
+            clock=clock,
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        codec = codec_for(QueryParams(scope["query_string"]).get("vsn", ""))
+        if codec is None:
+            return await _refuse(
+                InvalidRequest("this version of the protocol is not spoken", hint="use 2.0.0"), scope, send
+            )
+        if self.connections >= self._shared.limits.connections:
+            return await _refuse(Busy("too many connections are open", hint="connect again in a moment"), scope, send)
+        self.connections += 1
+        try:
+            if (await receive())["type"] == "websocket.connect":
+                offered = SUBPROTOCOL in (scope.get("subprotocols") or ())
+                await send({"type": "websocket.accept", "subprotocol": SUBPROTOCOL if offered else None})
+                connection = Connection(
+                    self._shared, self._doorkeeper, codec, key_of_connection(scope), address_of(scope)
+                )
+                await connection.serve(receive, send)
+        finally:
+            self.connections -= 1
+        return None
+
+
+async def _refuse(error: RecollectError, scope: Scope, send: Send) -> None:
+    """Answer as HTTP, before there is a socket."""
+    response = error_response(error, request_id_of(scope))
+    start = {"status": response.status_code, "headers": response.raw_headers}
+    await send({"type": "websocket.http.response.start", **start})
+    await send({"type": "websocket.http.response.body", "body": response.body})

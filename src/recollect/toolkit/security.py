@@ -1,0 +1,25 @@
+"""Events that whoever guards a server wants to know of: every refusal, every change of a key. Never a secret."""
+
+import logging
+import uuid
+from typing import Any
+
+from recollect.domain.secrets import masked
+from recollect.toolkit.border import printable
+
+logger = logging.getLogger("recollect.security")
+
+
+def security_event(kind: str, /, *, level: int = logging.WARNING, **what: Any) -> str:
+    """Log what happened as one record with these fields; the id under which it is found.
+
+    The usual fields are reason, address, path, method, key_id and request_id.
+    """
+    event_id = str(uuid.uuid4())
+    told = {name: _told(value) for name, value in what.items() if value is not None}
+    logger.log(level, kind, extra={"event": kind, "event_id": event_id, **told})
+    return event_id
+
+
+def _told(value: Any) -> Any:
+    return printable(masked(value[:2000])) if isinstance(value, str) else value

@@ -1,0 +1,250 @@
+"""Keys as their owner and their holders meet them: the real command, the real server, two processes."""
+
+import asyncio
+import json
+import signal
+import subprocess
+import threading
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from tests.surfaces.callers import PROGRAM, environment, server
+
+
+def command(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*PROGRAM, "keys", *words], env=environment(home), cwd=home, capture_output=True, text=True, timeout=60
+    )
+
+
+def told(home: Path, *words: str) -> dict[str, Any]:
+    done = command(home, *words, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def bearer(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="module")
+def http(home: Path) -> Generator[httpx2.Client]:
+    """A server that believes the proxy on this machine, and bears little of strangers."""
+    with (
+        server(
+            home,
+            RECOLLECT_TRUSTED_PROXIES='["127.0.0.1"]',
+            RECOLLECT_LIMITS_PER_ADDRESS="5",
+            RECOLLECT_LIMITS_WRONG_KEYS="3",
+            RECOLLECT_ALLOWED_ORIGINS='["https://app.example"]',
+        ) as url,
+        httpx2.Client(base_url=url, timeout=30, trust_env=False) as client,
+    ):
+        yield client
+
+
+def test_013_a_key_made_while_the_server_runs_closes_it_and_opens_what_its_scopes_say(
+    http: httpx2.Client, home: Path
+) -> None:
+    assert http.post("/v1/tools/recall", json={"query": "x"}).status_code == 200
+    # A header without any key configured is wrong, as it would be with one.
+    assert http.get("/v1/tools", headers=bearer("anything")).status_code == 401
+    assert http.get("/v1/tools", headers={"X-Forwarded-For": "203.0.113.50"}).status_code == 401
+
+    key = told(home, "create", "--name", "reader", "--scopes", "memory:read,projects", "--expires", "90d")["key"]
+    assert http.post("/v1/tools/recall", json={"query": "x"}).status_code == 401
+    mine = bearer(key)
+    assert http.post("/v1/tools/recall", json={"query": "x"}, headers=mine).status_code == 200
+    refused = http.post("/v1/tools/remember", json={"content": "x"}, headers=mine)
+    assert (refused.status_code, refused.json()["error"]["details"]["scope"]) == (403, "memory")
+    through = {"name": "remember", "arguments": {"content": "x"}}
+    assert http.post("/v1/tools/call_tool", json=through, headers=mine).status_code == 403
+    assert http.get("/v1/resources", headers=mine).json()["resources"] == []
+    assert http.get("/v1/resources", params={"uri": "repo://status"}, headers=mine).status_code == 403
+
+
+def test_013_a_wrong_key_is_answered_in_mimos_words_at_mimos_addresses(http: httpx2.Client, home: Path) -> None:
+    told(home, "create", "--name", "mimo")
+    for headers, reason in (
+        ({}, "Missing Authorization header"),
+        ({"Authorization": "Basic x"}, "Malformed Authorization header"),
+        ({"Authorization": "Bearer"}, "Malformed Authorization header"),
+        (bearer("rck_wrong"), "Invalid API key"),
+    ):
+        for path in ("/v1/mimo/ask", "/v1/mimo/tool"):
+            refused = http.post(path, json={"query": "x"}, headers=headers)
+            body = refused.json()
+            assert refused.status_code == 401
+            event = body.pop("security_event_id")
+            assert body == {"error": "Authentication required", "reason": reason}
+            assert len(event) == 36
+
+
+def test_015_another_familys_jobs_are_not_there_for_a_key(http: httpx2.Client, home: Path) -> None:
+    every = told(home, "create", "--name", "jobs-all")["key"]
+    some = told(home, "create", "--name", "jobs-memory", "--scopes", "memory")["key"]
+    repository = home / "repository"
+    repository.mkdir(exist_ok=True)
+    (repository / "a.py").write_text("x = 1\n")
+    job = http.post("/v1/tools/build_repo_index", json={"path": str(repository)}, headers=bearer(every)).json()
+    assert "job_id" in job, job
+    place = f"/v1/jobs/{job['job_id']}"
+    assert http.get(place, headers=bearer(every)).status_code == 200
+    assert http.get(place, headers=bearer(some)).status_code == 404
+    assert http.get(f"{place}/events", headers=bearer(some)).status_code == 404
+    for tool in ("get_job", "cancel_job"):
+        assert http.post(f"/v1/tools/{tool}", json={"job_id": job["job_id"]}, headers=bearer(some)).status_code == 404
+    listed = [http.post("/v1/tools/list_jobs", json={}, headers=bearer(key)).json()["jobs"] for key in (every, some)]
+    assert job["job_id"] in [found["job_id"] for found in listed[0]]
+    assert job["job_id"] not in [found["job_id"] for found in listed[1]]
+
+
+def test_013_a_revoked_key_stops_at_once_on_rest_and_on_mcp(http: httpx2.Client, home: Path) -> None:
+    key = told(home, "create", "--name", "short")["key"]
+
+    async def over_mcp(key: str) -> None:
+        async with (
+            httpx2.AsyncClient(headers=bearer(key), timeout=30, trust_env=False) as client,
+            Client(streamable_http_client(f"{http.base_url}/mcp", http_client=client)) as agent,
+        ):
+            found = await agent.call_tool("recall", {"query": "x"})
+            assert not found.is_error
+
+    asyncio.run(over_mcp(key))
+    assert http.get("/v1/tools", headers=bearer(key)).status_code == 200
+    assert command(home, "revoke", "short").returncode == 0
+    refused = http.get("/v1/tools", headers=bearer(key))
+    assert (refused.status_code, refused.json()["error"]["message"]) == (401, "this key was revoked")
+    assert http.post("/mcp", json={}, headers=bearer(key)).status_code == 401
+    assert command(home, "revoke", "short").returncode == 3
+
+
+def test_013_a_stream_of_a_revoked_key_is_cut_off(http: httpx2.Client, home: Path) -> None:
+    key = told(home, "create", "--name", "watcher")["key"]
+    repository = home / "watched"
+    repository.mkdir()
+    (repository / "a.py").write_text("x = 1\n")
+    job = http.post("/v1/tools/keep_repo_index", json={"path": str(repository)}, headers=bearer(key)).json()
+    assert "job_id" in job, job
+    with http.stream("GET", f"/v1/jobs/{job['job_id']}/events", headers=bearer(key)) as stream:
+        lines = stream.iter_lines()
+        assert next(lines) == "event: job"
+        assert command(home, "revoke", "watcher").returncode == 0
+        other = told(home, "create", "--name", "stopper")["key"]
+        stopped = threading.Thread(
+            target=lambda: http.post("/v1/tools/cancel_job", json={"job_id": job["job_id"]}, headers=bearer(other))
+        )
+        stopped.start()
+        rest = "\n".join(lines)
+        stopped.join()
+    assert "cancelled" not in rest
+
+
+def test_013_a_rotated_key_dies_at_once_or_after_its_grace(http: httpx2.Client, home: Path) -> None:
+    first = told(home, "create", "--name", "turning", "--scopes", "memory")["key"]
+    second = told(home, "rotate", "turning", "--grace", "1h")
+    assert second["scopes"] == ["memory"]
+    assert [http.get("/v1/tools", headers=bearer(key)).status_code for key in (first, second["key"])] == [200, 200]
+    third = told(home, "rotate", "turning")["key"]
+    statuses = [http.get("/v1/tools", headers=bearer(key)).status_code for key in (first, second["key"], third)]
+    assert statuses == [200, 401, 200]
+    told(home, "revoke", "turning")
+    assert http.get("/v1/tools", headers=bearer(first)).status_code == 401
+
+
+def test_022_a_sandboxed_request_may_only_read(http: httpx2.Client, home: Path) -> None:
+    headers = {**bearer(told(home, "create", "--name", "sand")["key"]), "X-Mimo-Sandbox": "1"}
+    assert http.post("/v1/tools/recall", json={"query": "x"}, headers=headers).status_code == 200
+    assert http.post("/v1/tools/remember", json={"content": "x"}, headers=headers).status_code == 403
+
+
+def test_014_limits_are_told_and_kept_and_the_stubborn_are_blocked(http: httpx2.Client, home: Path) -> None:
+    key = told(home, "create", "--name", "far")["key"]
+    far = {**bearer(key), "X-Forwarded-For": "203.0.113.7"}
+    answers = [http.get("/v1/tools", headers=far) for _ in range(6)]
+    assert [answer.status_code for answer in answers] == [200] * 5 + [429]
+    assert [answer.headers["x-ratelimit-remaining"] for answer in answers] == ["4", "3", "2", "1", "0", "0"]
+    assert answers[0].headers["x-ratelimit-limit"] == "5"
+    assert (answers[-1].headers["retry-after"], answers[-1].json()["error"]["code"]) == ("12", "rate_limited")
+    refused = http.post("/v1/mimo/ask", json={"query": "x"}, headers=far)
+    assert refused.status_code == 429
+    assert {**refused.json(), "retry_after_seconds": 12} == {
+        "error": "Rate limit exceeded",
+        "limit": 5,
+        "window_seconds": 60,
+        "retry_after_seconds": 12,
+    }
+    assert http.post("/mcp", json={}, headers=far).status_code == 429
+
+    guesser = {"X-Forwarded-For": "203.0.113.9"}
+    for _ in range(3):
+        assert http.get("/v1/tools", headers={**guesser, **bearer("rck_guess")}).status_code == 401
+    blocked = http.get("/v1/tools", headers={**guesser, **bearer(key)})
+    assert (blocked.status_code, int(blocked.headers["retry-after"]) > 3000) == (429, True)
+    assert http.get("/v1/tools", headers=bearer(key)).status_code == 200
+
+
+def test_014_browsers_are_told_which_pages_may_use_the_server(http: httpx2.Client) -> None:
+    asked = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
+    for origin in ("https://app.example", "http://localhost:5173"):
+        answer = http.options("/v1/tools/recall", headers={"Origin": origin, **asked})
+        assert (answer.status_code, answer.headers["access-control-allow-origin"]) == (204, origin)
+        assert "Authorization" in answer.headers["access-control-allow-headers"]
+    answer = http.options("/v1/tools/recall", headers={"Origin": "https://evil.example", **asked})
+    assert (answer.status_code, "access-control-allow-origin" in answer.headers) == (403, False)
+
+
+def test_013_uses_are_counted_and_kept_when_the_server_ends(tmp_path: Path) -> None:
+    key = told(tmp_path, "create", "--name", "counted")["key"]
+    with server(tmp_path) as url, httpx2.Client(base_url=url, timeout=30, trust_env=False) as http:
+        for _ in range(3):
+            assert http.get("/v1/tools", headers=bearer(key)).status_code == 200
+    (found,) = told(tmp_path, "list")["keys"]
+    assert (found["name"], found["uses"], found["state"], found["last_used_at"] is None) == (
+        "counted",
+        3,
+        "active",
+        False,
+    )
+    assert key not in json.dumps(found)
+    assert all(key.encode() not in file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+
+
+def test_013_a_key_that_was_told_survives_a_kill(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [*PROGRAM, "keys", "create", "--name", "hard"],
+        env=environment(tmp_path),
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdout
+    key = process.stdout.readline().strip()
+    process.send_signal(signal.SIGKILL)
+    process.communicate(timeout=30)
+    with server(tmp_path, RECOLLECT_ENVIRONMENT="production") as url:
+        assert httpx2.get(f"{url}/v1/tools", headers=bearer(key), trust_env=False).status_code == 200
+
+
+def test_013_nothing_is_made_of_wrong_words(tmp_path: Path) -> None:
+    for words, hint in (
+        (("create", "--name", "x", "--scopes", "memry"), "did you mean memory?"),
+        (("create", "--name", "x", "--scopes", "memory:write"), "did you mean memory:read or memory?"),
+        (("create", "--name", "x", "--expires", "soon"), "a number and s, m, h, d or w"),
+        (("create", "--name", "no spaces"), "1 to 64 letters"),
+    ):
+        done = command(tmp_path, *words)
+        assert (done.returncode, hint in done.stderr) == (2, True), done.stderr
+    assert told(tmp_path, "list") == {"keys": []}

@@ -1,0 +1,60 @@
+"""What every backend keeps of keys."""
+
+from datetime import timedelta
+
+import pytest
+
+from recollect.domain.errors import Conflict
+from recollect.domain.keys import KeptKey, KeyUse, digest_of
+from recollect.storage.keys import Keyring
+from recollect.storage.store import Store
+from tests.contracts.samples import NOW
+
+HOUR = timedelta(hours=1)
+
+
+def key(number: int, name: str = "ada", **more: object) -> KeptKey:
+    fields = {"scopes": frozenset({"memory", "code:read"}), "created_at": NOW + timedelta(seconds=number), **more}
+    return KeptKey(id=f"key_{number}", name=name, digest=digest_of(f"rck_{number}"), **fields)  # pyright: ignore[reportArgumentType]
+
+
+async def test_013_a_key_is_seen_by_others_at_once_and_only_when_something_changed(store: Store, other: Store) -> None:
+    await other.keys.prepare()
+    empty = other.keys.ring()
+    assert empty is not None
+    assert empty.keys == []
+    await store.keys.add(key(1, expires_at=NOW + HOUR))
+    ring = other.keys.ring(empty.revision)
+    assert ring == Keyring(empty.revision + 1, [key(1, expires_at=NOW + HOUR)])
+    assert ring is not None
+    assert other.keys.ring(ring.revision) is None
+    await store.keys.add_uses({"key_1": KeyUse(3, NOW)})
+    assert other.keys.ring(ring.revision) is None
+    await store.keys.add_uses({"key_1": KeyUse(2, NOW - HOUR), "key_9": KeyUse(1, NOW)})
+    assert await other.keys.all() == [key(1, expires_at=NOW + HOUR, uses=5, last_used_at=NOW)]
+    assert await store.keys.revoke("ada", NOW) == 1
+    changed = other.keys.ring(ring.revision)
+    assert changed is not None
+    assert changed.keys[0].revoked_at == NOW
+
+
+async def test_013_a_name_is_free_again_once_its_key_has_ended(store: Store) -> None:
+    await store.keys.add(key(1, expires_at=NOW + HOUR))
+    with pytest.raises(Conflict, match="a key called 'ada' already"):
+        await store.keys.add(key(2))
+    late = key(3, created_at=NOW + HOUR)
+    await store.keys.add(late)
+    assert await store.keys.revoke("ada", NOW + HOUR) == 2
+    assert await store.keys.revoke("ada", NOW + HOUR) == 0
+    assert await store.keys.forget("ada", NOW + HOUR) == 2
+    assert await store.keys.all() == []
+
+
+async def test_013_a_replaced_key_ends_when_it_is_said(store: Store) -> None:
+    assert await store.keys.replace("ada", key(1), NOW) is None
+    assert await store.keys.all() == []
+    await store.keys.add(key(1))
+    assert await store.keys.replace("ada", key(2), NOW + HOUR) == key(1)
+    assert await store.keys.all() == [key(1, revoked_at=NOW + HOUR), key(2)]
+    assert await store.keys.forget("ada", NOW) == 0
+    assert await store.keys.revoke("ada", NOW) == 2

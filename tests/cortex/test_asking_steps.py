@@ -1,0 +1,28 @@
+"""Who asks hears each step while it happens (feature 6)."""
+
+from pathlib import Path
+
+from recollect.app.lifespan import running
+from recollect.app.settings import Settings
+from recollect.domain.progress import Step, StepKind
+from recollect.toolkit.context import CallContext
+
+
+async def test_6_a_store_that_cannot_answer_is_told_as_a_fallback(tmp_path: Path) -> None:
+    steps: list[Step] = []
+    async with running(Settings.model_validate({"home": tmp_path})) as application:
+        await application.dispatcher.call(
+            "ask_mimo",
+            {"query": "What is the relationship between the gateway and the store?", "timeout_ms": 60_000},
+            CallContext(surface="python", witness=steps.append),
+        )
+    assert [step.kind for step in steps] == [
+        StepKind.ROUTING,
+        StepKind.FALLBACK,
+        StepKind.MEMORY_RECALL,
+        StepKind.MEMORY_RECALL,
+    ]
+    assert steps[0].confidence is not None
+    assert steps[1].content == (
+        "semantic memory: this server has no store of relations yet; episodic memory was asked instead"
+    )

@@ -1,0 +1,126 @@
+"""Mimo's own addresses on a real server: the examples of its document as they stand there, and its envelopes."""
+
+import json
+import re
+import subprocess
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.surfaces.callers import server
+
+# The five documents lie beside the project where it is built; a copy of the project alone has none.
+SEEDS = Path(__file__).parents[3] / "shared" / "seeds"
+MIMO = next((path for path in SEEDS.glob("*.txt") if path.read_text("utf-8").startswith("# Mimo-MCP")), None)
+OURS = {"store_fact", "search_vibes"}
+# The examples send it.
+KEY = "YOUR_API_KEY"
+BEARER = {"Authorization": f"Bearer {KEY}"}
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
+    with server(tmp_path_factory.mktemp("home"), RECOLLECT_API_KEY=KEY) as url:
+        yield url
+
+
+def post(url: str, body: Any, path: str = "/v1/mimo/tool", **headers: str) -> httpx2.Response:
+    content = body if isinstance(body, str) else json.dumps(body)
+    return httpx2.post(url + path, content=content, headers={**BEARER, **headers}, trust_env=False, timeout=30)
+
+
+def test_4_a_tool_is_called_in_mimos_envelope(url: str):
+    stored = post(url, {"tool": "store_fact", "arguments": {"content": "Ada prefers dark mode", "category": "fact"}})
+    told = stored.json()
+    assert (stored.status_code, told["status"], set(told)) == (
+        200,
+        "success",
+        {"tool_call_id", "status", "data", "latency_ms"},
+    )
+    assert (told["data"]["stored"], float(stored.headers["x-mimo-latency-ms"])) == (True, told["latency_ms"])
+    found = post(url, {"tool": "search_vibes", "arguments": {"query": "dark mode", "threshold": 0}}).json()["data"]
+    assert [(own["id"], own["content"], own["category"]) for own in found] == [
+        (told["data"]["id"], "Ada prefers dark mode", "fact")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        ({}, "Missing required parameter: tool"),
+        ({"tool": ""}, "Missing required parameter: tool"),
+        ({"tool": 3}, "Missing required parameter: tool"),
+        ({"tool": "recall", "arguments": []}, "no JSON object"),
+        ("no JSON", "not JSON"),
+        ("[1]", "not a JSON object"),
+    ],
+)
+def test_4_what_is_no_call_is_refused_before_anything_is_called(url: str, body: Any, error: str):
+    answer = post(url, body)
+    assert (answer.status_code, set(answer.json())) == (400, {"error"})
+    assert error in answer.json()["error"]
+
+
+@pytest.mark.parametrize("call", [{"tool": "recal"}, {"tool": "recall"}, {"tool": "forget", "arguments": {"id": "no"}}])
+def test_4_a_tool_that_fails_says_so_with_the_call(url: str, call: dict[str, Any]):
+    answer = post(url, call)
+    told = answer.json()
+    assert (answer.status_code, told["status"], set(told)) == (
+        400,
+        "error",
+        {"tool_call_id", "status", "error", "latency_ms"},
+    )
+    assert told["error"]
+
+
+def test_4_all_tools_are_listed(url: str):
+    tools = httpx2.get(f"{url}/v1/mimo/tools", headers=BEARER, trust_env=False).json()["tools"]
+    assert {tuple(tool) for tool in tools} == {("name", "description", "inputSchema")}
+    assert {"recall", "batch_execute", "impact", "ask_mimo"} <= {tool["name"] for tool in tools}
+
+
+def test_4_an_address_of_mimo_that_does_not_exist_names_those_that_do(url: str):
+    answer = httpx2.get(f"{url}/v1/mimo/nothing", headers=BEARER, trust_env=False)
+    told = answer.json()
+    assert (answer.status_code, told["error"], told["path"]) == (404, "Not found", "/v1/mimo/nothing")
+    assert len(told["available_endpoints"]) == 6
+
+
+def test_15_22_what_changes_something_is_not_called_from_the_sandbox(url: str):
+    fact = {"content": "written from the sandbox", "category": "fact"}
+    answer = post(url, {"tool": "store_fact", "arguments": fact}, **{"x-mimo-sandbox": "1"})
+    assert answer.status_code == 403
+    assert answer.json() == {"error": "Tool disabled in sandbox mode", "tool": "store_fact", "sandbox_mode": True}
+    found = post(url, {"tool": "recall", "arguments": {"query": "sandbox"}}, **{"x-mimo-sandbox": "1"})
+    assert (found.status_code, found.json()["data"]["memories"]) == (200, [])
+
+
+@pytest.mark.skipif(MIMO is None, reason="Mimo's document is not part of the project")
+def test_4_the_examples_of_mimos_document_run_as_they_stand_there(url: str):
+    assert MIMO
+    blocks = re.findall(r"```bash\n(.*?)```", MIMO.read_text("utf-8"), re.DOTALL)
+    commands = [
+        command
+        for block in blocks
+        for command in re.findall(r"(?m)^curl (?:.*\\\n)*.*(?:\n.*?)*?(?=\n\n|\n?\Z)", block)
+    ]
+    ran = 0
+    for command in commands:
+        asked = re.search(r'"tool": "(\w+)"', command)
+        if "localhost:4000" not in command or (asked and asked[1] not in OURS):
+            continue
+        told = subprocess.run(
+            ["bash", "-c", command.replace("curl ", "curl -s --noproxy '*' ", 1).replace("http://localhost:4000", url)],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=30,
+        ).stdout
+        answer = json.loads(told)
+        assert answer.get("status", "success") in ("success", "healthy"), command
+        assert "error" not in answer, command
+        ran += 1
+    assert ran >= 5
