@@ -89,6 +89,23 @@ def test_16_the_permission_hook_allows_denies_asks_or_says_nothing(home: Path, f
     assert decided("Bash", command="ls") is None
 
 
+def test_21_a_verdict_is_in_the_audit_log_without_what_was_to_be_done(home: Path, folder: Path) -> None:
+    for command in ("git log", "rm x", "ls"):
+        call = told(folder, "PreToolUse", tool_name="Bash", tool_input={"command": command})
+        hook(home, "permission", call)
+    hook(home, "permission", told(folder, "PreToolUse", tool_name="Write", tool_input={"file_path": "/x"}))
+    hook(home, "permission", call | {"tool_input": {"command": "git x"}}, RECOLLECT_AUDIT_ENABLED="false")
+    text = (home / "audit.jsonl").read_text()
+    verdicts = [entry for entry in map(json.loads, text.splitlines()) if entry["kind"] == "verdict"]
+    assert [(one["decision"], one["tool"], one["client"]) for one in verdicts] == [
+        ("allowed", "Bash", "agent:s1"),
+        ("refused", "Bash", "agent:s1"),
+        ("asked", "Write", "agent:s1"),
+    ]
+    assert all(one["surface"] == "hook" and len(one["ids"]) == 1 for one in verdicts)
+    assert "rm x" not in text
+
+
 def test_16_a_permission_request_is_answered_in_its_own_format(home: Path, folder: Path) -> None:
     def answered(**given: str) -> dict[str, Any]:
         call = told(folder, "PermissionRequest", tool_name="Bash", tool_input=given)
@@ -252,4 +269,10 @@ def test_125_hooks_over_http_answer_the_same(home: Path, folder: Path, served: s
     assert [one["tool"] for one in history["history"]] == ["Edit"]
     assert post("unheard-of", {}).status_code == 422
     assert post("permission", [1]).status_code == 422
-    assert httpx2.post(f"{served}/v1/hooks/stop", content=b"{").status_code in (400, 422)
+    assert httpx2.post(f"{served}/v1/hooks/stop", content=b"{").status_code == 400
+    assert post("post-tool-use", used | {"duration_ms": 1e300}).json() == {}
+    log = httpx2.post(f"{served}/v1/tools/audit_log", json={"kind": "verdict"}).json()
+    assert [(one["decision"], one["surface"], one["caller"]) for one in log["entries"]] == [
+        ("refused", "hook", None),
+        ("refused", "hook-http", "owner"),
+    ]

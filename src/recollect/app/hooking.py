@@ -20,6 +20,7 @@ BRIEF_TOKENS, PROMPT_TOKENS = 600, 400
 MOST_LATEST, MOST_PREFERENCES, MOST_HINTS = 5, 10, 5
 QUESTION_CHARACTERS = 2_000
 DATABASE = "recollect.db"
+_OFF = ("false", "0", "no", "off")
 _LATEST_KINDS = ("general", "decision", "context", "correction")
 
 
@@ -60,7 +61,11 @@ def _answer(arguments: list[str]) -> dict[str, Any]:
         raise ValueError("what was told is too long")
     call = read_call(event, json.loads(told), os.environ.get("CLAUDE_PROJECT_DIR"))
     answered = _from_server(home, event, told)
-    return written(call, _from_store(home, call)) if answered is None else answered
+    if answered is not None:
+        return answered
+    answer = _from_store(home, call)
+    _audit(home, call, answer)
+    return written(call, answer)
 
 
 def _choices(arguments: list[str]) -> tuple[str, Path]:
@@ -149,6 +154,18 @@ def _from_store(home: Path, call: "HookCall") -> "HookAnswer":
                 return HookAnswer(context=_brief(store, call))
             case _:
                 return HookAnswer(context=_hints(store, call))
+
+
+def _audit(home: Path, call: "HookCall", answer: "HookAnswer") -> None:
+    if answer.verdict is None or answer.verdict.effect is None or os.environ.get("RECOLLECT_AUDIT_ENABLED") in _OFF:
+        return
+    from recollect.monitoring.audit.verdicts import verdict_told, write_verdict
+
+    try:
+        if told := verdict_told(call, answer, "hook"):
+            write_verdict(home, told)
+    except OSError as error:  # the verdict holds all the same
+        os.write(2, f"recollect hook: the audit log cannot be written ({error})\n".encode())
 
 
 def _leave(home: Path, call: "HookCall") -> None:

@@ -68,6 +68,7 @@ def _behind_edge(application: Application, tools: "ToolServer", doorkeeper: "Key
     from recollect.gateway.edge import Edge
     from recollect.gateway.hooks.http import PATH as HOOKS_PATH
     from recollect.gateway.hooks.http import HttpHooks
+    from recollect.gateway.hooks.openapi import with_hooks
     from recollect.gateway.mcp.http import serve_http
     from recollect.gateway.measuring import Measured, metrics_endpoint
     from recollect.gateway.openai.openapi import with_openai
@@ -116,11 +117,11 @@ def _behind_edge(application: Application, tools: "ToolServer", doorkeeper: "Key
 
         api.router.routes.append(WebSocketRoute(PATH, _synapse(application, ask_mimo.name, doorkeeper)))
     api.router.routes.extend(openai.routes)
-    without_openai = api.openapi
+    own_document = api.openapi
 
     @lru_cache(maxsize=1)
     def document_of(revision: int) -> dict[str, Any]:
-        return with_openai(without_openai())
+        return with_hooks(with_openai(own_document()))
 
     api.openapi = lambda: document_of(application.registry.revision)
     metrics = application.oversight.metrics

@@ -78,10 +78,14 @@ class CortexStatusResult(Result):
 class AuditLogRequest(Request):
     model_config = examples({"decision": "refused"}, {"tool": "forget", "limit": 10})
 
-    kind: Literal["call", "refusal", "request", "security", "audit"] | None = Field(
-        default=None, description="call: of a tool. refusal: before any tool was asked. security: of keys and limits."
+    kind: Literal["call", "refusal", "request", "security", "verdict", "audit"] | None = Field(
+        default=None,
+        description="call: of a tool. refusal: before any tool was asked. security: of keys and limits. "
+        "verdict: of permission rules, on what an agent wanted to do.",
     )
-    decision: Literal["allowed", "refused", "failed"] | None = Field(default=None, description="What came of it.")
+    decision: Literal["allowed", "refused", "asked", "failed"] | None = Field(
+        default=None, description="What came of it."
+    )
     tool: str | None = Field(default=None, max_length=100, description="Only of this tool.")
     caller: str | None = Field(default=None, max_length=200, description="Only of the key of this name, or `owner`.")
     key_id: str | None = Field(default=None, max_length=100, description="Only of this key.")

@@ -8,7 +8,7 @@ from recollect.domain.hooks import HookAnswer, HookCall, HookEvent
 from recollect.domain.permissions import Effect, Verdict
 
 # What Claude Code calls the moments, where an answer has to name its own.
-_AGENTS_EVENTS = {
+AGENTS_EVENTS = {
     HookEvent.PERMISSION: frozenset({"PreToolUse", "PermissionRequest"}),
     HookEvent.SESSION_START: frozenset({"SessionStart"}),
     HookEvent.USER_PROMPT_SUBMIT: frozenset({"UserPromptSubmit"}),
@@ -16,6 +16,7 @@ _AGENTS_EVENTS = {
     HookEvent.STOP: frozenset({"Stop", "SubagentStop"}),
 }
 LONGEST_SESSION_ID = 500
+LONGEST_MILLISECONDS = 7 * 86_400_000
 
 
 def event_named(name: str) -> HookEvent:
@@ -33,14 +34,13 @@ def read_call(event: HookEvent, told: Any, project_folder: str | None = None) ->
         raise InvalidRequest("a hook is told one JSON object")
     fields: Mapping[str, Any] = told  # pyright: ignore[reportUnknownVariableType]
     agents_event = _text(fields, "hook_event_name") or None
-    if agents_event is not None and agents_event not in _AGENTS_EVENTS[event]:
+    if agents_event is not None and agents_event not in AGENTS_EVENTS[event]:
         raise InvalidRequest(f"{agents_event[:80]!r} is not for the hook {event}")
     tool_name = _text(fields, "tool_name")
     tool_input: Any = fields.get("tool_input", {})
     if event in (HookEvent.PERMISSION, HookEvent.POST_TOOL_USE) and not tool_name:
         raise InvalidRequest(f"the hook {event} is told a tool_name")
     folders = [folder for folder in (project_folder, _text(fields, "cwd")) if folder]
-    milliseconds = fields.get("duration_ms", 0)
     return HookCall(
         event=event,
         agents_event=agents_event,
@@ -52,8 +52,13 @@ def read_call(event: HookEvent, told: Any, project_folder: str | None = None) ->
         tool_input=cast(Mapping[str, Any], tool_input) if isinstance(tool_input, Mapping) else {"input": tool_input},
         tool_response=fields.get("tool_response", fields.get("error")),
         succeeded=agents_event != "PostToolUseFailure",
-        milliseconds=float(milliseconds) if isinstance(milliseconds, int | float) and milliseconds >= 0 else 0.0,
+        milliseconds=_milliseconds(fields.get("duration_ms")),
     )
+
+
+def _milliseconds(given: Any) -> float:
+    """How long a call took. What cannot be true is not heeded: an agent must not be stopped because of it."""
+    return float(given) if isinstance(given, int | float) and 0 <= given <= LONGEST_MILLISECONDS else 0.0
 
 
 def written(call: HookCall, answer: HookAnswer) -> dict[str, Any]:
@@ -62,7 +67,7 @@ def written(call: HookCall, answer: HookAnswer) -> dict[str, Any]:
         return _of_verdict(call.agents_event, answer.verdict)
     if not answer.context:
         return {}
-    (event,) = _AGENTS_EVENTS[call.event]
+    (event,) = AGENTS_EVENTS[call.event]
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": answer.context}}
 
 

@@ -1,5 +1,6 @@
 """Hooks over HTTP: `POST /v1/hooks/{event}` with what an agent tells, answered as the agent wants it."""
 
+import logging
 from collections.abc import Awaitable, Callable
 from typing import Final
 
@@ -11,9 +12,14 @@ from recollect.domain.callers import Caller
 from recollect.domain.errors import Forbidden, RecollectError
 from recollect.domain.hooks import HookAnswer, HookCall, HookEvent
 from recollect.gateway.callers import caller_of
+from recollect.gateway.circumstances import address_of
 from recollect.gateway.edge import request_id_of
 from recollect.gateway.hooks.formats import event_named, read_call, written
 from recollect.gateway.http_errors import MalformedBody, error_response
+from recollect.monitoring.audit.entry import CALLS
+from recollect.monitoring.audit.verdicts import verdict_told
+
+logger = logging.getLogger(CALLS)
 
 PATH: Final = "/v1/hooks/{event}"
 # What a caller needs to be allowed for each moment: the families of tools that do the same.
@@ -42,10 +48,19 @@ class HttpHooks:
             event = event_named(scope["path_params"]["event"])
             _refuse(caller_of(scope), event)
             call = read_call(event, _told(body))
-            response = JSONResponse(written(call, await self._answer(call)))
+            answer = await self._answer(call)
+            if told := verdict_told(call, answer, "hook-http"):
+                logger.info("verdict", extra=told | _who(scope))
+            response = JSONResponse(written(call, answer))
         except RecollectError as error:
             response = error_response(error, request_id_of(scope))
         await response(scope, receive, send)
+
+
+def _who(scope: Scope) -> dict[str, str | None]:
+    caller = caller_of(scope)
+    known = {"caller": caller.name, "key_id": caller.key_id, "address": address_of(scope)}
+    return known | {"request_id": request_id_of(scope)}
 
 
 def _refuse(caller: Caller, event: HookEvent) -> None:

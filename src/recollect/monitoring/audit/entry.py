@@ -53,6 +53,8 @@ def entry_of(record: logging.LogRecord) -> dict[str, Any] | None:
             kind = "call"
         case "recollect.security", _ if "outcome" in told:  # the edge refused a request
             kind, decision = "refusal", "refused"
+        case "recollect.calls", "verdict":  # of permission rules, on what an agent wants to do
+            kind, decision = "verdict", str(told["decision"])
         case "recollect.edge", "a request broke":
             kind, decision, outcome = "request", "failed", ErrorCode.INTERNAL
         case "recollect.security", _:

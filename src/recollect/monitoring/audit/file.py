@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
 
+FILE_NAME = "audit.jsonl"
 # Who holds the lock does so for some milliseconds. One that was stopped in the middle must not silence the others:
 # appending is safe without the lock, only putting the file aside is not.
 LOCK_SECONDS = 2.0

@@ -9,11 +9,10 @@ from typing import Any
 
 from recollect.domain.identifiers import new_id
 from recollect.monitoring.audit.entry import CALLS, EDGE, SECURITY, entry_of, line_of
-from recollect.monitoring.audit.file import SharedLines
+from recollect.monitoring.audit.file import FILE_NAME, SharedLines
 
 logger = logging.getLogger("recollect.audit")
 
-FILE_NAME = "audit.jsonl"
 WRITE_SECONDS = 1.0
 WRITE_AT_ONCE = 500
 # When nothing can be written, older entries are kept and newer ones given up and counted.
