@@ -57,10 +57,10 @@ class HttpHooks:
         await response(scope, receive, send)
 
 
-def _who(scope: Scope) -> dict[str, str | None]:
+def _who(scope: Scope) -> dict[str, str]:
     caller = caller_of(scope)
     known = {"caller": caller.name, "key_id": caller.key_id, "address": address_of(scope)}
-    return known | {"request_id": request_id_of(scope)}
+    return {"request_id": request_id_of(scope)} | {name: value for name, value in known.items() if value is not None}
 
 
 def _refuse(caller: Caller, event: HookEvent) -> None:
