@@ -14,7 +14,7 @@ from recollect.domain.hooks import HookEvent
 PROJECT = Path(__file__).parents[2]
 DEPLOY = PROJECT / "deploy"
 PLUGIN = PROJECT / "integrations" / "claude-code"
-TEXTS = {file.name: file.read_text("utf-8") for file in DEPLOY.iterdir()}
+TEXTS = {file.name: file.read_text("utf-8") for file in DEPLOY.iterdir() if file.is_file()}
 KNOWN = set(variable_names(Settings))
 
 
