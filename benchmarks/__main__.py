@@ -43,6 +43,7 @@ def _parser() -> argparse.ArgumentParser:
     call_graph.add_options(which.add_parser("callgraph", help="who calls whom in small Python programs (PyCG)"))
     call_graph_javascript.add_options(which.add_parser("callgraph-js", help="the same for JavaScript (SWARM-CG)"))
     which.add_parser("callgraph-own", help="the same for TypeScript, Go and Rust, in programs of our own")
+    which.add_parser("skills", help="a call of another MCP server through ours, beside a direct one")
     return parser
 
 
@@ -56,6 +57,7 @@ def _measured(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
         code_search,
         locomo,
         retrieval_speed,
+        skills,
         startup,
         transfer,
         two_processes,
@@ -83,6 +85,8 @@ def _measured(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
             return call_graph_javascript.measure(options)
         case "callgraph-own":
             return call_graph_cases.measure()
+        case "skills":
+            return skills.measure()
         case _:
             return [*startup.measure(), *calls.measure()], []
 

@@ -14,6 +14,7 @@ from starlette.types import Receive, Scope, Send
 
 from recollect.domain.callers import OWNER, Caller
 from recollect.domain.errors import Internal, InvalidRequest, RecollectError
+from recollect.gateway.circumstances import address_of, traceparent_of
 from recollect.gateway.edge import request_id_of
 from recollect.gateway.openai.errors import WrongField, failure
 from recollect.toolkit.context import CallContext
@@ -65,7 +66,15 @@ def context_of(scope: Scope) -> CallContext:
     client = label_of(Headers(scope=scope), CLIENT_HEADER)
     # Marked as told over HTTP, so that nobody can pose as a client of another door.
     client = f"http:{client}" if client is not None else None
-    return CallContext(surface="openai", caller=caller, client=client, patience=0, request_id=request_id_of(scope))
+    return CallContext(
+        surface="openai",
+        caller=caller,
+        client=client,
+        address=address_of(scope),
+        traceparent=traceparent_of(scope),
+        patience=0,
+        request_id=request_id_of(scope),
+    )
 
 
 def label_of(headers: Headers, name: str) -> str | None:

@@ -15,6 +15,7 @@ from starlette.types import Receive, Scope, Send
 
 from recollect.domain.errors import InvalidRequest
 from recollect.gateway.callers import caller_of
+from recollect.gateway.circumstances import address_of, traceparent_of
 from recollect.gateway.edge import request_id_of
 from recollect.gateway.http_errors import MalformedBody
 from recollect.gateway.rest.connection import cancel_when_disconnected
@@ -50,6 +51,8 @@ class ToolCalls:
             surface="rest",
             caller=caller_of(scope),
             client=client_of(request.headers),
+            address=address_of(scope),
+            traceparent=traceparent_of(scope),
             patience=wait or 0,
             request_id=request_id_of(scope),
         )

@@ -10,6 +10,7 @@ from starlette.types import Receive, Scope, Send
 
 from recollect.domain.errors import Forbidden, InvalidRequest, RecollectError
 from recollect.gateway.callers import caller_of
+from recollect.gateway.circumstances import address_of, traceparent_of
 from recollect.gateway.edge import request_id_of
 from recollect.gateway.http_errors import STATUS
 from recollect.gateway.rest.calls import arguments_of, client_of, while_connected
@@ -57,6 +58,8 @@ class MimoAsk:
                 surface="rest",
                 caller=caller_of(scope),
                 client=client_of(request.headers),
+                address=address_of(scope),
+                traceparent=traceparent_of(scope),
                 patience=0,
                 request_id=request_id_of(scope),
             )

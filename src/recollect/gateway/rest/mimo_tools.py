@@ -12,6 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from recollect.domain.errors import ErrorCode, InvalidRequest, RecollectError
 from recollect.gateway.callers import caller_of
+from recollect.gateway.circumstances import address_of, traceparent_of
 from recollect.gateway.edge import request_id_of
 from recollect.gateway.rest.calls import arguments_of, client_of, while_connected
 from recollect.gateway.rest.mimo import LATENCY_HEADER
@@ -105,6 +106,8 @@ class MimoToolCalls:
                 surface="rest",
                 caller=caller_of(scope),
                 client=client_of(request.headers),
+                address=address_of(scope),
+                traceparent=traceparent_of(scope),
                 patience=_PATIENCE_SECONDS,
                 request_id=request_id_of(scope),
             )

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from recollect.gateway.callers import caller_of
+from recollect.gateway.circumstances import address_of, traceparent_of
 from recollect.gateway.edge import request_id_of
 from recollect.gateway.rest.calls import client_of
 from recollect.gateway.rest.openapi import failures
@@ -86,6 +87,8 @@ def add_resources(app: FastAPI, resources: Resources) -> None:
             surface="rest",
             caller=caller_of(request.scope),
             client=client_of(request.headers),
+            address=address_of(request.scope),
+            traceparent=traceparent_of(request.scope),
             patience=0,
             request_id=request_id_of(request.scope),
         )

@@ -40,8 +40,11 @@ _GOING_AWAY, _POLICY, _BROKEN = 1001, 1008, 1011
 class Connection:
     """Lives for as long as its socket; all that was asked over it ends with it."""
 
-    def __init__(self, shared: Shared, doorkeeper: Doorkeeper, codec: Codec, key: str | None) -> None:
+    def __init__(
+        self, shared: Shared, doorkeeper: Doorkeeper, codec: Codec, key: str | None, address: str | None
+    ) -> None:
         limits = shared.limits
+        self.address = address
         self.tasks: anyio.abc.TaskGroup = anyio.create_task_group()
         self.open_work = 0
         self._shared = shared
