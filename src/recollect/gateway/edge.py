@@ -27,7 +27,7 @@ from recollect.gateway.cors import Origins, headers_for, preflight
 from recollect.gateway.http_errors import error_response, unforeseen
 from recollect.gateway.limits import Limits, Standing, TooManyRequests
 from recollect.gateway.load import Load
-from recollect.gateway.refusals import TookTooLong, reason_of, refusal
+from recollect.gateway.refusals import TookTooLong, reason_of, refusal, refuse_socket
 from recollect.toolkit.border import printable
 from recollect.toolkit.security import security_event
 
@@ -109,8 +109,8 @@ class Edge:
             self._guard(scope)
             await self._admit(scope, address)
         except RecollectError as error:
-            self._tell(error, scope, address)
-            await send({"type": "websocket.close", "code": 1008})
+            event_id = self._tell(error, scope, address)
+            await refuse_socket(refusal(error, scope["path"], request_id_of(scope), event_id), scope, send)
         else:
             await self._app(scope, receive, send)
 
