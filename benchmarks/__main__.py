@@ -21,6 +21,7 @@ def _parser() -> argparse.ArgumentParser:
         call_graph_javascript,
         code_growth,
         code_search,
+        http_load,
         locomo,
         retrieval_speed,
         transfer,
@@ -39,10 +40,12 @@ def _parser() -> argparse.ArgumentParser:
         which.add_parser("code", help="which files answer questions about code, beside other engines")
     )
     websockets.add_options(which.add_parser("websockets", help="500 idle and 50 busy sockets of the live channel"))
+    http_load.add_options(which.add_parser("http", help="requests a second for a minute, beside bare FastAPI"))
     code_growth.add_options(which.add_parser("code-growth", help="the cost of a code index as repositories grow"))
     call_graph.add_options(which.add_parser("callgraph", help="who calls whom in small Python programs (PyCG)"))
     call_graph_javascript.add_options(which.add_parser("callgraph-js", help="the same for JavaScript (SWARM-CG)"))
     which.add_parser("callgraph-own", help="the same for TypeScript, Go and Rust, in programs of our own")
+    which.add_parser("skills", help="a call of another MCP server through ours, beside a direct one")
     return parser
 
 
@@ -54,8 +57,10 @@ def _measured(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
         calls,
         code_growth,
         code_search,
+        http_load,
         locomo,
         retrieval_speed,
+        skills,
         startup,
         transfer,
         two_processes,
@@ -71,6 +76,8 @@ def _measured(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
             return two_processes.measure(options)
         case "websockets":
             return websockets.measure(options)
+        case "http":
+            return http_load.measure(options)
         case "transfer":
             return transfer.measure(options)
         case "code":
@@ -83,6 +90,8 @@ def _measured(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
             return call_graph_javascript.measure(options)
         case "callgraph-own":
             return call_graph_cases.measure()
+        case "skills":
+            return skills.measure()
         case _:
             return [*startup.measure(), *calls.measure()], []
 

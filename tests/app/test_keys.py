@@ -3,9 +3,12 @@
 import asyncio
 import json
 import signal
+import sqlite3
 import subprocess
 import threading
 from collections.abc import Generator
+from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +16,10 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from recollect.storage.sqlite.rows import microseconds
 from tests.surfaces.callers import PROGRAM, environment, server
 
 
@@ -128,6 +134,64 @@ def test_013_a_revoked_key_stops_at_once_on_rest_and_on_mcp(http: httpx2.Client,
     assert (refused.status_code, refused.json()["error"]["message"]) == (401, "this key was revoked")
     assert http.post("/mcp", json={}, headers=bearer(key)).status_code == 401
     assert command(home, "revoke", "short").returncode == 3
+
+
+def test_013_an_expired_key_is_told_when_it_ended(http: httpx2.Client, home: Path) -> None:
+    key = told(home, "create", "--name", "past", "--expires", "90d")["key"]
+    database = sqlite3.connect(home / "recollect.db")
+    with closing(database), database:
+        database.execute(
+            "UPDATE access_key SET expires_at = ? WHERE name = 'past'",
+            [microseconds(datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC))],
+        )
+    refused = http.get("/v1/tools", headers=bearer(key))
+    error = refused.json()["error"]
+    assert (refused.status_code, error["message"]) == (401, "this key expired at 2026-01-02T03:04:05+00:00")
+    assert error["details"]["reason"] == "API key has expired"
+    at_mimos = http.post("/v1/mimo/ask", json={"query": "x"}, headers=bearer(key))
+    assert (at_mimos.status_code, at_mimos.json()["reason"]) == (401, "API key has expired")
+
+
+def test_013_a_revoked_key_ends_its_sockets_and_what_is_asked_over_them(http: httpx2.Client, home: Path) -> None:
+    key = told(home, "create", "--name", "socket")["key"]
+    repository = home / "kept"
+    repository.mkdir()
+    (repository / "a.py").write_text("x = 1\n")
+
+    async def over_socket() -> ConnectionClosed:
+        url = f"{http.base_url}/cortex/websocket?vsn=2.0.0".replace("http", "ws", 1)
+        async with connect(url, proxy=None, additional_headers=bearer(key)) as line:
+
+            async def heard(event: str) -> Any:
+                while (frame := json.loads(await line.recv()))[3] != event:
+                    pass
+                return frame[4]
+
+            await line.send(json.dumps(["1", "1", "cortex:one", "phx_join", {}]))
+            assert (await heard("phx_reply"))["status"] == "ok"
+            # A tool whose work is a job is called as any other: its progress is told.
+            call = {"tool": "build_repo_index", "arguments": {"path": str(repository)}, "ref": "c1"}
+            await line.send(json.dumps(["1", "2", "cortex:one", "call", call]))
+            result = await heard("result")
+            assert (result["ref"], result["status"]) == ("c1", "success"), result
+            assert result["data"]["state"] == "completed", result
+            await asyncio.to_thread(command, home, "revoke", "socket")
+            try:
+                while True:
+                    await line.recv()
+            except ConnectionClosed as closed:
+                return closed
+
+    assert asyncio.run(asyncio.wait_for(over_socket(), 60)).rcvd is not None
+    refused = asyncio.run(_refused_socket(f"{http.base_url}/cortex/websocket?vsn=2.0.0", key))
+    assert refused.response.status_code == 401
+    assert json.loads(refused.response.body)["error"]["message"] == "this key was revoked"
+
+
+async def _refused_socket(url: str, key: str) -> InvalidStatus:
+    with pytest.raises(InvalidStatus) as refused:
+        await connect(url.replace("http", "ws", 1), proxy=None, additional_headers=bearer(key))
+    return refused.value
 
 
 def test_013_a_stream_of_a_revoked_key_is_cut_off(http: httpx2.Client, home: Path) -> None:

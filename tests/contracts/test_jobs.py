@@ -288,3 +288,12 @@ async def test_jobs_that_ended_long_ago_are_forgotten_and_no_others(
     assert [job.id for job in await other.jobs.list(limit=10)] == [late.id, queued.id, running.id]
     assert await other.jobs.get(completed.id) is None
     assert await store.jobs.forget_ended(timedelta(seconds=60)) == 0
+
+
+async def test_025_jobs_are_counted_by_their_state(store: Store) -> None:
+    assert await store.jobs.counts() == dict.fromkeys(JobState, 0)
+    await store.jobs.add("work", {}, owner="a")
+    for _ in range(2):
+        await store.jobs.add("work", {}, owner=None)
+    counted = {JobState.RUNNING: 1, JobState.QUEUED: 2}
+    assert await store.jobs.counts() == {**dict.fromkeys(JobState, 0), **counted}

@@ -1,5 +1,6 @@
 """What the README shows is what happens."""
 
+import json
 import os
 import re
 import subprocess
@@ -70,9 +71,11 @@ def test_every_example_of_the_readme_runs(served: Served, tmp_path: Path) -> Non
         )
         assert (example, done.returncode, done.stderr) == (example, 0, "")
         outputs.append(done.stdout)
-    remembered, recalled, changed, looked_after = outputs
+    remembered, recalled, installed, changed, looked_after = outputs
     assert '"outcome":"stored"' in remembered
     assert "We chose PostgreSQL because the team knows it." in recalled
+    assert "It works: the configured server lists" in installed
+    assert "recollect" in json.loads((tmp_path / ".claude.json").read_text())["mcpServers"]
     assert "We moved to SQLite." in changed
     steps = re.findall(r"^ok  ([^:]+): .+ \(\d+\.\d s\)$", looked_after, re.MULTILINE)
     assert (steps[0], steps[-1]) == ("start", "compiled part")

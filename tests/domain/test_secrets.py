@@ -85,6 +85,12 @@ def test_a_password_is_found_next_to_a_name_that_tells_of_it(secret: str) -> Non
         assert mask(text) == (text.replace(secret, "[secret: password]"), ["password"]), text
 
 
+def test_a_password_may_have_a_word_in_it_that_names_are_made_of() -> None:
+    assert mask("password: q0004000KEY0f") == ("password: [secret: password]", ["password"])
+    assert mask("password: DB_MAIN2_PASSWORD_V2") == ("password: DB_MAIN2_PASSWORD_V2", [])
+    assert mask("password: oauth2_token1") == ("password: oauth2_token1", [])
+
+
 @given(like(ALPHANUMERIC, 22).map(lambda body: f"4a{body}"))
 def test_a_random_value_is_found_next_to_a_name_that_tells_of_it(secret: str) -> None:
     for name, kind in (

@@ -1,10 +1,12 @@
-"""What keeps failing is left alone, then tried once."""
+"""What keeps failing is left alone, then tried with one call at a time."""
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from recollect.domain.errors import ErrorCode, ErrorRecord, InvalidRequest, Unavailable
-from recollect.inference.breaker import BreakerState, CircuitBreaker
+from recollect.inference.breaker import BreakerStanding, BreakerState, CircuitBreaker
+from recollect.inference.breakers import BreakerLimits, Breakers
 from recollect.inference.failures import Reason, unavailable
 
 
@@ -25,7 +27,7 @@ def time() -> Time:
 
 @pytest.fixture
 def breaker(time: Time) -> CircuitBreaker:
-    return CircuitBreaker("the service", failures=3, pause_seconds=30, clock=time)
+    return CircuitBreaker("the service", failures=3, pause_seconds=30, successes=1, clock=time)
 
 
 def fail(breaker: CircuitBreaker, times: int = 1) -> None:
@@ -126,3 +128,74 @@ async def test_a_cancelled_trial_leaves_room_for_the_next(breaker: CircuitBreake
     assert breaker.state is BreakerState.HALF_OPEN
     succeed(breaker)
     assert breaker.state is BreakerState.CLOSED
+
+
+# -- several trials --------------------------------------------------------------------------------------
+
+
+async def test_023_by_default_five_failures_open_it_for_a_minute_and_three_trials_close_it(time: Time) -> None:
+    breaker = CircuitBreaker("the service", clock=time)
+    fail(breaker, 4)
+    assert breaker.state is BreakerState.CLOSED
+    fail(breaker)
+    assert breaker.standing == BreakerStanding(BreakerState.OPEN, 5, 60.0, "down")
+    time.now += 60
+    for _ in range(2):
+        succeed(breaker)
+        assert breaker.state is BreakerState.HALF_OPEN
+    succeed(breaker)
+    assert breaker.standing == BreakerStanding(BreakerState.CLOSED, 0, 0.0, None)
+
+
+async def test_023_a_trial_that_fails_makes_the_earlier_ones_worth_nothing(time: Time) -> None:
+    breaker = CircuitBreaker("the service", failures=1, pause_seconds=10, successes=2, clock=time)
+    fail(breaker)
+    time.now += 10
+    succeed(breaker)
+    fail(breaker)
+    assert breaker.state is BreakerState.OPEN
+    time.now += 10
+    succeed(breaker)
+    assert breaker.state is BreakerState.HALF_OPEN
+    succeed(breaker)
+    assert breaker.state is BreakerState.CLOSED
+
+
+async def test_023_a_success_that_was_under_way_closes_nothing(breaker: CircuitBreaker) -> None:
+    with breaker.attempt():
+        fail(breaker, 3)
+    assert breaker.state is BreakerState.OPEN
+
+
+async def test_023_who_waits_for_a_trial_goes_on_when_it_has_ended(breaker: CircuitBreaker, time: Time) -> None:
+    fail(breaker, 3)
+    time.now += 30
+    order: list[str] = []
+
+    async def wait() -> None:
+        await breaker.no_trial()
+        order.append("waited")
+
+    async with anyio.create_task_group() as tasks:
+        with breaker.attempt():
+            tasks.start_soon(wait)
+            await anyio.lowlevel.checkpoint()
+            await anyio.lowlevel.checkpoint()
+            order.append("tried")
+    assert order == ["tried", "waited"]
+
+
+def test_023_one_place_asked_for_one_thing_has_one_breaker() -> None:
+    breakers = Breakers(BreakerLimits(pause_seconds=5))
+    cloud = breakers.of("embedding", "openai", "openai at a.example")
+    assert breakers.of("embedding", "openai", "openai at a.example") is cloud
+    assert breakers.of("code_embedding", "openai", "openai at a.example") is not cloud
+    near = breakers.of("embedding", "ollama", "ollama at 127.0.0.1")
+    fail(cloud, 4)
+    fail(near, 3)
+    closed = BreakerStanding(BreakerState.CLOSED, 0, 0.0, None)
+    assert [(one.service, one.place, one.standing.state, one.standing.failures) for one in breakers] == [
+        ("embedding", "openai at a.example", BreakerState.CLOSED, 4),
+        ("code_embedding", "openai at a.example", closed.state, 0),
+        ("embedding", "ollama at 127.0.0.1", BreakerState.OPEN, 3),
+    ]

@@ -14,7 +14,7 @@ import pytest
 from pydantic import SecretStr
 
 from recollect.domain.errors import ErrorCode, ErrorRecord, InvalidRequest, RecollectError, Unavailable
-from recollect.inference.breaker import CircuitBreaker
+from recollect.inference.breaker import BreakerState, CircuitBreaker
 from recollect.inference.choices import Pace
 from recollect.inference.endpoint import Endpoint
 from recollect.inference.openai_compatible import OpenAICompatibleEmbedder
@@ -372,6 +372,19 @@ async def test_a_service_that_keeps_failing_is_left_alone_and_then_found_again(s
         service.always = None
         now = 30.0
         assert await embedder.embed(["one"]) == [vector_of("one")]
+
+
+async def test_023_several_batches_at_once_do_not_keep_a_service_from_being_found_again(service: Service) -> None:
+    now = 0.0
+    breaker = CircuitBreaker("openai", failures=1, pause_seconds=30, clock=lambda: now)
+    service.always = Answer(status=500)
+    async with embedder_of(service, breaker=breaker, pace=Pace(batch_size=1, concurrency=4)) as embedder:
+        await failure_of(embedder)
+        service.always = None
+        now = 30.0
+        texts = ["one", "two", "three", "four", "five"]
+        assert await embedder.embed(texts) == [vector_of(text) for text in texts]
+    assert breaker.state is BreakerState.CLOSED
 
 
 async def test_a_caller_that_gives_up_does_not_wait_for_the_service(service: Service) -> None:

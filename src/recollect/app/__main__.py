@@ -4,9 +4,13 @@ import sys
 
 
 def main() -> None:
+    if sys.argv[1:2] == ["hook"] and "--help" not in sys.argv:  # an agent waits for it: nothing else is loaded
+        from recollect.app.hooking import main as answer
+
+        return answer(sys.argv[2:])
     from recollect.app.commands import recollect
 
-    recollect.main(prog_name="recollect", args=sys.argv[1:])
+    return recollect.main(prog_name="recollect", args=sys.argv[1:])
 
 
 if __name__ == "__main__":

@@ -3,14 +3,17 @@
 import logging
 import os
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
 import anyio.abc
+import anyio.to_thread
 
+from recollect.app.oversight import Oversight, families_off
 from recollect.app.settings import Settings
 from recollect.domain.breakage import place_of
 from recollect.domain.clock import Clock, system_clock
@@ -21,6 +24,7 @@ from recollect.memory.models import ModelsInUse
 from recollect.memory.projects import ProjectService
 from recollect.memory.quota import Quota
 from recollect.memory.service import Draft, MemoryService
+from recollect.monitoring.audit.log import AuditLog
 from recollect.storage.store import Store
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Tool
@@ -37,11 +41,14 @@ from recollect.tools import ALL
 
 if TYPE_CHECKING:
     from recollect.access.doorkeeper import KeyDoorkeeper
+    from recollect.agents.hooks import HookService
+    from recollect.agents.permissions import PermissionService
     from recollect.codebase.embedding.service import CodeEmbedding
     from recollect.codebase.service import ChangeKind, CodeService, FileHeard
     from recollect.cortex.asking import Asker
     from recollect.cortex.briefing import Briefing
     from recollect.cortex.session_export import SessionExporter
+    from recollect.domain.hooks import HookAnswer, HookCall
     from recollect.domain.links import CodeLink
     from recollect.grounding.linking import Linker
     from recollect.grounding.service import Grounding
@@ -61,6 +68,9 @@ if TYPE_CHECKING:
     from recollect.memory.transfer.folders import TransferFolders
     from recollect.memory.transfer.importing import Importer
     from recollect.memory.working import WorkingMemory
+    from recollect.monitoring.status import Parts
+    from recollect.skills.schemas import SkillTool
+    from recollect.skills.service import Skills
     from recollect.storage.code import CodeStore
     from recollect.storage.keys import KeyStore
     from recollect.storage.sqlite.code import SqliteCode
@@ -82,6 +92,8 @@ CODE_DATABASE = "code.db"
 EMBED_SECONDS = 5.0
 # Questions about code whose meaning is not asked for again: some thousand.
 QUESTION_CACHE_BYTES = 8 * 1024 * 1024
+# How often it is looked whether hooks of agents left something to keep.
+TOLD_SECONDS = 2.0
 # How often working memory is looked after.
 TEND_SECONDS = 30.0
 
@@ -106,10 +118,12 @@ class Application:
             memories_per_client=settings.quota.memories_per_client,
             writes_per_minute=settings.quota.writes_per_minute,
         )
-        self.registry = Registry(tools)
+        self.registry = Registry(tools, families_off(settings))
         self.services = Services()
+        self.oversight = Oversight(settings, self.registry, self.services)
         self._usage = UsageCounter()
         self._history = CallHistory(clock)
+        self._telling = anyio.Lock()
         self._adopts_jobs = adopts_jobs
         self._own_client = own_client
         self._tasks = tasks
@@ -119,11 +133,14 @@ class Application:
         self._models: ModelsInUse | None = None
         self._memories: MemoryService | None = None
         self._language_model: LanguageModel | None = None
+        self._tools_changed: set[Callable[[], Coroutine[Any, Any, None]]] = set()
         self._doorkeeper: KeyDoorkeeper | None = None
         self.on_file_change: FileHeard | None = None
         self._provide()
+        if self._skills_file.exists():
+            self._publish_skills(self.skills.tools())
         history = self._history if settings.sessions.history else None
-        self.dispatcher = Dispatcher(self.registry, self.services, self._usage, history)
+        self.dispatcher = Dispatcher(self.registry, self.services, self._usage, history, self.oversight.spans)
         shown = tools_of(settings.profile, self.registry) if settings.profile else settings.tools
         self.listing = Listing(self.registry, Toolset(shown), self._uses)
 
@@ -162,6 +179,12 @@ class Application:
 
     async def close(self) -> None:
         """Keep the counts and close what was opened."""
+        try:
+            await self._close()
+        finally:
+            await anyio.to_thread.run_sync(self.oversight.close)
+
+    async def _close(self) -> None:
         if self._models is not None:
             await self._models.close()
         if self._language_model is not None and self._language_model.completer is not None:
@@ -184,6 +207,62 @@ class Application:
         store = await self.services.get(Store)
         await self.services.get(JobService)
         return store
+
+    async def answer_hook(self, call: "HookCall") -> "HookAnswer":
+        """What to answer an agent's program at a moment that it tells of."""
+        from recollect.agents.hooks import HookService
+
+        return await (await self.services.get(HookService)).answer(call)
+
+    def when_tools_change(self, tell: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Have this called whenever the tools are others; to ask for it again changes nothing."""
+        self._tools_changed.add(tell)
+
+    @cached_property
+    def skills(self) -> "Skills":
+        """Other servers whose tools are ours; none of them runs before it is needed."""
+        from recollect.skills.configuration import COMMANDS, OTHER_COMMANDS, VARIABLES, Policy
+        from recollect.skills.process import Bounds, Surroundings
+        from recollect.skills.service import SkillRules, Skills
+
+        chosen, home = self.settings.skills, self.settings.home
+        rules = SkillRules(
+            file=self._skills_file,
+            cache_folder=home / "derived" / "skills",
+            policy=Policy(
+                {**dict.fromkeys(chosen.commands, OTHER_COMMANDS), **COMMANDS}, VARIABLES | set(chosen.variables)
+            ),
+            surroundings=Surroundings(home, Bounds(chosen.memory_bytes), self.settings.max_body_bytes),
+            max_processes=chosen.max_processes,
+            pause_seconds=chosen.pause_seconds,
+        )
+        return Skills(rules, self._tasks, self._publish_skills, clock=self._clock)
+
+    def learn_skills(self) -> None:
+        """Ask those skills for their tools that never told them."""
+        if self._skills_file.exists():
+            self._tasks.start_soon(self.skills.learn)
+
+    @property
+    def _skills_file(self) -> Path:
+        return self.settings.home / self.settings.skills.file
+
+    async def _get_skills(self) -> "Skills":
+        return self.skills
+
+    def _publish_skills(self, found: "Sequence[SkillTool]") -> None:
+        from recollect.tools.skill_tools import tools_of_skills
+
+        if taken := self.registry.welcome(tools_of_skills(found, self._get_skills)):
+            logger.warning("tools of skills have names that are taken", extra={"tools": taken})
+        for tell in self._tools_changed:
+            self._tasks.start_soon(self._tell_tools_changed, tell)
+
+    async def _tell_tools_changed(self, tell: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        try:
+            await tell()
+        except Exception as error:  # a client that is just leaving must not end the server
+            logger.warning("clients were not told of other tools", extra=place_of(error))
 
     # -- how each service is made --------------------------------------------------------------------
 
@@ -216,6 +295,11 @@ class Application:
         provide_named("recollect.codebase.service.CodeService", self._code_service)
         provide_named("recollect.grounding.linking.Linker", self._linker)
         provide_named("recollect.grounding.service.Grounding", self._grounding)
+        provide_named("recollect.agents.permissions.PermissionService", self._permissions)
+        provide_named("recollect.agents.hooks.HookService", self._hooks)
+        provide_named("recollect.skills.service.Skills", self._get_skills)
+        self.services.provide_ready(AuditLog, self.oversight.audit)
+        provide_named("recollect.monitoring.status.Parts", self._parts)
         self.services.provide_ready(
             Health,
             Health(
@@ -239,6 +323,7 @@ class Application:
             folder=self.settings.home / "derived",
             environment=os.environ,
             cache=VectorCache(chosen.cache_bytes),
+            breakers=self.oversight.breakers,
         )
         store = await self.services.get(Store)
         self._models = ModelsInUse(store.embeddings, chosen.choice(), make, rights=chosen.caller_rights())
@@ -252,7 +337,7 @@ class Application:
             from recollect.inference.chat_completions import completer_for
 
             try:
-                self._language_model = LanguageModel(completer_for(choice, os.environ))
+                self._language_model = LanguageModel(completer_for(choice, os.environ, self.oversight.breakers))
             except RecollectError as problem:
                 self._language_model = LanguageModel(UnusableCompleter(choice.model, problem))
         return self._language_model
@@ -311,6 +396,12 @@ class Application:
         store = await self.services.get(Store)
         return EmbeddingChange(store.embeddings, await self.services.get(ModelsInUse))
 
+    async def _parts(self) -> "Parts":
+        from recollect.native.library import use_library
+
+        use_library(self.settings.features.rust_nifs)
+        return self.oversight.parts()
+
     async def _dispatcher(self) -> Dispatcher:
         return self.dispatcher
 
@@ -322,6 +413,7 @@ class Application:
         self._tasks.start_soon(self._keep_counts, self._store)
         self._tasks.start_soon(self._keep_history)
         self._tasks.start_soon(self._fade_history, self._store)
+        self._tasks.start_soon(self._keep_told)
         self._tasks.start_soon(self._keep_compact)
         self._tasks.start_soon(self._keep_forgetting)
         self._tasks.start_soon(self._tend_working_memory)
@@ -362,9 +454,11 @@ class Application:
         from recollect.codebase.service import CodeService
         from recollect.codebase.settling import Settling
         from recollect.codebase.workers import Workers
+        from recollect.native.library import use_library
         from recollect.storage.sqlite.code import SqliteCode
 
         chosen, home = self.settings.code, self.settings.home
+        use_library(self.settings.features.rust_nifs)
         self._code = await SqliteCode.open(home)
         limits = Limits(
             max_file_bytes=chosen.max_file_bytes,
@@ -398,9 +492,16 @@ class Application:
         try:
             # Of its own: what is kept of code must not drive out what is kept of memories.
             cache = VectorCache(QUESTION_CACHE_BYTES)
-            embedder = embedder_for(choice, folder=home / "derived", environment=os.environ, cache=cache)
+            embedder = embedder_for(
+                choice,
+                folder=home / "derived",
+                environment=os.environ,
+                cache=cache,
+                breakers=self.oversight.breakers,
+                service="code_embedding",
+            )
             if chosen.batch_api:
-                batches = batches_for(choice, os.environ)
+                batches = batches_for(choice, os.environ, self.oversight.breakers)
         except RecollectError as problem:
             embedder = UnusableEmbedder(name_of(choice), known_dimensions(choice) or 0, problem)
         return CodeEmbedding(
@@ -462,7 +563,7 @@ class Application:
     async def _sessions(self) -> "SessionService":
         from recollect.memory.sessions import SessionService
 
-        return SessionService((await self.services.get(Store)).sessions, self._write_history)
+        return SessionService((await self.services.get(Store)).sessions, self._write_noted)
 
     async def _briefing(self) -> "Briefing":
         from recollect.cortex.briefing import Briefing
@@ -470,6 +571,32 @@ class Application:
 
         memories = (await self.services.get(Store)).memories
         return Briefing(await self.services.get(SessionService), memories, clock=self._clock)
+
+    async def _permissions(self) -> "PermissionService":
+        from recollect.agents.permissions import PermissionService
+
+        store, may_allow = await self.services.get(Store), self.settings.hooks.callers_may_allow
+        return PermissionService(store.permissions, callers_may_allow=may_allow, clock=self._clock)
+
+    async def _hooks(self) -> "HookService":
+        from recollect.agents.hooks import HookService
+        from recollect.agents.permissions import PermissionService
+        from recollect.cortex.briefing import Briefing
+        from recollect.memory.sessions import SessionService
+
+        chosen = self.settings.hooks
+        return HookService(
+            await self.services.get(Store),
+            await self.services.get(PermissionService),
+            await self.services.get(SessionService),
+            await self.services.get(Briefing),
+            await self.services.get(MemoryService),
+            brief_tokens=chosen.brief_tokens,
+            prompt_tokens=chosen.prompt_tokens,
+            keep_turns=chosen.keep_turns,
+            keep_calls=self.settings.sessions.history,
+            clock=self._clock,
+        )
 
     async def _session_exporter(self) -> "SessionExporter":
         from recollect.cortex.session_export import SessionExporter
@@ -572,6 +699,35 @@ class Application:
         while True:
             await self._history.due()
             await self._write_history()
+
+    async def _keep_told(self) -> None:
+        """Keep what hooks of agents left since the last time."""
+        while True:
+            await anyio.sleep(TOLD_SECONDS)
+            await self._write_told()
+
+    async def _write_told(self) -> None:
+        from recollect.agents.spool import FOLDER
+
+        if not (self.settings.home / FOLDER).exists():  # no agent here has hooks
+            return
+        from recollect.agents.hooks import HookService
+        from recollect.agents.spool import give_back, take
+
+        async with self._telling:
+            for key, at, call in take(self.settings.home):
+                try:
+                    hooks = await self.services.get(HookService)
+                    await hooks.keep(call, datetime.fromtimestamp(at, UTC), key)
+                except RecollectError as error:
+                    give_back(self.settings.home, key)
+                    logger.warning("what an agent told was not kept", extra={"problem": error.message})
+                    return
+
+    async def _write_noted(self) -> None:
+        """Write all that is known of sessions and not written yet."""
+        await self._write_told()
+        await self._write_history()
 
     async def _write_history(self) -> None:
         """Write the calls that were noted; what cannot be written now is written next time."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from recollect.app.settings import Settings
     from recollect.storage.store import Store
     from recollect.toolkit.dispatcher import Dispatcher
+    from recollect.toolkit.offering import Offering
 
 T = TypeVar("T")
 
@@ -26,6 +27,10 @@ HELP = """A memory for AI agents: local, durable, searchable by words and by mea
 
 Start a server with `recollect serve`, or let an agent start one with `recollect mcp`. Every tool is also a command.
 """
+
+
+# Loaded when asked for.
+INSTALLING = ("install", "uninstall")
 
 
 class Recollect(RecollectGroup):
@@ -44,9 +49,13 @@ class Recollect(RecollectGroup):
         return families
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*super().list_commands(ctx), *self._families]
+        return [*super().list_commands(ctx), *INSTALLING, *self._families]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in INSTALLING:
+            from recollect.app.installing import commands
+
+            return getattr(commands, cmd_name)
         return super().get_command(ctx, cmd_name) or self._families.get(cmd_name.replace("_", "-"))
 
 
@@ -130,8 +139,13 @@ def mcp(tools: str | None, profile: str | None, project: Path | None) -> None:
         async with deferred(settings, own_client=client) as application:
             if settings.tools != "core":
                 application()  # a list that cannot be made is refused now, not at the client's first look
+
+            def offering() -> "Offering":
+                application().when_tools_change(server.announce_tools_changed)
+                return application().offering
+
             server = build_server(
-                lambda: application().offering,
+                offering,
                 version=__version__,
                 instructions=INSTRUCTIONS,
                 patience=settings.jobs.patience_seconds,
@@ -142,6 +156,20 @@ def mcp(tools: str | None, profile: str | None, project: Path | None) -> None:
             await serve_stdio(server, max_message_bytes=settings.max_body_bytes)
 
     anyio.run(run, backend_options={"use_uvloop": True})
+
+
+@recollect.command()
+@click.argument("event")
+@click.option("--home", type=Path, help="The folder of the store.  [default: RECOLLECT_HOME or ~/.recollect]")
+def hook(event: str, home: Path | None) -> None:
+    """Answer an agent's hook: permission, session-start, user-prompt-submit, post-tool-use or stop.
+
+    Reads what the agent tells as JSON on standard input and answers as JSON on standard output. It never stops an
+    agent: whatever goes wrong, it answers {}, says why on standard error, and ends with 0.
+    """
+    from recollect.app.hooking import main
+
+    main([event, *(["--home", str(home)] if home else [])])
 
 
 @recollect.command()

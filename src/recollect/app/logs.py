@@ -19,7 +19,9 @@ def start_logging(settings: LogSettings, default_level: str) -> None:
     handler.setFormatter(TextLines() if as_text else JsonLines())
     root = logging.getLogger()
     root.handlers[:] = [handler]
-    root.setLevel((settings.level or default_level).upper())
+    level = (settings.level or default_level).upper()
+    root.setLevel(level)
+    handler.setLevel(level)  # the audit log hears more of some loggers than is shown
     # Libraries speak only when something is wrong.
     for name in ("mcp", "uvicorn", "httpx2", "asyncio", "sse_starlette"):
         logging.getLogger(name).setLevel(logging.WARNING)

@@ -6,14 +6,16 @@ import os
 import socket
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, nullcontext
-from functools import cache, partial, reduce
+from functools import lru_cache
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recollect import __version__
 from recollect.app.application import Application
 from recollect.app.instructions import INSTRUCTIONS
 from recollect.app.mira import mira_web
+from recollect.app.oversight import WEBSOCKET_PATH, doors_off
+from recollect.app.presence import announced
 from recollect.app.settings import Settings
 from recollect.domain.errors import Misconfigured, Unavailable
 from recollect.memory.models import ModelsInUse
@@ -50,13 +52,15 @@ def build_http(application: Application) -> "ASGIApp":
 def _tool_server(application: Application) -> "ToolServer":
     from recollect.gateway.mcp.server import build_server
 
-    return build_server(
+    server = build_server(
         lambda: application.offering,
         version=__version__,
         instructions=INSTRUCTIONS,
         patience=application.settings.jobs.patience_seconds,
         surface="mcp-http",
     )
+    application.when_tools_change(server.announce_tools_changed)
+    return server
 
 
 def _behind_edge(application: Application, tools: "ToolServer", doorkeeper: "KeyDoorkeeper") -> "ASGIApp":
@@ -64,10 +68,16 @@ def _behind_edge(application: Application, tools: "ToolServer", doorkeeper: "Key
     from starlette.routing import Route, WebSocketRoute
 
     from recollect.gateway.edge import Edge
+    from recollect.gateway.hooks.http import PATH as HOOKS_PATH
+    from recollect.gateway.hooks.http import HttpHooks
+    from recollect.gateway.hooks.openapi import with_hooks
     from recollect.gateway.mcp.http import serve_http
+    from recollect.gateway.measuring import Measured, metrics_endpoint
+    from recollect.gateway.mira.openapi import with_mira
     from recollect.gateway.openai.openapi import with_openai
     from recollect.gateway.openai.shape import OpenAIShape
     from recollect.gateway.rest.app import build_app
+    from recollect.gateway.switches import Switches
     from recollect.tools.asking import ask_mimo
     from recollect.tools.facts import search_vibes
 
@@ -84,7 +94,7 @@ def _behind_edge(application: Application, tools: "ToolServer", doorkeeper: "Key
         max_body_bytes=settings.max_body_bytes,
     )
 
-    forwarder = _forwarder(settings)
+    forwarder = _forwarder(application)
     openai = _openai_routes(application, forwarder)
     mira = mira_web(application, doorkeeper, forwarder) if settings.mira.enabled else None
 
@@ -106,34 +116,45 @@ def _behind_edge(application: Application, tools: "ToolServer", doorkeeper: "Key
         lifespan=lifespan,
     )
     api.router.routes.append(Route("/mcp", endpoint=mcp.asgi_app))
+    api.router.routes.append(Route(HOOKS_PATH, HttpHooks(application.answer_hook), methods=["POST"]))
     if settings.synapse.enabled:
         from recollect.gateway.synapse.endpoint import PATH
 
         api.router.routes.append(WebSocketRoute(PATH, _synapse(application, ask_mimo.name, doorkeeper)))
     api.router.routes.extend(openai.routes)
-    own_document, document_of = api.openapi, [with_openai]
     if mira is not None:
-        from recollect.gateway.mira.openapi import with_mira
-
         api.router.routes.extend(mira.routes)
-        document_of.append(partial(with_mira, registry=application.registry))
-    api.openapi = cache(lambda: reduce(lambda document, add: add(document), document_of, own_document()))
+    own_document = api.openapi
+
+    @lru_cache(maxsize=1)
+    def document_of(revision: int) -> dict[str, Any]:
+        document = with_hooks(with_openai(own_document()))
+        return with_mira(document, application.registry) if mira is not None else document
+
+    api.openapi = lambda: document_of(application.registry.revision)
+    metrics = application.oversight.metrics
+    api.router.routes.append(Route("/metrics", metrics_endpoint(metrics), methods=["GET"]))
+    doors = Switches(api, doors_off(settings))
+    paths = {getattr(route, "path", "") for route in api.routes}
+    application.oversight.serves_websocket = WEBSOCKET_PATH in paths
     edge = Edge(
-        api,
+        doors,
         doorkeeper=doorkeeper,
         max_body_bytes=settings.max_body_bytes,
         allowed_hosts=hosts,
         guards=_guards(settings),
     )
-    return OpenAIShape(edge)
+    return Measured(OpenAIShape(edge), metrics, lambda: api.routes)
 
 
-def _forwarder(settings: Settings) -> "Forwarder | UnusableForwarder | None":
+def _forwarder(application: Application) -> "Forwarder | UnusableForwarder | None":
     """The language model, if there is one: all protocols share how much is asked of it at once."""
     from recollect.inference.forwarding import forwarder_for
 
-    choice = settings.llm.choice()
-    return None if choice is None else forwarder_for(choice, os.environ, concurrency=settings.openai.concurrency)
+    settings, breakers = application.settings, application.oversight.breakers
+    if (choice := settings.llm.choice()) is None:
+        return None
+    return forwarder_for(choice, os.environ, concurrency=settings.openai.concurrency, breakers=breakers)
 
 
 def _openai_routes(application: Application, forwarder: "Forwarder | UnusableForwarder | None") -> "OpenAIRoutes":
@@ -218,6 +239,7 @@ async def serve(application: Application, announce: Callable[[str, bool], None])
         await _refuse_without_key(settings, doorkeeper)
     listener = _listen(settings.host, settings.port)
     await application.open()
+    application.learn_skills()
     await doorkeeper.has_active_key()  # what is documented depends on whether there are keys
     url = _url(listener, settings.host)
     tools = _tool_server(application)
@@ -249,7 +271,7 @@ async def serve(application: Application, announce: Callable[[str, bool], None])
         ws_per_message_deflate=False,
         timeout_graceful_shutdown=5,
     )
-    with listener:
+    with listener, announced(settings.home, url):
         await AnnouncingServer(config).serve(sockets=[listener])
 
 

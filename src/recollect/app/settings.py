@@ -16,6 +16,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from recollect.domain.errors import Misconfigured
 from recollect.domain.nearest import nearest_names
 from recollect.domain.rules import AgeLimit, ForgettingRules, SecretsPolicy
+from recollect.inference.breakers import BreakerLimits
 from recollect.inference.choices import (
     DEFAULT_AZURE_VERSION,
     CallerRights,
@@ -29,6 +30,12 @@ PREFIX = "RECOLLECT_"
 FILE_NAME = "recollect.toml"
 MIN_KEY_LENGTH = 8
 STATIC, MEMORIES, BUNDLED = "static", "memories", "static-v1"
+MIMO_FLAGS = {
+    "rust_nifs": "RUST_NIFS_ENABLED",
+    "semantic_store": "SEMANTIC_STORE_ENABLED",
+    "procedural_store": "PROCEDURAL_STORE_ENABLED",
+    "websocket_synapse": "WEBSOCKET_ENABLED",
+}
 _PACE = Pace()
 _COMPLETION = CompletionChoice(base_url="", model="")
 
@@ -395,6 +402,50 @@ class CodeSettings(BaseModel):
         return None if choice.provider == "local" and choice.model in (None, BUNDLED) else choice
 
 
+class HookSettings(BaseModel):
+    """What agents' programs ask and tell beside calls of tools."""
+
+    callers_may_allow: bool = Field(
+        default=False,
+        description="Whether callers of every door may add permission rules that allow, and remove those that deny or "
+        "ask. By default only the owner may, on the command line: an agent must not give itself more than it has.",
+    )
+    keep_turns: bool = Field(
+        default=True, description="Whether what an agent was asked and what it answered is kept, without secrets."
+    )
+    brief_tokens: int = Field(
+        default=600, ge=50, le=10_000, description="How many tokens an agent is told at most when a session begins."
+    )
+    prompt_tokens: int = Field(
+        default=400, ge=0, le=10_000, description="How many tokens are added to a prompt at most; 0 adds nothing."
+    )
+
+
+class SkillSettings(BaseModel):
+    """Other MCP servers whose tools are ours."""
+
+    file: Path = Field(
+        default=Path("skills.json"), description="Where the skills are written down; from the home when not absolute."
+    )
+    commands: list[str] = Field(
+        default_factory=list[str],
+        description="Commands that skills may be started by, beside npx, docker, node, python and python3.",
+    )
+    variables: list[str] = Field(
+        default_factory=list[str],
+        description="Variables that `${NAME}` in skills.json may name, beside the usual ones.",
+    )
+    max_processes: int = Field(
+        default=10, ge=1, le=100, description="How many skills may run at a time; the longest unused one is ended."
+    )
+    memory_bytes: int = Field(
+        default=2 * 1024**3, ge=64 * 1024**2, description="How much memory each program of a skill may use (Linux)."
+    )
+    pause_seconds: float = Field(
+        default=30, ge=0, le=3600, description="How long a skill that failed too often is left alone."
+    )
+
+
 class SynapseSettings(BaseModel):
     """The live channel, a WebSocket at /cortex/websocket."""
 
@@ -476,6 +527,63 @@ class LogSettings(BaseModel):
     )
 
 
+class AuditSettings(BaseModel):
+    """The record of who called what, in `audit.jsonl` of the home."""
+
+    enabled: bool = Field(default=True, description="Whether calls and refusals are written to the audit log.")
+    max_bytes: int = Field(
+        default=100_000_000,
+        ge=10_000,
+        description="A file that would become larger is put aside as `audit.jsonl.1`, and a new one begun.",
+    )
+    keep_files: int = Field(
+        default=10, ge=1, le=1000, description="How many files there are at most, with the one that is written."
+    )
+
+
+class UpstreamSettings(BaseModel):
+    """Services elsewhere that fail: when they are left alone, and when they are asked again."""
+
+    failures: int | None = Field(
+        default=None,
+        ge=1,
+        le=1000,
+        description="After so many failures in a row a service is left alone: by default 5, and 3 for ollama.",
+    )
+    pause_seconds: float = Field(default=60, gt=0, le=86_400, description="For so long; then it is tried.")
+    successes: int = Field(
+        default=3, ge=1, le=1000, description="After so many trials in a row that succeeded all is as it was."
+    )
+
+    def limits(self) -> BreakerLimits:
+        """What is chosen, as the room of models takes it."""
+        return BreakerLimits(failures=self.failures, pause_seconds=self.pause_seconds, successes=self.successes)
+
+
+class FeatureSettings(BaseModel):
+    """Parts that can be switched off. Mimo's variables, such as WEBSOCKET_ENABLED, set them too: to `true` or `1`."""
+
+    rust_nifs: bool = Field(
+        default=True,
+        description="Whether the compiled part is used where there is one. It has Mimo's name, and is in C.",
+    )
+    semantic_store: bool = Field(default=True, description="Whether the store of relations is used, once there is one.")
+    procedural_store: bool = Field(
+        default=True, description="Whether the store of procedures is used, once there is one."
+    )
+    websocket_synapse: bool = Field(default=True, description="Whether clients may connect to the WebSocket.")
+
+
+class TracingSettings(BaseModel):
+    """Spans of calls, for OpenTelemetry."""
+
+    enabled: bool = Field(
+        default=False,
+        description="Whether every call of a tool is a span. Where spans go is decided by OpenTelemetry's own SDK and "
+        "its OTEL_* variables; without it they go nowhere.",
+    )
+
+
 class Settings(BaseSettings):
     """The whole tree. Later sources yield to earlier ones: options, RECOLLECT_* variables, .env, recollect.toml."""
 
@@ -553,10 +661,18 @@ class Settings(BaseSettings):
         default=SessionSettings(), description="Sessions of clients, and the history of what they call."
     )
     code: CodeSettings = Field(default=CodeSettings(), description="Indexes of repositories.")
+    hooks: HookSettings = Field(
+        default=HookSettings(), description="What agents' programs ask and tell beside calls of tools."
+    )
+    skills: SkillSettings = Field(default=SkillSettings(), description="Other MCP servers whose tools are ours.")
     synapse: SynapseSettings = Field(
         default=SynapseSettings(), description="The live channel, a WebSocket at /cortex/websocket."
     )
     log: LogSettings = Field(default=LogSettings(), description="What is written to standard error.")
+    audit: AuditSettings = Field(default=AuditSettings(), description="The record of who called what.")
+    upstreams: UpstreamSettings = Field(default=UpstreamSettings(), description="Services elsewhere that fail.")
+    features: FeatureSettings = Field(default=FeatureSettings(), description="Parts that can be switched off.")
+    tracing: TracingSettings = Field(default=TracingSettings(), description="Spans of calls, for OpenTelemetry.")
 
     @field_validator("home", "project")
     @classmethod
@@ -595,7 +711,18 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return (init_settings, env_settings, dotenv_settings, _TomlSource(settings_cls))
+        return (init_settings, env_settings, dotenv_settings, _MimoFlags(settings_cls), _TomlSource(settings_cls))
+
+
+class _MimoFlags(PydanticBaseSettingsSource):
+    """The variables by which Mimo's parts are switched: `true` and `1` mean on, and all else off."""
+
+    def get_field_value(self, field: Any, field_name: str) -> tuple[Any, str, bool]:
+        return None, field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        given = {flag: os.environ[name] for flag, name in MIMO_FLAGS.items() if os.environ.get(name)}
+        return {"features": {flag: value in ("true", "1") for flag, value in given.items()}} if given else {}
 
 
 class _TomlSource(PydanticBaseSettingsSource):

@@ -12,10 +12,13 @@ from importlib import import_module
 from typing import NamedTuple
 
 from recollect.domain.code import Language
+from recollect.native.library import use_library
 
 # A worker that nobody asks for anything this long ends.
 IDLE_SECONDS = 60.0
 LENGTH_BYTES = 8
+# Given to a worker that is not to use the compiled part.
+PLAIN = "plain"
 
 
 class Way(StrEnum):
@@ -58,6 +61,7 @@ def serve() -> None:
     The system ends this process in the middle of a file that keeps it busy for too long, whatever it is doing then.
     """
     file_seconds, memory_bytes = float(sys.argv[1]), int(sys.argv[2])
+    use_library(PLAIN not in sys.argv[3:])
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no answer
     questions = sys.stdin.buffer

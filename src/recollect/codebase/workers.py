@@ -15,8 +15,9 @@ from typing import IO, Self, cast
 
 import anyio.to_thread
 
-from recollect.codebase.digesting import LENGTH_BYTES, Asked, Way, packed_digest
+from recollect.codebase.digesting import LENGTH_BYTES, PLAIN, Asked, Way, packed_digest
 from recollect.domain.errors import Cancelled, Unavailable
+from recollect.native.library import is_wanted
 from recollect.storage.code import Content
 
 # So much is read by a worker at a time: little enough that progress is seen, enough to be worth sending.
@@ -48,7 +49,7 @@ class _Worker:
 
     def __init__(self, file_seconds: float, memory_bytes: int) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, *PROGRAM, str(file_seconds), str(memory_bytes)],
+            [sys.executable, *PROGRAM, str(file_seconds), str(memory_bytes), *(() if is_wanted() else (PLAIN,))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )

@@ -204,6 +204,10 @@ _SYMBOL = re.compile(r"[!#$%^&*+=?~@|]")
 _WORD = re.compile(r"[A-Za-z]*\d{0,4}")
 _MARK = re.compile(r"\[secret: [a-z ]+\]")
 
+# Of the name of something that holds a secret, such as db_password_v2.
+_ENDINGS = tuple({name.ending for name in _NAMES})
+_VERSION = "_v0123456789"
+
 # The shortest text that holds one: an address with a password of one letter.
 LEAST_TEXT = 9
 LEAST_PASSWORD = 6
@@ -399,7 +403,7 @@ def _names_another(value: str, *, is_quoted: bool) -> bool:
         return True
     if is_quoted:
         return False
-    return bool(_CODE.match(value)) or (value.isidentifier() and any(name.ending in value.lower() for name in _NAMES))
+    return bool(_CODE.match(value)) or (value.isidentifier() and value.lower().rstrip(_VERSION).endswith(_ENDINGS))
 
 
 def _is_password(value: str, *, is_prose: bool) -> bool:

@@ -22,11 +22,12 @@ from recollect.domain.identifiers import new_id
 from recollect.gateway.abuse import Abuse, Blocked
 from recollect.gateway.addresses import Addresses, is_loopback
 from recollect.gateway.bearer import HINT, MISSING, key_in
+from recollect.gateway.circumstances import address_of, traceparent_of
 from recollect.gateway.cors import Origins, headers_for, preflight
 from recollect.gateway.http_errors import error_response, unforeseen
 from recollect.gateway.limits import Limits, Standing, TooManyRequests
 from recollect.gateway.load import Load
-from recollect.gateway.refusals import TookTooLong, reason_of, refusal
+from recollect.gateway.refusals import TookTooLong, reason_of, refusal, refuse_socket
 from recollect.toolkit.border import printable
 from recollect.toolkit.security import security_event
 
@@ -108,8 +109,8 @@ class Edge:
             self._guard(scope)
             await self._admit(scope, address)
         except RecollectError as error:
-            self._tell(error, scope, address)
-            await send({"type": "websocket.close", "code": 1008})
+            event_id = self._tell(error, scope, address)
+            await refuse_socket(refusal(error, scope["path"], request_id_of(scope), event_id), scope, send)
         else:
             await self._app(scope, receive, send)
 
@@ -175,7 +176,7 @@ class Edge:
                 await self._app(scope, receive, answer)
             except Exception as error:  # a bug: its message may quote the request, so only the place is logged
                 request_id = request_id_of(scope)
-                logger.error("a request broke", extra={"request_id": request_id, **place_of(error)})
+                logger.error("a request broke", extra={"request_id": request_id, **_told_of(scope), **place_of(error)})
                 if not answer.started:
                     await error_response(unforeseen(error, request_id), request_id)(scope, receive, answer)
             finally:
@@ -330,6 +331,16 @@ class Edge:
             hint="send it in smaller parts",
             details={"limit_bytes": self._max_body_bytes},
         )
+
+
+def _told_of(scope: Scope) -> dict[str, str]:
+    """What a log may tell of a request: not its query, and no header but that of its trace."""
+    told = {"path": printable(scope["path"]), "method": printable(scope["method"])}
+    if (address := address_of(scope)) is not None:
+        told["address"] = address
+    if (traceparent := traceparent_of(scope)) is not None:
+        told["trace_id"] = traceparent.split("-")[1]
+    return told
 
 
 class _Incoming:

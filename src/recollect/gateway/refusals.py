@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from starlette.responses import Response
+from starlette.types import Scope, Send
 
 from recollect.domain.callers import NoKeyConfigured
 from recollect.domain.errors import Busy, ErrorCode, RecollectError, Unauthenticated
@@ -12,6 +13,8 @@ from recollect.gateway.abuse import Blocked
 from recollect.gateway.http_errors import error_response
 from recollect.gateway.limits import TooManyRequests
 
+# Of WebSockets: you may not.
+POLICY_VIOLATION = 1008
 _MIMO_PATHS = ("/v1/chat/completions", "/v1/models")
 
 
@@ -35,6 +38,16 @@ def refusal(error: RecollectError, path: str, request_id: str, event_id: str) ->
         return own
     kept = {name: value for name, value in own.headers.items() if name not in ("content-length", "content-type")}
     return Response(json.dumps(body), own.status_code, kept, "application/json")
+
+
+async def refuse_socket(response: Response, scope: Scope, send: Send) -> None:
+    """Answer a WebSocket that is not let in as HTTP, where the server can; else by a close."""
+    if "websocket.http.response" not in scope.get("extensions", {}):
+        await send({"type": "websocket.close", "code": POLICY_VIOLATION})
+        return
+    start = {"status": response.status_code, "headers": response.raw_headers}
+    await send({"type": "websocket.http.response.start", **start})
+    await send({"type": "websocket.http.response.body", "body": response.body})
 
 
 def speaks_mimo(path: str) -> bool:

@@ -13,6 +13,7 @@ from starlette.types import Receive, Scope
 
 from recollect.domain.errors import InvalidRequest
 from recollect.gateway.callers import caller_of
+from recollect.gateway.circumstances import address_of, traceparent_of
 from recollect.gateway.edge import request_id_of
 from recollect.gateway.http_errors import MalformedBody
 from recollect.toolkit.context import CallContext
@@ -52,6 +53,8 @@ def context_of(scope: Scope, *, surface: str, patience: float = 0, client: str |
         surface=surface,
         caller=caller_of(scope),
         client=client_of(Headers(scope=scope)) or client,
+        address=address_of(scope),
+        traceparent=traceparent_of(scope),
         patience=patience,
         request_id=request_id_of(scope),
     )

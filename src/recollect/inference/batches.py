@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar, cast
 from urllib.parse import quote
 
+from recollect.inference.breaker import CircuitBreaker
 from recollect.inference.choices import Pace
 from recollect.inference.endpoint import Endpoint
 from recollect.inference.failures import Reason, unavailable
@@ -50,7 +51,15 @@ class BatchAnswers(NamedTuple):
 class EmbeddingBatches:
     """One service's batches of embeddings."""
 
-    def __init__(self, endpoint: Endpoint, *, dimensions: int, pace: Pace, chance: Chance | None = None) -> None:
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        *,
+        dimensions: int,
+        pace: Pace,
+        breaker: CircuitBreaker | None = None,
+        chance: Chance | None = None,
+    ) -> None:
         """The endpoint is the one that embeds at once; files and batches are beside it."""
         self._endpoint = endpoint
         self._dimensions = dimensions
@@ -61,6 +70,7 @@ class EmbeddingBatches:
             timeout_seconds=max(FILE_SECONDS, pace.timeout_seconds),
             retries=pace.retries,
             concurrency=1,
+            breaker=breaker,
             chance=chance,
         )
 

@@ -9,6 +9,7 @@ import anyio
 
 from recollect.domain.errors import InvalidRequest, Misconfigured
 from recollect.inference.breaker import CircuitBreaker
+from recollect.inference.breakers import Breakers
 from recollect.inference.choices import CompletionChoice
 from recollect.inference.completion import Completion, Message, Usage
 from recollect.inference.endpoint import Endpoint, find_key, web_address
@@ -22,7 +23,9 @@ JsonWay = Literal["json_schema", "json_object", "prompt"]
 NEWER_LIMIT_FIELD = "max_completion_tokens"
 
 
-def completer_for(choice: CompletionChoice, environment: Mapping[str, str]) -> "ChatCompleter":
+def completer_for(
+    choice: CompletionChoice, environment: Mapping[str, str], breakers: Breakers | None = None
+) -> "ChatCompleter":
     """The language model that is meant. Nothing is asked yet; a choice that cannot work is `Misconfigured`."""
     key = find_key(choice.api_key, choice.api_key_env, environment)
     if key is None and choice.api_key_env is not None:
@@ -37,7 +40,8 @@ def completer_for(choice: CompletionChoice, environment: Mapping[str, str]) -> "
         key=key,
         key_hint=f"put the right key into {choice.api_key_env or 'api_key'}",
     )
-    return ChatCompleter(endpoint, choice)
+    breaker = breakers.of("llm", endpoint.provider, endpoint.place) if breakers is not None else None
+    return ChatCompleter(endpoint, choice, breaker=breaker)
 
 
 class ChatCompleter:

@@ -68,7 +68,7 @@ class UnusableCompleter:
 
     def __init__(self, model: str, problem: RecollectError) -> None:
         self.model = model
-        self._problem = problem
+        self.problem = problem
 
     async def complete(
         self,
@@ -79,8 +79,8 @@ class UnusableCompleter:
         timeout: float | None = None,
     ) -> NoReturn:
         raise unavailable(
-            Reason.MISCONFIGURED, self._problem.message, hint=self._problem.hint or "look at the llm settings"
-        ) from self._problem
+            Reason.MISCONFIGURED, self.problem.message, hint=self.problem.hint or "look at the llm settings"
+        ) from self.problem
 
     async def close(self) -> None:
         """Nothing to let go of."""

@@ -9,6 +9,7 @@ import anyio
 
 from recollect.domain.errors import InvalidRequest, Misconfigured, RecollectError
 from recollect.inference.breaker import CircuitBreaker
+from recollect.inference.breakers import Breakers
 from recollect.inference.choices import CompletionChoice
 from recollect.inference.endpoint import Endpoint, find_key, web_address
 from recollect.inference.failures import Reason, unavailable
@@ -27,7 +28,7 @@ _CALLERS_FAULT = frozenset({400, 404, 409, 413, 415, 422})
 
 
 def forwarder_for(
-    choice: CompletionChoice, environment: Mapping[str, str], *, concurrency: int
+    choice: CompletionChoice, environment: Mapping[str, str], *, concurrency: int, breakers: Breakers | None = None
 ) -> "Forwarder | UnusableForwarder":
     """The service that is meant. Nothing is asked yet; a choice that cannot work is told to whoever asks."""
     try:
@@ -38,7 +39,8 @@ def forwarder_for(
     except Misconfigured as problem:
         return UnusableForwarder(choice.model, problem)
     endpoint = Endpoint(provider=choice.model, url=url, fields={}, key=key)
-    return Forwarder(endpoint, choice, concurrency=concurrency)
+    breaker = breakers.of("llm", endpoint.provider, endpoint.place) if breakers is not None else None
+    return Forwarder(endpoint, choice, concurrency=concurrency, breaker=breaker)
 
 
 class UnusableForwarder:

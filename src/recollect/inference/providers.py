@@ -12,6 +12,7 @@ from pydantic import SecretStr
 from recollect.domain.errors import Misconfigured
 from recollect.domain.nearest import nearest_names
 from recollect.inference import minilm, static_model
+from recollect.inference.breakers import Breakers
 from recollect.inference.caching import CachingEmbedder, VectorCache
 from recollect.inference.choices import EmbeddingChoice, ProviderName
 from recollect.inference.embedding import Embedder
@@ -93,27 +94,38 @@ _NOT_FOUND_HINTS: Mapping[ProviderName, str] = {
 
 
 def embedder_for(
-    choice: EmbeddingChoice, *, folder: Path, environment: Mapping[str, str], cache: VectorCache
+    choice: EmbeddingChoice,
+    *,
+    folder: Path,
+    environment: Mapping[str, str],
+    cache: VectorCache,
+    breakers: Breakers | None = None,
+    service: str = "embedding",
 ) -> Embedder:
     """The embedder that is meant. Nothing is loaded or asked yet; a choice that cannot work is `Misconfigured`.
 
-    `folder` is for files that a model makes for itself; a key is looked up in `environment`.
+    `folder` is for files that a model makes for itself; a key is looked up in `environment`. Among the `breakers`, that
+    of the provider is known by what it is asked for, the `service`.
     """
     provider = PROVIDERS[choice.provider]
     if choice.provider == "local":
         return _local(choice, model_of(choice), folder, cache)
     from recollect.inference.openai_compatible import OpenAICompatibleEmbedder
 
+    endpoint = endpoint_for(choice, environment)
     embedder = OpenAICompatibleEmbedder(
-        endpoint_for(choice, environment),
+        endpoint,
         model=name_of(choice),
         dimensions=_dimensions(choice, provider),
         pace=replace(choice.pace, batch_size=min(choice.pace.batch_size, provider.largest_batch)),
+        breaker=breakers.of(service, choice.provider, endpoint.place) if breakers is not None else None,
     )
     return CachingEmbedder(embedder, cache)
 
 
-def batches_for(choice: EmbeddingChoice, environment: Mapping[str, str]) -> "EmbeddingBatches":
+def batches_for(
+    choice: EmbeddingChoice, environment: Mapping[str, str], breakers: Breakers | None = None
+) -> "EmbeddingBatches":
     """How the provider makes embeddings when it has time."""
     if choice.provider in ("local", "azure"):
         raise Misconfigured(
@@ -122,7 +134,9 @@ def batches_for(choice: EmbeddingChoice, environment: Mapping[str, str]) -> "Emb
     from recollect.inference.batches import EmbeddingBatches
 
     dimensions = _dimensions(choice, PROVIDERS[choice.provider])
-    return EmbeddingBatches(endpoint_for(choice, environment), dimensions=dimensions, pace=choice.pace)
+    endpoint = endpoint_for(choice, environment)
+    breaker = breakers.of("code_batches", choice.provider, endpoint.place) if breakers is not None else None
+    return EmbeddingBatches(endpoint, dimensions=dimensions, pace=choice.pace, breaker=breaker)
 
 
 def model_of(choice: EmbeddingChoice) -> str:

@@ -13,12 +13,12 @@ class UnusableEmbedder:
     def __init__(self, model: str, dimensions: int, problem: RecollectError) -> None:
         self.model = model
         self.dimensions = dimensions
-        self._problem = problem
+        self.problem = problem
 
     async def embed(self, texts: Sequence[str]) -> NoReturn:
         raise unavailable(
-            Reason.MISCONFIGURED, self._problem.message, hint=self._problem.hint or "choose another model"
-        ) from self._problem
+            Reason.MISCONFIGURED, self.problem.message, hint=self.problem.hint or "choose another model"
+        ) from self.problem
 
     async def close(self) -> None:
         """Nothing to let go of."""

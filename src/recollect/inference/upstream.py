@@ -121,6 +121,9 @@ class Upstream:
     async def _try(self, message: Message, read: Callable[[bytes], T], deadline: float) -> T:
         await self._take_slot(deadline)
         try:
+            # Refused at once, the second of several batches would end the first, which tries the service.
+            with anyio.CancelScope(deadline=deadline):
+                await self._breaker.no_trial()
             with self._breaker.attempt():
                 content = await self._request(message, deadline)
                 return await anyio.to_thread.run_sync(read, content)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from recollect.domain.embeddings import ChosenModel, MadeVector, ModelState
 from recollect.domain.errors import InvalidRequest, Misconfigured, RecollectError, Unavailable
 from recollect.domain.memories import Memory
-from recollect.inference.breaker import CircuitBreaker
+from recollect.inference.breaker import CircuitBreaker, of_questions
 from recollect.inference.choices import CallerRights, EmbeddingChoice, choice_from
 from recollect.inference.embedding import Embedder
 from recollect.inference.permission import refuse_unless_allowed
@@ -26,7 +26,7 @@ class ModelInUse:
 
     choice: EmbeddingChoice
     embedder: Embedder
-    questions: CircuitBreaker = field(default_factory=lambda: CircuitBreaker("the embedding model", failures=1))
+    questions: CircuitBreaker = field(default_factory=lambda: of_questions("the embedding model"))
     """Open when a question has waited in vain: the next ones do not wait."""
 
 

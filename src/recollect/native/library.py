@@ -9,9 +9,26 @@ FOLDER = Path(__file__).parent
 COMPILED = "compiled.native"  # no name that Python takes for a module
 
 
-@cache
+_switched_off = False
+
+
+def use_library(wanted: bool) -> None:
+    """Whether this process uses the compiled part where there is one."""
+    global _switched_off
+    _switched_off = not wanted
+
+
+def is_wanted() -> bool:
+    return not _switched_off
+
+
 def library() -> ctypes.CDLL | None:
-    """The compiled part; None when there is none, or when a source was changed since."""
+    """The compiled part; None when there is none, when a source was changed since, or when nobody wants it."""
+    return None if _switched_off else _loaded_once()
+
+
+@cache
+def _loaded_once() -> ctypes.CDLL | None:
     return loaded(FOLDER)
 
 

@@ -31,6 +31,10 @@ class JobStore(Protocol):
         """Newest first; no states means all."""
         ...
 
+    async def counts(self) -> Mapping[JobState, int]:
+        """How many jobs are in each state; every state is there."""
+        ...
+
     async def claim(self, kinds: Collection[str], owner: str) -> Job | None:
         """Take the oldest job of these kinds that is queued, or whose owner's lease ran out; None when there is none.
 

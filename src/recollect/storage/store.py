@@ -12,7 +12,9 @@ if TYPE_CHECKING:  # all of these, to be named only: most processes need few of 
     from recollect.storage.keys import KeyStore
     from recollect.storage.links import LinkStore
     from recollect.storage.memories import MemoryStore
+    from recollect.storage.permissions import PermissionStore
     from recollect.storage.projects import ProjectStore
+    from recollect.storage.prompts import PromptStore
     from recollect.storage.sessions import SessionStore
     from recollect.storage.summaries import SummaryStore
     from recollect.storage.transfer import TransferStore
@@ -76,6 +78,12 @@ class Store(Protocol):
 
     @property
     def summaries(self) -> "SummaryStore": ...
+
+    @property
+    def permissions(self) -> "PermissionStore": ...
+
+    @property
+    def prompts(self) -> "PromptStore": ...
 
     async def info(self) -> StoreInfo: ...
 

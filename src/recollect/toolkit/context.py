@@ -25,6 +25,12 @@ class CallContext:
     client: str | None = None
     """Tells this client from all others, where the protocol can; None when it cannot."""
 
+    address: str | None = None
+    """Where the caller is in the network, when it came through it."""
+
+    traceparent: str | None = None
+    """The span that the call belongs to, as the caller said in the form of W3C Trace Context."""
+
     working_directory: str | None = None
     """Where the client works, when it works on this machine: its project unless it says otherwise."""
 
@@ -36,6 +42,11 @@ class CallContext:
 
     witness: Witness = unwitnessed
     """Who hears what is done for a question, where the protocol can tell it."""
+
+    @property
+    def trace_id(self) -> str | None:
+        """The trace that the call belongs to."""
+        return self.traceparent.split("-")[1] if self.traceparent else None
 
     def kept(self) -> dict[str, Any]:
         """What a job remembers of the call that started it."""

@@ -2,7 +2,8 @@
 
 import logging
 import time
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -19,7 +20,9 @@ from recollect.jobs.service import Handler, JobRun, JobService
 from recollect.toolkit.border import accept, printable
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Tool
+from recollect.toolkit.foreign import ForeignAnswer
 from recollect.toolkit.history import CallHistory, memory_ids_in
+from recollect.toolkit.ids import ids_in
 from recollect.toolkit.jobview import job_view
 from recollect.toolkit.observing import CallUnderWay, Observer
 from recollect.toolkit.registry import Registry
@@ -32,17 +35,30 @@ logger = logging.getLogger("recollect.calls")
 _OF_THE_CALL = (CallContext, Reporter, JobRun)
 
 
+Spans = Callable[[str, CallContext], AbstractContextManager[object]]
+"""What a call of this tool happens inside of; it sees how the call ends."""
+
+NO_TOOL = "unknown"
+"""What stands for a name that no tool has: such names are the caller's, and there is no end of them."""
+
+
 class Dispatcher:
     """Calls tools by name. Refuses a tool that asks for a service which nobody provides: when it is made, if it can."""
 
     def __init__(
-        self, registry: Registry, services: Services, usage: UsageCounter, history: CallHistory | None = None
+        self,
+        registry: Registry,
+        services: Services,
+        usage: UsageCounter,
+        history: CallHistory | None = None,
+        spans: Spans | None = None,
     ) -> None:
-        """Without a history nothing is kept of what clients call."""
+        """Without a history nothing is kept of what clients call; with spans, each call is inside of one."""
         self.registry = registry
         self._services = services
         self._usage = usage
         self._history = history
+        self._spans = spans
         self.observer: Observer | None = None
         """Who is told of each call while it runs, if anybody is."""
         for tool in registry.loaded:
@@ -55,6 +71,12 @@ class Dispatcher:
 
     async def call(self, name: str, arguments: Mapping[str, Any], context: CallContext) -> BaseModel:
         """The tool's answer, or a `RecollectError`; nothing else ever comes out."""
+        if self._spans is None:
+            return await self._call(name, arguments, context)
+        with self._spans(name if name in self.registry else NO_TOOL, context):
+            return await self._call(name, arguments, context)
+
+    async def _call(self, name: str, arguments: Mapping[str, Any], context: CallContext) -> BaseModel:
         started = time.perf_counter()
         tool: Tool | None = None
         answer: BaseModel | None = None
@@ -86,18 +108,17 @@ class Dispatcher:
             ) from error
         finally:
             milliseconds = round((time.perf_counter() - started) * 1000, 2)
-            logger.info(
-                "call",
-                extra={
-                    "tool": printable(name),
-                    "surface": context.surface,
-                    "outcome": outcome,
-                    "ms": milliseconds,
-                    "request_id": context.request_id,
-                },
-            )
+            told: dict[str, Any] = {
+                "tool": printable(name),
+                "surface": context.surface,
+                "outcome": outcome,
+                "ms": milliseconds,
+            }
+            if tool is not None and not tool.read_only and (touched := ids_in(arguments)):
+                told["ids"] = touched
+            logger.info("call", extra={**told, "request_id": context.request_id, **_who(context)})
             if self._history is not None and tool is not None and context.client is not None:
-                ended_with = problem if answer is None else answer
+                ended_with = problem if answer is None else _told(answer)
                 self._history.note(
                     context.client,
                     tool.name,
@@ -109,7 +130,7 @@ class Dispatcher:
                     quotes=tool.quotes,
                 )
             if observed is not None:
-                observed.ends(problem if answer is None else answer, milliseconds)
+                observed.ends(problem if answer is None else _told(answer), milliseconds)
 
     async def start_alone(self, name: str, context: CallContext, *, quiet_seconds: float) -> Job | None:
         """Begin a job tool without arguments, unless any process is at it or began it so short a time ago."""
@@ -167,6 +188,11 @@ async def _unless_stopped(call: Awaitable[BaseModel], observed: CallUnderWay) ->
     raise Cancelled("the call was stopped by its client", hint="call it again")
 
 
+def _told(answer: BaseModel) -> BaseModel | str:
+    """The answer for the history, in which one that tells of a failure is a failure."""
+    return answer.model_dump_json() if isinstance(answer, ForeignAnswer) and answer.is_error else answer
+
+
 def _closed(tool: Tool, context: CallContext) -> Forbidden:
     needed = f"{tool.family}{READ_ONLY if tool.read_only else ''}"
     caller = context.caller
@@ -183,6 +209,19 @@ def _closed(tool: Tool, context: CallContext) -> Forbidden:
         hint=f"it needs the scope {needed}",
         details={"tool": tool.name, "scope": needed, "security_event_id": event_id},
     )
+
+
+def _who(context: CallContext) -> dict[str, str]:
+    """Whose call it is, as far as that is known."""
+    caller = context.caller
+    known = {
+        "caller": caller.name,
+        "key_id": caller.key_id,
+        "client": context.client,
+        "address": context.address,
+        "trace_id": context.trace_id,
+    }
+    return {name: value for name, value in known.items() if value is not None}
 
 
 def _answer(tool: Tool, job: Job) -> BaseModel:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from recollect.domain.errors import InvalidRequest, UnknownTool
+from recollect.domain.errors import InvalidRequest, Unavailable, UnknownTool
 from recollect.domain.nearest import nearest_names
 from recollect.toolkit.catalogue import Catalogue, Place
 from recollect.toolkit.declaration import Tool
@@ -12,12 +12,20 @@ from recollect.toolkit.declaration import Tool
 class Registry:
     """Every tool there is, in the order declared. Those of a catalogue are loaded when they are asked for."""
 
-    def __init__(self, tools: Iterable[Tool]) -> None:
+    def __init__(self, tools: Iterable[Tool], switched_off: Mapping[str, str] | None = None) -> None:
+        """Families that are `switched_off`, each by a setting, are as if they were not there; `get` says why."""
         self._tools: dict[str, Tool | Place] = {}
+        self._guests: list[str] = []
+        self.revision = 0
+        """Another number whenever the tools are others."""
+        self._off: dict[str, str] = {}
         for tool in tools.places if isinstance(tools, Catalogue) else tools:
-            if tool.name in self._tools:
+            if tool.name in self._tools or tool.name in self._off:
                 raise ValueError(f"two tools are called {tool.name}")
-            self._tools[tool.name] = tool
+            if switched_off and tool.family in switched_off:
+                self._off[tool.name] = switched_off[tool.family]
+            else:
+                self._tools[tool.name] = tool
 
     def __iter__(self) -> Iterator[Tool]:
         return map(self._loaded, self._tools)
@@ -32,9 +40,26 @@ class Registry:
         """The tool of this name, or an error that names the nearest ones."""
         if name in self._tools:
             return self._loaded(name)
+        if name in self._off:
+            raise Unavailable(f"{name} is switched off on this server", hint=f"the operator can set {self._off[name]}")
         near = nearest_names(name, self._tools)
         hint = f"did you mean {' or '.join(near)}?" if near else "search_tools finds tools by what they do"
         raise UnknownTool(f"there is no tool called {name[:100]!r}", hint=hint, details={"nearest": near})
+
+    def welcome(self, guests: Iterable[Tool]) -> Sequence[str]:
+        """Have these tools beside our own, instead of those welcomed before; the names that were taken already."""
+        for name in self._guests:
+            del self._tools[name]
+        self._guests = []
+        taken: list[str] = []
+        for guest in guests:
+            if guest.name in self._tools:
+                taken.append(guest.name)
+            else:
+                self._tools[guest.name] = guest
+                self._guests.append(guest.name)
+        self.revision += 1
+        return taken
 
     @property
     def names(self) -> Sequence[str]:
@@ -71,7 +96,11 @@ class Toolset:
 
     def select(self, registry: Registry, uses: Mapping[str, int]) -> Sequence[Tool]:
         """The listed tools, most used first; ties keep the order declared, so the list is stable."""
-        wanted = self.checked(registry)
+        return self.chosen(self.checked(registry), registry, uses)
+
+    @staticmethod
+    def chosen(wanted: Collection[str], registry: Registry, uses: Mapping[str, int]) -> Sequence[Tool]:
+        """The same of what was found to be right before, whatever there is of it now."""
         chosen = [
             tool
             for tool in registry

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from recollect.retrieval.terms import question_terms, terms
 from recollect.toolkit.declaration import Tool
+from recollect.toolkit.foreign import ForeignTool
 from recollect.toolkit.registry import Registry
 
 # A word of the name says more about a tool than one in its description.
@@ -34,5 +35,7 @@ def search(registry: Registry, query: str, family: str | None) -> Sequence[Tool]
 
 
 def _description(tool: Tool) -> str:
+    if isinstance(tool, ForeignTool):
+        return tool.description
     fields = (f"{name} {field.description or ''}" for name, field in tool.request.model_fields.items())
     return "\n".join([tool.description, *fields])

@@ -31,8 +31,11 @@ ALL = Catalogue(
     "server server health_check",
     "database database healthcheck start_database stop_database",
     "server server rebuild_derived compact_index",
+    "skills skills skills_status mimo_reload_skills validate_skill",
+    "server operations cortex_status audit_log",
     "embeddings embeddings configure_embeddings test_embeddings embed_memories",
     "transfer transfer export_database import_database",
     "working working working_put working_get working_recent working_search working_mark working_delete working_clear",
     "working working working_stats consolidate",
+    "permissions permissions add_permission_rule list_permission_rules remove_permission_rule test_permission",
 )

@@ -19,7 +19,7 @@ Json = dict[str, Any]
 GREETING = {"protocolVersion": "2024-11-05", "clientInfo": {"name": "test", "version": "1"}, "capabilities": {}}
 # Tools of other parts of Recollect that are still to come; whoever brings one takes it out of here.
 TO_COME = {
-    "mimo": {"mimo_reload_skills", "file", "terminal", "fetch", "think", "web_parse", "search", "sonar", "knowledge"},
+    "mimo": {"file", "terminal", "fetch", "think", "web_parse", "search", "sonar", "knowledge"},
     "do-memory": {
         *("query_memory", "execute_agent_code", "analyze_patterns", "get_metrics", "advanced_pattern_analysis"),
         *("quality_metrics", "query_semantic_memory", "search_patterns", "recommend_patterns", "bulk_episodes"),

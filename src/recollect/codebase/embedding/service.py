@@ -13,7 +13,7 @@ from recollect.codebase.embedding.parts import Parts
 from recollect.codebase.embedding.pending import PendingTexts
 from recollect.codebase.embedding.working import USUAL, Rhythm, Worker
 from recollect.inference.batches import EmbeddingBatches
-from recollect.inference.breaker import CircuitBreaker
+from recollect.inference.breaker import of_questions
 from recollect.inference.embedding import Embedder
 from recollect.storage.code import CodeStore
 from recollect.storage.code_vectors import CodeVectorStore, VectorCounts
@@ -66,7 +66,7 @@ class CodeEmbedding:
         if batches is not None:
             batching = Batching(vectors, batches, self._pending, embedder, self.model)
         self.worker = Worker(store, vectors, self._asking, batching=batching, rhythm=rhythm)
-        self._questions = CircuitBreaker("the embedding model for code", failures=1)
+        self._questions = of_questions("the embedding model for code")
 
     @property
     def model(self) -> str:

@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
@@ -27,16 +27,20 @@ from mcp_types import Tool as ListedTool
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError, to_json
+from starlette.types import Scope
 
 from recollect.domain.callers import OWNER
 from recollect.domain.errors import InvalidRequest, RecollectError
 from recollect.gateway.callers import caller_of
+from recollect.gateway.circumstances import address_of, sane_traceparent, traceparent_of
+from recollect.gateway.edge import request_id_of
 from recollect.gateway.mcp.compatibility import BATCH, ListParams, add_methods, in_brief
 from recollect.gateway.mcp.errors import call_failure, protocol_error
 from recollect.gateway.mcp.paging import PAGE_SIZE, page_of
 from recollect.gateway.mcp.resources import ANNOUNCE_SECONDS, RequestContext, ResourceDoor
 from recollect.gateway.mcp.text import transportable
 from recollect.toolkit.context import CallContext
+from recollect.toolkit.foreign import ForeignAnswer, ForeignTool
 from recollect.toolkit.offering import Offering
 
 if TYPE_CHECKING:
@@ -99,13 +103,23 @@ class _Door:
             return call_failure(error)
 
     def context(self, ctx: RequestContext) -> CallContext:
-        return CallContext(
+        context = CallContext(
             surface=self.surface,
             caller=OWNER if ctx.request is None else caller_of(ctx.request.scope),
             client=self._client(ctx),
+            traceparent=sane_traceparent(str((ctx.meta or {}).get("traceparent", ""))),
             working_directory=self.working_directory,
             patience=self.patience,
             reporter=_ProgressNotifier(ctx.session),
+        )
+        if ctx.request is None:
+            return context
+        scope: Scope = ctx.request.scope
+        return replace(
+            context,
+            request_id=request_id_of(scope),
+            address=address_of(scope),
+            traceparent=context.traceparent or traceparent_of(scope),
         )
 
     def input_schema(self, name: str) -> Mapping[str, Any] | None:
@@ -218,6 +232,8 @@ def _http_client(headers: Mapping[str, str], protocol_version: str) -> str | Non
 
 
 def _listed(tool: "Tool") -> ListedTool:
+    if isinstance(tool, ForeignTool):  # as its own server tells it, with every hint that it gives
+        return ListedTool.model_validate({**tool.declared, "name": tool.name})
     return ListedTool(
         name=tool.name,
         title=tool.title,
@@ -235,6 +251,8 @@ def _listed(tool: "Tool") -> ListedTool:
 
 def _answer(result: BaseModel) -> CallToolResult:
     """The result as data for programs, and the same as text for models."""
+    if isinstance(result, ForeignAnswer):
+        return CallToolResult.model_validate(result.model_dump(by_alias=True))
     structured = result.model_dump(mode="json")
     try:
         text = to_json(structured).decode()

@@ -1,7 +1,8 @@
 """The REST application: routes over the dispatcher, the list of tools, the resources, and the jobs."""
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from copy import deepcopy
+from functools import lru_cache
 from typing import Annotated, Any
 
 from fastapi import FastAPI
@@ -115,15 +116,17 @@ def build_app(
     _answer_failures(app)
     own_document = app.openapi
 
-    @cache
-    def openapi() -> dict[str, Any]:
+    @lru_cache(maxsize=1)
+    def document_of(revision: int) -> dict[str, Any]:
         own_models = (
             *(ErrorBody, AnyJob, ToolDescription, ToolList, ResourceList, Liveness, MimoFailure),
             *(MimoToolCall, MimoToolAnswer, MimoToolFailure, MimoToolList),
         )
-        return with_tools(own_document(), dispatcher.registry, own_models, requires_key=requires_key, mimo_ask=mimo_ask)
+        return with_tools(
+            deepcopy(own_document()), dispatcher.registry, own_models, requires_key=requires_key, mimo_ask=mimo_ask
+        )
 
-    app.openapi = openapi
+    app.openapi = lambda: document_of(dispatcher.registry.revision)
     return app
 
 

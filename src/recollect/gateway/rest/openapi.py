@@ -1,7 +1,7 @@
 """The OpenAPI document: FastAPI's own part, and for each tool what it takes, what it answers and how it can fail."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Literal, cast
 
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
@@ -14,6 +14,7 @@ from recollect.gateway.rest.liveness import HEALTH_PATH, Liveness
 from recollect.gateway.rest.mimo import ASK_PATH, FAILURES, LATENCY_HEADER, MimoFailure
 from recollect.gateway.rest.mimo_tools import TOOL_PATH, MimoToolAnswer, MimoToolCall, MimoToolFailure
 from recollect.toolkit.declaration import Tool
+from recollect.toolkit.foreign import ForeignTool
 from recollect.toolkit.jobview import JobView
 from recollect.toolkit.registry import Registry
 
@@ -99,6 +100,7 @@ def with_tools(
 ) -> Json:
     """FastAPI's document with two operations for every tool: `POST` calls it, `GET` describes it."""
     references, schemas = _schemas(registry, own_models)
+    schemas |= _foreign_schemas(registry)
     components: Json = document.setdefault("components", {})
     # The registry's schemas win: they are exact, while FastAPI drops every `null` from its own.
     components["schemas"] = {**components.get("schemas", {}), **schemas}
@@ -128,8 +130,9 @@ def with_tools(
 
 def _schemas(registry: Registry, own_models: Iterable[type[BaseModel]]) -> tuple[Mapping[Any, Json], Json]:
     """All models in one go, so that two of the same name get names of their own."""
-    answers: list[type[BaseModel]] = [*own_models, *(tool.answer for tool in registry)]
-    requests: list[type[BaseModel]] = [tool.request for tool in registry]
+    own = [tool for tool in registry if not isinstance(tool, ForeignTool)]
+    answers: list[type[BaseModel]] = [*own_models, *(tool.answer for tool in own)]
+    requests: list[type[BaseModel]] = [tool.request for tool in own]
     models: list[tuple[type[BaseModel], JsonSchemaMode]] = [
         *((model, "validation") for model in requests),
         *((model, "serialization") for model in answers),
@@ -138,8 +141,42 @@ def _schemas(registry: Registry, own_models: Iterable[type[BaseModel]]) -> tuple
     return references, schemas["$defs"]
 
 
+def _foreign_schemas(registry: Registry) -> Json:
+    """The schemas that other servers declared, as parts of this document: what they refer to moves with them."""
+    schemas: Json = {}
+    for tool in registry:
+        if isinstance(tool, ForeignTool):
+            for name, schema in (
+                (_foreign_name(tool, "input"), tool.input_schema),
+                (_foreign_name(tool, "output"), tool.output_schema),
+            ):
+                schemas[name] = _moved(schema, f"#/components/schemas/{name}")
+    return schemas
+
+
+def _foreign_name(tool: Tool, part: str) -> str:
+    return f"{tool.name}.{part}"
+
+
+def _moved(schema: Any, place: str) -> Any:
+    if isinstance(schema, list):
+        return [_moved(entry, place) for entry in cast(list[Any], schema)]
+    if not isinstance(schema, dict):
+        return schema
+    moved = {name: _moved(value, place) for name, value in cast(Json, schema).items()}
+    if isinstance(reference := moved.get("$ref"), str) and reference.startswith("#"):
+        moved["$ref"] = place + reference[1:]
+    return moved
+
+
+def _schema_of(tool: Tool, part: Literal["input", "output"], references: Mapping[Any, Json]) -> Json:
+    if isinstance(tool, ForeignTool):
+        return {"$ref": f"#/components/schemas/{_foreign_name(tool, part)}"}
+    return references[(tool.request, "validation") if part == "input" else (tool.answer, "serialization")]
+
+
 def _calling(tool: Tool, references: Mapping[Any, Json]) -> Json:
-    answer = _json(references[tool.answer, "serialization"])
+    answer = _json(_schema_of(tool, "output", references))
     responses: Json = {"200": {"description": "The answer.", "content": answer}}
     if tool.runs_as_job:
         responses["200"]["description"] = "The job has ended."
@@ -156,7 +193,7 @@ def _calling(tool: Tool, references: Mapping[Any, Json]) -> Json:
         "parameters": [_CLIENT_PARAMETER, *([_PREFER_PARAMETER] if tool.runs_as_job else [])],
         "requestBody": {
             "required": bool(tool.input_schema.get("required")),
-            "content": _json(references[tool.request, "validation"]),
+            "content": _json(_schema_of(tool, "input", references)),
         },
         "responses": {**responses, **_failures_by_name(*meanings())},
         "x-annotations": ToolDescription.of(tool).annotations.model_dump(),

@@ -60,6 +60,7 @@ class Line(Protocol):
 
     tasks: anyio.abc.TaskGroup
     open_work: int
+    address: str | None
 
     def send(self, frame: Frame, *, droppable: bool = False) -> None: ...
 
@@ -207,6 +208,7 @@ class Channel:
             surface="synapse",
             caller=self.caller,
             client=f"synapse:{self._agent}",
+            address=self._line.address,
             patience=work.remaining_ms / 1000,
             request_id=new_id("req"),
             reporter=_ProgressTeller(self._tell, work.ref, self._now),

@@ -31,13 +31,16 @@ logger = logging.getLogger("recollect.synapse")
 class Connection(Socket):
     """Lives for as long as its socket; all that was asked over it ends with it."""
 
-    def __init__(self, shared: Shared, doorkeeper: Doorkeeper, codec: Codec, key: str | None) -> None:
+    def __init__(
+        self, shared: Shared, doorkeeper: Doorkeeper, codec: Codec, key: str | None, address: str | None
+    ) -> None:
         limits = shared.limits
         super().__init__(
             outbox_bytes=limits.outbox_bytes,
             outbox_messages=limits.outbox_messages,
             slow_seconds=limits.slow_seconds,
         )
+        self.address = address
         self.open_work = 0
         self._shared = shared
         self._limits = limits

@@ -8,6 +8,7 @@ from starlette.types import Receive, Scope, Send
 from recollect.domain.callers import Doorkeeper
 from recollect.domain.clock import Clock, system_clock
 from recollect.domain.errors import Busy, InvalidRequest
+from recollect.gateway.circumstances import address_of
 from recollect.gateway.sockets import refuse_socket
 from recollect.gateway.synapse.channel import Shared
 from recollect.gateway.synapse.connection import Connection
@@ -59,7 +60,10 @@ class Synapse:
             if (await receive())["type"] == "websocket.connect":
                 offered = SUBPROTOCOL in (scope.get("subprotocols") or ())
                 await send({"type": "websocket.accept", "subprotocol": SUBPROTOCOL if offered else None})
-                await Connection(self._shared, self._doorkeeper, codec, key_of_connection(scope)).serve(receive, send)
+                connection = Connection(
+                    self._shared, self._doorkeeper, codec, key_of_connection(scope), address_of(scope)
+                )
+                await connection.serve(receive, send)
         finally:
             self.connections -= 1
         return None

@@ -51,6 +51,13 @@ class SqliteJobs:
 
         return await self._readers.read(work)
 
+    async def counts(self) -> Mapping[JobState, int]:
+        def work(connection: Connection) -> Mapping[JobState, int]:
+            found = {str(state): int(count) for state, count in connection.execute(_SQL["counts"])}
+            return {state: found.get(state, 0) for state in JobState}
+
+        return await self._readers.read(work)
+
     async def claim(self, kinds: Collection[str], owner: str) -> Job | None:
         def work(connection: Connection) -> Job | None:
             times = self._times()

@@ -27,6 +27,8 @@ from recollect.storage.store import CheckReport, StoreInfo
 if TYPE_CHECKING:
     from recollect.storage.sqlite.forgetting import SqliteForgetting
     from recollect.storage.sqlite.keys import SqliteKeys
+    from recollect.storage.sqlite.permissions import SqlitePermissions
+    from recollect.storage.sqlite.prompts import SqlitePrompts
     from recollect.storage.sqlite.sessions import SqliteSessions
     from recollect.storage.sqlite.summaries import SqliteSummaries
     from recollect.storage.sqlite.transfer import SqliteTransfer
@@ -76,6 +78,18 @@ class SqliteStore:
         from recollect.storage.sqlite.forgetting import SqliteForgetting
 
         return SqliteForgetting(self._writer, self._readers)
+
+    @cached
+    def permissions(self) -> "SqlitePermissions":
+        from recollect.storage.sqlite.permissions import SqlitePermissions
+
+        return SqlitePermissions(self._writer, self._readers)
+
+    @cached
+    def prompts(self) -> "SqlitePrompts":
+        from recollect.storage.sqlite.prompts import SqlitePrompts
+
+        return SqlitePrompts(self._writer)
 
     @cached
     def keys(self) -> "SqliteKeys":

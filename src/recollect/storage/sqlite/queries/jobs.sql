@@ -23,6 +23,10 @@ WHERE (:states IS NULL OR state IN (SELECT value FROM json_each(:states))) AND (
 ORDER BY seq DESC
 LIMIT :limit
 
+-- counts --
+-- How many jobs are in each state.
+SELECT state, count(*) FROM job GROUP BY state
+
 -- end_abandoned --
 -- A job whose owner died while it was to stop has stopped.
 UPDATE job SET state = 'cancelled', owner = NULL, leased_until = NULL, ended_at = :now

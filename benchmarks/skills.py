@@ -1,0 +1,56 @@
+"""What calling a skill through our server costs, beside a direct call of the same program by the same client."""
+
+import json
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import anyio
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import get_default_environment
+
+from benchmarks.environment import environment
+from benchmarks.report import Row
+
+CHILD = Path(__file__).with_name("bare_server.py")
+# Only these tools are listed: the SDK's client lists anew before each call of a tool that is not on the first page.
+OURS = ["-m", "recollect.app", "mcp", "--tools", "skill:kid"]
+CALLS, ROUNDS = 200, 7
+
+
+def measure() -> tuple[list[Row], list[str]]:
+    return anyio.run(_measure)
+
+
+async def _measure() -> tuple[list[Row], list[str]]:
+    with tempfile.TemporaryDirectory() as home:
+        path = f"{Path(sys.executable).parent}:/usr/bin:/bin"
+        skill = {"command": "python3", "args": [str(CHILD)], "env": {"PATH": path}}
+        (Path(home) / "skills.json").write_text(json.dumps({"kid": {"config": skill, "tools": [{"name": "echo"}]}}))
+        direct = StdioServerParameters(command=sys.executable, args=[str(CHILD)], env=get_default_environment())
+        ours = StdioServerParameters(command=sys.executable, args=OURS, env=environment(home))
+        async with Client(direct) as alone, Client(ours) as through:
+            await _milliseconds(alone, "echo")
+            await _milliseconds(through, "kid_echo")
+            pairs = [
+                (await _milliseconds(alone, "echo"), await _milliseconds(through, "kid_echo")) for _ in range(ROUNDS)
+            ]
+    beside, proxied = min(pair[0] for pair in pairs), min(pair[1] for pair in pairs)
+    notes = [
+        f"median ms of {CALLS} calls, the best of {ROUNDS} rounds of each by turns; both over stdio, the same client"
+    ]
+    return [Row("a call of a skill over stdio, ms", proxied, {"direct": beside}, ratio_at_most=2.0)], notes
+
+
+async def _milliseconds(client: Client, tool: str) -> float:
+    """The median of many calls."""
+    taken: list[float] = []
+    for number in range(CALLS):
+        started = time.perf_counter()
+        answer = await client.call_tool(tool, {"text": f"call {number}"})
+        taken.append((time.perf_counter() - started) * 1000)
+        if answer.is_error:
+            raise RuntimeError(str(answer.content))
+    return statistics.median(taken)

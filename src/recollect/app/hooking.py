@@ -1,0 +1,215 @@
+"""`recollect hook EVENT`: answers an agent's program in a moment, whatever happens, and loads little to do so."""
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from recollect.domain.hooks import HookAnswer, HookCall, HookEvent
+    from recollect.storage.sqlite.glance import Glance
+
+# After this an agent is answered `{}`, whatever is still under way.
+PATIENCE_SECONDS = 2.0
+# How long a server may take; then the store is looked at.
+SERVER_SECONDS = 0.6
+MOST_BYTES = 16 * 1024 * 1024
+BRIEF_TOKENS, PROMPT_TOKENS = 600, 400
+MOST_LATEST, MOST_PREFERENCES, MOST_HINTS = 5, 10, 5
+QUESTION_CHARACTERS = 2_000
+DATABASE = "recollect.db"
+_OFF = ("false", "0", "no", "off")
+_LATEST_KINDS = ("general", "decision", "context", "correction")
+
+
+def main(arguments: list[str]) -> None:
+    """Answer on standard output and end with 0, always: to an agent any other end may mean `no`."""
+    signal.signal(signal.SIGALRM, _lose_patience)
+    signal.setitimer(signal.ITIMER_REAL, PATIENCE_SECONDS)
+    try:
+        answer = _answer(arguments)
+    except BaseException as error:
+        _end(f"{type(error).__name__}: {error}")
+    else:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        _say(answer)
+
+
+def _lose_patience(_: int, __: object) -> None:
+    _end("no answer could be made in time")
+
+
+def _end(reason: str) -> None:
+    _say({})
+    os.write(2, f"recollect hook: {reason[:500]}\n".encode("utf-8", "replace"))
+    os._exit(0)
+
+
+def _say(answer: dict[str, Any]) -> None:
+    os.write(1, json.dumps(answer).encode() + b"\n")
+
+
+def _answer(arguments: list[str]) -> dict[str, Any]:
+    from recollect.gateway.hooks.formats import event_named, read_call, written
+
+    name, home = _choices(arguments)
+    event = event_named(name)
+    told = sys.stdin.buffer.read(MOST_BYTES + 1)
+    if len(told) > MOST_BYTES:
+        raise ValueError("what was told is too long")
+    call = read_call(event, json.loads(told), os.environ.get("CLAUDE_PROJECT_DIR"))
+    answered = _from_server(home, event, told)
+    if answered is not None:
+        return answered
+    answer = _from_store(home, call)
+    _audit(home, call, answer)
+    return written(call, answer)
+
+
+def _choices(arguments: list[str]) -> tuple[str, Path]:
+    """The event and the store's folder. Files in the working directory are not heeded: a repository could bring them,
+    and with them a store whose rules allow everything."""
+    given = os.environ.get("RECOLLECT_HOME") or "~/.recollect"
+    if "--home" in arguments:
+        place = arguments.index("--home")
+        given = arguments[place + 1]
+        arguments = arguments[:place] + arguments[place + 2 :]
+    (name,) = arguments
+    return name, Path(os.path.abspath(os.path.expanduser(given)))  # noqa: PTH100, PTH111
+
+
+# -- by a server ---------------------------------------------------------------------------------------
+
+
+def _from_server(home: Path, event: "HookEvent", told: bytes) -> dict[str, Any] | None:
+    """What a server of this store answers; None when the store has to be looked at.
+
+    Only asked for what it knows better: it searches by meaning.
+    """
+    from recollect.app.presence import listening
+    from recollect.domain.hooks import HookEvent
+
+    if event not in (HookEvent.SESSION_START, HookEvent.USER_PROMPT_SUBMIT):
+        return None
+    url = listening(home)
+    if url is None:
+        return None
+    try:
+        return _post(url, f"/v1/hooks/{event}", told)
+    except (OSError, ValueError) as error:
+        os.write(2, f"recollect hook: the server did not answer ({error}); the store was read\n".encode())
+        return None
+
+
+def _post(url: str, path: str, body: bytes) -> dict[str, Any]:
+    import socket
+
+    authority = url.removeprefix("http://")
+    host, _, port = authority.rpartition(":")
+    host = host.strip("[]")
+    if host not in ("127.0.0.1", "::1", "localhost") and not host.startswith("127."):
+        raise ValueError(f"{host} is another machine")  # which neither the prompt nor the key is for
+    key = os.environ.get("RECOLLECT_API_KEY", "")
+    authorization = f"Authorization: Bearer {key}\r\n" if key.isprintable() and key else ""
+    head = (
+        f"POST {path} HTTP/1.1\r\nHost: {authority}\r\nContent-Type: application/json\r\n{authorization}"
+        f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    )
+    received = bytearray()
+    with socket.create_connection((host, int(port)), timeout=SERVER_SECONDS) as connection:
+        connection.sendall(head.encode() + body)
+        while chunk := connection.recv(65536):
+            received += chunk
+    status, _, rest = bytes(received).partition(b"\r\n")
+    if status.split(b" ")[1:2] != [b"200"]:
+        raise ValueError(f"it answered {status[:80].decode('ascii', 'replace')}")
+    answer = json.loads(rest.partition(b"\r\n\r\n")[2])
+    if not isinstance(answer, dict):
+        raise ValueError("it answered something else")
+    return answer  # pyright: ignore[reportUnknownVariableType]
+
+
+# -- by the store itself -------------------------------------------------------------------------------
+
+
+def _from_store(home: Path, call: "HookCall") -> "HookAnswer":
+    """What the store tells at a glance. What is to be kept is left for a process that has the store open."""
+    from recollect.domain.hooks import HookAnswer, HookEvent
+
+    if call.event in (HookEvent.USER_PROMPT_SUBMIT, HookEvent.POST_TOOL_USE, HookEvent.STOP):
+        _leave(home, call)
+    if call.event in (HookEvent.POST_TOOL_USE, HookEvent.STOP) or not (home / DATABASE).exists():
+        return HookAnswer()
+    from recollect.storage.sqlite.glance import glance
+
+    with glance(home / DATABASE) as store:
+        match call.event:
+            case HookEvent.PERMISSION:
+                from recollect.domain.permissions import decide
+
+                return HookAnswer(decide(store.rules(_paths(call)), call.tool_name, call.tool_input))
+            case HookEvent.SESSION_START:
+                return HookAnswer(context=_brief(store, call))
+            case _:
+                return HookAnswer(context=_hints(store, call))
+
+
+def _audit(home: Path, call: "HookCall", answer: "HookAnswer") -> None:
+    if answer.verdict is None or answer.verdict.effect is None or os.environ.get("RECOLLECT_AUDIT_ENABLED") in _OFF:
+        return
+    from recollect.monitoring.audit.verdicts import verdict_told, write_verdict
+
+    try:
+        if told := verdict_told(call, answer, "hook"):
+            write_verdict(home, told)
+    except OSError as error:  # the verdict holds all the same
+        os.write(2, f"recollect hook: the audit log cannot be written ({error})\n".encode())
+
+
+def _leave(home: Path, call: "HookCall") -> None:
+    from recollect.agents.spool import leave
+    from recollect.agents.telling import without_secrets
+
+    if call.session_id is None or not home.exists():
+        return
+    if not leave(home, without_secrets(call)):
+        os.write(2, b"recollect hook: too much is waiting to be kept; start `recollect serve` once\n")
+
+
+def _paths(call: "HookCall") -> list[str]:
+    from recollect.agents.paths import paths_of
+
+    return paths_of(call.folders)
+
+
+def _project_id(store: "Glance", call: "HookCall") -> str | None:
+    project = store.project([path for path in _paths(call) if path != "/"])
+    return project.id if project else None
+
+
+def _brief(store: "Glance", call: "HookCall") -> str | None:
+    from recollect.agents.telling import BRIEF, as_context, note_line
+
+    project_id = _project_id(store, call)
+    preferences = store.latest(project_id, ("preference",), MOST_PREFERENCES)
+    notes = [*preferences, *store.latest(project_id, _LATEST_KINDS, MOST_LATEST)]
+    return as_context(BRIEF, [note_line(note.category, note.content) for note in notes], _tokens("BRIEF", BRIEF_TOKENS))
+
+
+def _hints(store: "Glance", call: "HookCall") -> str | None:
+    from recollect.agents.telling import HINTS, as_context, note_line
+    from recollect.retrieval.terms import telling_terms
+
+    terms = [*dict.fromkeys(telling_terms(call.prompt[:QUESTION_CHARACTERS]))]
+    least = min(len(terms), 2 if len(terms) < 8 else 3)
+    kinds = (*_LATEST_KINDS, "preference")
+    found = store.fitting(_project_id(store, call), kinds, terms, least=least, limit=MOST_HINTS)
+    lines = [note_line(note.category, note.content) for note in found]
+    return as_context(HINTS, lines, _tokens("PROMPT", PROMPT_TOKENS))
+
+
+def _tokens(name: str, usual: int) -> int:
+    given = os.environ.get(f"RECOLLECT_HOOKS_{name}_TOKENS", "")
+    return int(given) if given.isdecimal() else usual

@@ -1,0 +1,121 @@
+"""`recollect install AGENT` and `recollect uninstall AGENT`."""
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from recollect.app.installing.agents import AGENTS, Scope, Wish
+
+_DEFAULT_HOME = "~/.recollect"
+
+
+def _options(command: Callable[..., None]) -> Callable[..., None]:
+    for option in (
+        click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON document."),
+        click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing."),
+        click.option("--folder", type=Path, help="The project's folder.  [default: where you are]"),
+        click.option("--scope", type=click.Choice(["user", "project"]), default="user", show_default=True),
+        click.argument("agent", type=click.Choice(AGENTS)),
+    ):
+        command = option(command)
+    return command
+
+
+@click.command()
+@_options
+@click.option("--http", "url", metavar="URL", help="Use a running server, such as http://127.0.0.1:4000/mcp.")
+@click.option(
+    "--key-env", metavar="NAME", help="With --http: the variable that holds the key; only its name is written."
+)
+@click.option("--hooks", is_flag=True, help="Also install hooks (Claude Code).")
+@click.option("--no-verify", is_flag=True, help="Do not start what was configured to see whether it works.")
+def install(
+    agent: str,
+    scope: Scope,
+    folder: Path | None,
+    dry_run: bool,
+    as_json: bool,
+    url: str | None,
+    key_env: str | None,
+    hooks: bool,
+    no_verify: bool,
+) -> None:
+    """Put Recollect into an agent's configuration: shows what changes, keeps a copy, and tries it.
+
+    Only our own part of a file is changed; comments and all else stay as they are. Done twice, it changes nothing.
+    """
+    from recollect.app.installing.agents import entry
+    from recollect.app.installing.installer import carry_out_all, changes_to_install
+    from recollect.app.installing.verifying import tools_of
+
+    wish = _wish(agent, scope, folder, url=url, key_env=key_env, hooks=hooks)
+    changes = changes_to_install(wish, os.environ)
+    backups = [] if dry_run else carry_out_all(changes, _home(), installs=True)
+    tools = None if dry_run or no_verify else tools_of(wish, entry(wish))
+    _tell(changes, backups, tools, dry_run=dry_run, as_json=as_json)
+
+
+@click.command()
+@_options
+def uninstall(agent: str, scope: Scope, folder: Path | None, dry_run: bool, as_json: bool) -> None:
+    """Take Recollect out of an agent's configuration: exactly what install added, hooks too."""
+    from recollect.app.installing.installer import carry_out_all, changes_to_uninstall, read_record
+
+    changes = changes_to_uninstall(_wish(agent, scope, folder), os.environ, read_record(_home()))
+    backups = [] if dry_run else carry_out_all(changes, _home(), installs=False)
+    _tell(changes, backups, None, dry_run=dry_run, as_json=as_json)
+
+
+def _wish(agent: str, scope: Scope, folder: Path | None, **more: Any) -> Wish:
+    home = os.environ.get("RECOLLECT_HOME")
+    return Wish(
+        agent=agent,
+        scope=scope,
+        folder=(folder or Path.cwd()).absolute(),
+        program=_program(),
+        home=str(_home()) if home else None,
+        **more,
+    )
+
+
+def _home() -> Path:
+    given = os.environ.get("RECOLLECT_HOME") or _DEFAULT_HOME
+    return Path(os.path.abspath(os.path.expanduser(given)))  # noqa: PTH100, PTH111
+
+
+def _program() -> list[str]:
+    """What starts this very program, whatever an agent's PATH may be."""
+    started = Path(sys.argv[0])
+    if started.name == "recollect" and started.is_file():
+        return [str(started.absolute())]
+    return [sys.executable, "-m", "recollect.app"]
+
+
+def _tell(changes: list[Any], backups: list[Path], tools: list[str] | None, *, dry_run: bool, as_json: bool) -> None:
+    from recollect.gateway.cli.errors import show_json
+
+    needed = [change for change in changes if change.is_needed]
+    if as_json:
+        show_json(
+            {
+                "changed": bool(needed) and not dry_run,
+                "files": [{"file": str(change.file), "diff": change.diff} for change in needed],
+                "backups": [str(backup) for backup in backups],
+                "tools": tools,
+            }
+        )
+        return
+    for change in needed:
+        click.echo(change.diff, nl=False)
+    if not needed:
+        click.echo("Nothing to change: everything is as it should be.")
+    elif dry_run:
+        click.echo("Nothing was changed: this was a dry run.")
+    for backup in backups:
+        click.echo(f"What was there before: {backup}")
+    if tools is not None:
+        click.echo(f"It works: the configured server lists {len(tools)} tools.")

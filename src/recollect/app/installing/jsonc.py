@@ -1,0 +1,190 @@
+"""JSON with comments and trailing commas, changed in place: what is not ours keeps every character."""
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+_SKIP = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)*", re.S)
+_REMARK = re.compile(r"(?:[ \t]*(?://[^\n]*|/\*[^\n]*?\*/))?")
+_DECODER = json.JSONDecoder()
+DEEPEST = 100
+
+Path = tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Node:
+    """A value and where it stands."""
+
+    start: int
+    end: int = 0
+    value: Any = None
+    entries: "list[tuple[str, int, _Node]]" = field(default_factory=list["tuple[str, int, _Node]"])
+    """Of an object or a list: each name (or number), where it begins, and its value."""
+
+
+def parse(text: str) -> Any:
+    """The value; `ValueError` when it is none."""
+    return _root(text).value
+
+
+def put(text: str, path: Path, value: Any) -> str:
+    """The text with this value at the path; objects on the way are made, anything else there is a `ValueError`."""
+    node = _root(text)
+    for depth, name in enumerate(path):
+        if not isinstance(node.value, dict):
+            raise ValueError(f"{'.'.join(path[:depth]) or 'the file'} is no object")
+        found = next((inner for key, _, inner in node.entries if key == name), None)
+        if found is None:
+            for missing in reversed(path[depth + 1 :]):
+                value = {missing: value}
+            return _inserted(text, node, f"{json.dumps(name)}: ", value)
+        node = found
+    if node.value == value:
+        return text
+    indent = _indent_at(text, node.start)
+    return text[: node.start] + _dumped(value, indent, _step(text)) + text[node.end :]
+
+
+def append(text: str, path: Path, value: Any) -> str:
+    """The text with this value at the end of the list at the path, which is made when there is none."""
+    node = _at(text, path)
+    if node is None:
+        return put(text, path, [value])
+    if not isinstance(node.value, list):
+        raise ValueError(f"{'.'.join(path)} is no list")
+    return _inserted(text, node, "", value)
+
+
+def remove(text: str, path: Path, index: int | None = None) -> str:
+    """The text without what is at the path, or without one entry of the list there."""
+    if index is None:
+        *above, last = path
+        node = _at(text, tuple(above))
+        name: str = last
+    else:
+        node, name = _at(text, path), str(index)
+    if node is None:
+        return text
+    names = [key for key, _, _ in node.entries]
+    if name not in names:
+        return text
+    place = names.index(name)
+    _, start, inner = node.entries[place]
+    following = _skip(text, inner.end)
+    has_comma = text[following : following + 1] == ","
+    if has_comma and place < len(names) - 1:
+        return text[:start] + text[node.entries[place + 1][1] :]
+    end = following + 1 if has_comma else inner.end
+    if place == 0:
+        is_alone = not text[node.start + 1 : start].strip() and not text[end : node.end - 1].strip()
+        return text[: node.start + 1] + text[node.end - 1 :] if is_alone else text[:start] + text[end:]
+    before = node.entries[place - 1][2].end
+    comma = _skip(text, before)
+    between = text[comma + 1 : start].rstrip()  # such as a comment behind the entry before
+    kept = "," if has_comma else ""  # which stood there before ours did
+    return text[:before] + text[before:comma] + kept + between + text[end:]
+
+
+def value_at(text: str, path: Path) -> Any:
+    """What is at the path; None when nothing is."""
+    node = _at(text, path)
+    return None if node is None else node.value
+
+
+def _inserted(text: str, node: _Node, label: str, value: Any) -> str:
+    """The text with one more entry at the end of an object or a list."""
+    step, indent = _step(text), _indent_at(text, node.start)
+    inner = indent + step
+    written = inner + label + _dumped(value, inner, step)
+    if not node.entries:
+        gap = text[node.start + 1 : node.end - 1].rstrip()
+        return f"{text[: node.start + 1]}{gap}\n{written}\n{indent}{text[node.end - 1 :]}"
+    last = node.entries[-1][2].end
+    following = _skip(text, last)
+    has_comma = text[following : following + 1] == ","
+    place = following + 1 if has_comma else last
+    behind = _REMARK.match(text, place)
+    line_end = behind.end() if behind else place  # what is remarked on the same line stays on it
+    ends_line = "" if "\n" in text[line_end : node.end - 1] else f"\n{indent}"
+    comma_after = "," if has_comma else ""
+    comma = "" if has_comma else ","
+    return f"{text[:place]}{comma}{text[place:line_end]}\n{written}{comma_after}{ends_line}{text[line_end:]}"
+
+
+def _dumped(value: Any, indent: str, step: str) -> str:
+    return json.dumps(value, indent=step, ensure_ascii=False).replace("\n", f"\n{indent}")
+
+
+def _step(text: str) -> str:
+    found = re.search(r"\n([ \t]+)\S", text)
+    return found[1] if found and len(found[1]) <= 8 else "  "
+
+
+def _indent_at(text: str, place: int) -> str:
+    line = text.rfind("\n", 0, place) + 1
+    found = re.match(r"[ \t]*", text[line:place])
+    return found[0] if found else ""
+
+
+def _at(text: str, path: Path) -> _Node | None:
+    node = _root(text)
+    for name in path:
+        found = next((inner for key, _, inner in node.entries if key == name), None)
+        if found is None or not isinstance(node.value, dict):
+            return None
+        node = found
+    return node
+
+
+def _root(text: str) -> _Node:
+    node = _value(text, _skip(text, 1 if text.startswith("\ufeff") else 0), 0)
+    if _skip(text, node.end) != len(text):
+        raise ValueError("there is something behind the value")
+    return node
+
+
+def _value(text: str, place: int, depth: int) -> _Node:
+    if depth > DEEPEST:
+        raise ValueError("it is nested too deep")
+    if text[place : place + 1] in ("{", "["):
+        return _container(text, place, depth)
+    node = _Node(place)
+    node.value, node.end = _DECODER.raw_decode(text, place)
+    return node
+
+
+def _container(text: str, start: int, depth: int) -> _Node:
+    node = _Node(start)
+    is_object = text[start] == "{"
+    close = "}" if is_object else "]"
+    place = _skip(text, start + 1)
+    while text[place : place + 1] != close:
+        begin, name = place, str(len(node.entries))
+        if is_object:
+            key, place = _DECODER.raw_decode(text, place)
+            if not isinstance(key, str):
+                raise ValueError("a name is no text")
+            if key in (known for known, _, _ in node.entries):
+                raise ValueError(f"{key!r} is there twice")
+            name, place = key, _skip(text, place)
+            if text[place : place + 1] != ":":
+                raise ValueError(f"there is no colon behind {key!r}")
+            place = _skip(text, place + 1)
+        inner = _value(text, place, depth + 1)
+        node.entries.append((name, begin, inner))
+        place = _skip(text, inner.end)
+        if text[place : place + 1] == ",":
+            place = _skip(text, place + 1)
+        elif text[place : place + 1] != close:
+            raise ValueError("a comma is missing, or the end")
+    node.end = place + 1
+    values = [(name, inner.value) for name, _, inner in node.entries]
+    node.value = dict(values) if is_object else [value for _, value in values]
+    return node
+
+
+def _skip(text: str, place: int) -> int:
+    found = _SKIP.match(text, place)
+    return found.end() if found else place

@@ -1,0 +1,155 @@
+"""Putting together what looks after a process: the audit log, the breakers, the numbers, the spans, the switches."""
+
+import logging
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from recollect import __version__
+from recollect.app.settings import PREFIX, Settings
+from recollect.inference.breakers import Breakers
+from recollect.inference.completion import LanguageModel, UnusableCompleter
+from recollect.inference.unusable import UnusableEmbedder
+from recollect.memory.models import ModelsInUse
+from recollect.monitoring.audit.entry import CALLS, EDGE, SECURITY
+from recollect.monitoring.audit.log import AuditLog
+from recollect.monitoring.status import Parts, ServiceStatus, status_of
+from recollect.storage.store import Store
+from recollect.toolkit.registry import Registry
+from recollect.toolkit.services import Services
+
+if TYPE_CHECKING:
+    from recollect.monitoring.metrics import Metrics, StoreCounts
+    from recollect.toolkit.dispatcher import Spans
+
+# Which families of tools a switch is for. Those that are not there yet will obey it as soon as they are.
+SEMANTIC_FAMILY, PROCEDURAL_FAMILY = "knowledge", "procedures"
+WEBSOCKET_PATH = "/cortex/websocket"
+
+
+def _setting(feature: str) -> str:
+    return f"{PREFIX}FEATURES_{feature.upper()}=true"
+
+
+def families_off(settings: Settings) -> Mapping[str, str]:
+    """The families of tools that are switched off, each with what would switch it on."""
+    features = settings.features
+    switches = {
+        SEMANTIC_FAMILY: (features.semantic_store, "semantic_store"),
+        PROCEDURAL_FAMILY: (features.procedural_store, "procedural_store"),
+    }
+    return {family: _setting(name) for family, (is_on, name) in switches.items() if not is_on}
+
+
+def doors_off(settings: Settings) -> Mapping[str, str]:
+    """The paths that are switched off, each with what would switch it on."""
+    return {} if settings.features.websocket_synapse else {WEBSOCKET_PATH: _setting("websocket_synapse")}
+
+
+class Oversight:
+    """What one process knows of itself."""
+
+    def __init__(self, settings: Settings, registry: Registry, services: Services) -> None:
+        self._settings = settings
+        self._registry = registry
+        self._services = services
+        self._metrics: Metrics | None = None
+        self.serves_websocket = False
+        """Whether clients find the WebSocket here; who serves it says so."""
+        self.breakers = Breakers(settings.upstreams.limits())
+        chosen = settings.audit
+        self.audit = AuditLog(
+            settings.home, max_bytes=chosen.max_bytes, keep_files=chosen.keep_files, enabled=chosen.enabled
+        )
+        self.audit.listen()
+        self.spans = self._make_spans()
+
+    def close(self) -> None:
+        """Write what is left to write; for another thread than that of the event loop."""
+        self.audit.close()
+        if self._metrics is not None:
+            for name in (CALLS, EDGE, SECURITY):
+                logging.getLogger(name).removeHandler(self._metrics)
+
+    @property
+    def metrics(self) -> "Metrics":
+        """The numbers of this process, counted from the first time that somebody asks for this."""
+        if self._metrics is None:
+            from recollect.monitoring.metrics import Metrics
+
+            self._metrics = Metrics(
+                self._registry, version=__version__, breakers=lambda: self.breakers, count=self._count
+            )
+            for name in (CALLS, EDGE, SECURITY):
+                source = logging.getLogger(name)
+                source.addHandler(self._metrics)
+                if source.getEffectiveLevel() > logging.INFO:
+                    source.setLevel(logging.INFO)
+        return self._metrics
+
+    def parts(self) -> Parts:
+        features, families = self._settings.features, self._registry.families
+        return Parts(
+            compiled_wanted=features.rust_nifs,
+            compiled_loaded=_compiled_is_loaded,
+            semantic_store=features.semantic_store and SEMANTIC_FAMILY in families,
+            procedural_store=features.procedural_store and PROCEDURAL_FAMILY in families,
+            websocket=lambda: features.websocket_synapse and self.serves_websocket,
+            connections=lambda: self._metrics.open_websockets if self._metrics is not None else 0,
+            breakers=self.breakers,
+            services=self._service_states,
+            audited=self.audit.enabled,
+            traced=self.spans is not None,
+        )
+
+    def _make_spans(self) -> "Spans | None":
+        if not self._settings.tracing.enabled:
+            return None
+        from recollect.monitoring.tracing import spans
+
+        return spans(__version__)
+
+    async def _count(self) -> "StoreCounts":
+        from recollect.monitoring.metrics import StoreCounts
+
+        store = await self._services.get(Store)
+        jobs = await store.jobs.counts()
+        return StoreCounts((await store.memories.counts()).memories, {str(state): n for state, n in jobs.items()})
+
+    async def _service_states(self) -> Mapping[str, ServiceStatus]:
+        return {"embedding": await self._embedding(), "code_embedding": self._code(), "llm": await self._llm()}
+
+    async def _embedding(self) -> ServiceStatus:
+        model = (await (await self._services.get(ModelsInUse)).now()).answering
+        embedder = model.embedder
+        return status_of(
+            "embedding",
+            self.breakers,
+            model=embedder.model,
+            instead="memories are found by their words, and what lacks its meaning gets it later",
+            is_local=model.choice.provider == "local",
+            unusable=embedder.problem.message if isinstance(embedder, UnusableEmbedder) else None,
+        )
+
+    def _code(self) -> ServiceStatus:
+        from recollect.inference.providers import name_of
+
+        instead = "code is ranked by its words and by the bundled model"
+        choice = self._settings.code.embedding_choice(self._settings.embedding.choice())
+        if choice is None:
+            return ServiceStatus(status="local", model=None, instead=instead)
+        is_local = choice.provider == "local"
+        return status_of("code_embedding", self.breakers, model=name_of(choice), instead=instead, is_local=is_local)
+
+    async def _llm(self) -> ServiceStatus:
+        instead = "summaries, facts and answers are made of the memories' own words"
+        completer = (await self._services.get(LanguageModel)).completer
+        if completer is None:
+            return ServiceStatus(status="off", model=None, instead=instead)
+        unusable = completer.problem.message if isinstance(completer, UnusableCompleter) else None
+        return status_of("llm", self.breakers, model=completer.model, instead=instead, unusable=unusable)
+
+
+def _compiled_is_loaded() -> bool:
+    from recollect.native.library import library
+
+    return library() is not None

@@ -1,0 +1,32 @@
+"""What is known of an HTTP request beside what it asks: where it comes from, which trace it belongs to."""
+
+import re
+
+from starlette.datastructures import Headers
+from starlette.types import Scope
+
+# Of the W3C's Trace Context: a version, a trace, a span, flags; a later version may say more after them.
+_TRACEPARENT = re.compile(
+    r"(?!ff)([0-9a-f]{2})-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-.*)?", re.ASCII
+)
+_LENGTH = 55
+
+
+def address_of(scope: Scope) -> str | None:
+    """Where the request comes from: what the edge found out, or else the other end of the connection."""
+    known: str | None = scope.get("state", {}).get("address")
+    client = scope.get("client")
+    return known or (str(client[0]) if client else None)
+
+
+def traceparent_of(scope: Scope) -> str | None:
+    """The span that the request belongs to, when it says so in the right form."""
+    return sane_traceparent(Headers(scope=scope).get("traceparent", ""))
+
+
+def sane_traceparent(given: str) -> str | None:
+    """The first four parts of a right `traceparent`; None of a wrong one, which the standard wants to be ignored."""
+    matched = _TRACEPARENT.fullmatch(given)
+    if matched is None or (matched[1] == "00" and matched[2]):
+        return None
+    return given[:_LENGTH]

@@ -1,0 +1,78 @@
+"""The skills that the owner wrote down: read from files, each checked by itself."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from recollect.domain.errors import Misconfigured
+from recollect.skills.configuration import Policy, SkillConfig, config_hash
+from recollect.skills.schemas import SkillTool, tools_of
+from recollect.skills.validating import InvalidSkill, Reason, checked, checked_name
+
+MANIFEST = "skills_manifest.json"
+MOST_BYTES = 16 * 1024 * 1024
+MOST_SKILLS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class ValidSkill:
+    """A skill that may be started."""
+
+    name: str
+    config: SkillConfig
+    hash: str
+    tools: Sequence[SkillTool] | None = None
+    """Its tools, where a manifest tells them."""
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedSkill:
+    """A skill that is never started, and why."""
+
+    name: str
+    reason: Reason
+    message: str
+
+
+Skill = ValidSkill | RefusedSkill
+
+
+def read_skills(file: Path, policy: Policy) -> Sequence[Skill]:
+    """All skills of the file, and of the manifest beside it; `Misconfigured` when a file is none at all."""
+    entries = {**_entries(file.with_name(MANIFEST)), **_entries(file)}
+    if len(entries) > MOST_SKILLS:
+        raise Misconfigured(f"{file} has more than {MOST_SKILLS} skills", hint="leave some out")
+    return [read_skill(name, raw, policy) for name, raw in entries.items()]
+
+
+def read_skill(name: str, raw: Any, policy: Policy) -> Skill:
+    """One skill: either its configuration, or `{"config": ..., "tools": [...]}` as a manifest has it."""
+    try:
+        checked_name(name)
+        tools: Sequence[SkillTool] | None = None
+        if isinstance(raw, dict) and "config" in raw:
+            entry = cast(dict[str, Any], raw)
+            if extra := sorted(set(entry) - {"config", "tools"}):
+                raise InvalidSkill(Reason.EXTRA_FIELDS, f"there is no field {extra[0][:80]!r}, only config, tools")
+            raw = entry["config"]
+            if "tools" in entry and (tools := tools_of(name, entry["tools"])) is None:
+                raise InvalidSkill(Reason.INVALID_TYPE, "tools must be a list of tools with a name each")
+        return ValidSkill(name, checked(raw, policy), config_hash(raw), tools)
+    except InvalidSkill as problem:
+        return RefusedSkill(name[:80], problem.reason, problem.message)
+
+
+def _entries(file: Path) -> Mapping[str, Any]:
+    try:
+        if file.stat().st_size > MOST_BYTES:
+            raise Misconfigured(f"{file} is larger than {MOST_BYTES} bytes")
+        found = json.loads(file.read_bytes())
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError) as error:
+        raise Misconfigured(f"{file} cannot be read: {error}", hint="docs/skills.md shows how it looks") from error
+    if not isinstance(found, dict):
+        raise Misconfigured(f"{file} must hold one object, of skills by their names", hint="see docs/skills.md")
+    return cast(dict[str, Any], found)

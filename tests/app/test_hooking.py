@@ -1,0 +1,278 @@
+"""Hooks as agents start them: real processes, on a real store, with and without a server."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+
+from recollect.agents.spool import FOLDER
+from recollect.app.lifespan import running
+from recollect.app.presence import announced, listening
+from recollect.app.settings import Settings
+from recollect.storage.sqlite.connections import Connection
+from recollect.toolkit.context import CallContext
+from tests.surfaces.callers import server
+
+SECRET = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGH"
+
+
+def hook(home: Path, event: str, told: Any, **variables: str) -> tuple[dict[str, Any], str]:
+    """The answer and what was written to standard error; the process must end with 0."""
+    text = told if isinstance(told, bytes) else json.dumps(told).encode()
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("RECOLLECT_", "CLAUDE_"))}
+    done = subprocess.run(
+        [sys.executable, "-m", "recollect.app", "hook", event],
+        input=text,
+        env=environment | {"RECOLLECT_HOME": str(home), **variables},
+        capture_output=True,
+        timeout=30,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout), done.stderr.decode()
+
+
+def told(folder: Path, event: str, **more: Any) -> dict[str, Any]:
+    return {"session_id": "s1", "transcript_path": "/t", "cwd": str(folder), "hook_event_name": event, **more}
+
+
+async def prepare(home: Path, folder: Path) -> None:
+    async with running(Settings(home=home)) as app:
+        context = CallContext(surface="cli")
+        for tool, arguments in (
+            ("remember", {"content": "Apollo is deployed on Thursdays by the blue pipeline", "project": str(folder)}),
+            ("remember", {"content": "The cat of the office is called Ada"}),
+            ("add_permission_rule", {"effect": "deny", "tool_name": "Bash", "field": "command", "pattern": "rm "}),
+            ("add_permission_rule", {"effect": "allow", "tool_name": "Bash", "field": "command", "pattern": "git "}),
+            ("add_permission_rule", {"effect": "ask", "tool_name": "Write", "pattern": ""}),
+        ):
+            if tool == "remember" and "project" in arguments:
+                await app.dispatcher.call("set_project", {"path": str(folder)}, context)
+            await app.dispatcher.call(tool, arguments, context)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "apollo").mkdir()
+    anyio.run(prepare, tmp_path / "home", tmp_path / "apollo")
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "apollo"
+
+
+def context_of(answer: dict[str, Any]) -> str:
+    return answer["hookSpecificOutput"]["additionalContext"]
+
+
+def test_16_the_permission_hook_allows_denies_asks_or_says_nothing(home: Path, folder: Path) -> None:
+    def decided(tool: str, **given: str) -> str | None:
+        call = told(folder, "PreToolUse", tool_name=tool, tool_input=given, tool_use_id="t")
+        answer, _ = hook(home, "permission", call)
+        return answer["hookSpecificOutput"]["permissionDecision"] if answer else None
+
+    assert decided("Bash", command="git log") == "allow"
+    assert decided("Bash", command="rm x") == "deny"
+    assert decided("Write", file_path="/x") == "ask"
+    assert decided("Bash", command="ls") is None
+
+
+def test_21_a_verdict_is_in_the_audit_log_without_what_was_to_be_done(home: Path, folder: Path) -> None:
+    for command in ("git log", "rm x", "ls"):
+        call = told(folder, "PreToolUse", tool_name="Bash", tool_input={"command": command})
+        hook(home, "permission", call)
+    hook(home, "permission", told(folder, "PreToolUse", tool_name="Write", tool_input={"file_path": "/x"}))
+    hook(home, "permission", call | {"tool_input": {"command": "git x"}}, RECOLLECT_AUDIT_ENABLED="false")
+    text = (home / "audit.jsonl").read_text()
+    verdicts = [entry for entry in map(json.loads, text.splitlines()) if entry["kind"] == "verdict"]
+    assert [(one["decision"], one["tool"], one["client"]) for one in verdicts] == [
+        ("allowed", "Bash", "agent:s1"),
+        ("refused", "Bash", "agent:s1"),
+        ("asked", "Write", "agent:s1"),
+    ]
+    assert all(one["surface"] == "hook" and len(one["ids"]) == 1 for one in verdicts)
+    assert "rm x" not in text
+
+
+def test_16_a_permission_request_is_answered_in_its_own_format(home: Path, folder: Path) -> None:
+    def answered(**given: str) -> dict[str, Any]:
+        call = told(folder, "PermissionRequest", tool_name="Bash", tool_input=given)
+        return hook(home, "permission", call)[0]
+
+    assert answered(command="git log") == {
+        "hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}
+    }
+    assert answered(command="rm x")["hookSpecificOutput"]["decision"]["behavior"] == "deny"
+    assert answered(command="ls") == {}
+    assert hook(home, "permission", {"tool_name": "Bash", "tool_input": {"command": "git log"}})[0] == {
+        "decision": "allow"
+    }
+
+
+def test_125_a_session_begins_with_what_is_remembered_of_the_project(home: Path, folder: Path) -> None:
+    answer, problems = hook(home, "session-start", told(folder, "SessionStart", source="startup"))
+    assert answer["hookSpecificOutput"]["hookEventName"] == "SessionStart"
+    assert "blue pipeline" in context_of(answer)
+    assert problems == ""
+
+
+def test_125_a_prompt_gets_what_fits_it_and_else_nothing(home: Path, folder: Path) -> None:
+    asked = told(folder, "UserPromptSubmit", prompt="when is apollo deployed by the pipeline?")
+    answer, _ = hook(home, "user-prompt-submit", asked)
+    assert "Thursdays" in context_of(answer)
+    assert "Ada" not in context_of(answer)
+    assert hook(home, "user-prompt-submit", told(folder, "UserPromptSubmit", prompt="rename the variable"))[0] == {}
+    assert hook(home, "user-prompt-submit", asked, RECOLLECT_HOOKS_PROMPT_TOKENS="0")[0] == {}
+
+
+def test_125_calls_and_turns_are_kept_by_whoever_opens_the_store_next(home: Path, folder: Path) -> None:
+    given = {"command": f"curl -H 'Authorization: Bearer {SECRET}' x"}
+    hook(home, "user-prompt-submit", told(folder, "UserPromptSubmit", prompt=f"use {SECRET} please"))
+    hook(home, "post-tool-use", told(folder, "PostToolUse", tool_name="Bash", tool_input=given, tool_response="ok"))
+    hook(home, "stop", told(folder, "Stop", stop_hook_active=False, last_assistant_message="It is done."))
+    left = [*(home / FOLDER).iterdir()]
+    assert len(left) == 3
+    assert not any(SECRET in file.read_text("utf-8") for file in left)
+    assert {file.stat().st_mode & 0o777 for file in left} == {0o600}
+    anyio.run(_expect_kept, home, folder)
+    assert [*(home / FOLDER).iterdir()] == []
+
+
+async def _expect_kept(home: Path, folder: Path) -> None:
+    async with running(Settings(home=home)) as app:
+        context = CallContext(surface="cli")
+        request = {"action": "get_history", "session_id": "s1", "project": str(folder)}
+        history = (await app.dispatcher.call("session_history", request, context)).model_dump()
+        assert [(call["tool"], call["result"]) for call in history["history"]] == [("Bash", "ok")]
+        assert SECRET not in json.dumps(history, default=str)
+        await app.dispatcher.call("set_project", {"path": str(folder)}, CallContext(surface="cli", client="me"))
+        turns = await app.dispatcher.call(
+            "get_session_memories", {"sessionId": "s1"}, CallContext(surface="cli", client="me")
+        )
+        (turn,) = turns.model_dump()["memories"]
+        assert (turn["response"], SECRET in turn["prompt"]) == ("It is done.", False)
+        assert turn["prompt"].startswith("use ")
+
+
+@pytest.mark.parametrize("text", [b"", b"garbage", b"[1]", b'{"cwd": 7}', b"\xff\xfe", b"[" * 100_000])
+@pytest.mark.parametrize("event", ["permission", "stop"])
+def test_125_garbage_is_answered_with_nothing_and_a_reason(tmp_path: Path, event: str, text: bytes) -> None:
+    answer, problems = hook(tmp_path, event, text)
+    assert answer == {}
+    assert problems.startswith("recollect hook: ")
+
+
+def test_125_a_missing_or_broken_store_and_an_unknown_hook_stop_nobody(tmp_path: Path) -> None:
+    call: dict[str, Any] = {"tool_name": "Bash", "tool_input": {}, "session_id": "s", "prompt": "x", "cwd": "/"}
+    for event in ("permission", "session-start", "user-prompt-submit", "post-tool-use", "stop", "unheard-of"):
+        assert hook(tmp_path / "nowhere", event, call)[0] == {}
+    assert not (tmp_path / "nowhere").exists()
+    (tmp_path / "recollect.db").write_bytes(b"dear diary, " * 1000)
+    assert hook(tmp_path, "permission", call)[0] == {}
+
+
+def test_125_a_locked_store_stops_nobody(home: Path, folder: Path) -> None:
+    connection = Connection(home / "recollect.db", 1.0)
+    connection.execute("BEGIN EXCLUSIVE")
+    call = told(folder, "PreToolUse", tool_name="Bash", tool_input={"command": "rm x"})
+    assert hook(home, "permission", call)[0]["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert hook(home, "stop", told(folder, "Stop"))[0] == {}
+    connection.execute("ROLLBACK")
+    connection.close()
+
+
+def test_16_a_repository_cannot_bring_rules_of_its_own(home: Path, folder: Path) -> None:
+    (folder / ".env").write_text(f"RECOLLECT_HOME={folder}/theirs\n")
+    (folder / "recollect.toml").write_text(f'home = "{folder}/theirs"\n')
+    done = subprocess.run(
+        [sys.executable, "-m", "recollect.app", "hook", "permission"],
+        input=json.dumps(told(folder, "PreToolUse", tool_name="Bash", tool_input={"command": "rm x"})).encode(),
+        env={**os.environ, "RECOLLECT_HOME": str(home)},
+        cwd=folder,
+        capture_output=True,
+        timeout=30,
+        check=True,
+    )
+    assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+@pytest.fixture
+def served(home: Path) -> Generator[str]:
+    with server(home) as url:
+        yield url
+
+
+def test_125_a_server_answers_by_meaning_and_when_it_is_killed_the_store_does(
+    home: Path, folder: Path, served: str
+) -> None:
+    assert listening(home) == served
+    asked = told(folder, "UserPromptSubmit", prompt="on which day is apollo deployed?")
+    answer, problems = hook(home, "user-prompt-submit", asked)
+    assert "Thursdays" in context_of(answer)
+    assert problems == ""
+    assert not (home / FOLDER).exists()  # the server has kept the prompt itself
+    os.kill(json.loads((home / "server.json").read_text())["pid"], signal.SIGKILL)
+    deadline = time.monotonic() + 5
+    while listening(home) is not None and time.monotonic() < deadline:
+        pass
+    answer, problems = hook(home, "user-prompt-submit", asked)
+    assert "Thursdays" in context_of(answer)
+    assert problems == ""
+
+
+def test_125_a_server_that_hangs_stops_nobody(home: Path, folder: Path) -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,
+        announced(home, f"http://127.0.0.1:{silent.getsockname()[1]}"),
+    ):
+        asked = told(folder, "UserPromptSubmit", prompt="when is apollo deployed by the pipeline?")
+        answer, problems = hook(home, "user-prompt-submit", asked)
+    assert "Thursdays" in context_of(answer)
+    assert "did not answer" in problems
+
+
+def test_125_neither_prompt_nor_key_goes_to_another_machine(home: Path, folder: Path) -> None:
+    with announced(home, "http://192.0.2.1:80"):
+        asked = told(folder, "UserPromptSubmit", prompt="when is apollo deployed by the pipeline?")
+        answer, problems = hook(home, "user-prompt-submit", asked)
+    assert "Thursdays" in context_of(answer)
+    assert "another machine" in problems
+
+
+def test_125_hooks_over_http_answer_the_same(home: Path, folder: Path, served: str) -> None:
+    def post(event: str, body: Any) -> httpx2.Response:
+        return httpx2.post(f"{served}/v1/hooks/{event}", json=body)
+
+    call = told(folder, "PreToolUse", tool_name="Bash", tool_input={"command": "rm x"})
+    assert post("permission", call).json() == hook(home, "permission", call)[0]
+    assert "blue pipeline" in context_of(post("session-start", told(folder, "SessionStart")).json())
+    assert post("user-prompt-submit", told(folder, "UserPromptSubmit", prompt="hello there")).json() == {}
+    used = told(folder, "PostToolUse", tool_name="Edit", tool_input={"file_path": "/x"}, tool_response={"ok": True})
+    assert post("post-tool-use", used).json() == {}
+    assert post("stop", told(folder, "Stop", last_assistant_message="Hi.")).json() == {}
+    history = httpx2.post(
+        f"{served}/v1/tools/session_history",
+        json={"action": "get_history", "session_id": "s1", "project": str(folder)},
+    ).json()
+    assert [one["tool"] for one in history["history"]] == ["Edit"]
+    assert post("unheard-of", {}).status_code == 422
+    assert post("permission", [1]).status_code == 422
+    assert httpx2.post(f"{served}/v1/hooks/stop", content=b"{").status_code == 400
+    assert post("post-tool-use", used | {"duration_ms": 1e300}).json() == {}
+    log = httpx2.post(f"{served}/v1/tools/audit_log", json={"kind": "verdict"}).json()
+    assert {(one["decision"], one["surface"], one["caller"]) for one in log["entries"]} == {
+        ("refused", "hook", None),
+        ("refused", "hook-http", "owner"),
+    }

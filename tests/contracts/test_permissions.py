@@ -1,0 +1,60 @@
+"""What every backend keeps of permission rules, and of prompts that wait for an answer."""
+
+from dataclasses import replace
+
+import pytest
+
+from recollect.domain.errors import NotFound
+from recollect.domain.permissions import Effect, MatchType, PermissionRule
+from recollect.storage.store import Store
+from tests.contracts.samples import NOW, ManualClock
+
+RULE = PermissionRule(
+    id="rule_1",
+    effect=Effect.DENY,
+    tool_name="Bash",
+    match_type=MatchType.PREFIX,
+    pattern="rm",
+    field="command",
+    note="precious",
+    created_at=NOW,
+    created_by="cli",
+)
+
+
+async def test_16_a_rule_is_kept_whole_and_once(store: Store, other: Store) -> None:
+    assert await store.permissions.add(RULE) == (RULE, True)
+    assert await other.permissions.add(replace(RULE, id="rule_2")) == (RULE, False)
+    assert await other.permissions.list(None) == [RULE]
+    assert await other.permissions.get("rule_1") == RULE
+
+
+async def test_16_a_rule_of_a_project_holds_there_and_nowhere_else(store: Store) -> None:
+    project = await store.projects.ensure("/work/apollo", None)
+    own = replace(RULE, id="rule_2", project_id=project.id)
+    await store.permissions.add(RULE)
+    await store.permissions.add(own)
+    assert await store.permissions.list(project.id) == [own, RULE]
+    assert await store.permissions.list(None) == [RULE]
+    assert await store.permissions.holding_at(["/work/apollo/src", "/work/apollo", "/work", "/"]) == [own, RULE]
+    assert await store.permissions.holding_at(["/work", "/"]) == [RULE]
+    with pytest.raises(NotFound):
+        await store.permissions.add(replace(RULE, project_id="prj_none"))
+
+
+async def test_16_a_rule_is_removed_once(store: Store) -> None:
+    await store.permissions.add(RULE)
+    assert await store.permissions.remove("rule_1") == RULE
+    assert await store.permissions.remove("rule_1") is None
+    assert await store.permissions.list(None) == []
+
+
+async def test_16_a_prompt_waits_for_its_answer_once(store: Store, other: Store, clock: ManualClock) -> None:
+    await store.prompts.put("agent:1", "first", clock())
+    await other.prompts.put("agent:1", "second", clock())
+    assert await store.prompts.take("agent:1") == "second"
+    assert await store.prompts.take("agent:1") is None
+    await store.prompts.put("agent:1", "never answered", clock())
+    clock.advance(10)
+    await store.prompts.forget_before(clock())
+    assert await store.prompts.take("agent:1") is None
