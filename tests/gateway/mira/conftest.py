@@ -1,5 +1,7 @@
 """A real server without a language model, one with a key and a model, and plain HTTP clients for both."""
 
+import json
+import subprocess
 from collections.abc import Generator
 from pathlib import Path
 
@@ -7,7 +9,7 @@ import httpx2
 import pytest
 
 from tests.gateway.openai.upstream import KEY, MODEL, Upstream, running_upstream
-from tests.surfaces.callers import server
+from tests.surfaces.callers import PROGRAM, environment, server
 
 SERVER_KEY = "a-long-key-of-this-server"
 
@@ -56,3 +58,10 @@ def http(url: str) -> Generator[httpx2.Client]:
     headers = {"Authorization": f"Bearer {SERVER_KEY}"}
     with httpx2.Client(base_url=url, headers=headers, timeout=30, trust_env=False) as http:
         yield http
+
+
+def key_of(home: Path, name: str, scopes: str) -> str:
+    """A new key of the server of this home."""
+    command = [*PROGRAM, "keys", "create", "--name", name, "--scopes", scopes, "--json"]
+    done = subprocess.run(command, env=environment(home), capture_output=True, text=True, timeout=60, check=True)
+    return json.loads(done.stdout)["key"]

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -10,7 +11,7 @@ import httpx2
 import pytest
 
 from recollect.chatting.talking import MOST_ROUNDS
-from tests.gateway.mira.conftest import SERVER_KEY
+from tests.gateway.mira.conftest import SERVER_KEY, key_of
 from tests.gateway.mira.listening import listening
 from tests.gateway.openai.upstream import KEY, MODEL, Upstream
 
@@ -194,6 +195,18 @@ async def test_129_a_client_that_leaves_stops_the_model(url: str, upstream: Upst
             assert await anyio.to_thread.run_sync(upstream.asked.wait, 10)
             tasks.cancel_scope.cancel()
         assert await anyio.to_thread.run_sync(upstream.left.wait, 2.5)
+
+
+def test_15_a_key_that_may_not_read_memories_does_not_reach_the_model(url: str, home: Path, upstream: Upstream) -> None:
+    before = len(upstream.bodies)
+    headers = {"Authorization": f"Bearer {key_of(home, 'cy', 'projects:read')}"}
+    with httpx2.Client(base_url=url, headers=headers, timeout=30, trust_env=False) as http:
+        asked = http.post("/api/chat", json={"message": "hi"})
+        assert (asked.status_code, asked.json()["success"]) == (403, False)
+        assert http.get("/api/chat/test").status_code == 403
+        (*_, last) = stream(http, "hi")
+        assert (last["type"], "does not open" in last["message"]) == ("error", True)
+    assert len(upstream.bodies) == before
 
 
 @pytest.mark.parametrize("path", ["/api/chat", "/api/chat/stream"])

@@ -2,7 +2,6 @@
 
 import base64
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 from websockets.typing import Subprotocol
 
-from tests.gateway.mira.conftest import SERVER_KEY
+from tests.gateway.mira.conftest import SERVER_KEY, key_of
 from tests.gateway.mira.listening import Listener, listening
 from tests.gateway.synapse.serving import serving
 from tests.surfaces.callers import PROGRAM, environment
@@ -171,12 +170,6 @@ async def test_6_what_was_erased_is_not_told_again(plain_url: str) -> None:
             await again.hear("synced")
             assert [event["type"] for event in again.heard].count("tool_result") == 2
             assert "mermaid" not in json.dumps(again.heard)
-
-
-def key_of(home: Path, name: str, scopes: str) -> str:
-    command = [*PROGRAM, "keys", "create", "--name", name, "--scopes", scopes, "--json"]
-    done = subprocess.run(command, env=environment(home), capture_output=True, text=True, timeout=60, check=True)
-    return json.loads(done.stdout)["key"]
 
 
 async def test_6_each_key_hears_its_own_calls_until_it_is_revoked(url: str, home: Path) -> None:
