@@ -240,7 +240,8 @@ class CodeService:
 
     async def facts(self, loaded: Loaded, path: str) -> FileFacts:
         """What one file says."""
-        from recollect.codebase.digest import VERSION, unpacked_facts
+        from recollect.codebase.digest import VERSION
+        from recollect.codebase.packed_facts import unpacked_facts
 
         if path not in loaded.facts:
             row = loaded.corpus.row_of.get(path)
@@ -433,7 +434,8 @@ def _definitions(loaded: Loaded, name: str, limit: int, signals: Mapping[int, Ma
 
 
 def _all_unpacked(packed: Mapping[Content, bytes]) -> "dict[Content, Digest]":
-    from recollect.codebase.digest import Digest, LateFacts, unpacked_searchable
+    from recollect.codebase.digest import Digest, unpacked_searchable
+    from recollect.codebase.packed_facts import LateFacts
 
     return {
         content: Digest(
