@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 
 from recollect.codebase.bags.bag import WORTH_OF_NAMES
-from recollect.codebase.digest import digest, unpacked, unpacked_facts
+from recollect.codebase.digest import digest, unpacked
 from recollect.codebase.garbage import uncollected
+from recollect.codebase.packed_facts import unpacked_facts
 from recollect.codebase.words import words_of
 from recollect.domain.code import Language
 from recollect.storage.derived.token_segments import token

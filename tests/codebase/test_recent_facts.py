@@ -2,7 +2,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
-from recollect.codebase.digest import VERSION, digest, facts_in
+from recollect.codebase.digest import VERSION, digest
+from recollect.codebase.packed_facts import facts_in
 from recollect.codebase.recent_facts import RecentFacts
 from recollect.domain.code import Language
 from recollect.storage.code import CodeStore, Content

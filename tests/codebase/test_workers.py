@@ -9,8 +9,9 @@ import anyio
 import pytest
 
 from recollect.codebase import workers as module
-from recollect.codebase.digest import digest, unpacked_facts, unpacked_searchable
+from recollect.codebase.digest import digest, unpacked_searchable
 from recollect.codebase.discovery.contents import blob_id
+from recollect.codebase.packed_facts import unpacked_facts
 from recollect.codebase.workers import TOO_LONG, Read, Unread, Workers
 from recollect.domain.code import FileFacts, Language, Problem
 from recollect.domain.errors import Unavailable

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from recollect.codebase.lines import line_starts
 from recollect.domain.code import FileFacts, Span, Symbol
 
 # In bytes. Neighbours are put together up to the first; only what is larger than the second is cut where no
@@ -46,24 +47,12 @@ def chunks_of(content: bytes, facts: FileFacts) -> list[Chunk]:
 
     Each begins where a definition of a few lines does, with what is said above it, and small neighbours are one part.
     """
-    lines = _line_starts(content)
+    lines = line_starts(content)
     units = _along_definitions(content, lines, facts.symbols) if facts.symbols else _windows(content, lines)
     pieces = (piece for unit in units for piece in _small_enough(content, lines, unit))
     joined = _joined(pieces) if facts.symbols else pieces
     spans = [span for piece in joined if (span := _trimmed(content, lines, piece))]
     return _named(spans, lines, facts.symbols)
-
-
-def _line_starts(content: bytes) -> list[int]:
-    """Where each line begins, and the end of the file."""
-    starts = [0]
-    found = content.find(b"\n")
-    while found >= 0:
-        starts.append(found + 1)
-        found = content.find(b"\n", found + 1)
-    if starts[-1] != len(content):
-        starts.append(len(content))
-    return starts
 
 
 # -- where to cut ----------------------------------------------------------------------------------

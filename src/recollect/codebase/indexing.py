@@ -265,7 +265,8 @@ class Indexer:
 
     async def _read(self, snapshot: Snapshot, files: Sequence[SourceFile], reporter: Reporter) -> dict[Content, str]:
         """Digest the contents of these that nobody digested before; those that cannot be had, and why."""
-        from recollect.codebase.digest import VERSION, callables_in
+        from recollect.codebase.digest import VERSION
+        from recollect.codebase.packed_facts import callables_in
 
         wanted = {Content(file.blob, file.language): file for file in files}
         known = await self.store.known(VERSION, [*wanted])
@@ -295,8 +296,9 @@ class Indexer:
 
     async def facts(self, files: Iterable[IndexedFile]) -> dict[str, FileFacts]:
         """What each of these files says."""
-        from recollect.codebase.digest import VERSION, unpacked_facts
+        from recollect.codebase.digest import VERSION
         from recollect.codebase.garbage import uncollected
+        from recollect.codebase.packed_facts import unpacked_facts
 
         wanted = {file.path: file.content for file in files}
         known: dict[Content, FileFacts] = {}

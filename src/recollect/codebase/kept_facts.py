@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import cast
 
-from recollect.codebase.digest import LateFacts
+from recollect.codebase.packed_facts import LateFacts
 from recollect.domain.code import FileFacts
 from recollect.storage.code import Content
 

@@ -87,7 +87,7 @@ class Linker:
 
     async def _unlinked(self, contents: Mapping[str, Content], problem: str) -> tuple[dict[str, KeptEdges], Counts]:
         """What can be told of files whose uses are not resolved."""
-        from recollect.codebase.digest import unpacked_facts
+        from recollect.codebase.packed_facts import unpacked_facts
 
         counts, paths = Counts(problem=problem), defaultdict[Content, list[str]](list)
         for path, content in contents.items():
@@ -104,7 +104,7 @@ class Linker:
             yield await self.fresh.of(part, self.store)
 
     async def _facts(self, contents: Mapping[str, Content]) -> dict[str, FileFacts]:
-        from recollect.codebase.digest import unpacked_facts
+        from recollect.codebase.packed_facts import unpacked_facts
 
         known: dict[Content, FileFacts] = {}
         async for batch in self._batches(contents):
@@ -118,11 +118,12 @@ class Linker:
         known: Mapping[str, Content],
         contents: Mapping[str, Content],
     ) -> Linked:
-        from recollect.codebase.digest import VERSION, unpacked_facts
+        from recollect.codebase.digest import VERSION
         from recollect.codebase.graph.definitions import last_name
         from recollect.codebase.graph.manifests import NAMES, differ
         from recollect.codebase.graph.mending import mended
         from recollect.codebase.kept_facts import KeptFacts
+        from recollect.codebase.packed_facts import unpacked_facts
 
         leading = await self._edges(before.id, [*await self.store.leading_to(before.id, changed), *changed])
         # What the changed files led to is most of what they lead to now.

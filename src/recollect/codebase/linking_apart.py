@@ -33,7 +33,7 @@ async def linked_apart(
     contents: Mapping[str, Content], batches: AsyncIterable[Mapping[Content, bytes]], memory_bytes: int
 ) -> tuple[Mapping[str, KeptEdges], Counts]:
     """What the uses in these files lead to; the batches are the digests of their contents."""
-    from recollect.codebase.digest import facts_in
+    from recollect.codebase.packed_facts import facts_in
 
     paths = [*contents]
     process = await anyio.open_process(
@@ -79,8 +79,8 @@ async def _frame(reading: BufferedByteReceiveStream) -> bytes:
 
 def serve() -> None:
     """Answer on standard output what the files lead to whose facts are told on standard input."""
-    from recollect.codebase.digest import LateFacts
     from recollect.codebase.graph.resolving import resolver
+    from recollect.codebase.packed_facts import LateFacts
 
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no answer

@@ -18,7 +18,8 @@ class RecentFacts:
 
     async def of(self, contents: Iterable[Content], store: CodeStore) -> Mapping[Content, bytes]:
         """Those of these contents, as far as there are any; what is not known is taken out of the store."""
-        from recollect.codebase.digest import VERSION, facts_in
+        from recollect.codebase.digest import VERSION
+        from recollect.codebase.packed_facts import facts_in
 
         wanted = [*dict.fromkeys(contents)]
         found = {content: self._known[content] for content in wanted if content in self._known}

@@ -247,7 +247,8 @@ class CodeService:
 
     async def facts(self, loaded: Loaded, path: str) -> FileFacts:
         """What one file says."""
-        from recollect.codebase.digest import VERSION, unpacked_facts
+        from recollect.codebase.digest import VERSION
+        from recollect.codebase.packed_facts import unpacked_facts
 
         if path not in loaded.facts:
             row = loaded.corpus.row_of.get(path)
@@ -426,11 +427,13 @@ def _definitions(loaded: Loaded, name: str, limit: int, signals: Mapping[int, Ma
     parts: list[_Part] = []
     for row in loaded.names.find(name)[:limit]:
         file, line = int(symbols.files[row]), int(symbols.lines[row])
-        own = np.flatnonzero(chunks.files == file)
-        inside = own[(chunks.spans[own, 2] <= line) & (line <= chunks.spans[own, 3])]
+        # The chunks of a file are neighbours.
+        first_own, behind = np.searchsorted(chunks.files, [file, file + 1]).tolist()
+        own = chunks.spans[first_own:behind]
+        inside = np.flatnonzero((own[:, 2] <= line) & (line <= own[:, 3]))
         start, end, first, last = map(int, symbols.spans[row])
         if len(inside):
-            after = chunks.spans[own[own >= inside[0]]]
+            after = own[int(inside[0]) :]
             enough = after[min(int(np.searchsorted(after[:, 1], start + SHOWN_BYTES)), len(after) - 1)]
             end, last = min(end, int(enough[1])), min(last, int(enough[3]))
         parts.append(_Part(file, Span(start, end, first, last), row, 1.0, {**signals.get(file, {}), "defines": 1.0}))
@@ -438,7 +441,8 @@ def _definitions(loaded: Loaded, name: str, limit: int, signals: Mapping[int, Ma
 
 
 def _all_unpacked(packed: Mapping[Content, bytes]) -> "dict[Content, Digest]":
-    from recollect.codebase.digest import Digest, LateFacts, unpacked_searchable
+    from recollect.codebase.digest import Digest, unpacked_searchable
+    from recollect.codebase.packed_facts import LateFacts
 
     return {
         content: Digest(
@@ -460,11 +464,14 @@ def unknown_file(path: str, loaded: Loaded) -> NotFound:
 def _extract(content: bytes, span: Span, context_lines: int) -> Extract:
     if b"PRIVATE KEY" in content:  # of which a part does not show what it is
         content = hidden(content)
+    text = masked(content[span.start : span.end].decode("utf-8", "replace"))
+    if not context_lines:
+        return Extract(span, "", text, "")
     lines = content.split(b"\n")
     first, last = max(0, span.first_line - 1), min(len(lines), span.last_line)
     before = lines[max(0, first - context_lines) : first]
     after = lines[last : last + context_lines]
-    return Extract(span, _text(before), masked(content[span.start : span.end].decode("utf-8", "replace")), _text(after))
+    return Extract(span, _text(before), text, _text(after))
 
 
 def _text(lines: Sequence[bytes]) -> str:

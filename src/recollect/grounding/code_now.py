@@ -194,7 +194,8 @@ class CodeNow:
         return {file.path: (file.content.blob, await code.content(loaded, file)) for file in files}
 
     async def _facts(self, record: IndexRecord, blob: str, path: str, content: bytes) -> FileFacts:
-        from recollect.codebase.digest import VERSION, unpacked_facts
+        from recollect.codebase.digest import VERSION
+        from recollect.codebase.packed_facts import unpacked_facts
 
         wanted = Content(blob, await self._language(record, path, content))
         if wanted in self._known:

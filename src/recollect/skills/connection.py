@@ -45,6 +45,8 @@ class Connection:
     def __init__(self, skill: str, process: SkillProcess | None) -> None:
         self.process = process
         self.ended = anyio.Event()
+        self.let_go = anyio.Event()
+        """Set when nobody can get hold of it any more."""
         self.tools_changed = anyio.Event()
         self.is_watched = anyio.Event()
         """Set when no change of its tools can be missed any more."""

@@ -115,14 +115,18 @@ class SkillLife:
         async with self._starting:
             if self._stop.is_set():  # it is being ended; whoever comes now gets a new one
                 await self._ended.wait()
-            if self._connection is not None:
-                return self._connection
-            if not self._alive:
+            if (ended := self._connection) is not None:
+                if not ended.ended.is_set():
+                    return ended
+                await ended.let_go.wait()  # so that nobody is given a program that is gone
+            if self._alive:  # it is started again, or will not be
+                await self._settled.wait()
+            if self._connection is None:
                 self._refuse_while_paused()
                 await self._make_room(self)
                 self._alive, self._settled, self._stop, self._ended = True, anyio.Event(), anyio.Event(), anyio.Event()
                 self._tasks.start_soon(self._live)
-            await self._settled.wait()
+                await self._settled.wait()
             if self._connection is not None:
                 return self._connection
             raise self._failure or self._unavailable("was stopped while it started", "stopped")
@@ -191,8 +195,11 @@ class SkillLife:
                 watching.start_soon(self._relearn, connection)
                 self._connection, was_connected = connection, True
                 self._settled.set()
-                await _first_of(connection.ended, self._stop)
-                self._connection, self._settled = None, anyio.Event()
+                try:
+                    await _first_of(connection.ended, self._stop)
+                finally:
+                    self._connection, self._settled = None, anyio.Event()
+                    connection.let_go.set()
                 watching.cancel_scope.cancel()
         except Exception as error:  # whatever a foreign program makes of the protocol ends this session only
             problem = _leaf(error)

@@ -35,19 +35,19 @@ async def messages(
     async def read() -> None:
         lines = _Lines(process, max_message_bytes)
         try:
-            async with incoming:
-                while (line := await lines.next()) is not None:
-                    try:
-                        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-                    except ValueError:
-                        lines.pass_over(line)
-                        continue
-                    listener.heard += 1
-                    await incoming.send(SessionMessage(message))
+            while (line := await lines.next()) is not None:
+                try:
+                    message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+                except ValueError:
+                    lines.pass_over(line)
+                    continue
+                listener.heard += 1
+                await incoming.send(SessionMessage(message))
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             pass  # nobody listens any more
         finally:
-            listener.ended.set()
+            listener.ended.set()  # first: whose calls fail because the stream ends must find it so
+            incoming.close()
 
     async def write() -> None:
         async with unsent:

@@ -88,9 +88,9 @@ class Compiled:
         written, defined = "\n".join(texts).encode("ascii"), "\n".join(names).encode("ascii")
         text_ends, name_ends = _ends(texts), _ends(names)
         size = call["read"](counter, len(texts), written, text_ends.ctypes.data, defined, name_ends.ctypes.data)
-        unknown = ctypes.create_string_buffer(_good(size))
-        call["unknown"](counter, unknown)
-        stems = "".join([stem_of(part) + "\n" for part in unknown.raw.decode("ascii").split("\n")[:-1]])
+        unknown = np.empty(_good(size), dtype=np.uint8)
+        call["unknown"](counter, unknown.ctypes.data)
+        stems = "".join([stem_of(part) + "\n" for part in unknown.tobytes().decode("ascii").split("\n")[:-1]])
         _good(call["told"](counter, stems.encode("ascii"), len(stems)))
 
     def _counted(self, count: int, others: "_Numbers", pieces: "_Numbers") -> Bag:
@@ -156,7 +156,7 @@ def _function(library: ctypes.CDLL, name: str) -> Callable[..., Any]:
 
 def _ends(texts: Sequence[str]) -> NDArray[np.int64]:
     """Where each ends when they stand one after the other, with one sign between two."""
-    return np.fromiter(accumulate(len(text) + 1 for text in texts), np.int64, len(texts)) - 1
+    return np.fromiter(accumulate(map(len, texts)), np.int64, len(texts)) + np.arange(len(texts))
 
 
 def _good(answer: int) -> int:

@@ -193,7 +193,8 @@ def _contents(
 
 async def _facts(code: CodeService, files: Iterable[tuple[SourceFile, bytes]]) -> dict[Content, FileFacts]:
     """What these contents say; those that no index has are read now."""
-    from recollect.codebase.digest import VERSION, unpacked_facts
+    from recollect.codebase.digest import VERSION
+    from recollect.codebase.packed_facts import unpacked_facts
 
     wanted = {Content(file.blob, file.language): content for file, content in files}
     packed = dict(await code.store.digests(VERSION, list(wanted)))

@@ -42,6 +42,11 @@ class Named:
         self._searched = facts if isinstance(facts, Searched) else None
         self._found: dict[str, Sequence[Place]] = {}
 
+    def prepare(self) -> None:
+        """Do now what else the first question would wait for, and each process that is asked one."""
+        if self._searched is None:
+            _ = self._all
+
     def get(self, name: str) -> Sequence[Place]:
         if self._searched is None:
             return self._all.get(name, ())

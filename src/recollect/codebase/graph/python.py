@@ -81,6 +81,7 @@ class _Projection:
         self._facts = facts
         self._symbols: dict[str, dict[int, int]] = {}
         self._methods = Named(facts, [Language.PYTHON], [SymbolKind.METHOD])
+        self._methods.prepare()
 
     def edges(self, path: str, calls: Sequence[Call]) -> FileEdges:
         facts = self._facts[path]

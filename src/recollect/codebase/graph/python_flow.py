@@ -4,10 +4,11 @@ import ast
 import re
 import warnings
 from collections import defaultdict
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_json
+
+from recollect.codebase.lines import python_line_starts
 
 if TYPE_CHECKING:
     from tree_sitter import Node as SyntaxNode
@@ -124,9 +125,7 @@ class _Reading:
     """One walk through a file's syntax: bodies in their order, function bodies after what they are in."""
 
     def __init__(self, content: bytes) -> None:
-        # Lines are counted from 1; a mark at the beginning is before the first.
-        self._starts = [0, *accumulate(map(len, content.splitlines(keepends=True)), initial=0)]
-        self._starts[1] = 3 if content.startswith(b"\xef\xbb\xbf") else 0
+        self._starts = python_line_starts(content)
         self._nodes: list[tuple[Any, ...]] = [("?",)]
         self._interned: dict[tuple[Any, ...], int] = {}
         self._scopes: list[_Scope] = []

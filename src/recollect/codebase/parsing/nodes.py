@@ -13,6 +13,7 @@ from itertools import accumulate
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Protocol
 
+from recollect.codebase.lines import line_starts
 from recollect.codebase.parsing.languages import grammar_of
 from recollect.domain.code import Import, Language, Problem, Span, Symbol, SymbolKind, Use, UseKind
 
@@ -108,7 +109,7 @@ class Findings:
         """The first byte of each line."""
         if b"\r" in self.content:
             return [0, *accumulate(len(line) + 1 for line in self.content.split(b"\n"))][:-1]
-        return [0, *accumulate(map(len, self.content.splitlines(keepends=True)))]
+        return line_starts(self.content)
 
     def line_at(self, byte: int) -> int:
         """The line, counted from 1, that a byte is on."""

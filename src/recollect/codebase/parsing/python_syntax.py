@@ -4,9 +4,9 @@ import ast
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import accumulate
 from typing import Any
 
+from recollect.codebase.lines import python_line_starts
 from recollect.codebase.parsing.nodes import LONGEST_CHAIN, LONGEST_SIGNATURE, Findings, uncommented
 from recollect.codebase.parsing.python_forms import (
     DOCUMENTED_BELOW,
@@ -65,9 +65,7 @@ class _Reading:
         self._found = Findings(content, Language.PYTHON)
         self._content = content
         self._uses = self._found.uses
-        # Lines are counted from 1; a mark at the beginning is before the first.
-        self._starts = [0, *accumulate(map(len, content.splitlines(keepends=True)), initial=0)]
-        self._starts[1] = 3 if content.startswith(b"\xef\xbb\xbf") else 0
+        self._starts = python_line_starts(content)
         self._scope = Scope(None)
         self._container = -1
         self._floor = 0

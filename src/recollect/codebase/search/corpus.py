@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.codebase.bags.bags import vectors_of
-from recollect.codebase.digest import Digest, Outline, outline_of
+from recollect.codebase.digest import Digest
+from recollect.codebase.packed_facts import Outline, outline_of
 from recollect.codebase.path_text import path_from, path_text
 from recollect.codebase.search.places import Places
 from recollect.codebase.search.word_index import WordIndex, as_bytes, from_bytes

@@ -36,11 +36,12 @@ _FIRST = (
     SymbolKind.SIGNATURE,
     SymbolKind.SECTION,
 )
-_ORDER = {kind: place for place, kind in enumerate(_FIRST)}
+_ORDERS = np.array([_FIRST.index(kind) for kind in KINDS])
+"""The place of each kind among them."""
 _LOWER = FileTrait.TEST | FileTrait.EXAMPLE | FileTrait.VENDORED | FileTrait.GENERATED | FileTrait.DOCUMENTATION
 LENGTHS_APART = 4
-# A table of all names takes as long as looking through them so often.
-OFTEN = 30
+# Of two definitions with more lines than this neither is the longer one.
+LONG = 200
 
 
 class Names:
@@ -48,7 +49,6 @@ class Names:
 
     def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus
-        self._asked = 0
         self._living = corpus.alive[corpus.symbols.files] if len(corpus.names) else np.empty(0, dtype=np.bool_)
 
     @cached_property
@@ -63,13 +63,15 @@ class Names:
         return [*map(str.lower, self._corpus.names)]
 
     def _called(self, name: str) -> list[int]:
-        self._asked += 1
-        return self._rows.get(name, []) if self._asked > OFTEN else self._among(self._corpus.names, name)
+        names = self._corpus.names
+        # Names that are one word as a whole are few, and the same name is the same word.
+        return [row for row in self._corpus.definitions_of(name_words(name)[-1]).tolist() if names[row] == name]
 
-    def _among(self, names: Sequence[str], name: str) -> list[int]:
+    def _called_in_any_case(self, name: str) -> list[int]:
+        lowered, names = name.lower(), self._lowered
         found, row = list[int](), -1
-        for _ in range(names.count(name)):
-            row = names.index(name, row + 1)
+        for _ in range(names.count(lowered)):
+            row = names.index(lowered, row + 1)
             found.append(row)
         return [row for row in found if self._living[row]]
 
@@ -85,9 +87,9 @@ class Names:
             return []
         found = self._called(parts[-1])
         if not found and not exactly:
-            found = self._among(self._lowered, parts[-1].lower())
+            found = self._called_in_any_case(parts[-1])
         fitting = [row for row in found if self._is_within(row, parts[:-1]) and self._is_in(row, path)]
-        return sorted(fitting, key=self._rank)
+        return self._ranked(fitting)
 
     def similar(self, name: str, limit: int = 5) -> list[str]:
         """Names that there are and that somebody may have meant."""
@@ -139,14 +141,17 @@ class Names:
         own = self._corpus.files[int(self._corpus.symbols.files[row])].path
         return not path or own == path or own.endswith(f"/{path}")
 
-    def _rank(self, row: int) -> tuple[int, int, int, str, int]:
-        corpus = self._corpus
-        file = corpus.files[int(corpus.symbols.files[row])]
-        first, last = corpus.symbols.spans[row][2:].tolist()
-        return (
-            bool(file.traits & _LOWER),
-            _ORDER[self.kind(row)],
-            -min(last - first, 200),
-            file.path,
-            row,
-        )
+    def _ranked(self, rows: Sequence[int]) -> list[int]:
+        """These definitions, likeliest first."""
+        if len(rows) < 2:
+            return [*rows]
+        files, symbols = self._corpus.files, self._corpus.symbols
+        owners: list[int] = symbols.files[rows].tolist()
+        orders: list[int] = _ORDERS[symbols.kinds[rows]].tolist()
+        spans = symbols.spans[rows]
+        lines: list[int] = np.minimum(spans[:, 3] - spans[:, 2], LONG).tolist()
+        keys = [
+            (bool(files[owner].traits & _LOWER), order, -long, files[owner].path, row)
+            for owner, order, long, row in zip(owners, orders, lines, rows, strict=True)
+        ]
+        return [row for *_, row in sorted(keys)]

@@ -1,0 +1,16 @@
+"""Definitions by their names."""
+
+from recollect.codebase.graph.definitions import Named, Place
+from recollect.codebase.parsing.reading import read_facts
+from recollect.domain.code import FileFacts, Language, SymbolKind
+
+
+def test_what_was_prepared_is_found_without_reading_the_facts_again() -> None:
+    code = b"class Cart:\n    def total(self):\n        pass\n\n\ndef total():\n    pass\n"
+    facts: dict[str, FileFacts] = {"cart.py": read_facts(code, Language.PYTHON)}
+    prepared = Named(facts, [Language.PYTHON], [SymbolKind.METHOD])
+    prepared.prepare()
+    late = Named(facts, [Language.PYTHON], [SymbolKind.METHOD])
+    assert late.get("total") == [Place("cart.py", 1)]
+    facts.clear()
+    assert prepared.get("total") == late.get("total")

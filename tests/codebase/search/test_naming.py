@@ -1,0 +1,75 @@
+"""Definitions by their names: found among those that are the same word, and the likeliest first."""
+
+import random
+
+from recollect.codebase.digest import digest
+from recollect.codebase.discovery.traits import traits_by_path
+from recollect.codebase.search.corpus import Corpus
+from recollect.codebase.search.naming import Names
+from recollect.domain.code import Language
+from recollect.storage.code import Content, IndexedFile
+
+SPELLINGS = (
+    "root_model",
+    "RootModel",
+    "rootModel",
+    "rootmodel",
+    "ROOT_MODEL",
+    "_root_model",
+    "Größe",
+    "größe",
+    "x" * 200,
+)
+
+
+def put(corpus: Corpus, files: dict[str, str]) -> Corpus:
+    corpus.put(
+        (
+            IndexedFile(path, Content(str(hash(text)), Language.PYTHON), len(text), traits_by_path(path), False, 1),
+            digest(text.encode(), Language.PYTHON),
+        )
+        for path, text in files.items()
+    )
+    return corpus
+
+
+def at(corpus: Corpus, rows: list[int]) -> list[str]:
+    return [f"{corpus.files[int(corpus.symbols.files[row])].path}:{corpus.symbols.lines[row]}" for row in rows]
+
+
+def test_a_name_is_found_as_it_is_written_among_those_that_are_the_same_word() -> None:
+    names = [name for name in SPELLINGS for _ in range(2)]
+    random.Random(7).shuffle(names)
+    corpus = put(Corpus(), {f"m{place}.py": f"def {name}():\n    pass\n" for place, name in enumerate(names)})
+    corpus = put(corpus, {"m0.py": "def other():\n    pass\n"})  # what it was before is there no more
+    for name in SPELLINGS:
+        expected = [f"m{place}.py:1" for place, own in enumerate(names) if own == name and place]
+        assert sorted(at(corpus, Names(corpus).find(name))) == sorted(expected)
+
+
+def test_upper_and_lower_case_count_only_if_that_finds_any() -> None:
+    corpus = put(Corpus(), {"a.py": "class RootModel:\n    pass\n", "b.py": "def rootmodel():\n    pass\n"})
+    names = Names(corpus)
+    assert at(corpus, names.find("rootmodel")) == ["b.py:1"]
+    assert at(corpus, names.find("ROOTMODEL")) == ["a.py:1", "b.py:1"]
+    assert names.find("ROOTMODEL", exactly=True) == []
+
+
+def test_of_definitions_of_one_name_the_likeliest_comes_first() -> None:
+    body = "    pass\n"
+    corpus = put(
+        Corpus(),
+        {
+            "tests/test_run.py": f"class run:\n{body}",
+            "b.py": f"def run():\n{body}",
+            "a.py": f"def run():\n{body}",
+            "c.py": f"def run():\n{body * 2}",
+            "long.py": f"class Job:\n    def run(self):\n{'        pass' + chr(10)}",
+            "d.py": f"class run:\n{body}",
+            "e.py": "run = 1\n",
+            "f.py": f"def run():\n{body * 300}\n\ndef run():\n{body * 400}",
+        },
+    )
+    assert at(corpus, Names(corpus).find("run")) == [
+        "d.py:1", "f.py:1", "f.py:304", "c.py:1", "a.py:1", "b.py:1", "long.py:2", "e.py:1", "tests/test_run.py:1",
+    ]  # fmt: skip

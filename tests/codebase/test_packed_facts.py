@@ -1,0 +1,29 @@
+"""Facts come out of a packed digest without what else is needed to make one."""
+
+import subprocess
+import sys
+
+from recollect.codebase.digest import digest
+from recollect.codebase.packed_facts import LateFacts, callables_in, facts_in, outline_of, unpacked_facts
+from recollect.domain.code import Language
+
+CODE = b"import os\n\n\nclass Cart:\n    def total(self):\n        return os.getpid()\n\n\ndef load(): ...\n"
+
+
+def test_facts_are_had_of_their_part_of_a_digest_and_one_by_one() -> None:
+    made = digest(CODE, Language.PYTHON)
+    packed = made.packed()
+    assert unpacked_facts(facts_in(packed)) == made.facts
+    late = LateFacts(Language.PYTHON, lambda: facts_in(packed))
+    assert (late.symbols, late.uses, late.imports) == (made.facts.symbols, made.facts.uses, made.facts.imports)
+    assert (late.flow, late.lines) == (made.facts.flow, made.facts.lines)
+    assert outline_of(late).names == [symbol.name for symbol in made.facts.symbols]
+    assert callables_in(packed) == ["load", "total"]
+
+
+def test_who_resolves_uses_does_not_wait_for_numpy() -> None:
+    program = (
+        "import sys; from recollect.codebase import linking_apart, packed_facts;"
+        "from recollect.codebase.graph import javascript, names, python, resolving; sys.exit('numpy' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-P", "-c", program], check=True)
