@@ -268,7 +268,7 @@ def test_125_hooks_over_http_answer_the_same(home: Path, folder: Path, served: s
     ).json()
     assert [one["tool"] for one in history["history"]] == ["Edit"]
     assert post("unheard-of", {}).status_code == 422
-    assert post("permission", [1]).status_code == 422
+    assert post("permission", [1]).status_code == 400
     assert httpx2.post(f"{served}/v1/hooks/stop", content=b"{").status_code == 400
     assert post("post-tool-use", used | {"duration_ms": 1e300}).json() == {}
     log = httpx2.post(f"{served}/v1/tools/audit_log", json={"kind": "verdict"}).json()

@@ -116,6 +116,33 @@ def test_015_another_familys_jobs_are_not_there_for_a_key(http: httpx2.Client, h
     assert job["job_id"] not in [found["job_id"] for found in listed[1]]
 
 
+def test_015_a_key_reads_no_memories_by_way_of_sessions(http: httpx2.Client, home: Path) -> None:
+    every = told(home, "create", "--name", "confiding")["key"]
+    some = told(home, "create", "--name", "looking", "--scopes", "sessions,projects:read")["key"]
+    folder = home / "confidence"
+    folder.mkdir()
+    confided = "The vault opens at heliotrope."
+
+    def call(tool: str, key: str, **arguments: Any) -> str:
+        headers = {**bearer(key), "Recollect-Client": "confidant"}
+        answer = http.post(f"/v1/tools/{tool}", json=arguments, headers=headers)
+        assert answer.status_code == 200, answer.text
+        return answer.text
+
+    session = json.loads(call("session_start", every, project_path=str(folder)))["session"]["id"]
+    call("remember", every, content=confided, session_id=session)
+    looks = {"project": str(folder), "session_id": session}
+    for tool, arguments in (
+        ("session_history", {"action": "get_history", **looks}),
+        ("export_session", looks),
+        ("session_start", {"project_path": str(folder), "session_id": session}),
+    ):
+        assert confided in call(tool, every, **arguments)
+        seen = call(tool, some, **arguments)
+        assert "heliotrope" not in seen
+        assert ('"withheld":true' in seen) == (tool != "session_start")
+
+
 def test_013_a_revoked_key_stops_at_once_on_rest_and_on_mcp(http: httpx2.Client, home: Path) -> None:
     key = told(home, "create", "--name", "short")["key"]
 

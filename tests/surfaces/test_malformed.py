@@ -15,7 +15,7 @@ from typing import Any
 import httpx2
 import pytest
 from websockets.asyncio.client import connect
-from websockets.exceptions import ConnectionClosed, WebSocketException
+from websockets.exceptions import ConnectionClosed
 
 from tests.surfaces.callers import PROGRAM, environment, server
 
@@ -27,6 +27,7 @@ HEADS = (b"GET", b"POST", b"PUT", b"OPTIONS", b"TRACE", b"G\x00T", b"\xff\xfe", 
 PATHS = (
     *("/health", "/v1/tools", "/v1/tools/recall", "/v1/tools/remember", "/mcp", "/v1/mimo/ask", "/v1/mimo/tool"),
     *("/v1/chat/completions", "/v1/embeddings", "/v1/responses", "/v1/models", "/v1/hooks/permission", "/metrics"),
+    *("/api/recall", "/api/memories", "/api/chat", "/api/chat/stream", "/api/broadcast", "/api/index", "/ws"),
     *("/v1/resources?uri=recollect%3A%2F%2Fx", "/v1/jobs/none", "/cortex/websocket", "/openapi.json", "/none"),
 )
 HEADERS = (
@@ -129,6 +130,15 @@ def exchange(address: tuple[str, int], request: bytes) -> bytes:
     return bytes(received)
 
 
+def commands(chance: random.Random) -> Iterator[str | bytes]:
+    """For Mira's event stream."""
+    body_of = bodies(chance)
+    kinds = ("ping", "pong", "sync", "cancel", "tool_start", "", "none")
+    while True:
+        named = {"type": chance.choice(kinds), "last_event_id": strange_value(chance), "call_id": strange_value(chance)}
+        yield chance.choice([json.dumps(named), next(body_of), next(body_of).decode("utf-8", "replace")])
+
+
 def frames(chance: random.Random) -> Iterator[str | bytes]:
     body_of = bodies(chance)
     events = ("phx_join", "query", "call", "interrupt", "subscribe", "heartbeat", "phx_leave", "none", "")
@@ -147,27 +157,40 @@ def frames(chance: random.Random) -> Iterator[str | bytes]:
 
 
 async def send_frames(url: str, key: str, count: int, chance: random.Random) -> str:
-    """All that was heard; a socket that the server closed is opened again. Some have no key."""
+    """All that was heard over the live channel; a socket that the server closed is opened again. Some have no key."""
+    join = json.dumps(["1", "1", "cortex:mine", "phx_join", {}])
+    asked = json.dumps(["1", "q", "cortex:mine", "query", {"q": "What is the code?", "ref": "q"}])
+    last = json.dumps([None, "last", "phoenix", "heartbeat", {}])
     heard: list[str] = []
-    frame_of, sent = frames(chance), 0
-    while sent < count:
+    attacks = islice(frames(chance), count)
+    while some := [*islice(attacks, 20)]:
         headers = {"Authorization": f"Bearer {key}"} if chance.random() < 0.8 else {}
-        async with connect(url, proxy=None, ping_interval=None, additional_headers=headers) as opened:
-            try:
-                await opened.send(json.dumps(["1", "1", "cortex:mine", "phx_join", {}]))
-                await opened.send(
-                    json.dumps(["1", "q", "cortex:mine", "query", {"q": "What is the code?", "ref": "q"}])
-                )
-                for _ in range(min(20, count - sent)):
-                    sent += 1
-                    await opened.send(next(frame_of))
-                # A heartbeat is answered after all that was sent before it.
-                await opened.send(json.dumps([None, "last", "phoenix", "heartbeat", {}]))
-                while '"last"' not in (answer := str(await opened.recv())):
-                    heard.append(answer)
-            except (ConnectionClosed, WebSocketException) as end:
-                heard.append(str(end))
+        heard += await exchange_frames(url, headers, [join, asked, *some, last], '"last"')
     return "\n".join(heard)
+
+
+async def send_commands(url: str, key: str, count: int, chance: random.Random) -> str:
+    """The same over Mira's event stream, which is closed to whoever has no key."""
+    heard: list[str] = []
+    attacks = islice(commands(chance), count)
+    while some := [*islice(attacks, 15)]:
+        ping = json.dumps({"type": "ping"})
+        heard += await exchange_frames(url, {"Authorization": f"Bearer {key}"}, [*some, ping], '"pong"')
+    return "\n".join(heard)
+
+
+async def exchange_frames(
+    url: str, headers: dict[str, str], sent: list[str | bytes] | list[str], last: str
+) -> list[str]:
+    """What is heard until the answer to the last, which comes after all others."""
+    heard: list[str] = []
+    async with connect(url, proxy=None, ping_interval=None, additional_headers=headers) as opened:
+        with suppress(ConnectionClosed):
+            for frame in sent:
+                await opened.send(frame)
+            while last not in (answer := str(await opened.recv())):
+                heard.append(answer)
+    return heard
 
 
 def raw_frames(chance: random.Random) -> Iterator[bytes]:
@@ -217,13 +240,16 @@ def test_019_nothing_malformed_breaks_the_server_or_tells_what_is_anothers(
         raw = raw_frames(chance)
         answers += [exchange(address, UPGRADE + next(raw)) for _ in range(OF_EACH // 4)]
         socket_url = f"ws://{host}:{port}/cortex/websocket?vsn=2.0.0"
+        events_url = f"ws://{host}:{port}/ws"
         heard = asyncio.run(send_frames(socket_url, narrow_key, OF_EACH, chance))
+        heard += asyncio.run(send_commands(events_url, narrow_key, OF_EACH, chance))
         everything = b"\n".join(answers) + heard.encode("utf-8", "surrogatepass")
         for anothers in (ANOTHERS, KEY, "Traceback", "site-packages", str(tmp_path)):
             assert anothers.encode() not in everything, anothers
         # The owner's reach every tool.
         answers += [exchange(address, request) for request in attacks(chance, KEY)]
         heard += asyncio.run(send_frames(socket_url, KEY, OF_EACH, chance))
+        heard += asyncio.run(send_commands(events_url, KEY, OF_EACH, chance))
         assert KEY.encode() not in b"\n".join(answers) + heard.encode("utf-8", "surrogatepass")
 
         statuses = [int(found[1]) for answer in answers if (found := re.match(rb"HTTP/1\.1 (\d{3})", answer))]

@@ -299,6 +299,7 @@ class Application:
         provide_named("recollect.agents.hooks.HookService", self._hooks)
         provide_named("recollect.skills.service.Skills", self._get_skills)
         self.services.provide_ready(AuditLog, self.oversight.audit)
+        self.services.provide_ready(Registry, self.registry)
         provide_named("recollect.monitoring.status.Parts", self._parts)
         self.services.provide_ready(
             Health,

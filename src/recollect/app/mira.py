@@ -84,6 +84,7 @@ class CallsBefore:
         self, caller: Caller, client: str, after: datetime | None, until: datetime, limit: int
     ) -> Sequence[ToolCall]:
         from recollect.memory.sessions import SessionService
+        from recollect.toolkit.withholding import seen_by
         from recollect.tools.sessions import session_history
 
         if not caller.may_call(session_history.family, read_only=True):
@@ -91,9 +92,10 @@ class CallsBefore:
         services = self._application.services
         sessions = await services.get(SessionService)
         project = await (await services.get(ProjectService)).active(client)
-        return await sessions.ended(
+        calls = await sessions.ended(
             project.id if project else None, after or _EVER, until, newest_first=after is None, limit=limit
         )
+        return seen_by(caller, self._application.registry, calls)
 
 
 def _memories_added() -> Mapping[str, Callable[[Any], int]]:

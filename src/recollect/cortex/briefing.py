@@ -80,14 +80,16 @@ class Briefing:
         self._memories = memories
         self._clock = clock
 
-    async def brief(self, project: Project, session: Session, token_budget: int) -> Brief:
+    async def brief(
+        self, project: Project, session: Session, token_budget: int, *, with_memories: bool = True
+    ) -> Brief:
         """What to know of a project in this session, as far as it fits into the budget."""
         page = _Page(token_budget)
         page.write(f"Project: {project.name} ({project.path})")
         recap = await self._recap(page, project.id, project.name, session)
         visibility = Visibility(project.id, session.id)
-        preferred = await self._find(visibility, (Kind.PREFERENCE,), MOST_PREFERENCES)
-        recent = await self._find(visibility, _RECENT_KINDS, RECENT_MEMORIES)
+        preferred = await self._find(visibility, (Kind.PREFERENCE,), MOST_PREFERENCES) if with_memories else ()
+        recent = await self._find(visibility, _RECENT_KINDS, RECENT_MEMORIES) if with_memories else ()
         preferences = page.fill("Preferences:", [(one, _line(one, PREFERENCE_CHARACTERS)) for one in preferred])
         memories = page.fill("Recent memories:", [(one, _line(one, MEMORY_CHARACTERS)) for one in recent])
         return Brief(

@@ -34,13 +34,13 @@ class SessionExporter:
         self._memories = memories
         self._clock = clock
 
-    async def export(self, session: Session) -> SessionExport:
+    async def export(self, session: Session, *, with_memories: bool = True) -> SessionExport:
         calls = await self._sessions.calls(session, newest_first=False, limit=MOST_EXPORTED)
         remembered = await self._memories.page(
             Visibility(session.project_id, session.id),
             MemoryFilter(from_session=session.id),
             newest_first=False,
-            limit=MOST_EXPORTED,
+            limit=MOST_EXPORTED if with_memories else 0,
             offset=0,
         )
         return SessionExport(

@@ -57,6 +57,8 @@ class ToolCall:
     called_at: datetime
     erased: bool = False
     """Whether arguments and result were erased, because a memory that they told of was forgotten."""
+    withheld: bool = False
+    """Whether they are left out because the reader's key does not open the tool."""
 
     @property
     def ended_at(self) -> datetime:

@@ -13,6 +13,7 @@ from recollect.domain.errors import RecollectError
 from recollect.gateway.edge import request_id_of
 from recollect.gateway.http_errors import error_response
 from recollect.gateway.outbox import Outbox, ReaderTooSlow
+from recollect.gateway.refusals import refuse_socket
 
 logger = logging.getLogger("recollect.sockets")
 
@@ -104,9 +105,6 @@ class Socket:
             self.tend()
 
 
-async def refuse_socket(error: RecollectError, scope: Scope, send: Send) -> None:
+async def refuse(error: RecollectError, scope: Scope, send: Send) -> None:
     """Answer as HTTP, before there is a socket."""
-    response = error_response(error, request_id_of(scope))
-    start = {"status": response.status_code, "headers": response.raw_headers}
-    await send({"type": "websocket.http.response.start", **start})
-    await send({"type": "websocket.http.response.body", "body": response.body})
+    await refuse_socket(error_response(error, request_id_of(scope)), scope, send)

@@ -14,6 +14,8 @@ from recollect.memory.projects import ProjectService
 from recollect.memory.sessions import SessionService
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, examples, tool
+from recollect.toolkit.registry import Registry
+from recollect.toolkit.withholding import seen_by
 from recollect.tools.arguments import Label, ProjectReference, shown_client
 from recollect.tools.memory_view import MemoryView, memory_fields
 from recollect.tools.projects import ProjectView, project_view
@@ -24,6 +26,8 @@ EXCERPT_CHARACTERS = 500
 SessionReference = Annotated[
     Label | None, Field(description="The session's id; by default the one that this client is in.")
 ]
+# The family of tools whose keys may read memories.
+MEMORIES = "memory"
 
 
 class SessionView(Result):
@@ -69,6 +73,9 @@ class ToolCallView(Result):
     called_at: datetime
     erased: bool = Field(
         description="Whether arguments and result were erased, because a memory that they told of was forgotten."
+    )
+    withheld: bool = Field(
+        default=False, description="Whether they are left out because your key does not open the tool."
     )
 
 
@@ -217,7 +224,7 @@ async def session_start(
     """
     project = await projects.set(request.project_path, request.name, context.client, context.working_directory)
     session, resumed = await sessions.start(project, context.client, request.session_id)
-    brief = await briefing.brief(project, session, request.token_budget)
+    brief = await briefing.brief(project, session, request.token_budget, with_memories=_reads_memories(context))
     return SessionStartResult(
         session=_session(await briefing.known(session)),
         resumed=resumed,
@@ -239,6 +246,7 @@ async def session_history(
     projects: ProjectService,
     sessions: SessionService,
     briefing: Briefing,
+    registry: Registry,
     context: CallContext,
 ) -> SessionHistoryResult:
     """Look back: the sessions of a project, every call of a tool made in one of them, or the session you are in."""
@@ -253,7 +261,7 @@ async def session_history(
         own = _session(await briefing.known(current)) if current else None
         return SessionHistoryResult(session=own, sessions=[], history=[])
     session = await sessions.get(project_id, request.session_id, context.client)
-    calls = await sessions.calls(session, newest_first=True, limit=request.limit)
+    calls = seen_by(context.caller, registry, await sessions.calls(session, newest_first=True, limit=request.limit))
     return SessionHistoryResult(
         session=_session(await briefing.known(session)), sessions=[], history=[_call(call) for call in calls]
     )
@@ -295,12 +303,16 @@ async def export_session(
     sessions: SessionService,
     briefing: Briefing,
     exporter: SessionExporter,
+    registry: Registry,
     context: CallContext,
 ) -> ExportSessionResult:
-    """Take a session along: what it was, every call of a tool in it, and what was remembered in it."""
+    """Take a session along: what it was, every call of a tool in it, and what was remembered in it.
+
+    A key that does not open memories gets none of them.
+    """
     project = await _project(request.project, projects, context)
     session = await sessions.get(project.id if project else None, request.session_id, context.client)
-    export = await exporter.export(session)
+    export = await exporter.export(session, with_memories=_reads_memories(context))
     return ExportSessionResult(
         session=_session(await briefing.known(session)),
         project=project_view(project) if project else None,
@@ -308,11 +320,15 @@ async def export_session(
             tool_count=session.calls,
             top_tools=[ToolUse(tool=name, calls=calls) for name, calls in session.tools.items()],
         ),
-        history=[_call(call) for call in export.calls],
+        history=[_call(call) for call in seen_by(context.caller, registry, export.calls)],
         memories=[MemoryView(**memory_fields(memory)) for memory in export.memories],
         complete=export.complete,
         exported_at=export.exported_at,
     )
+
+
+def _reads_memories(context: CallContext) -> bool:
+    return context.caller.may_call(MEMORIES, read_only=True)
 
 
 async def _project(reference: str | None, projects: ProjectService, context: CallContext) -> Project | None:
@@ -362,4 +378,5 @@ def _call(call: ToolCall) -> ToolCallView:
         milliseconds=call.milliseconds,
         called_at=call.called_at,
         erased=call.erased,
+        withheld=call.withheld,
     )

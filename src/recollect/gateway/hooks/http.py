@@ -4,7 +4,6 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
@@ -15,7 +14,8 @@ from recollect.gateway.callers import caller_of
 from recollect.gateway.circumstances import address_of
 from recollect.gateway.edge import request_id_of
 from recollect.gateway.hooks.formats import event_named, read_call, written
-from recollect.gateway.http_errors import MalformedBody, error_response
+from recollect.gateway.http_errors import error_response
+from recollect.gateway.requests import body_of, object_of
 from recollect.monitoring.audit.entry import CALLS
 from recollect.monitoring.audit.verdicts import verdict_told
 
@@ -25,7 +25,7 @@ PATH: Final = "/v1/hooks/{event}"
 # What a caller needs to be allowed for each moment: the families of tools that do the same.
 _FAMILIES = {
     HookEvent.PERMISSION: [("permissions", True)],
-    HookEvent.SESSION_START: [("sessions", False)],
+    HookEvent.SESSION_START: [("sessions", False), ("memory", True)],
     HookEvent.USER_PROMPT_SUBMIT: [("memory", True), ("turns", False)],
     HookEvent.POST_TOOL_USE: [("sessions", False)],
     HookEvent.STOP: [("turns", False)],
@@ -39,15 +39,13 @@ class HttpHooks:
         self._answer = answer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = Request(scope, receive)
-        try:
-            body = await request.body()
-        except ClientDisconnect:
+        body = await body_of(scope, receive)
+        if body is None:
             return
         try:
             event = event_named(scope["path_params"]["event"])
             _refuse(caller_of(scope), event)
-            call = read_call(event, _told(body))
+            call = read_call(event, object_of(body))
             answer = await self._answer(call)
             if told := verdict_told(call, answer, "hook-http"):
                 logger.info("verdict", extra=told | _who(scope))
@@ -67,12 +65,3 @@ def _refuse(caller: Caller, event: HookEvent) -> None:
     for family, read_only in _FAMILIES[event]:
         if not caller.may_call(family, read_only=read_only):
             raise Forbidden(f"the key {caller.name!r} does not open the hook {event}", hint=f"it needs {family}")
-
-
-def _told(body: bytes) -> object:
-    from pydantic_core import from_json
-
-    try:
-        return from_json(body, allow_inf_nan=False)
-    except ValueError as problem:
-        raise MalformedBody(f"the body is not JSON: {problem}", hint="send what the agent tells its hooks") from None

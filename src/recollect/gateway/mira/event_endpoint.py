@@ -12,7 +12,7 @@ from recollect.gateway.mira.clients import client_named, default_client
 from recollect.gateway.mira.event_connection import EventConnection, EventLimits
 from recollect.gateway.mira.event_wire import Sync
 from recollect.gateway.mira.replaying import Past
-from recollect.gateway.sockets import refuse_socket
+from recollect.gateway.sockets import refuse
 from recollect.toolkit.call_events import CallEvents
 
 PATH: Final = "/ws"
@@ -34,7 +34,7 @@ class EventStream:
         try:
             session_id, sync = self._wishes(scope)
         except RecollectError as error:
-            await refuse_socket(error, scope, send)
+            await refuse(error, scope, send)
             return
         self.connections += 1
         try:

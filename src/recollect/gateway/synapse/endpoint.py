@@ -9,7 +9,7 @@ from recollect.domain.callers import Doorkeeper
 from recollect.domain.clock import Clock, system_clock
 from recollect.domain.errors import Busy, InvalidRequest
 from recollect.gateway.circumstances import address_of
-from recollect.gateway.sockets import refuse_socket
+from recollect.gateway.sockets import refuse
 from recollect.gateway.synapse.channel import Shared
 from recollect.gateway.synapse.connection import Connection
 from recollect.gateway.synapse.credentials import SUBPROTOCOL, key_of_connection
@@ -48,13 +48,11 @@ class Synapse:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         codec = codec_for(QueryParams(scope["query_string"]).get("vsn", ""))
         if codec is None:
-            return await refuse_socket(
+            return await refuse(
                 InvalidRequest("this version of the protocol is not spoken", hint="use 2.0.0"), scope, send
             )
         if self.connections >= self._shared.limits.connections:
-            return await refuse_socket(
-                Busy("too many connections are open", hint="connect again in a moment"), scope, send
-            )
+            return await refuse(Busy("too many connections are open", hint="connect again in a moment"), scope, send)
         self.connections += 1
         try:
             if (await receive())["type"] == "websocket.connect":
