@@ -75,7 +75,8 @@ class _Line(asyncio.Protocol):
 async def run(host: str, port: int, requests: list[bytes], *, pace: float, seconds: float, connections: int) -> Load:
     """Send these requests by turns, so many in a second; a `pace` of 0 asks again as soon as an answer is there."""
     load, loop = Load(), asyncio.get_running_loop()
-    free: list[_Line] = []
+    # The one that rested longest is next: a server closes a connection that rests for some seconds.
+    free: deque[_Line] = deque()
     due: deque[tuple[float, bytes]] = deque()
     number = pending = 0
     ending, answered = False, asyncio.Event()
@@ -109,7 +110,7 @@ async def run(host: str, port: int, requests: list[bytes], *, pace: float, secon
         pending = len(lines)
         while free:
             number += 1
-            send(free.pop(), began, requests[number % len(requests)])
+            send(free.popleft(), began, requests[number % len(requests)])
         await asyncio.sleep(seconds)
     while pace and (elapsed := time.perf_counter() - began) < seconds:
         while number < elapsed * pace:
@@ -117,7 +118,7 @@ async def run(host: str, port: int, requests: list[bytes], *, pace: float, secon
             number += 1
             if free:
                 pending += 1
-                send(free.pop(), moment, request)
+                send(free.popleft(), moment, request)
             else:
                 due.append((moment, request))
         await asyncio.sleep(TICK_SECONDS)
