@@ -2,7 +2,8 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Protocol
+from types import TracebackType
+from typing import Protocol, Self
 
 import anyio
 from mcp.client._transport import TransportStreams  # mcp 2.3 has no public name for it
@@ -29,45 +30,67 @@ async def messages(
     process: SkillProcess, max_message_bytes: int, listener: Listener
 ) -> AsyncGenerator[TransportStreams]:
     """The SDK's view of the program. Its read stream ends when the program's output does."""
-    incoming, arrived = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-    outgoing, unsent = anyio.create_memory_object_stream[SessionMessage](0)
+    yield _Incoming(process, max_message_bytes, listener), _Outgoing(process, listener)
 
-    async def read() -> None:
-        lines = _Lines(process, max_message_bytes)
+
+class _Stream:
+    """What the SDK wants of a stream. The pipes end with the program, which another looks after."""
+
+    async def aclose(self) -> None:
+        """Nothing to do."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
+    ) -> None:
+        return None
+
+
+class _Outgoing(_Stream):
+    """Messages to the program, each written by whoever sends it: handing them to a task would take longer."""
+
+    def __init__(self, process: SkillProcess, listener: Listener) -> None:
+        self._process = process
+        self._listener = listener
+
+    async def send(self, item: SessionMessage, /) -> None:
+        text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
         try:
-            while (line := await lines.next()) is not None:
-                try:
-                    message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-                except ValueError:
-                    lines.pass_over(line)
-                    continue
-                listener.heard += 1
-                await incoming.send(SessionMessage(message))
-        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-            pass  # nobody listens any more
-        finally:
-            listener.ended.set()  # first: whose calls fail because the stream ends must find it so
-            incoming.close()
+            await self._process.stdin.send(text.encode() + b"\n")
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
+            self._listener.ended.set()  # who does not listen any more will not answer either
+            raise anyio.BrokenResourceError from None
 
-    async def write() -> None:
-        async with unsent:
-            async for message in unsent:
-                text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
-                try:
-                    await process.stdin.send(text.encode() + b"\n")
-                except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
-                    incoming.close()  # so that who waits for an answer learns that none will come
-                    return
 
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(read)
-        tasks.start_soon(write)
+class _Incoming(_Stream):
+    """Messages of the program."""
+
+    def __init__(self, process: SkillProcess, max_message_bytes: int, listener: Listener) -> None:
+        self._lines = _Lines(process, max_message_bytes)
+        self._listener = listener
+
+    async def receive(self) -> SessionMessage:
+        while (line := await self._lines.next()) is not None:
+            try:
+                message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+            except ValueError:
+                self._lines.pass_over(line)
+                continue
+            self._listener.heard += 1
+            return SessionMessage(message)
+        self._listener.ended.set()
+        raise anyio.EndOfStream
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage:
         try:
-            yield arrived, outgoing
-        finally:
-            tasks.cancel_scope.cancel()
-            for stream in (incoming, arrived, outgoing, unsent):
-                stream.close()
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
 
 
 class _Lines:
