@@ -112,6 +112,9 @@ class SkillLife:
 
     async def ready(self) -> Connection:
         """The session with it, after it was started if need be."""
+        here = self._connection
+        if here is not None and not here.ended.is_set() and not self._stop.is_set():
+            return here
         async with self._starting:
             if self._stop.is_set():  # it is being ended; whoever comes now gets a new one
                 await self._ended.wait()

@@ -16,7 +16,6 @@ from typing import Any, Final, Self
 
 import anyio
 import anyio.lowlevel
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
 from mcp_types import (
     INVALID_REQUEST,
@@ -51,11 +50,11 @@ _LAST_ID: Final = re.compile(rb'"id"\s*:\s*(\d{1,18}|"[\w-]{1,100}")\s*\}\s*$')
 async def serve_stdio(server: ToolServer, *, max_message_bytes: int = 16 * 1024 * 1024) -> None:
     """Serve until the client closes its end; calls that then still run for long are cancelled."""
     with _private_pipes() as (source, sink):
-        outgoing, unwritten = anyio.create_memory_object_stream[SessionMessage]()
         unanswered = _Unanswered()
-        incoming = _Incoming(source, outgoing, max_message_bytes, unanswered)
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_write_messages, unwritten, sink, unanswered, tasks.cancel_scope)
+            outgoing = _Outgoing(sink, unanswered, tasks.cancel_scope)
+            tasks.start_soon(outgoing.write)
+            incoming = _Incoming(source, outgoing, max_message_bytes, unanswered)
             await server.run(incoming, outgoing, server.create_initialization_options())
             tasks.cancel_scope.deadline = anyio.current_time() + _FLUSH_SECONDS
 
@@ -88,7 +87,7 @@ class _Unanswered:
 
     def __init__(self) -> None:
         self._ids: set[RequestId] = set()
-        self._changed = anyio.Event()
+        self._awaited: anyio.Event | None = None
 
     def asked(self, message: JSONRPCMessage) -> None:
         # One that listens is never answered by itself.
@@ -98,21 +97,35 @@ class _Unanswered:
     def answered(self, message: JSONRPCMessage) -> None:
         if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
             self._ids.discard(message.id)
-            self._changed.set()
-            self._changed = anyio.Event()
+            if self._awaited is not None and not self._ids:
+                self._awaited.set()
 
     async def wait_for_none(self) -> None:
-        with anyio.move_on_after(_FINISH_SECONDS):
-            while self._ids:
-                await self._changed.wait()
+        if self._ids:
+            self._awaited = anyio.Event()
+            with anyio.move_on_after(_FINISH_SECONDS):
+                await self._awaited.wait()
 
 
-class _Incoming:
+class _Stream:
+    """What the SDK wants of a stream beside what it carries."""
+
+    async def aclose(self) -> None:
+        """Nothing to do: the pipes are not ours to close."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+class _Incoming(_Stream):
     """The client's messages, as a stream for the SDK. Lines that are none are answered here and passed over."""
 
-    def __init__(
-        self, source: int, outgoing: MemoryObjectSendStream[SessionMessage], max_bytes: int, unanswered: _Unanswered
-    ) -> None:
+    def __init__(self, source: int, outgoing: "_Outgoing", max_bytes: int, unanswered: _Unanswered) -> None:
         self._unanswered = unanswered
         self._source = source
         self._outgoing = outgoing
@@ -165,9 +178,6 @@ class _Incoming:
         await self._unanswered.wait_for_none()
         raise anyio.EndOfStream
 
-    async def aclose(self) -> None:
-        """Nothing to do: the pipe is not ours to close."""
-
     def __aiter__(self) -> Self:
         return self
 
@@ -176,14 +186,6 @@ class _Incoming:
             return await self.receive()
         except anyio.EndOfStream:
             raise StopAsyncIteration from None
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
-    ) -> None:
-        return None
 
 
 def _parse(line: bytes) -> JSONRPCMessage:
@@ -221,27 +223,54 @@ def _id_at_the_ends(head: bytes, tail: bytes) -> RequestId | None:
     return json.loads(found[1]) if found else None
 
 
-async def _write_messages(
-    unwritten: MemoryObjectReceiveStream[SessionMessage],
-    sink: int,
-    unanswered: _Unanswered,
-    serving: anyio.CancelScope,
-) -> None:
-    poll = select.poll()
-    poll.register(sink, select.POLLOUT)
-    async with unwritten:
-        async for message in unwritten:
-            line = memoryview(_line(message.message))
-            try:
-                while line:
-                    if not poll.poll(0):  # asking first saves most of the cost of waiting, which is rarely needed
-                        await _ready(anyio.wait_writable, sink)
-                    # No more than this: a pipe that is ready takes it whole, and the loop is never blocked.
-                    line = line[os.write(sink, line[: select.PIPE_BUF]) :]
-            except (BrokenPipeError, ConnectionResetError):  # nobody is left to serve
-                serving.cancel()
+class _Outgoing(_Stream):
+    """Messages to the client. A short one is written by whoever sends it, when the pipe has room: that is quickest."""
+
+    def __init__(self, sink: int, unanswered: _Unanswered, serving: anyio.CancelScope) -> None:
+        self._sink = sink
+        self._unanswered = unanswered
+        self._serving = serving
+        self._queue, self._unwritten = anyio.create_memory_object_stream[SessionMessage]()
+        self._waiting = 0
+        """How many messages were sent and are not written as a whole: no other may be written before them."""
+        self._poll = select.poll()
+        self._poll.register(sink, select.POLLOUT)
+
+    async def send(self, item: SessionMessage, /) -> None:
+        if not self._waiting:
+            line = _line(item.message)
+            if len(line) <= select.PIPE_BUF and self._poll.poll(0):
+                await self._put(line, item)
                 return
-            unanswered.answered(message.message)
+        self._waiting += 1
+        try:
+            await self._queue.send(item)
+        except BaseException:
+            self._waiting -= 1
+            raise
+
+    async def aclose(self) -> None:
+        await self._queue.aclose()
+
+    async def write(self) -> None:
+        """Write what had to wait, until nothing more is sent or nobody reads it."""
+        async with self._unwritten:
+            async for message in self._unwritten:
+                await self._put(_line(message.message), message)
+                self._waiting -= 1
+
+    async def _put(self, line: bytes, message: SessionMessage) -> None:
+        rest = memoryview(line)
+        try:
+            while rest:
+                if not self._poll.poll(0):  # asking first saves most of the cost of waiting, which is rarely needed
+                    await _ready(anyio.wait_writable, self._sink)
+                # No more than this: a pipe that is ready takes it whole, and the loop is never blocked.
+                rest = rest[os.write(self._sink, rest[: select.PIPE_BUF]) :]
+        except (BrokenPipeError, ConnectionResetError):  # nobody is left to serve
+            self._serving.cancel()
+            return
+        self._unanswered.answered(message.message)
 
 
 def _line(message: JSONRPCMessage) -> bytes:
