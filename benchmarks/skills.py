@@ -38,9 +38,7 @@ async def _measure() -> tuple[list[Row], list[str]]:
                 (await _milliseconds(alone, "echo"), await _milliseconds(through, "kid_echo")) for _ in range(ROUNDS)
             ]
     beside, proxied = (statistics.median(taken) for taken in zip(*pairs, strict=True))
-    notes = [
-        f"median ms of {CALLS} calls, and of {ROUNDS} rounds of each by turns; both over stdio, the same client"
-    ]
+    notes = [f"median ms of {CALLS} calls, and of {ROUNDS} rounds of each by turns; both over stdio, the same client"]
     return [Row("a call of a skill over stdio, ms", proxied, {"direct": beside}, ratio_at_most=2.0)], notes
 
 
