@@ -143,6 +143,23 @@ def test_015_a_key_reads_no_memories_by_way_of_sessions(http: httpx2.Client, hom
         assert ('"withheld":true' in seen) == (tool != "session_start")
 
 
+def test_015_hooks_over_http_need_what_their_tools_need(http: httpx2.Client, home: Path) -> None:
+    keys = {
+        scopes: told(home, "create", "--name", f"hooks-{number}", "--scopes", scopes)["key"]
+        for number, scopes in enumerate(("sessions", "sessions,memory:read", "permissions:read", "memory:read,turns"))
+    }
+
+    def status(event: str, scopes: str) -> int:
+        call = {"session_id": "s", "cwd": str(home), "prompt": "x", "tool_name": "Bash", "tool_input": {}}
+        return http.post(f"/v1/hooks/{event}", json=call, headers=bearer(keys[scopes])).status_code
+
+    assert [status("session-start", scopes) for scopes in keys] == [403, 200, 403, 403]
+    assert [status("permission", scopes) for scopes in keys] == [403, 403, 200, 403]
+    assert [status("user-prompt-submit", scopes) for scopes in keys] == [403, 403, 403, 200]
+    assert [status("post-tool-use", scopes) for scopes in keys] == [200, 200, 403, 403]
+    assert [status("stop", scopes) for scopes in keys] == [403, 403, 403, 200]
+
+
 def test_013_a_revoked_key_stops_at_once_on_rest_and_on_mcp(http: httpx2.Client, home: Path) -> None:
     key = told(home, "create", "--name", "short")["key"]
 
