@@ -150,7 +150,7 @@ def test_015_hooks_over_http_need_what_their_tools_need(http: httpx2.Client, hom
     }
 
     def status(event: str, scopes: str) -> int:
-        call = {"session_id": "s", "cwd": str(home), "prompt": "x", "tool_name": "Bash", "tool_input": {}}
+        call = {"session_id": "s", "cwd": str(home), "prompt": "x", "tool_name": "Bash", "tool_input": {"command": "x"}}
         return http.post(f"/v1/hooks/{event}", json=call, headers=bearer(keys[scopes])).status_code
 
     assert [status("session-start", scopes) for scopes in keys] == [403, 200, 403, 403]
