@@ -6,8 +6,10 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -241,6 +243,110 @@ def test_125_a_server_that_hangs_stops_nobody(home: Path, folder: Path) -> None:
         answer, problems = hook(home, "user-prompt-submit", asked)
     assert "Thursdays" in context_of(answer)
     assert "did not answer" in problems
+
+
+def _answering(answer: bytes, *, forever: bool = False) -> Callable[[socket.socket], None]:
+    def behave(client: socket.socket) -> None:
+        with client, suppress(OSError):
+            client.recv(65536)
+            client.sendall(answer)
+            while forever:
+                client.sendall(b"x")
+                time.sleep(0.05)
+
+    return behave
+
+
+_OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "behave",
+    [
+        _answering(b""),
+        _answering(b"nonsense"),
+        _answering(_OK + b"<html>"),
+        _answering(_OK + b"[1]"),
+        _answering(_OK + b"[" * 100_000),
+        _answering(_OK + b'{"decision": "block", "reason": "no"}'),
+        _answering(_OK + b'{"hookSpecificOutput": {"additionalContext": 5}}'),
+        _answering(_OK + b'{"hookSpecificOutput": 5}'),
+        _answering(_OK + b"x" * 2_000_000),
+        _answering(b"HTTP/1.1 500 No\r\n\r\n{}"),
+        _answering(b"HTTP", forever=True),
+    ],
+)
+def test_125_whatever_listens_there_the_store_is_read_and_the_agent_never_blocked(
+    home: Path, folder: Path, behave: Callable[[socket.socket], None]
+) -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        announced(home, f"http://127.0.0.1:{server.getsockname()[1]}"),
+    ):
+        thread = threading.Thread(target=lambda: behave(server.accept()[0]))
+        thread.start()
+        asked = told(folder, "UserPromptSubmit", prompt="when is apollo deployed by the pipeline?")
+        answer, problems = hook(home, "user-prompt-submit", asked)
+        thread.join(5)
+    assert set(answer) == {"hookSpecificOutput"}
+    assert "Thursdays" in context_of(answer)
+    assert "did not answer" in problems
+
+
+def test_125_a_file_that_says_nothing_about_a_server_stops_nobody(home: Path, folder: Path) -> None:
+    with announced(home, "http://127.0.0.1:9"):
+        (home / "server.json").write_text("{")
+        asked = told(folder, "UserPromptSubmit", prompt="when is apollo deployed by the pipeline?")
+        assert "Thursdays" in context_of(hook(home, "user-prompt-submit", asked)[0])
+
+
+@pytest.mark.parametrize("told_to", ["<&-", ">&-", ">/dev/full", "2>&-", "2>/dev/full"])
+@pytest.mark.parametrize("text", ["garbage", '{"tool_name": "Bash", "tool_input": {"command": "rm x"}}'])
+def test_125_a_hook_ends_with_zero_also_when_nobody_hears_it(home: Path, text: str, told_to: str) -> None:
+    command = f"printf %s '{text}' | {sys.executable} -m recollect.app hook permission {told_to}"
+    done = subprocess.run(
+        ["bash", "-c", command],
+        env={**os.environ, "RECOLLECT_HOME": str(home)},
+        capture_output=True,
+        timeout=30,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    if told_to.startswith("2>"):
+        assert ("deny" in done.stdout.decode()) is (text != "garbage")
+
+
+def test_125_an_agent_that_never_stops_talking_is_answered_in_time(home: Path) -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b'{"tool_name": ')
+    started = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-m", "recollect.app", "hook", "permission", "--home", str(home)],
+        stdin=reading,
+        capture_output=True,
+        timeout=30,
+        check=True,
+    )
+    os.close(reading)
+    os.close(writing)
+    assert (done.stdout, time.monotonic() - started < 5) == (b"{}\n", True)
+
+
+def test_125_what_cannot_be_kept_does_not_keep_an_agent_from_being_told(home: Path, folder: Path) -> None:
+    (home / FOLDER).write_text("not a folder")
+    asked = told(folder, "UserPromptSubmit", prompt="when is apollo deployed by the pipeline?")
+    answer, problems = hook(home, "user-prompt-submit", asked)
+    assert "Thursdays" in context_of(answer)
+    assert "cannot be kept" in problems
+
+
+def test_125_what_is_not_to_be_kept_is_not_left_either(home: Path, folder: Path) -> None:
+    asked = told(folder, "UserPromptSubmit", prompt="when is apollo deployed by the pipeline?")
+    used = told(folder, "PostToolUse", tool_name="Bash", tool_input={"command": "ls"}, tool_response="x")
+    assert "Thursdays" in context_of(hook(home, "user-prompt-submit", asked, RECOLLECT_HOOKS_KEEP_TURNS="False")[0])
+    hook(home, "stop", told(folder, "Stop", last_assistant_message="Done."), RECOLLECT_HOOKS_KEEP_TURNS="0")
+    hook(home, "post-tool-use", used, RECOLLECT_SESSIONS_HISTORY="off")
+    assert not (home / FOLDER).exists()
 
 
 def test_125_neither_prompt_nor_key_goes_to_another_machine(home: Path, folder: Path) -> None:

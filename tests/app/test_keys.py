@@ -8,7 +8,7 @@ import subprocess
 import threading
 from collections.abc import Generator
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,13 @@ from mcp.client.streamable_http import streamable_http_client
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from recollect.access.issuing import KeyIssuer
+from recollect.domain.errors import InvalidRequest
 from recollect.storage.sqlite.rows import microseconds
+from recollect.storage.sqlite.store import SqliteStore
 from tests.surfaces.callers import PROGRAM, environment, server
+
+NOW = datetime(2026, 11, 17, 12, tzinfo=UTC)
 
 
 def command(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -66,7 +71,11 @@ def test_013_a_key_made_while_the_server_runs_closes_it_and_opens_what_its_scope
     assert http.post("/v1/tools/recall", json={"query": "x"}).status_code == 200
     # A header without any key configured is wrong, as it would be with one.
     assert http.get("/v1/tools", headers=bearer("anything")).status_code == 401
-    assert http.get("/v1/tools", headers={"X-Forwarded-For": "203.0.113.50"}).status_code == 401
+    # Whoever comes through the proxy is not the owner of this machine, whatever the proxy calls them.
+    for told_by_proxy in ("203.0.113.50", "203.0.113.50:4711", "unknown", "127.0.0.1, [2001:db8::1]:443"):
+        assert http.get("/v1/tools", headers={"X-Forwarded-For": told_by_proxy}).status_code == 401
+    assert _joined(http, {"X-Forwarded-For": "203.0.113.51"})["response"] == {"reason": "api_key required"}
+    assert _joined(http, {})["status"] == "ok"
 
     key = told(home, "create", "--name", "reader", "--scopes", "memory:read,projects", "--expires", "90d")["key"]
     assert http.post("/v1/tools/recall", json={"query": "x"}).status_code == 401
@@ -180,6 +189,23 @@ def test_013_a_revoked_key_stops_at_once_on_rest_and_on_mcp(http: httpx2.Client,
     assert command(home, "revoke", "short").returncode == 3
 
 
+def test_015_a_session_of_mcp_is_for_the_key_that_it_was_begun_with(http: httpx2.Client, home: Path) -> None:
+    ours, theirs = (told(home, "create", "--name", name)["key"] for name in ("mcp-ours", "mcp-theirs"))
+    accepted = {"Accept": "application/json, text/event-stream"}
+    about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    began = http.post(
+        "/mcp",
+        json={"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about},
+        headers={**accepted, **bearer(ours)},
+    )
+    session = {**accepted, "Mcp-Session-Id": began.headers["mcp-session-id"], "Mcp-Protocol-Version": "2025-06-18"}
+    asked = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+    for key, status in ((theirs, 404), (ours, 200)):
+        assert http.post("/mcp", json=asked, headers={**session, **bearer(key)}).status_code == status
+    assert http.delete("/mcp", headers={**session, **bearer(theirs)}).status_code == 404
+    assert http.post("/mcp", json=asked, headers={**session, **bearer(ours)}).status_code == 200
+
+
 def test_013_an_expired_key_is_told_when_it_ended(http: httpx2.Client, home: Path) -> None:
     key = told(home, "create", "--name", "past", "--expires", "90d")["key"]
     database = sqlite3.connect(home / "recollect.db")
@@ -230,6 +256,87 @@ def test_013_a_revoked_key_ends_its_sockets_and_what_is_asked_over_them(http: ht
     refused = asyncio.run(_refused_socket(f"{http.base_url}/cortex/websocket?vsn=2.0.0", key))
     assert refused.response.status_code == 401
     assert json.loads(refused.response.body)["error"]["message"] == "this key was revoked"
+    assert refused.response.headers["x-content-type-options"] == "nosniff"
+    assert refused.response.headers["x-request-id"].startswith("req_")
+
+
+def _joined(http: httpx2.Client, headers: dict[str, str], *keys: str) -> Any:
+    """What the last join is answered over one socket, with these keys one after the other."""
+
+    async def join() -> Any:
+        url = f"{http.base_url}/cortex/websocket?vsn=2.0.0".replace("http", "ws", 1)
+        async with connect(url, proxy=None, additional_headers=headers) as line:
+            reply: Any = None
+            for key in keys or (None,):
+                await line.send(json.dumps(["1", "1", "cortex:one", "phx_join", {"api_key": key} if key else {}]))
+                reply = json.loads(await line.recv())[4]
+            return reply
+
+    return asyncio.run(asyncio.wait_for(join(), 30))
+
+
+def test_014_keys_that_are_guessed_over_a_socket_block_their_address_and_are_told(
+    http: httpx2.Client, home: Path
+) -> None:
+    key = told(home, "create", "--name", "honest")["key"]
+    guesser = {"X-Forwarded-For": "203.0.113.60"}
+    assert _joined(http, guesser, "guess-1", "guess-2")["response"] == {"reason": "unauthorized"}
+    assert _joined(http, guesser, "guess-3", key)["response"]["reason"] == "rate_limited"
+    blocked = http.get("/v1/tools", headers={**guesser, **bearer(key)})
+    assert (blocked.status_code, int(blocked.headers["retry-after"]) > 3000) == (429, True)
+    asked = {"address": "203.0.113.60"}
+    events = http.post("/v1/tools/audit_log", json=asked, headers=bearer(key)).json()["entries"]
+    assert [(event["event"], event["path"], event["reason"]) for event in reversed(events)] == [
+        *[("unauthenticated", "/cortex/websocket", "Invalid API key")] * 2,
+        ("blocked", None, "too many wrong keys"),
+        ("unauthenticated", "/cortex/websocket", "Invalid API key"),
+        ("blocked", "/cortex/websocket", "there were too many refused requests from this address"),
+        ("blocked", "/v1/tools", "there were too many refused requests from this address"),
+    ]
+
+
+def test_014_what_is_asked_over_a_socket_counts_as_requests_do(http: httpx2.Client, home: Path) -> None:
+    key = told(home, "create", "--name", "busy")["key"]
+
+    async def asked() -> tuple[dict[str, str], list[Any]]:
+        url = f"{http.base_url}/cortex/websocket?vsn=2.0.0".replace("http", "ws", 1)
+        headers = {"X-Forwarded-For": "203.0.113.61", "X-Request-Id": "socket-1"}
+        replies: list[Any] = []
+        async with connect(url, proxy=None, additional_headers=headers) as line:
+            assert line.response is not None
+            await line.send(json.dumps(["1", "0", "cortex:one", "phx_join", {"api_key": key}]))
+            for ref in "123456":
+                call = {"tool": "recall", "arguments": {"query": "x"}, "ref": ref}
+                await line.send(json.dumps(["1", ref, "cortex:one", "call", call]))
+            while len(replies) < 7:
+                if (frame := json.loads(await line.recv()))[3] == "phx_reply":
+                    replies.append(frame[4])
+            return dict(line.response.headers), replies
+
+    headers, replies = asyncio.run(asyncio.wait_for(asked(), 30))
+    assert (headers["x-ratelimit-limit"], headers["x-ratelimit-remaining"]) == ("5", "4")
+    assert headers["x-request-id"] == "socket-1"
+    assert [reply["status"] for reply in replies] == ["ok"] * 4 + ["error"] * 3
+    refused = replies[-1]["response"]
+    assert (refused["reason"], refused["limit"], refused["retry_after_seconds"]) == ("rate_limited", 5, 12)
+
+
+def test_022_a_sandboxed_socket_may_only_read(http: httpx2.Client, home: Path) -> None:
+    key = told(home, "create", "--name", "sand-socket")["key"]
+
+    async def called(tool: str, arguments: dict[str, Any]) -> Any:
+        url = f"{http.base_url}/cortex/websocket?vsn=2.0.0".replace("http", "ws", 1)
+        async with connect(url, proxy=None, additional_headers={"X-Mimo-Sandbox": "1"}) as line:
+            await line.send(json.dumps(["1", "1", "cortex:one", "phx_join", {"api_key": key}]))
+            call = {"tool": tool, "arguments": arguments, "ref": "c"}
+            await line.send(json.dumps(["1", "2", "cortex:one", "call", call]))
+            while (frame := json.loads(await line.recv()))[3] != "result":
+                pass
+            return frame[4]
+
+    assert asyncio.run(asyncio.wait_for(called("recall", {"query": "x"}), 30))["status"] == "success"
+    refused = asyncio.run(asyncio.wait_for(called("remember", {"content": "x"}), 30))
+    assert refused["data"]["error"]["code"] == "forbidden"
 
 
 async def _refused_socket(url: str, key: str) -> InvalidStatus:
@@ -309,6 +416,12 @@ def test_014_browsers_are_told_which_pages_may_use_the_server(http: httpx2.Clien
         answer = http.options("/v1/tools/recall", headers={"Origin": origin, **asked})
         assert (answer.status_code, answer.headers["access-control-allow-origin"]) == (204, origin)
         assert "Authorization" in answer.headers["access-control-allow-headers"]
+        assert {"x-ratelimit-limit", "x-request-id", "x-content-type-options"} <= {*answer.headers}
+        assert "access-control-allow-credentials" not in answer.headers
+    # OpenAI's client in a page names some of its own; what is no name is not repeated.
+    own = {**asked, "Access-Control-Request-Headers": "authorization,x-stainless-os,x-stainless-os,ev il, openai-beta"}
+    answer = http.options("/v1/chat/completions", headers={"Origin": "http://localhost:5173", **own})
+    assert answer.headers["access-control-allow-headers"].endswith("Last-Event-Id, x-stainless-os, openai-beta")
     answer = http.options("/v1/tools/recall", headers={"Origin": "https://evil.example", **asked})
     assert (answer.status_code, "access-control-allow-origin" in answer.headers) == (403, False)
 
@@ -344,6 +457,55 @@ def test_013_a_key_that_was_told_survives_a_kill(tmp_path: Path) -> None:
     process.communicate(timeout=30)
     with server(tmp_path, RECOLLECT_ENVIRONMENT="production") as url:
         assert httpx2.get(f"{url}/v1/tools", headers=bearer(key), trust_env=False).status_code == 200
+
+
+def test_021_the_audit_log_tells_of_every_change_of_a_key_and_never_the_key(tmp_path: Path) -> None:
+    made = told(tmp_path, "create", "--name", "told", "--scopes", "memory,code:read")
+    turned = told(tmp_path, "rotate", "told")
+    told(tmp_path, "revoke", "told")
+    told(tmp_path, "forget", "told")
+    lines = (tmp_path / "audit.jsonl").read_text("utf-8")
+    entries = [json.loads(line) for line in lines.splitlines()]
+    names = ("kind", "decision", "caller", "surface", "event", "key_id", "reason")
+    assert [tuple(entry.get(name) for name in names) for entry in entries] == [
+        ("security", "allowed", "owner", "cli", "key_created", made["id"], "told opens code:read,memory"),
+        ("security", "allowed", "owner", "cli", "key_rotated", turned["id"], "told opens code:read,memory"),
+        ("security", "allowed", "owner", "cli", "key_revoked", None, "told"),
+        ("security", "allowed", "owner", "cli", "key_forgotten", None, "told"),
+    ]
+    for key in (made["key"], turned["key"]):
+        assert key.removeprefix("rck_")[:12] not in lines
+    modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+    assert set(modes.values()) == {0o600}, modes
+
+
+@pytest.mark.parametrize(
+    ("given", "ends"),
+    [
+        ("2w", NOW + timedelta(days=14)),
+        (" 90 D ", NOW + timedelta(days=90)),
+        ("2027-01-31", datetime(2027, 1, 31, tzinfo=UTC)),
+        ("2027-01-31T12:00:00+02:00", datetime(2027, 1, 31, 10, tzinfo=UTC)),
+        ("never", None),
+        ("2026-01-01", "is not to come"),
+        ("9999-01-01", "is not to come"),
+        ("0d", "is no time"),
+        ("-1d", "is no time"),
+        ("", "is no time"),
+        ("40000d", "is no time"),
+    ],
+)
+async def test_013_a_key_ends_when_it_is_said(tmp_path: Path, given: str, ends: datetime | str | None) -> None:
+    store = await SqliteStore.open(tmp_path)
+    try:
+        issuer = KeyIssuer(store.keys, ["memory"], lambda: NOW)
+        if isinstance(ends, str):
+            with pytest.raises(InvalidRequest, match=ends):
+                await issuer.create("x", "*", given)
+        else:
+            assert (await issuer.create("x", "*", given)).kept.expires_at == ends
+    finally:
+        await store.close()
 
 
 def test_013_nothing_is_made_of_wrong_words(tmp_path: Path) -> None:

@@ -2,11 +2,12 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from recollect.app.settings import CodeSettings, Settings, load_settings, unknown_variables, variable_names
+from recollect.app.settings import OWNERS_ONLY, CodeSettings, Settings, load_settings, unknown_variables, variable_names
 from recollect.domain.errors import Misconfigured
 from recollect.inference.choices import CallerRights, CompletionChoice, EmbeddingChoice, Pace
 
@@ -87,7 +88,7 @@ def test_067_the_embedding_settings_are_the_choice_that_is_made(
         "timeout_seconds = 3\nretries = 4\nmax_characters = 500\n"
     )
     monkeypatch.setenv("RECOLLECT_EMBEDDING_API_KEY", "correct-horse-battery")
-    settings = load_settings()
+    settings = load_settings(home=tmp_path)  # the owner's own folder
     assert settings.embedding.choice() == EmbeddingChoice(
         provider="azure",
         model="m",
@@ -167,3 +168,64 @@ def test_109_code_is_embedded_by_the_bundled_model_alone_where_memories_are() ->
     assert CodeSettings(embeddings="memories").embedding_choice(EmbeddingChoice()) is None
     with pytest.raises(ValidationError, match="not static, memories, or one of local, openai"):
         CodeSettings(embeddings="opnai")
+
+
+@pytest.mark.parametrize("spelt", ["production", "prod", "Production", " PROD "])
+def test_013_production_is_production_however_it_is_spelt(spelt: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECOLLECT_ENVIRONMENT", spelt)
+    assert load_settings().environment == "production"
+    monkeypatch.setenv("RECOLLECT_ENVIRONMENT", "produktion")
+    with pytest.raises(Misconfigured):
+        load_settings()
+
+
+def test_013_mimos_key_is_asked_for_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def key() -> str | None:
+        chosen = load_settings().api_key
+        return None if chosen is None else chosen.get_secret_value()
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("RECOLLECT_API_KEY", raising=False)
+    assert key() is None
+    (tmp_path / ".env").write_text("MIMO_API_KEY=of-the-file-1\nWEBSOCKET_ENABLED=false\n")
+    assert (key(), load_settings().features.websocket_synapse) == ("of-the-file-1", False)
+    monkeypatch.setenv("MIMO_API_KEY", " of-the-environment\n")
+    assert key() == "of-the-environment"
+    monkeypatch.setenv("RECOLLECT_API_KEY", "our-own-key")
+    assert key() == "our-own-key"
+    monkeypatch.delenv("RECOLLECT_API_KEY")
+    monkeypatch.setenv("MIMO_API_KEY", "short")
+    with pytest.raises(Misconfigured):
+        load_settings()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "refused"),
+    [
+        ("recollect.toml", '[skills]\nfile = "skills.json"\n', "skills.file"),
+        ("recollect.toml", '[embedding]\nprovider = "vllm"\nbase_url = "https://evil.example"\n', "embedding.base_url"),
+        ("recollect.toml", 'home = "mine"\n', "home"),
+        (".env", 'RECOLLECT_SKILLS_COMMANDS=["sh"]\n', "skills.commands"),
+        (".env", "RECOLLECT_LLM_BASE_URL=https://evil.example\n", "llm.base_url"),
+        (".env", "RECOLLECT_HOST=0.0.0.0\n", "host"),
+        (".env", "RECOLLECT_SECRETS=keep\n", "secrets"),
+    ],
+)
+def test_17_the_author_of_a_folder_chooses_no_program_no_service_and_no_home(
+    tmp_path: Path, name: str, text: str, refused: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(Misconfigured, match=f"{name}: {refused} is not taken from a file of the working directory"):
+        load_settings(home=None if refused == "home" else tmp_path / "elsewhere")
+
+
+def test_17_what_only_its_owner_chooses_is_all_there_is() -> None:
+    """A setting that is renamed would otherwise be open to everybody."""
+    for section, names in OWNERS_ONLY.items():
+        fields: Any = Settings.model_fields[section].annotation if section else Settings
+        assert names <= fields.model_fields.keys()
+
+
+def test_17_in_the_home_its_owner_chooses_everything(tmp_path: Path) -> None:
+    (tmp_path / "recollect.toml").write_text('[skills]\nfile = "skills.json"\n')
+    assert load_settings(home=tmp_path).skills.file == Path("skills.json")

@@ -77,11 +77,20 @@ async def whole(home: Home, built: Built, questions: Sequence[str]) -> Whole:
 
 def worker_pids(parent: int | None = None) -> set[int]:
     """The processes that read files for a process, this one by default."""
+    return _pids(b"recollect.codebase.digesting", parent)
+
+
+def linker_pids(parent: int | None = None) -> set[int]:
+    """The processes that resolve uses for a process, this one by default."""
+    return _pids(b"recollect.codebase.linking_apart", parent)
+
+
+def _pids(program: bytes, parent: int | None) -> set[int]:
     found: set[int] = set()
     for folder in Path("/proc").iterdir():
         try:
             command = (folder / "cmdline").read_bytes() if folder.name.isdigit() else b""
-            if b"recollect.codebase.digesting" in command:
+            if program in command:
                 state = (folder / "stat").read_text().rpartition(")")[2].split()
                 if state[0] != "Z" and int(state[1]) == (parent or os.getpid()):
                     found.add(int(folder.name))

@@ -7,16 +7,19 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 
+from recollect.codebase import linking
+from recollect.storage.code import KeptDigest
+from recollect.storage.sqlite.code import SqliteCode
 from recollect.storage.sqlite.connections import Connection
 from tests.codebase.discovery.repository import ENVIRONMENT, new_repository, write
-from tests.codebase.indexes import BOUND, Whole, opened, whole, worker_pids
+from tests.codebase.indexes import BOUND, Whole, linker_pids, opened, whole, worker_pids
 from tests.processes import FORKED
 
 QUESTIONS = ["who adds numbers", "f3", "Thing"]
@@ -102,6 +105,32 @@ async def test_a_kill_in_the_middle_of_writing_leaves_nothing_half_written(tmp_p
         process.join(BOUND)
         assert process.exitcode == -signal.SIGKILL
         assert await index_of(tmp_path / statement, root) == clean
+
+
+def index_without_end(home: Path, root: Path) -> None:
+    """Let all that an index needs start, and never come to the end of the first file."""
+
+    async def waiting(self: SqliteCode, version: int, digests: Sequence[KeptDigest]) -> None:
+        await anyio.sleep_forever()
+
+    linking.FEW_FILES = 1
+    SqliteCode.keep = waiting
+    index(home, root)
+
+
+def test_when_it_is_killed_while_files_are_read_nobody_is_left_who_would_resolve_uses(tmp_path: Path):
+    root = new_repository(tmp_path / "repository", sources(5, 1))
+    process = FORKED.Process(target=index_without_end, args=(tmp_path / "home", root))
+    process.start()
+    until = time.monotonic() + BOUND
+    while not (linkers := linker_pids(process.pid)):
+        assert time.monotonic() < until, "nobody is ready to resolve uses"
+        time.sleep(0.01)
+    process.kill()
+    process.join(BOUND)
+    while any(map(run_of, linkers)):
+        assert time.monotonic() < until, "it stays"
+        time.sleep(0.01)
 
 
 def workers_of(command: subprocess.Popen[bytes]) -> set[int]:

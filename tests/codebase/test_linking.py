@@ -5,6 +5,7 @@ import os
 import subprocess
 from collections.abc import AsyncGenerator
 from pathlib import Path
+from typing import Any
 
 import anyio
 import anyio.to_thread
@@ -18,10 +19,10 @@ from recollect.codebase.linking_apart import linked_apart
 from recollect.codebase.packing import unpacked_edges
 from recollect.codebase.settling import Settling
 from recollect.domain.code import FileEdges, FileFacts, Language, Unresolved, UseKind
-from recollect.domain.errors import Unavailable
+from recollect.domain.errors import Cancelled, Unavailable
 from recollect.domain.progress import SilentReporter
 from recollect.storage.code import Content
-from tests.codebase.indexes import BOUND, Home, opened, whole
+from tests.codebase.indexes import BOUND, Home, linker_pids, opened, whole
 
 QUESTIONS = ("ring the bell", "press_3", "Bell.ring")
 BELLS = "class Bell:\n    def ring(self):\n        return 1\n\n\ndef knock():\n    return Bell().ring()\n"
@@ -161,6 +162,73 @@ async def test_the_process_is_gone_when_nobody_waits_for_it(
             tasks.cancel_scope.cancel()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+class Stopping:
+    """A reporter that notes who resolves uses while files are read, and then stops the work."""
+
+    def __init__(self) -> None:
+        self.seen: set[int] = set()
+
+    async def report(self, done: float, total: float | None = None, message: str = "") -> None:
+        if message.startswith("read"):
+            self.seen |= linker_pids()
+            raise Cancelled("asked to stop")
+
+
+async def test_it_starts_while_files_are_read_and_is_gone_when_reading_is_stopped(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    root, stopping = tmp_path / "root", Stopping()
+    write(root)
+    monkeypatch.setattr(linking, "FEW_FILES", 1)
+    with pytest.raises(Cancelled):
+        await home.build(root, reporter=stopping)
+    assert (len(stopping.seen), linker_pids()) == (1, set())
+
+
+async def test_it_is_gone_when_reading_fails(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    seen: list[set[int]] = []
+
+    async def failing(*_: object) -> None:
+        seen.append(linker_pids())
+        raise Unavailable("the disk is full")
+
+    root = tmp_path / "root"
+    write(root)
+    monkeypatch.setattr(linking, "FEW_FILES", 1)
+    monkeypatch.setattr(home.store, "keep", failing)
+    with pytest.raises(Unavailable):
+        await home.build(root)
+    assert ([len(pids) for pids in seen], linker_pids()) == ([1], set())
+
+
+async def test_one_that_is_ready_is_the_only_one_and_few_changes_start_none(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    started: list[object] = []
+    start = anyio.open_process
+
+    async def counted(command: list[str], **options: Any) -> Any:
+        started.append(command)
+        return await start(command, **options)
+
+    root = tmp_path / "root"
+    write(root)
+    monkeypatch.setattr(linking, "FEW_FILES", 1)
+    monkeypatch.setattr(anyio, "open_process", counted)
+    await home.build(root)
+    assert (len(started), linker_pids()) == (1, set())
+    (root / "bells.py").write_text(BELLS + "\n\ndef more(): ...\n")
+    built = await home.build(root)
+    assert (built.changed, len(started)) == (["bells.py"], 1)
+    await home.build(root)
+    assert len(started) == 1
+    monkeypatch.setattr(linking, "MOST_MENDED", 0)
+    (root / "bells.py").unlink()
+    built = await home.build(root)
+    assert (built.removed, len(started)) == (["bells.py"], 2)
+    await equals_a_clean_index(home, built, root, tmp_path / "clean")
 
 
 async def test_a_process_that_ends_early_is_told_as_such(home: Home, monkeypatch: pytest.MonkeyPatch):

@@ -96,6 +96,29 @@ async def test_an_index_that_is_loaded_in_parts_answers_alike(
     assert len(expected) >= 20
 
 
+async def test_a_file_is_found_by_the_names_of_what_uses_it_now(
+    code: CodeService, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def users_say(asking: CodeService, query: str) -> dict[str, float]:
+        loaded = await asking.load(index_id)
+        hits = loaded.ranker.rank(query, 9)
+        return {loaded.corpus.files[one.file].path: round(one.signals["users"], 3) for one in hits}
+
+    monkeypatch.setattr(service, "MANY_CHANGES", 1)
+    (root / "page.py").write_text("from user import load_user\n\n\ndef greet_visitor():\n    load_user()\n", "utf-8")
+    index_id = await built(code, root)
+    for asking in (code, CodeService(code.store, code.indexer)):  # another process finds it kept
+        assert await users_say(asking, "greet a visitor") == {"page.py": 0.0, "user.py": 0.2}
+    (root / "page.py").write_text("from cart import Cart\n\n\ndef greet_visitor():\n    Cart().total()\n", "utf-8")
+    await built(code, root)
+    for asking in (code, CodeService(code.store, code.indexer)):
+        assert await users_say(asking, "greet a visitor") == {"page.py": 0.0, "cart.py": 0.2}
+    before = await code.importance(await code.load(index_id))
+    again = CodeService(code.store, code.indexer)
+    after = await again.importance(await again.load(index_id))
+    assert after.files[-1] == pytest.approx(before.files[-1])
+
+
 async def test_116_a_file_that_changed_is_found_where_it_was_but_not_shown(code: CodeService, root: Path) -> None:
     index_id = await built(code, root)
     assert (await found(code, index_id, "Cart"))[0] == ("cart.py", CART.rstrip("\n"), False)

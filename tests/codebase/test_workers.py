@@ -72,22 +72,38 @@ async def test_nothing_to_read_and_a_few_small_files_need_no_worker(monkeypatch:
     ]
 
 
-async def test_after_much_was_read_one_worker_that_has_read_nothing_is_left(monkeypatch: pytest.MonkeyPatch):
+async def test_after_much_was_read_one_worker_is_left(monkeypatch: pytest.MonkeyPatch):
     workers, before = Workers(2), worker_pids()
+    workers.get_ready(2)
     await all_digested(workers, unread(LARGE))
-    reader = worker_pids() - before
-    await all_digested(workers, unread(LARGE + b"#"))
-    assert (len(reader), worker_pids() - before) == (1, reader)
+    readers = worker_pids() - before
     monkeypatch.setattr(module, "MANY_BYTES", len(LARGE))
+    await all_digested(workers, unread(LARGE + b"#"))
+    left = worker_pids() - before
+    assert (len(readers), len(left)) == (2, 1)
+    assert left < readers
+    workers.end_idle()
+    assert worker_pids() - before == set()
+
+
+async def test_a_worker_that_has_read_much_ends_soon_and_another_one_waits(monkeypatch: pytest.MonkeyPatch):
+    program = f"""
+import recollect.codebase.digesting as digesting
+digesting.MANY_BYTES, digesting.WORN_SECONDS = {len(LARGE)}, 0.01
+digesting.serve()
+"""
+    monkeypatch.setattr(module, "PROGRAM", ("-P", "-c", program))
+    workers = Workers(1)
+    await all_digested(workers, unread(LARGE))
+    (waiting,) = workers._idle  # pyright: ignore[reportPrivateUsage]
+    with pytest.raises(subprocess.TimeoutExpired):
+        waiting.process.wait(0.2)
+    await all_digested(workers, unread(LARGE + b"#"))
+    assert waiting.process.wait(BOUND) == 0
     await all_digested(workers, unread(LARGE + b"##"))
-    assert worker_pids() - before == set()
-    workers.renew()
-    monkeypatch.delattr(subprocess, "Popen")  # nobody has to start another
-    workers.renew()
-    left = workers.take()
-    left.end()
-    assert left.process.pid not in reader
-    assert worker_pids() - before == set()
+    (another,) = workers._idle  # pyright: ignore[reportPrivateUsage]
+    assert another is not waiting
+    workers.end_idle()
 
 
 async def test_workers_that_are_got_ready_are_those_that_read(monkeypatch: pytest.MonkeyPatch):

@@ -30,16 +30,25 @@ async def test_16_a_rule_is_kept_whole_and_once(store: Store, other: Store) -> N
 
 
 async def test_16_a_rule_of_a_project_holds_there_and_nowhere_else(store: Store) -> None:
-    project = await store.projects.ensure("/work/apollo", None)
+    project = await store.projects.ensure("/proj/apollo", None)
     own = replace(RULE, id="rule_2", project_id=project.id)
     await store.permissions.add(RULE)
     await store.permissions.add(own)
     assert await store.permissions.list(project.id) == [own, RULE]
     assert await store.permissions.list(None) == [RULE]
-    assert await store.permissions.holding_at(["/work/apollo/src", "/work/apollo", "/work", "/"]) == [own, RULE]
-    assert await store.permissions.holding_at(["/work", "/"]) == [RULE]
+    assert await store.permissions.holding_at(["/proj/apollo/src", "/proj/apollo", "/proj", "/"]) == [own, RULE]
+    assert await store.permissions.holding_at(["/proj", "/"]) == [RULE]
     with pytest.raises(NotFound):
         await store.permissions.add(replace(RULE, project_id="prj_none"))
+
+
+async def test_16_rules_are_counted_by_kind_over_all_projects(store: Store) -> None:
+    project = await store.projects.ensure("/proj/apollo", None)
+    await store.permissions.add(RULE)
+    await store.permissions.add(replace(RULE, id="rule_2", match_type=MatchType.REGEX, project_id=project.id))
+    assert await store.permissions.count() == 2
+    assert await store.permissions.count(MatchType.REGEX) == 1
+    assert await store.permissions.count(MatchType.GLOB) == 0
 
 
 async def test_16_a_rule_is_removed_once(store: Store) -> None:

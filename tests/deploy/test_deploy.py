@@ -2,10 +2,14 @@
 
 import configparser
 import json
+import os
 import re
 import shlex
+import shutil
+import subprocess
 from pathlib import Path
 
+import pytest
 import yaml
 
 from recollect.app.settings import Settings, variable_names
@@ -31,9 +35,36 @@ def test_128_no_file_has_a_secret() -> None:
             assert value.startswith(("$", '"$', "...", "<")), f"{name}: {value}"
 
 
-def test_128_the_container_runs_without_root_and_copies_what_there_is() -> None:
+def container_steps() -> list[list[str]]:
     lines = TEXTS["Containerfile"].replace("\\\n", " ").splitlines()
-    steps = [line.split(None, 1) for line in lines if line.strip() and not line.startswith("#")]
+    return [line.split(None, 1) for line in lines if line.strip() and not line.startswith("#")]
+
+
+def test_128_the_container_is_built_from_what_is_pinned_and_can_do_all_that_a_server_can() -> None:
+    steps = container_steps()
+    bases = dict(rest.split("=", 1) for step, rest in steps if step == "ARG")
+    assert [rest for step, rest in steps if step == "FROM"] == ["${BUILD} AS build", "${RUNTIME}"]
+    assert all(re.fullmatch(r"docker\.io/library/python:3\.11-(slim-)?bookworm", base) for base in bases.values())
+    runs = [rest for step, rest in steps if step == "RUN"]
+    for install in (part for run in runs for part in run.split("&&") if "pip install" in part):
+        assert "--require-hashes" in install or "--no-deps --no-build-isolation" in install
+    assert "install --no-install-recommends --yes git" in runs[-1]
+
+
+def test_128_nothing_but_what_the_container_copies_is_sent_to_be_built() -> None:
+    rules = [rule for rule in (PROJECT / ".dockerignore").read_text("utf-8").splitlines() if not rule.startswith("#")]
+    copied = {
+        source.rstrip("/")
+        for step, rest in container_steps()
+        if step == "COPY" and "--from" not in rest
+        for source in rest.split()[:-1]
+    }
+    assert rules[0] == "*"
+    assert {rule[1:] for rule in rules if rule.startswith("!")} == copied
+
+
+def test_128_the_container_runs_without_root_and_copies_what_there_is() -> None:
+    steps = container_steps()
     for step, rest in steps:
         if step == "COPY" and "--from" not in rest:
             *sources, _ = rest.split()
@@ -50,6 +81,8 @@ def test_128_the_composed_service_needs_a_key_and_is_reached_from_this_machine()
     service = yaml.safe_load(TEXTS["compose.yaml"])["services"]["recollect"]
     assert service["read_only"] is True
     assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert service["pids_limit"] <= 1024
     assert service["environment"]["RECOLLECT_API_KEY"].startswith("${RECOLLECT_API_KEY:?")
     assert all(port.startswith("127.0.0.1:") for port in service["ports"])
     assert service["volumes"] == ["recollect-data:/data"]
@@ -68,6 +101,23 @@ def test_128_the_unit_listens_on_loopback_and_is_hardened() -> None:
     assert "Environment=RECOLLECT_HOST=127.0.0.1\n" in TEXTS["recollect.service"]
 
 
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd here")
+def test_128_systemd_understands_the_unit(tmp_path: Path) -> None:
+    unit = tmp_path / "recollect.service"
+    program = shutil.which("true") or "/bin/true"
+    unit.write_text(TEXTS["recollect.service"].replace("/opt/recollect/bin/recollect", program))
+    done = subprocess.run(
+        ["systemd-analyze", "verify", str(unit)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(shutil.which("caddy") is None, reason="there is no caddy here")
+def test_128_caddy_understands_its_file() -> None:
+    command = ["caddy", "validate", "--adapter", "caddyfile", "--config", str(DEPLOY / "Caddyfile")]
+    subprocess.run(command, capture_output=True, timeout=60, check=True)
+
+
 def test_128_caddy_passes_on_to_loopback_without_waiting() -> None:
     assert re.search(r"reverse_proxy 127\.0\.0\.1:4000 \{", TEXTS["Caddyfile"])
     assert "flush_interval -1" in TEXTS["Caddyfile"]
@@ -82,3 +132,17 @@ def test_128_the_plugin_names_hooks_that_there_are() -> None:
     assert {command.removeprefix("recollect hook ") for command in commands} == set(HookEvent)
     (server,) = json.loads((PLUGIN / ".mcp.json").read_text("utf-8"))["mcpServers"].values()
     assert (server["command"], server["args"]) == ("recollect", ["mcp"])
+
+
+@pytest.mark.skipif(shutil.which("claude") is None, reason="there is no Claude Code here")
+def test_128_claude_code_accepts_the_plugin(tmp_path: Path) -> None:
+    environment = {**os.environ, "HOME": str(tmp_path), "CLAUDE_CONFIG_DIR": str(tmp_path / "claude")}
+    done = subprocess.run(
+        ["claude", "plugin", "validate", str(PLUGIN)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, "Validation passed" in done.stdout) == (0, True), done.stdout + done.stderr

@@ -133,3 +133,59 @@ def test_16_globs_fit_whole_texts() -> None:
     assert matches_glob("*", "")
     assert not matches_glob("a*a", "a")
     assert not matches_glob("a*b", "ab ")
+
+
+@pytest.mark.parametrize("tool", ["Bash", "exec_command", "PowerShell", "mcp__machine__run"])
+@pytest.mark.parametrize("field", ["command", "cmd", "script"])
+def test_16_a_command_is_one_whatever_the_tool_is_called(tool: str, field: str) -> None:
+    allow = rule("allow", "prefix", "git ", field=field, tool_name="*")
+    deny = rule("deny", "prefix", "rm ", field=field, tool_name="*")
+    assert decide([allow], tool, {field: "git log"}).effect is Effect.ALLOW
+    assert decide([allow], tool, {field: "git log; rm -rf /"}).effect is None
+    assert decide([allow, deny], tool, {field: "git log; rm -rf /"}).effect is Effect.DENY
+
+
+def test_16_a_command_given_as_a_list_of_words_is_one_too() -> None:
+    deny = rule("deny", "prefix", "rm ", tool_name="shell")
+    for words in (["rm", "x"], ["bash", "-lc", "rm x"], ["bash", "-lc", "cd y && rm x"]):
+        assert decide([deny], "shell", {"command": words}).effect is Effect.DENY
+    allow = rule("allow", "prefix", '["git",', tool_name="shell")
+    assert decide([allow], "shell", {"command": ["git", "log"]}).effect is Effect.ALLOW
+    assert decide([allow], "shell", {"command": ["git", "log;rm x"]}).effect is None
+
+
+def test_16_no_broad_rule_allows_a_command_without_a_sandbox() -> None:
+    given = {"command": "git log", "dangerouslyDisableSandbox": True}
+    verdict = decide([rule("allow", "prefix", "git ")], "Bash", given)
+    assert verdict.effect is None
+    assert "without a sandbox" in verdict.reason
+    assert decide([rule("allow", "exact", "git log")], "Bash", given).effect is Effect.ALLOW
+
+
+def test_16_a_way_that_goes_up_again_is_not_allowed_by_where_it_begins_and_denied_by_where_it_ends() -> None:
+    allow = rule("allow", "prefix", "/proj/", field="file_path", tool_name="*")
+    glob = rule("allow", "glob", "/proj/*", field="file_path", tool_name="*")
+    whole = rule("allow", "prefix", '{"file_path":"/proj/', field=None, tool_name="*")
+    deny = rule("deny", "prefix", "/etc/", field="file_path", tool_name="*")
+    for path in ("/proj/../etc/passwd", "/proj/a/../../etc/passwd", "/proj/.."):
+        for one in (allow, glob, whole):
+            assert decide([one], "Write", {"file_path": path}).effect is None, path
+    assert decide([allow, deny], "Write", {"file_path": "/proj/../etc/passwd"}).effect is Effect.DENY
+    assert decide([deny], "Write", {"file_path": "//etc//passwd"}).effect is Effect.DENY
+    assert decide([deny], "Write", {"file_path": "/./etc/passwd"}).effect is Effect.DENY
+    assert decide([allow], "Write", {"file_path": "/proj/a..b/c"}).effect is Effect.ALLOW
+    assert effect_of([rule("allow", "prefix", "git ")], "git diff ../x") is Effect.ALLOW
+
+
+def test_16_what_is_too_long_to_be_compared_is_asked_about() -> None:
+    rules = [rule("deny", "prefix", "rm "), rule("allow", "prefix", "")]
+    assert effect_of(rules, "cd x; rm y; " + ";".join(map(str, range(5000)))) is Effect.ASK
+    assert effect_of(rules, "x" * 2_000_000) is Effect.ASK
+    assert effect_of(rules[1:], "x" * 2_000_000) is None
+
+
+@pytest.mark.parametrize("pattern", [r"(\w+\s+){200}x", r"\p{L}{180}|\p{N}{180}"])
+def test_16_a_pattern_that_takes_long_to_read_is_refused_each_time(pattern: str) -> None:
+    for _ in range(2):
+        with pytest.raises(InvalidRequest, match="too long"):
+            refuse_unusable(MatchType.REGEX, pattern)

@@ -17,10 +17,11 @@ import httpx2
 import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from recollect.domain.callers import Caller
 from recollect.gateway import edge
 from recollect.gateway.edge import Edge, Guards, request_id_of
 from recollect.gateway.load import Load
-from tests.gateway.doors import doorkeeper
+from tests.gateway.doors import OpenDoor, doorkeeper
 from tests.gateway.rest.serving import serving
 
 KEY = "a-long-and-secret-key"
@@ -46,6 +47,14 @@ async def client_of(
     transport = httpx2.ASGITransport(guarded)
     async with httpx2.AsyncClient(transport=transport, base_url="http://localhost:4000") as client:
         yield client
+
+
+@pytest.mark.parametrize("mark", ["X-Forwarded-For", "Forwarded", "X-Real-IP", "Via"])
+async def test_013_through_a_proxy_that_nobody_named_nobody_is_the_owner(mark: str):
+    async with client_of() as client:
+        assert (await client.get("/x")).status_code == 200
+        assert (await client.get("/x", headers={mark: "203.0.113.7"})).status_code == 401
+        assert (await client.get("/health", headers={mark: "203.0.113.7"})).status_code == 200
 
 
 # -- request ids ---------------------------------------------------------------------------------------
@@ -240,6 +249,13 @@ async def test_every_answer_carries_the_security_headers():
     async with client_of(api_key=KEY) as client:
         for response in (await client.get("/health"), await client.get("/x")):
             assert {name: response.headers[name] for name in expected} == expected
+            assert re.fullmatch(r"\d+\.\d\d", response.headers["x-mimo-latency-ms"])
+
+
+async def test_004_every_answer_tells_how_long_it_took():
+    async with client_of(api_key=KEY) as client:
+        for path in ("/health", "/x"):
+            assert re.fullmatch(r"\d+\.\d\d", (await client.get(path)).headers["x-mimo-latency-ms"])
 
 
 async def test_what_a_gateway_says_of_itself_is_kept():
@@ -407,7 +423,7 @@ async def test_a_gateway_notices_a_client_that_leaves():
 _CHILD = f"""
 import json, socket, sys, uvicorn
 from recollect.gateway.edge import Edge
-from tests.gateway.doors import doorkeeper
+from tests.gateway.doors import OpenDoor, doorkeeper
 async def inner(scope, receive, send):
     await send({{"type": "http.response.start", "status": 200, "headers": []}})
     with open("/proc/self/status") as status:
@@ -522,3 +538,47 @@ async def test_013_production_without_a_key_answers_as_mimo_does():
     expected = {"error": "Service misconfigured", "security": "API key required in production"}
     assert (refused.status_code, refused.json()) == (503, expected)
     assert (own.status_code, own.json()["error"]["code"]) == (503, "unavailable")
+
+
+class Fickle(OpenDoor):
+    """Lets everybody in, and sends them away again when told."""
+
+    def __init__(self) -> None:
+        self.welcome = True
+
+    def is_welcome(self, caller: Caller) -> bool:
+        return self.welcome
+
+
+@pytest.mark.parametrize("speaks", [True, False])
+async def test_013_a_stream_ends_with_its_key_before_its_first_part_and_while_it_is_silent(
+    speaks: bool, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(edge, "TEND_SECONDS", 0.05 if not speaks else 60)
+    door, began, revoked = Fickle(), anyio.Event(), anyio.Event()
+
+    async def stream(scope: Scope, receive: Receive, send: Send) -> None:
+        headers = [(b"content-type", b"text/event-stream; charset=utf-8")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        began.set()
+        await revoked.wait()
+        if not speaks:
+            await anyio.sleep_forever()
+        await send({"type": "http.response.body", "body": b"data: a secret", "more_body": True})
+        await anyio.sleep_forever()
+
+    guarded = Edge(stream, doorkeeper=door, max_body_bytes=LIMIT, allowed_hosts=())
+    transport = httpx2.ASGITransport(guarded)
+    async with (
+        httpx2.AsyncClient(transport=transport, base_url="http://localhost:4000") as client,
+        anyio.create_task_group() as tasks,
+    ):
+
+        async def revoke() -> None:
+            await began.wait()
+            door.welcome = False
+            revoked.set()
+
+        with anyio.fail_after(5):
+            tasks.start_soon(revoke)
+            assert (await client.get("/v1/jobs/x/events")).content == b""

@@ -6,7 +6,7 @@ from recollect.domain.callers import OWNER, Caller
 from recollect.gateway import abuse as abuse_module
 from recollect.gateway import limits as limits_module
 from recollect.gateway.abuse import Abuse, Blocked, Patience
-from recollect.gateway.addresses import Addresses, host_of, is_loopback
+from recollect.gateway.addresses import UNKNOWN, Addresses, host_of, is_loopback
 from recollect.gateway.limits import Limits, Rates, Standing, TooManyRequests
 from recollect.gateway.load import Load
 from recollect.gateway.refusals import Overloaded
@@ -86,7 +86,15 @@ def test_014_who_tries_many_wrong_keys_is_blocked_for_a_while_but_never_this_mac
         (["127.0.0.1"], "127.0.0.1", "203.0.113.7", "203.0.113.7"),
         (["127.0.0.1"], "127.0.0.1", "127.0.0.1, 203.0.113.7", "203.0.113.7"),
         (["127.0.0.1", "10.0.0.0/8"], "127.0.0.1", "6.6.6.6, 203.0.113.7, 10.1.2.3", "203.0.113.7"),
-        (["127.0.0.1"], "127.0.0.1", "203.0.113.7, nonsense", "127.0.0.1"),
+        (["127.0.0.1"], "127.0.0.1", "203.0.113.7, nonsense", UNKNOWN),
+        (["127.0.0.1"], "127.0.0.1", "127.0.0.1, unknown", UNKNOWN),
+        (["127.0.0.1"], "127.0.0.1", "6.6.6.6, 203.0.113.7:4711", "203.0.113.7"),
+        (["127.0.0.1"], "127.0.0.1", "[2001:db8::7]:443", "2001:db8::7"),
+        (["127.0.0.1"], "127.0.0.1", "2001:db8::7", "2001:db8::7"),
+        (["127.0.0.1"], "127.0.0.1", "203.0.113.7:99999999", UNKNOWN),
+        (["127.0.0.1"], "127.0.0.1", ",,, ,", "127.0.0.1"),
+        (["127.0.0.1", "10.0.0.0/8"], "10.0.0.5", "127.0.0.1", "10.0.0.5"),
+        (["2001:db8::/32"], "2001:db8::1", "203.0.113.7, 2001:db8::2", "203.0.113.7"),
         (["127.0.0.1"], "::ffff:127.0.0.1", "203.0.113.7", "203.0.113.7"),
         (["127.0.0.1"], "127.0.0.1", "", "127.0.0.1"),
     ],
@@ -98,8 +106,21 @@ def test_014_a_forwarded_address_is_believed_of_trusted_proxies_only(
     scope = {"type": "http", "client": (peer, 1), "headers": headers}
     addresses = Addresses(trusted)
     assert addresses.of(scope) == found
-    believed = any(network.startswith("127") for network in trusted)
+    believed = addresses.of({**scope, "headers": [(b"x-forwarded-for", FAR.encode())]}) == FAR
     assert addresses.scheme_of(scope) == ("https" if believed else None)
+
+
+def test_014_nobody_who_comes_through_a_proxy_is_taken_for_one_host() -> None:
+    addresses = Addresses(["10.0.0.0/8"])
+    assert [addresses.is_of_one_host(one) for one in (FAR, "10.0.0.5", UNKNOWN)] == [True, False, False]
+
+
+@pytest.mark.parametrize("mark", ["x-forwarded-for", "forwarded", "x-real-ip", "via"])
+def test_013_a_proxy_that_nobody_named_is_noticed(mark: str) -> None:
+    scope = {"type": "http", "client": ("127.0.0.1", 1), "headers": [(mark.encode(), b"203.0.113.7")]}
+    assert Addresses().came_by_a_stranger(scope)
+    assert not Addresses(["127.0.0.1"]).came_by_a_stranger(scope)
+    assert not Addresses().came_by_a_stranger({**scope, "headers": [(b"host", b"localhost")]})
 
 
 def test_014_loopback_is_known_in_all_its_forms() -> None:

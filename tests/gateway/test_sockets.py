@@ -15,6 +15,7 @@ class Telling(Socket):
     def __init__(self, slow_seconds: float) -> None:
         super().__init__(outbox_bytes=100, outbox_messages=2, slow_seconds=slow_seconds)
         self.was_closed = False
+        self.welcome = True
 
     async def read(self, receive: Receive) -> None:
         self.put(b"something")
@@ -22,6 +23,9 @@ class Telling(Socket):
 
     def tend(self) -> None:
         pass
+
+    def is_welcome(self) -> bool:
+        return self.welcome
 
     def closed(self) -> None:
         self.was_closed = True
@@ -70,3 +74,16 @@ async def test_6_what_finds_no_room_ends_the_socket() -> None:
     with anyio.fail_after(5):
         await socket.serve(says_nothing, stuck)
     assert socket.has_ended
+
+
+async def test_013_whoever_is_not_welcome_any_more_is_told_nothing_more() -> None:
+    sent: list[MutableMapping[str, Any]] = []
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        sent.append(message)
+
+    socket = Telling(slow_seconds=60)
+    socket.welcome = False
+    with anyio.fail_after(5):
+        await socket.serve(says_nothing, send)
+    assert sent == [{"type": "websocket.close", "code": 1008, "reason": "the key is not valid any more"}]

@@ -14,6 +14,7 @@ import pytest
 from pydantic import SecretStr
 
 from recollect.domain.errors import ErrorCode, ErrorRecord, InvalidRequest, RecollectError, Unavailable
+from recollect.domain.tracking import tracking
 from recollect.inference.breaker import BreakerState, CircuitBreaker
 from recollect.inference.choices import Pace
 from recollect.inference.endpoint import Endpoint
@@ -415,3 +416,11 @@ async def test_provider_down_is_one_kind_of_error_for_callers_that_go_on_without
     async with embedder_of(service, pace=Pace(retries=0)) as embedder:
         with pytest.raises(Unavailable):
             await embedder.embed(["one"])
+
+
+async def test_024_a_service_is_told_which_request_it_is_asked_for(service: Service) -> None:
+    async with embedder_of(service) as embedder:
+        with tracking("mine"):
+            await embedder.embed(["one"])
+        await embedder.embed(["two"])
+    assert [request.headers.get("X-Request-Id") for request in service.requests] == ["mine", None]

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from recollect.domain.errors import InvalidRequest
-from recollect.monitoring.audit import log
+from recollect.monitoring.audit import log, repeats
 from recollect.monitoring.audit.file import SharedLines
 from recollect.monitoring.audit.log import AuditLog
 from recollect.monitoring.audit.reading import Wanted, read_page
@@ -210,3 +210,48 @@ def test_021_filters_and_a_torn_line(audit: AuditLog, tmp_path: Path) -> None:
     assert found(since=now + timedelta(minutes=1)) == []
     assert found(until=now - timedelta(minutes=1)) == []
     assert read_page(audit.lines, Wanted()).unreadable == 1
+
+
+def test_021_whoever_is_refused_again_and_again_does_not_push_others_out_of_the_log(
+    audit: AuditLog, tmp_path: Path
+) -> None:
+    def refuse(address: str) -> None:
+        SECURITY.warning("refused", extra={"outcome": "unauthenticated", "path": "/x", "address": address})
+
+    call(request_id="before")
+    for _ in range(1_000):
+        refuse("203.0.113.7")
+    refuse("203.0.113.8")
+    call(request_id="after")
+    audit.close()
+    entries = entries_in(tmp_path / "home")
+    of_one = [entry for entry in entries if entry.get("address") == "203.0.113.7"]
+    assert len(of_one) == repeats.MOST_OF_ONE + 1
+    assert (of_one[-1]["kind"], of_one[-1]["event"], of_one[-1]["reason"]) == ("refusal", "repeated", "940 more")
+    assert [entry["kind"] for entry in entries if entry.get("address") == "203.0.113.8"] == ["refusal"]
+    assert [entry["request_id"] for entry in entries if entry["kind"] == "call"] == ["before", "after"]
+
+
+def test_021_refusals_of_however_many_addresses_are_bounded_and_told_when_the_minute_is_over() -> None:
+    now = 1000.0
+    counted = repeats.Repeats(lambda: now)
+    entries = [{"kind": "refusal", "address": f"10.0.{number // 250}.{number % 250}"} for number in range(5_000)]
+    assert sum(not counted.leaves_out(entry) for entry in entries) == repeats.MOST_OF_ALL
+    assert counted.summaries() == []
+    now += repeats.WINDOW_SECONDS
+    told = counted.summaries()
+    assert len(told) == repeats.MOST_ADDRESSES + 1
+    assert sum(int(entry["reason"].removesuffix(" more")) for entry in told) == 5_000 - repeats.MOST_OF_ALL
+    assert not counted.leaves_out(entries[0])
+
+
+def test_021_a_log_that_cannot_be_written_says_so(audit: AuditLog, tmp_path: Path) -> None:
+    assert audit.is_written
+    (tmp_path / "home" / "audit.jsonl").mkdir(parents=True)
+    call()
+    audit.write()
+    assert not audit.is_written
+    (tmp_path / "home" / "audit.jsonl").rmdir()
+    audit.write()
+    assert audit.is_written
+    assert not AuditLog(tmp_path, max_bytes=1, keep_files=1, enabled=False).is_written

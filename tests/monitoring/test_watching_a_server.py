@@ -14,6 +14,7 @@ import httpx2
 import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
+from websockets.asyncio.client import connect
 
 from recollect.app.lifespan import running
 from recollect.app.serving import build_http
@@ -312,12 +313,12 @@ async def test_025_websockets_are_counted_while_they_are_open(tmp_path: Path) ->
         from recollect.gateway.measuring import Measured
 
         metrics = application.oversight.metrics
-        counted: list[int] = []
+        counted: list[float | None] = []
 
         async def socket(scope: Any, receive: Any, send: Any) -> None:
-            counted.append(metrics.open_websockets)
+            counted.append(metrics.registry.get_sample_value("recollect_websockets"))
             await send({"type": "websocket.accept"})
-            counted.append(metrics.open_websockets)
+            counted.append(metrics.registry.get_sample_value("recollect_websockets"))
             raise ConnectionError
 
         async def send(message: Any) -> None:
@@ -325,9 +326,20 @@ async def test_025_websockets_are_counted_while_they_are_open(tmp_path: Path) ->
 
         with pytest.raises(ConnectionError):
             await Measured(socket, metrics, lambda: ())({"type": "websocket", "path": "/x"}, None, send)  # pyright: ignore
-        counted.append(metrics.open_websockets)
+        counted.append(metrics.registry.get_sample_value("recollect_websockets"))
         assert (await status(application))["websocket_synapse"]["connections"] == 0
     assert counted == [0, 1, 0]
+
+
+def test_023_only_who_is_connected_by_the_websocket_itself_is_told_as_such(http: httpx2.Client) -> None:
+    async def counted(path: str) -> int:
+        url = f"{http.base_url}{path}".replace("http", "ws", 1)
+        async with connect(url, proxy=None, additional_headers={"Authorization": f"Bearer {KEY}"}):
+            answer = await anyio.to_thread.run_sync(lambda: http.post("/v1/tools/cortex_status", json={}))
+            return answer.json()["websocket_synapse"]["connections"]
+
+    assert anyio.run(counted, "/cortex/websocket?vsn=2.0.0") == 1
+    assert anyio.run(counted, "/ws") == 0
 
 
 @pytest.mark.parametrize(("value", "is_on"), [("true", True), ("1", True), ("yes", False), ("false", False)])

@@ -27,6 +27,12 @@ def environment() -> dict[str, str]:
 
 
 @server.tool()
+def request_of(ctx: Context[Any, Any]) -> dict[str, Any]:
+    """What the call itself says of where it comes from."""
+    return {name: value for name, value in (ctx.request_context.meta or {}).items() if isinstance(value, str)}
+
+
+@server.tool()
 def fail(text: str) -> str:
     """Fail with a message."""
     raise ValueError(text)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 CHILD = str(Path(__file__).with_name("child.py"))
+RUDE = str(Path(__file__).with_name("rude.py"))
 # Skills get a clean environment, so the place of this Python must be named.
 PATH = f"{Path(sys.executable).parent}:/usr/bin:/bin"
 

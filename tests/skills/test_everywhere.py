@@ -14,7 +14,7 @@ import anyio.to_thread
 import httpx2
 import mcp_types as types
 import pytest
-from mcp import Client
+from mcp import Client, StdioServerParameters
 
 from recollect.app.application import Application
 from recollect.app.lifespan import running
@@ -22,7 +22,7 @@ from recollect.app.serving import build_http
 from recollect.app.settings import Settings
 from recollect.domain.errors import Unavailable
 from recollect.gateway.mcp.server import build_server
-from recollect.skills.schemas import SchemaCache
+from recollect.skills.schemas import SchemaCache, ToldTools
 from recollect.toolkit.context import CallContext
 from tests.skills.conftest import CHILD, PATH, program, write_skills
 
@@ -35,6 +35,26 @@ async def opened(home: Path) -> AsyncGenerator[Application]:
         for life in application.skills.lives.values():
             await life.ready()
         yield application
+
+
+async def test_038_an_agent_that_starts_us_is_told_the_tools_of_a_skill_that_never_ran(home: Path) -> None:
+    write_skills(home, kid=program())
+    changed = anyio.Event()
+
+    async def heard(message: Any) -> None:
+        if isinstance(message, types.ToolListChangedNotification):
+            changed.set()
+
+    ours = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "recollect.app", "mcp", "--tools", "all"],
+        env={**os.environ, "RECOLLECT_HOME": str(home)},
+    )
+    async with Client(ours, mode="legacy", message_handler=heard, cache=None) as client:
+        await client.list_tools()
+        with anyio.fail_after(20):
+            await changed.wait()
+        assert (await client.call_tool("kid_add", {"a": 1, "b": 2})).structured_content == {"result": 3}
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
@@ -189,8 +209,8 @@ def test_038_a_skill_behind_http_is_called_and_found_again_after_it_was_gone(hom
 def test_038_a_cache_that_is_damaged_or_of_another_configuration_is_none(tmp_path: Path) -> None:
     cache = SchemaCache(tmp_path / "skills")
     assert cache.read("kid", "hash") is None
-    cache.write("kid", "hash", [])
-    assert cache.read("kid", "hash") == []
+    cache.write("kid", "hash", ToldTools((), {"odd name": "why"}))
+    assert cache.read("kid", "hash") == ToldTools([], {"odd name": "why"})
     assert cache.read("kid", "other") is None
     (tmp_path / "skills" / "kid.json").write_text('{"config_hash": "hash", "tools": [3]}')
     assert cache.read("kid", "hash") is None

@@ -98,6 +98,15 @@ async def test_038_the_answer_comes_as_it_was_given(home: Path) -> None:
         assert (await app.call("kid_fail", text="no"))["isError"] is True
 
 
+async def test_024_a_skill_is_told_which_request_it_is_called_for(home: Path) -> None:
+    write_skills(home, kid=program())
+    traceparent = f"00-{'ab' * 16}-{'cd' * 8}-01"
+    context = CallContext(surface="python", client="tests", request_id="mine", traceparent=traceparent)
+    async with opened(home) as ours:
+        told = (await ours.call("kid_request_of", context))["structuredContent"]
+    assert (told["recollect/request_id"], told["traceparent"]) == ("mine", traceparent)
+
+
 async def test_017_a_skill_sees_only_what_is_named(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", "given")
     monkeypatch.setenv("RECOLLECT_SECRET_THING", "hidden")

@@ -6,6 +6,7 @@ import pytest
 
 from recollect.skills.catalogue import RefusedSkill, ValidSkill, read_skill
 from recollect.skills.configuration import COMMANDS, OTHER_COMMANDS, CommandSkill, HttpSkill, Policy
+from recollect.skills.schemas import ToldTools
 from recollect.skills.validating import Reason
 
 LONG = "x" * 1025
@@ -37,7 +38,7 @@ def command(name: str = "npx", args: Any = (), **env: Any) -> dict[str, Any]:
         (command(args=("../up",)), Reason.DANGEROUS_ARGS),
         (command(args=("/etc/passwd",)), Reason.DANGEROUS_ARGS),
         (command(args=("a\nb",)), Reason.DANGEROUS_ARGS),
-        (command(args=("-c", "x")), Reason.DANGEROUS_ARGS),
+        *((command(args=(arg, "x")), Reason.DANGEROUS_ARGS) for arg in ("-c", "-c=x", "-yc", "--call=x", "--cal=x")),
         (command("python3", ("-c", "import os")), Reason.DANGEROUS_ARGS),
         (command("python3", ("-Ic", "import os")), Reason.DANGEROUS_ARGS),
         (command("node", ("--eval=1",)), Reason.DANGEROUS_ARGS),
@@ -50,8 +51,22 @@ def command(name: str = "npx", args: Any = (), **env: Any) -> dict[str, Any]:
         (command("docker", ("run", "--pid=host")), Reason.DANGEROUS_ARGS),
         (command("docker", ("run", "--ipc", "host")), Reason.DANGEROUS_ARGS),
         (command("docker", ("run", "--cap-add", "ALL")), Reason.DANGEROUS_ARGS),
-        (command("docker", ("run", "-v", "/:/all")), Reason.DANGEROUS_ARGS),
-        (command("docker", ("run", "-v/:/all")), Reason.DANGEROUS_ARGS),
+        (command("node", ("--import", "data:text/javascript,x")), Reason.DANGEROUS_ARGS),
+        (command("node", ("--import=data:text/javascript,x",)), Reason.DANGEROUS_ARGS),
+        *(
+            (command("docker", ("run", *args)), Reason.DANGEROUS_ARGS)
+            for folder in ("/", "//", "/.", "/run", "/var/run/", "/etc", "/proc")
+            for args in (
+                ("-v", f"{folder}:/all"),
+                (f"-v{folder}:/all",),
+                (f"-v={folder}:/all:ro",),
+                ("-itv", f"{folder}:/all"),
+                (f"--volume={folder}:/all",),
+                ("--volume", f"{folder}:/all"),
+                (f"--mount=type=bind,src={folder},dst=/all",),
+                ("--mount", f"source={folder},type=bind,target=/all"),
+            )
+        ),
         (command("docker", ("run", "--mount", "type=bind,source=/,target=/x")), Reason.DANGEROUS_ARGS),
         (command(args=(LONG,)), Reason.ARG_TOO_LONG),
         (command(**{f"A{n}": "" for n in range(31)}), Reason.TOO_MANY_ENV_VARS),
@@ -101,6 +116,9 @@ def test_017_a_refusal_does_not_tell_the_values() -> None:
         command("docker", ("run", "-i", "--rm", "--network", "mine", "-v", "/data:/data", "host")),
         command("node", ("server.js", "--port=3")),
         command("python3", ("-m", "server")),
+        command("python3", ("-mcompiled.server", "-u")),
+        command("npx", ("-y", "server", "--config", "x", "--color")),
+        command("docker", ("run", "-v", "/run/user/data:/run", "--mount", "type=bind,src=/etc-of-mine,dst=/etc")),
         command("python", [1, 2.5]),
     ],
 )
@@ -138,4 +156,4 @@ def test_038_a_manifest_tells_the_tools_of_a_skill_that_never_ran() -> None:
     tools = [{"name": "add", "description": "Add.", "inputSchema": {"type": "object"}}, {"name": "not a name"}]
     found = read_skill("kid", {"config": command(), "tools": tools}, Policy())
     assert isinstance(found, ValidSkill)
-    assert [tool.name for tool in found.tools or ()] == ["kid_add"]
+    assert [tool.name for tool in (found.told or ToldTools(())).tools] == ["kid_add"]

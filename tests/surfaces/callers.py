@@ -15,7 +15,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from recollect.app.lifespan import running
-from recollect.app.settings import Settings
+from recollect.app.settings import FileSettings, Settings
 from recollect.domain.errors import RecollectError
 from recollect.toolkit.context import CallContext
 from tests.surfaces.commands import run_command
@@ -85,7 +85,8 @@ def server(home: Path, **settings: str) -> Generator[str]:
 
 @asynccontextmanager
 async def through_python(home: Path) -> AsyncGenerator[Caller]:
-    async with running(Settings(home=home)) as application:
+    # The other doors lead to processes that work in the home.
+    async with running(Settings(home=home, files=FileSettings(root=home))) as application:
 
         async def call(tool: str, /, **arguments: Any) -> Json:
             try:

@@ -6,7 +6,7 @@ from typing import Any
 import anyio
 import pytest
 
-from recollect.domain.errors import InvalidRequest, NotFound
+from recollect.domain.errors import InvalidRequest, NotFound, TooLarge
 from recollect.toolkit.batching import Batch, Mode, Operation
 
 
@@ -96,12 +96,24 @@ async def test_9_what_one_answered_can_be_an_argument_of_another_which_then_wait
     assert given["plain"] == {"$result": "first", "other": "is no reference"}
 
 
-@pytest.mark.parametrize("pointer", ["/said/nothing", "/said/words/7", "/said/words/x", "/said/by/0", "said", 3])
+@pytest.mark.parametrize(
+    "pointer",
+    ["/said/nothing", "/said/words/7", "/said/words/x", "/said/by/0", "said", 3, "/said/words/" + "9" * 5_000],
+)
 async def test_9_a_result_that_is_not_there_fails_the_operation_that_wants_it_and_is_not_called(pointer: object):
     calls = Calls()
     wanting = operation("second", what={"$result": "first", "pointer": pointer})
     assert await run(calls, [operation("first"), wanting]) == ["ok", "failed"]
     assert calls.names == ["first"]
+
+
+async def test_9_a_short_batch_does_not_become_an_endless_call():
+    calls = Calls()
+    some, many = (operation(name, what=[{"$result": "first"}] * times) for name, times in (("b", 1_000), ("c", 20_000)))
+    outcomes = await Batch([operation("first"), some, many], Mode.PARALLEL, 10).run(calls)
+    assert [own.succeeded for own in outcomes] == [True, True, False]
+    assert isinstance(outcomes[2].failure, TooLarge)
+    assert calls.names == ["first", "b"]
 
 
 @pytest.mark.parametrize(

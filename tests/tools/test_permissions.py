@@ -1,14 +1,19 @@
 """Permission rules as tools: everybody may narrow what agents may do, only the owner may widen it."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
+from recollect.agents import permissions
 from recollect.app.application import Application
 from recollect.app.lifespan import running
 from recollect.app.settings import HookSettings, Settings
-from recollect.domain.errors import Forbidden, InvalidRequest, NotFound
+from recollect.domain import permissions as rule_texts
+from recollect.domain.errors import Forbidden, InvalidRequest, NotFound, QuotaExceeded
+from recollect.domain.permissions import Effect, MatchType, PermissionRule, decide
 from recollect.toolkit.context import CallContext
 
 DENY = {"effect": "deny", "tool_name": "Bash", "field": "command", "pattern": "rm "}
@@ -71,3 +76,50 @@ async def test_16_what_cannot_be_a_rule_is_refused(tmp_path: Path) -> None:
         with pytest.raises(NotFound):
             await call(app, "remove_permission_rule", "cli", rule_id="rule_none")
         assert (await call(app, "list_permission_rules", "cli"))["rules"] == []
+
+
+async def test_16_no_caller_can_add_so_many_rules_that_none_is_heeded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(permissions, "MOST_RULES", 4)
+    monkeypatch.setattr(permissions, "MOST_REGEXES", 1)
+    async with running(Settings(home=tmp_path)) as app:
+        await call(app, "add_permission_rule", "rest", **DENY, match_type="regex")
+        with pytest.raises(QuotaExceeded, match="regular expression"):
+            await call(app, "add_permission_rule", "rest", **(DENY | {"pattern": "x"}), match_type="regex")
+        for name in "abc":
+            await call(app, "add_permission_rule", "rest", **(DENY | {"pattern": name}))
+        with pytest.raises(QuotaExceeded, match="4 rules"):
+            await call(app, "add_permission_rule", "rest", **(DENY | {"pattern": "d"}))
+
+
+def test_16_the_most_rules_there_can_be_are_compared_in_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    def rule(number: int, match_type: MatchType, pattern: str) -> PermissionRule:
+        return PermissionRule(
+            id=f"rule_{number}",
+            effect=Effect.DENY,
+            tool_name="*",
+            match_type=match_type,
+            pattern=pattern,
+            field="command",
+            created_at=datetime(2026, 1, 1, tzinfo=UTC),
+            created_by="rest",
+        )
+
+    most = range(permissions.MOST_RULES)
+    foreign = [rule(number, MatchType.GLOB, f"*{number}*x*y") for number in most]
+    foreign[: permissions.MOST_REGEXES] = [
+        rule(number, MatchType.REGEX, rf"({number}|\w)*\s+x") for number in range(permissions.MOST_REGEXES)
+    ]
+    command = ";".join(f"echo {number}" for number in range(450))
+    compared = Mock(side_effect=rule_texts._fits)  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(rule_texts, "_fits", compared)
+    assert decide(foreign, "Bash", {"command": command}).effect is None
+    assert compared.call_count < permissions.MOST_RULES + permissions.MOST_REGEXES * 500
+    # As many that could be meant are not compared with each part: an agent would wait for it.
+    compared.reset_mock()
+    alike = [rule(number, MatchType.GLOB, f"o*{number % 10}*c") for number in most]
+    assert decide(alike, "Bash", {"command": command}).effect is Effect.ASK
+    assert compared.call_count == 0
+    assert decide(alike[:1000], "Bash", {"command": command}).effect is None
+    assert compared.call_count == 1000 * 452

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from recollect.access.scopes import parse_scopes
 from recollect.domain.clock import Clock, system_clock
@@ -97,13 +97,23 @@ def parse_span(text: str) -> timedelta:
     span = timedelta(**{_UNITS[matched[2]]: int(matched[1])}) if matched else timedelta()
     if not timedelta() < span <= _LONGEST:
         raise InvalidRequest(
-            f"{text[:100]!r} is no time", hint="a number and s, m, h, d or w: 90d, 12h, 30m; at most 100 years"
+            f"{text[:100]!r} is no time", hint="a number and s, m, h, d or w: 90d, 12h, 30m; or a day: 2027-01-31"
         )
     return span
 
 
 def _ending(expires: str | None, now: datetime) -> datetime | None:
-    return None if expires is None or expires.strip().lower() == "never" else now + parse_span(expires)
+    """When a key ends: after a time such as `90d`, on a day or at a moment such as `2027-01-31`, or never."""
+    if expires is None or expires.strip().lower() == "never":
+        return None
+    try:
+        moment = datetime.fromisoformat(expires.strip())
+    except ValueError:
+        return now + parse_span(expires)
+    moment = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    if not now < moment <= now + _LONGEST:
+        raise InvalidRequest(f"{expires[:100]!r} is not to come, or too far", hint="a day or a moment to come, in UTC")
+    return moment.astimezone(UTC)
 
 
 def _issue(name: str, scopes: frozenset[str], now: datetime, expires_at: datetime | None) -> IssuedKey:

@@ -5,7 +5,7 @@ from typing import Any
 
 from recollect.agents.paths import paths_of
 from recollect.domain.clock import Clock, system_clock
-from recollect.domain.errors import Forbidden, NotFound
+from recollect.domain.errors import Forbidden, NotFound, QuotaExceeded
 from recollect.domain.identifiers import new_id
 from recollect.domain.nearest import nearest_names
 from recollect.domain.permissions import Effect, MatchType, PermissionRule, Verdict, decide, refuse_unusable
@@ -13,6 +13,10 @@ from recollect.storage.permissions import PermissionStore
 
 # Doors that only whoever owns this machine comes through; an agent comes through all others.
 OWNERS_DOORS = frozenset({"cli", "python"})
+
+
+# An agent waits until all rules are compared. With more, a caller could make that so slow that none would be heeded.
+MOST_RULES, MOST_REGEXES = 2_000, 50
 
 
 class PermissionService:
@@ -41,6 +45,7 @@ class PermissionService:
         if effect is Effect.ALLOW:
             self._refuse_widening(surface, "allow what agents do")
         refuse_unusable(match_type, pattern)
+        await self._refuse_too_many(match_type)
         rule = PermissionRule(
             id=new_id("rule"),
             effect=effect,
@@ -75,6 +80,18 @@ class PermissionService:
     async def judge(self, tool_name: str, given: Mapping[str, Any], folders: Sequence[str]) -> Verdict:
         """What the rules say of a call that is made in one of these folders."""
         return decide(await self._store.holding_at(paths_of(folders)), tool_name, given)
+
+    async def _refuse_too_many(self, match_type: MatchType) -> None:
+        is_regex = match_type is MatchType.REGEX
+        if await self._store.count() >= MOST_RULES or (
+            is_regex and await self._store.count(MatchType.REGEX) >= MOST_REGEXES
+        ):
+            raise QuotaExceeded(
+                f"there are {MOST_REGEXES} rules with a regular expression already"
+                if is_regex
+                else f"there are {MOST_RULES} rules already",
+                hint="remove_permission_rule removes those that nobody needs",
+            )
 
     def _refuse_widening(self, surface: str, deed: str) -> None:
         if surface not in OWNERS_DOORS and not self._callers_may_allow:

@@ -25,6 +25,7 @@ from recollect.memory.projects import ProjectService
 from recollect.memory.quota import Quota
 from recollect.memory.service import Draft, MemoryService
 from recollect.monitoring.audit.log import AuditLog
+from recollect.skills.places import are_there
 from recollect.storage.store import Store
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Tool
@@ -35,6 +36,7 @@ from recollect.toolkit.listing import Listing
 from recollect.toolkit.offering import Offering
 from recollect.toolkit.profiles import tools_of
 from recollect.toolkit.registry import Registry, Toolset
+from recollect.toolkit.security import security_event
 from recollect.toolkit.services import Services
 from recollect.toolkit.usage import UsageCounter
 from recollect.tools import ALL
@@ -69,12 +71,17 @@ if TYPE_CHECKING:
     from recollect.memory.transfer.importing import Importer
     from recollect.memory.working import WorkingMemory
     from recollect.monitoring.status import Parts
+    from recollect.skills.catalogue import RefusedSkill
     from recollect.skills.schemas import SkillTool
     from recollect.skills.service import Skills
     from recollect.storage.code import CodeStore
     from recollect.storage.keys import KeyStore
     from recollect.storage.sqlite.code import SqliteCode
     from recollect.toolkit.resources import Resources
+    from recollect.workbench.files.service import FileService
+    from recollect.workbench.terminal.service import Terminal
+    from recollect.workbench.web.fetching import Fetcher
+    from recollect.workbench.web.searching import WebSearch
 
 logger = logging.getLogger("recollect.app")
 
@@ -96,6 +103,10 @@ QUESTION_CACHE_BYTES = 8 * 1024 * 1024
 TOLD_SECONDS = 2.0
 # How often working memory is looked after.
 TEND_SECONDS = 30.0
+
+
+def _report_refused(skill: "RefusedSkill") -> None:
+    security_event("skill_refused", tool=skill.name, reason=skill.reason.value)
 
 
 class Application:
@@ -133,12 +144,14 @@ class Application:
         self._models: ModelsInUse | None = None
         self._memories: MemoryService | None = None
         self._language_model: LanguageModel | None = None
+        self._web_search: WebSearch | None = None
         self._tools_changed: set[Callable[[], Coroutine[Any, Any, None]]] = set()
         self._doorkeeper: KeyDoorkeeper | None = None
         self.on_file_change: FileHeard | None = None
         self._provide()
-        if self._skills_file.exists():
-            self._publish_skills(self.skills.tools())
+        self._learns_skills = False
+        if are_there(self._skills_file):
+            self.skills.announce()
         history = self._history if settings.sessions.history else None
         self.dispatcher = Dispatcher(self.registry, self.services, self._usage, history, self.oversight.spans)
         shown = tools_of(settings.profile, self.registry) if settings.profile else settings.tools
@@ -189,6 +202,8 @@ class Application:
             await self._models.close()
         if self._language_model is not None and self._language_model.completer is not None:
             await self._language_model.completer.close()
+        if self._web_search is not None:
+            await self._web_search.close()
         if self._code_embedding is not None:
             await self._code_embedding.close()
         if self._code is not None:
@@ -221,8 +236,9 @@ class Application:
     @cached_property
     def skills(self) -> "Skills":
         """Other servers whose tools are ours; none of them runs before it is needed."""
+        from recollect.processes.bounds import Bounds
         from recollect.skills.configuration import COMMANDS, OTHER_COMMANDS, VARIABLES, Policy
-        from recollect.skills.process import Bounds, Surroundings
+        from recollect.skills.process import Surroundings
         from recollect.skills.service import SkillRules, Skills
 
         chosen, home = self.settings.skills, self.settings.home
@@ -232,15 +248,22 @@ class Application:
             policy=Policy(
                 {**dict.fromkeys(chosen.commands, OTHER_COMMANDS), **COMMANDS}, VARIABLES | set(chosen.variables)
             ),
-            surroundings=Surroundings(home, Bounds(chosen.memory_bytes), self.settings.max_body_bytes),
+            surroundings=Surroundings(home, Bounds(memory_bytes=chosen.memory_bytes), self.settings.max_body_bytes),
             max_processes=chosen.max_processes,
             pause_seconds=chosen.pause_seconds,
         )
-        return Skills(rules, self._tasks, self._publish_skills, clock=self._clock)
+        return Skills(rules, self._tasks, self._publish_skills, report=_report_refused, clock=self._clock)
+
+    def warm_up(self) -> None:
+        """Load what the first questions would wait for, while others are answered."""
+        from recollect.app.warming import warm
+
+        self._tasks.start_soon(warm, self.services)
 
     def learn_skills(self) -> None:
-        """Ask those skills for their tools that never told them."""
-        if self._skills_file.exists():
+        """Ask those skills for their tools that never told them, once."""
+        if not self._learns_skills and are_there(self._skills_file):
+            self._learns_skills = True
             self._tasks.start_soon(self.skills.learn)
 
     @property
@@ -250,13 +273,14 @@ class Application:
     async def _get_skills(self) -> "Skills":
         return self.skills
 
-    def _publish_skills(self, found: "Sequence[SkillTool]") -> None:
+    def _publish_skills(self, found: "Sequence[SkillTool]") -> "Sequence[SkillTool]":
         from recollect.tools.skill_tools import tools_of_skills
 
-        if taken := self.registry.welcome(tools_of_skills(found, self._get_skills)):
-            logger.warning("tools of skills have names that are taken", extra={"tools": taken})
+        guests = tools_of_skills(found, self._get_skills)
+        taken = {id(guest) for guest in self.registry.welcome(guests)}
         for tell in self._tools_changed:
             self._tasks.start_soon(self._tell_tools_changed, tell)
+        return [tool for tool, guest in zip(found, guests, strict=True) if id(guest) in taken]
 
     async def _tell_tools_changed(self, tell: Callable[[], Coroutine[Any, Any, None]]) -> None:
         try:
@@ -298,6 +322,10 @@ class Application:
         provide_named("recollect.agents.permissions.PermissionService", self._permissions)
         provide_named("recollect.agents.hooks.HookService", self._hooks)
         provide_named("recollect.skills.service.Skills", self._get_skills)
+        provide_named("recollect.workbench.files.service.FileService", self._files)
+        provide_named("recollect.workbench.terminal.service.Terminal", self._terminal)
+        provide_named("recollect.workbench.web.fetching.Fetcher", self._fetcher)
+        provide_named("recollect.workbench.web.searching.WebSearch", self._make_web_search)
         self.services.provide_ready(AuditLog, self.oversight.audit)
         self.services.provide_ready(Registry, self.registry)
         provide_named("recollect.monitoring.status.Parts", self._parts)
@@ -313,6 +341,28 @@ class Application:
                 }
             ),
         )
+
+    async def _files(self) -> "FileService":
+        from recollect.app.workbench import file_service
+
+        return file_service(self.settings)
+
+    async def _terminal(self) -> "Terminal":
+        from recollect.app.workbench import terminal
+
+        return terminal(self.settings, self._tasks, self._clock)
+
+    async def _fetcher(self) -> "Fetcher":
+        from recollect.app.workbench import fetcher
+
+        return fetcher(self.settings)
+
+    async def _make_web_search(self) -> "WebSearch":
+        from recollect.workbench.web.searching import web_search
+
+        chosen = self.settings.web
+        self._web_search = web_search(chosen.search_url, chosen.search_key, os.environ, self.oversight.breakers)
+        return self._web_search
 
     async def _models_in_use(self) -> ModelsInUse:
         from recollect.inference.caching import VectorCache

@@ -141,8 +141,11 @@ def mcp(tools: str | None, profile: str | None, project: Path | None) -> None:
                 application()  # a list that cannot be made is refused now, not at the client's first look
 
             def offering() -> "Offering":
-                application().when_tools_change(server.announce_tools_changed)
-                return application().offering
+                app = application()
+                app.when_tools_change(server.announce_tools_changed)
+                if settings.profile is None:
+                    app.learn_skills()
+                return app.offering
 
             server = build_server(
                 offering,

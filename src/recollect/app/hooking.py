@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 PATIENCE_SECONDS = 2.0
 # How long a server may take; then the store is looked at.
 SERVER_SECONDS = 0.6
-MOST_BYTES = 16 * 1024 * 1024
+MOST_BYTES, MOST_ANSWERED_BYTES = 16 * 1024 * 1024, 1024 * 1024
 BRIEF_TOKENS, PROMPT_TOKENS = 600, 400
 MOST_LATEST, MOST_PREFERENCES, MOST_HINTS = 5, 10, 5
 QUESTION_CHARACTERS = 2_000
@@ -31,24 +31,32 @@ def main(arguments: list[str]) -> None:
     try:
         answer = _answer(arguments)
     except BaseException as error:
-        _end(f"{type(error).__name__}: {error}")
+        _end({}, f"{type(error).__name__}: {error}")
     else:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        _say(answer)
+        _end(answer)
 
 
 def _lose_patience(_: int, __: object) -> None:
-    _end("no answer could be made in time")
+    _end({}, "no answer could be made in time")
 
 
-def _end(reason: str) -> None:
-    _say({})
-    os.write(2, f"recollect hook: {reason[:500]}\n".encode("utf-8", "replace"))
-    os._exit(0)
+def _end(answer: dict[str, Any], problem: str | None = None) -> None:
+    try:
+        left = json.dumps(answer).encode() + b"\n"
+        while left:
+            left = left[os.write(1, left) :]
+        if problem is not None:
+            _complain(problem)
+    finally:
+        os._exit(0)  # also when nobody takes the answer: Python's own end would tell of that
 
 
-def _say(answer: dict[str, Any]) -> None:
-    os.write(1, json.dumps(answer).encode() + b"\n")
+def _complain(problem: str) -> None:
+    try:
+        os.write(2, f"recollect hook: {problem[:500]}\n".encode("utf-8", "replace"))
+    except OSError:
+        return  # nobody reads it
 
 
 def _answer(arguments: list[str]) -> dict[str, Any]:
@@ -60,10 +68,7 @@ def _answer(arguments: list[str]) -> dict[str, Any]:
     if len(told) > MOST_BYTES:
         raise ValueError("what was told is too long")
     call = read_call(event, json.loads(told), os.environ.get("CLAUDE_PROJECT_DIR"))
-    answered = _from_server(home, event, told)
-    if answered is not None:
-        return answered
-    answer = _from_store(home, call)
+    answer = _from_server(home, event, told) or _from_store(home, call)
     _audit(home, call, answer)
     return written(call, answer)
 
@@ -83,13 +88,13 @@ def _choices(arguments: list[str]) -> tuple[str, Path]:
 # -- by a server ---------------------------------------------------------------------------------------
 
 
-def _from_server(home: Path, event: "HookEvent", told: bytes) -> dict[str, Any] | None:
+def _from_server(home: Path, event: "HookEvent", told: bytes) -> "HookAnswer | None":
     """What a server of this store answers; None when the store has to be looked at.
 
-    Only asked for what it knows better: it searches by meaning.
+    Only asked for what it knows better: it searches by meaning. Whatever it answers, an agent is only told something.
     """
     from recollect.app.presence import listening
-    from recollect.domain.hooks import HookEvent
+    from recollect.domain.hooks import HookAnswer, HookEvent
 
     if event not in (HookEvent.SESSION_START, HookEvent.USER_PROMPT_SUBMIT):
         return None
@@ -97,14 +102,19 @@ def _from_server(home: Path, event: "HookEvent", told: bytes) -> dict[str, Any] 
     if url is None:
         return None
     try:
-        return _post(url, f"/v1/hooks/{event}", told)
-    except (OSError, ValueError) as error:
-        os.write(2, f"recollect hook: the server did not answer ({error}); the store was read\n".encode())
+        answer = _post(url, f"/v1/hooks/{event}", told)
+        context = answer["hookSpecificOutput"]["additionalContext"] if answer else None
+        if context is not None and not isinstance(context, str):
+            raise ValueError("it answered something else")
+        return HookAnswer(context=context)
+    except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
+        _complain(f"the server did not answer ({error}); the store was read")
         return None
 
 
-def _post(url: str, path: str, body: bytes) -> dict[str, Any]:
+def _post(url: str, path: str, body: bytes) -> Any:
     import socket
+    import time
 
     authority = url.removeprefix("http://")
     host, _, port = authority.rpartition(":")
@@ -117,18 +127,18 @@ def _post(url: str, path: str, body: bytes) -> dict[str, Any]:
         f"POST {path} HTTP/1.1\r\nHost: {authority}\r\nContent-Type: application/json\r\n{authorization}"
         f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
     )
-    received = bytearray()
+    received, deadline = bytearray(), time.monotonic() + SERVER_SECONDS
     with socket.create_connection((host, int(port)), timeout=SERVER_SECONDS) as connection:
         connection.sendall(head.encode() + body)
         while chunk := connection.recv(65536):
             received += chunk
+            connection.settimeout(left := max(0.001, deadline - time.monotonic()))
+            if left <= 0.001 or len(received) > MOST_ANSWERED_BYTES:
+                raise TimeoutError("its answer has no end")
     status, _, rest = bytes(received).partition(b"\r\n")
     if status.split(b" ")[1:2] != [b"200"]:
         raise ValueError(f"it answered {status[:80].decode('ascii', 'replace')}")
-    answer = json.loads(rest.partition(b"\r\n\r\n")[2])
-    if not isinstance(answer, dict):
-        raise ValueError("it answered something else")
-    return answer  # pyright: ignore[reportUnknownVariableType]
+    return json.loads(rest.partition(b"\r\n\r\n")[2])
 
 
 # -- by the store itself -------------------------------------------------------------------------------
@@ -157,7 +167,7 @@ def _from_store(home: Path, call: "HookCall") -> "HookAnswer":
 
 
 def _audit(home: Path, call: "HookCall", answer: "HookAnswer") -> None:
-    if answer.verdict is None or answer.verdict.effect is None or os.environ.get("RECOLLECT_AUDIT_ENABLED") in _OFF:
+    if answer.verdict is None or answer.verdict.effect is None or _is_off("AUDIT_ENABLED"):
         return
     from recollect.monitoring.audit.verdicts import verdict_told, write_verdict
 
@@ -165,17 +175,22 @@ def _audit(home: Path, call: "HookCall", answer: "HookAnswer") -> None:
         if told := verdict_told(call, answer, "hook"):
             write_verdict(home, told)
     except OSError as error:  # the verdict holds all the same
-        os.write(2, f"recollect hook: the audit log cannot be written ({error})\n".encode())
+        _complain(f"the audit log cannot be written ({error})")
 
 
 def _leave(home: Path, call: "HookCall") -> None:
     from recollect.agents.spool import leave
     from recollect.agents.telling import without_secrets
+    from recollect.domain.hooks import HookEvent
 
-    if call.session_id is None or not home.exists():
+    is_off = _is_off("SESSIONS_HISTORY" if call.event is HookEvent.POST_TOOL_USE else "HOOKS_KEEP_TURNS")
+    if is_off or call.session_id is None or not home.exists():
         return
-    if not leave(home, without_secrets(call)):
-        os.write(2, b"recollect hook: too much is waiting to be kept; start `recollect serve` once\n")
+    try:
+        if not leave(home, without_secrets(call)):
+            _complain("too much is waiting to be kept; start `recollect serve` once")
+    except OSError as error:  # what is known can be told all the same
+        _complain(f"this cannot be kept ({error})")
 
 
 def _paths(call: "HookCall") -> list[str]:
@@ -208,6 +223,10 @@ def _hints(store: "Glance", call: "HookCall") -> str | None:
     found = store.fitting(_project_id(store, call), kinds, terms, least=least, limit=MOST_HINTS)
     lines = [note_line(note.category, note.content) for note in found]
     return as_context(HINTS, lines, _tokens("PROMPT", PROMPT_TOKENS))
+
+
+def _is_off(name: str) -> bool:
+    return os.environ.get(f"RECOLLECT_{name}", "").lower() in _OFF
 
 
 def _tokens(name: str, usual: int) -> int:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from recollect.domain.callers import OWNER
 from recollect.gateway.cli.groups import RecollectGroup
 
 if TYPE_CHECKING:
@@ -31,12 +32,12 @@ def keys() -> None:
     metavar="LIST",
     help="What it opens: families of tools joined by commas, each also with :read; * is everything.",
 )
-@click.option("--expires", metavar="TIME", help="How long it lives: 90d, 12h, 2w, never.  [default: never]")
+@click.option("--expires", metavar="TIME", help="How long it lives: 90d, 12h, 2w, 2027-01-31, never.  [default: never]")
 @json_option
 def create(name: str, scopes: str, expires: str | None, as_json: bool) -> None:
     """Make a key and print it. It is shown this one time only; what is kept does not tell it."""
     issued = _with_issuer(lambda issuer: issuer.create(name, scopes, expires))
-    _note("key_created", issued.kept)
+    _note("key_created", name, issued.kept)
     _show_issued(issued, as_json)
 
 
@@ -67,7 +68,7 @@ def revoke(name: str, as_json: bool) -> None:
     from recollect.app.commands import tell
 
     revoked = _with_issuer(lambda issuer: issuer.revoke(name))
-    _note("key_revoked", name=name)
+    _note("key_revoked", name)
     tell(f"The key {name} opens nothing any more.", {"name": name, "revoked": revoked}, as_json)
 
 
@@ -79,7 +80,7 @@ def revoke(name: str, as_json: bool) -> None:
 def rotate(name: str, grace: str | None, expires: str | None, as_json: bool) -> None:
     """Put a new key in the place of the key NAME and print it. It opens the same."""
     issued = _with_issuer(lambda issuer: issuer.rotate(name, grace, expires))
-    _note("key_rotated", issued.kept)
+    _note("key_rotated", name, issued.kept)
     _show_issued(issued, as_json)
 
 
@@ -94,7 +95,7 @@ def forget(name: str, as_json: bool) -> None:
     from recollect.app.commands import tell
 
     forgotten = _with_issuer(lambda issuer: issuer.forget(name))
-    _note("key_forgotten", name=name)
+    _note("key_forgotten", name)
     tell(f"The key {name} is forgotten.", {"name": name, "forgotten": forgotten}, as_json)
 
 
@@ -110,16 +111,30 @@ def _with_issuer(work: "Callable[[KeyIssuer], Awaitable[T]]") -> T:
     return with_store(run)
 
 
-def _note(event: str, key: "KeptKey | None" = None, **what: Any) -> None:
+def _note(event: str, name: str, key: "KeptKey | None" = None) -> None:
+    """Let the log and the audit log tell who may come in from now on, and who not any more."""
     import logging
 
+    from recollect.app.settings import load_settings
+    from recollect.monitoring.audit.log import AuditLog
     from recollect.toolkit.security import security_event
 
-    if key is not None:
-        what = {"key_id": key.id, "name_of_key": key.name, "scopes": ",".join(sorted(key.scopes)), **what}
-    elif "name" in what:  # which a log record has already
-        what["name_of_key"] = what.pop("name")
-    security_event(event, level=logging.INFO, **what)
+    settings = load_settings()
+    chosen = settings.audit
+    audit = AuditLog(settings.home, max_bytes=chosen.max_bytes, keep_files=chosen.keep_files, enabled=chosen.enabled)
+    audit.listen()
+    try:
+        security_event(
+            event,
+            level=logging.INFO,
+            decision="allowed",
+            caller=OWNER.name,
+            surface="cli",
+            key_id=key.id if key is not None else None,
+            reason=f"{name} opens {','.join(sorted(key.scopes))}" if key is not None else name,
+        )
+    finally:
+        audit.close()
 
 
 def _show_issued(issued: "IssuedKey", as_json: bool) -> None:

@@ -1,7 +1,7 @@
 """Putting together what looks after a process: the audit log, the breakers, the numbers, the spans, the switches."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from recollect import __version__
@@ -37,7 +37,19 @@ def families_off(settings: Settings) -> Mapping[str, str]:
         SEMANTIC_FAMILY: (features.semantic_store, "semantic_store"),
         PROCEDURAL_FAMILY: (features.procedural_store, "procedural_store"),
     }
-    return {family: _setting(name) for family, (is_on, name) in switches.items() if not is_on}
+    off = {family: _setting(name) for family, (is_on, name) in switches.items() if not is_on}
+    for family, is_on in _workbench(settings).items():
+        if not is_on:
+            off[family] = f"{PREFIX}{family.upper()}_ENABLED=true"
+    return off
+
+
+def _workbench(settings: Settings) -> Mapping[str, bool]:
+    return {
+        "files": settings.files.enabled,
+        "terminal": settings.terminal.enabled,
+        "web": settings.web.enabled,
+    }
 
 
 def doors_off(settings: Settings) -> Mapping[str, str]:
@@ -53,8 +65,8 @@ class Oversight:
         self._registry = registry
         self._services = services
         self._metrics: Metrics | None = None
-        self.serves_websocket = False
-        """Whether clients find the WebSocket here; who serves it says so."""
+        self.count_connections: Callable[[], int] | None = None
+        """How many are connected by the WebSocket; None where there is none, as who serves it says."""
         self.breakers = Breakers(settings.upstreams.limits())
         chosen = settings.audit
         self.audit = AuditLog(
@@ -77,7 +89,11 @@ class Oversight:
             from recollect.monitoring.metrics import Metrics
 
             self._metrics = Metrics(
-                self._registry, version=__version__, breakers=lambda: self.breakers, count=self._count
+                self._registry,
+                version=__version__,
+                breakers=lambda: self.breakers,
+                count=self._count,
+                audited=lambda: self.audit.is_written,
             )
             for name in (CALLS, EDGE, SECURITY):
                 source = logging.getLogger(name)
@@ -93,11 +109,11 @@ class Oversight:
             compiled_loaded=_compiled_is_loaded,
             semantic_store=features.semantic_store and SEMANTIC_FAMILY in families,
             procedural_store=features.procedural_store and PROCEDURAL_FAMILY in families,
-            websocket=lambda: features.websocket_synapse and self.serves_websocket,
-            connections=lambda: self._metrics.open_websockets if self._metrics is not None else 0,
+            websocket=lambda: features.websocket_synapse and self.count_connections is not None,
+            connections=lambda: self.count_connections() if self.count_connections is not None else 0,
             breakers=self.breakers,
             services=self._service_states,
-            audited=self.audit.enabled,
+            audited=lambda: self.audit.is_written,
             traced=self.spans is not None,
         )
 

@@ -40,7 +40,10 @@ def listening(home: Path) -> str | None:
     try:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        return str(json.loads(os.read(file, 4096))["url"])
+        try:
+            return str(json.loads(os.read(file, 4096))["url"])
+        except (ValueError, LookupError, TypeError):  # it is being written, or another's
+            return None
     finally:
         os.close(file)
     return None

@@ -14,7 +14,7 @@ from recollect import __version__
 from recollect.app.application import Application
 from recollect.app.instructions import INSTRUCTIONS
 from recollect.app.mira import mira_web
-from recollect.app.oversight import WEBSOCKET_PATH, doors_off
+from recollect.app.oversight import doors_off
 from recollect.app.presence import announced
 from recollect.app.settings import Settings
 from recollect.domain.errors import Misconfigured, Unavailable
@@ -39,8 +39,8 @@ MAX_WEBSOCKET_QUEUE = 1024
 
 # Clients of Synapse send their key when they join, after the WebSocket is open.
 KEYS_ASKED_LATER = frozenset({"/cortex/websocket"})
-# Clients of OpenAI cannot do without one.
-OPENAI_PATHS = ("/v1/chat/completions", "/v1/models", "/v1/embeddings", "/v1/responses")
+# Clients of OpenAI cannot do without one, nor can Mimo's join.
+KEYS_ALWAYS_SENT = ("/v1/chat/completions", "/v1/models", "/v1/embeddings", "/v1/responses", *KEYS_ASKED_LATER)
 
 
 def build_http(application: Application) -> "ASGIApp":
@@ -69,11 +69,13 @@ def _behind_edge(application: Application, tools: "ToolServer", doorkeeper: "Key
 
     from recollect.gateway.edge import Edge
     from recollect.gateway.hooks.http import PATH as HOOKS_PATH
+    from recollect.gateway.hooks.http import SURFACE as HOOKS_SURFACE
     from recollect.gateway.hooks.http import HttpHooks
     from recollect.gateway.hooks.openapi import with_hooks
     from recollect.gateway.mcp.http import serve_http
     from recollect.gateway.measuring import Measured, metrics_endpoint
     from recollect.gateway.mira.openapi import with_mira
+    from recollect.gateway.noting import Noted
     from recollect.gateway.openai.openapi import with_openai
     from recollect.gateway.openai.shape import OpenAIShape
     from recollect.gateway.rest.app import build_app
@@ -116,11 +118,14 @@ def _behind_edge(application: Application, tools: "ToolServer", doorkeeper: "Key
         lifespan=lifespan,
     )
     api.router.routes.append(Route("/mcp", endpoint=mcp.asgi_app))
-    api.router.routes.append(Route(HOOKS_PATH, HttpHooks(application.answer_hook), methods=["POST"]))
+    hooks = Noted(HttpHooks(application.answer_hook), HOOKS_SURFACE)
+    api.router.routes.append(Route(HOOKS_PATH, hooks, methods=["POST"]))
     if settings.synapse.enabled:
         from recollect.gateway.synapse.endpoint import PATH
 
-        api.router.routes.append(WebSocketRoute(PATH, _synapse(application, ask_mimo.name, doorkeeper)))
+        synapse = _synapse(application, ask_mimo.name, doorkeeper)
+        api.router.routes.append(WebSocketRoute(PATH, synapse))
+        application.oversight.count_connections = lambda: synapse.connections
     api.router.routes.extend(openai.routes)
     if mira is not None:
         api.router.routes.extend(mira.routes)
@@ -135,8 +140,6 @@ def _behind_edge(application: Application, tools: "ToolServer", doorkeeper: "Key
     metrics = application.oversight.metrics
     api.router.routes.append(Route("/metrics", metrics_endpoint(metrics), methods=["GET"]))
     doors = Switches(api, doors_off(settings))
-    paths = {getattr(route, "path", "") for route in api.routes}
-    application.oversight.serves_websocket = WEBSOCKET_PATH in paths
     edge = Edge(
         doors,
         doorkeeper=doorkeeper,
@@ -223,7 +226,7 @@ def _guards(settings: Settings) -> "Guards":
         origins=Origins(settings.allowed_origins),
         request_seconds=limits.request_seconds,
         keys_asked_later=KEYS_ASKED_LATER,
-        keys_always_sent=OPENAI_PATHS,
+        keys_always_sent=KEYS_ALWAYS_SENT,
     )
 
 
@@ -231,7 +234,7 @@ async def serve(application: Application, announce: Callable[[str, bool], None])
     """Listen until told to stop. `announce` gets the URL once requests are answered, and whether a key is needed."""
     import uvicorn
 
-    from recollect.gateway.transport import BoundedWebSocket
+    from recollect.gateway.transport import BoundedHttp, BoundedWebSocket
 
     settings = application.settings
     doorkeeper = application.doorkeeper(open_without_keys=_is_loopback(settings.host))
@@ -240,6 +243,7 @@ async def serve(application: Application, announce: Callable[[str, bool], None])
     listener = _listen(settings.host, settings.port)
     await application.open()
     application.learn_skills()
+    application.warm_up()
     await doorkeeper.has_active_key()  # what is documented depends on whether there are keys
     url = _url(listener, settings.host)
     tools = _tool_server(application)
@@ -264,6 +268,7 @@ async def serve(application: Application, announce: Callable[[str, bool], None])
         access_log=False,
         server_header=False,
         proxy_headers=False,  # the edge believes proxies, and only those that the settings name
+        http=BoundedHttp,
         ws=BoundedWebSocket,
         ws_max_size=settings.synapse.max_frame_bytes,
         ws_max_queue=MAX_WEBSOCKET_QUEUE,

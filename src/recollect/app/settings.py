@@ -36,8 +36,16 @@ MIMO_FLAGS = {
     "procedural_store": "PROCEDURAL_STORE_ENABLED",
     "websocket_synapse": "WEBSOCKET_ENABLED",
 }
+MIMO_KEY = "MIMO_API_KEY"
+# As others write it; whoever does must not find a server that is open because of a word.
+_ENVIRONMENTS = {"prod": "production", "dev": "development"}
 _PACE = Pace()
 _COMPLETION = CompletionChoice(base_url="", model="")
+
+
+def _absolute(path: Path | None) -> Path | None:
+    # Not Path.expanduser, which raises where there is no home directory.
+    return Path(os.path.abspath(os.path.expanduser(path))) if path is not None else None  # noqa: PTH100, PTH111
 
 
 class JobSettings(BaseModel):
@@ -446,6 +454,76 @@ class SkillSettings(BaseModel):
     )
 
 
+class FileSettings(BaseModel):
+    """Files that callers may read and change."""
+
+    enabled: bool = Field(default=True, description="Whether there is a tool for files.")
+    root: Path | None = Field(
+        default=None,
+        description="The folder that callers may work in, for files and commands; by default the one that the server "
+        "was started in, unless that is /.",
+    )
+    max_bytes: int = Field(
+        default=10 * 1024 * 1024,
+        ge=1,
+        le=1024**3,
+        description="The largest file that is read or written, and all that one call reads.",
+    )
+    search_seconds: float = Field(
+        default=10, gt=0, le=600, description="How long a search in files may take; then what was found is told."
+    )
+
+    @field_validator("root")
+    @classmethod
+    def _whole_path(cls, path: Path | None) -> Path | None:
+        return _absolute(path)
+
+
+class TerminalSettings(BaseModel):
+    """Commands that callers may run."""
+
+    enabled: bool = Field(default=True, description="Whether there is a tool for commands.")
+    unrestricted: bool = Field(
+        default=False,
+        description="Whether callers may run any command, by `restricted: false`, with all that the server's user may "
+        "do. Otherwise only programs of a list, with arguments that only read.",
+    )
+    max_sessions: int = Field(default=10, ge=0, le=1000, description="How many programs may go on between calls.")
+    max_output_bytes: int = Field(
+        default=1024 * 1024, ge=1024, le=1024**3, description="How much of what a program says is kept for its caller."
+    )
+    memory_bytes: int = Field(
+        default=2 * 1024**3, ge=64 * 1024**2, description="How much memory each program may use (Linux)."
+    )
+    file_bytes: int = Field(
+        default=100 * 1024**2, ge=0, description="How large a file may become that a program writes."
+    )
+    variables: list[str] = Field(
+        default_factory=list[str],
+        description="Environment variables that programs see, beside PATH, HOME, LANG, TZ and the like.",
+    )
+
+
+class WebSettings(BaseModel):
+    """The web that callers may reach."""
+
+    enabled: bool = Field(default=True, description="Whether there are tools for the web.")
+    allowed_hosts: list[str] = Field(
+        default_factory=list[str],
+        description="Hosts that may be fetched from although they are not public, such as `localhost:8080`: names, or "
+        "names with a port.",
+    )
+    max_bytes: int = Field(
+        default=5 * 1024 * 1024, ge=1024, le=1024**3, description="How much of an answer is read; the rest is left out."
+    )
+    search_url: str = Field(
+        default="https://api.exa.ai", description="The service that searches, up to and without `/search`."
+    )
+    search_key: SecretStr | None = Field(
+        default=None, description="Its key; by default the content of the variable EXA_API_KEY."
+    )
+
+
 class SynapseSettings(BaseModel):
     """The live channel, a WebSocket at /cortex/websocket."""
 
@@ -603,10 +681,12 @@ class Settings(BaseSettings):
         default=4000, ge=0, le=65535, description="The port that `recollect serve` listens on; 0 takes a free one."
     )
     api_key: SecretStr | None = Field(
-        default=None, description="The key that HTTP clients must send as `Authorization: Bearer KEY`."
+        default=None,
+        description="The key that HTTP clients must send as `Authorization: Bearer KEY`. MIMO_API_KEY sets it too.",
     )
     environment: Literal["development", "test", "production"] = Field(
-        default="development", description="In production the server does not start without a key, also on loopback."
+        default="development",
+        description="In production, or `prod`, the server does not start without a key, also on loopback.",
     )
     allowed_hosts: list[str] = Field(
         default_factory=list[str],
@@ -665,6 +745,9 @@ class Settings(BaseSettings):
         default=HookSettings(), description="What agents' programs ask and tell beside calls of tools."
     )
     skills: SkillSettings = Field(default=SkillSettings(), description="Other MCP servers whose tools are ours.")
+    files: FileSettings = Field(default=FileSettings(), description="Files that callers may read and change.")
+    terminal: TerminalSettings = Field(default=TerminalSettings(), description="Commands that callers may run.")
+    web: WebSettings = Field(default=WebSettings(), description="The web that callers may reach.")
     synapse: SynapseSettings = Field(
         default=SynapseSettings(), description="The live channel, a WebSocket at /cortex/websocket."
     )
@@ -677,8 +760,7 @@ class Settings(BaseSettings):
     @field_validator("home", "project")
     @classmethod
     def _whole_path(cls, path: Path | None) -> Path | None:
-        # Not Path.expanduser, which raises where there is no home directory.
-        return Path(os.path.abspath(os.path.expanduser(path))) if path is not None else None  # noqa: PTH100, PTH111
+        return _absolute(path)
 
     @field_validator("allowed_origins")
     @classmethod
@@ -698,9 +780,20 @@ class Settings(BaseSettings):
     @field_validator("api_key")
     @classmethod
     def _not_guessable(cls, key: SecretStr | None) -> SecretStr | None:
-        if key is not None and len(key.get_secret_value().strip()) < MIN_KEY_LENGTH:
+        if key is None:
+            return None
+        text = key.get_secret_value().strip()  # of a file, it comes with the end of its line
+        if len(text) < MIN_KEY_LENGTH:
             raise ValueError(f"a key needs at least {MIN_KEY_LENGTH} characters")
-        return key
+        return SecretStr(text)
+
+    @field_validator("environment", mode="before")
+    @classmethod
+    def _spelt_out(cls, environment: object) -> object:
+        if not isinstance(environment, str):
+            return environment
+        given = environment.strip().lower()
+        return _ENVIRONMENTS.get(given, given)
 
     @classmethod
     def settings_customise_sources(
@@ -711,18 +804,83 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return (init_settings, env_settings, dotenv_settings, _MimoFlags(settings_cls), _TomlSource(settings_cls))
+        return (
+            init_settings,
+            env_settings,
+            _OfFolder(settings_cls, dotenv_settings, ".env"),
+            _MimoVariables(settings_cls),
+            _OfFolder(settings_cls, _TomlSource(settings_cls), FILE_NAME),
+        )
 
 
-class _MimoFlags(PydanticBaseSettingsSource):
-    """The variables by which Mimo's parts are switched: `true` and `1` mean on, and all else off."""
+# Whoever writes a file into a folder that a server is later started in, such as the author of a repository, must not
+# choose which programs are run, what callers may do with the machine, and where memories and the owner's keys are sent.
+OWNERS_ONLY = {
+    "": {"home", "host", "allowed_hosts", "allowed_origins", "trusted_proxies", "secrets"},
+    "skills": {"file", "commands", "variables"},
+    "embedding": {"base_url", "api_key_env", "resource_name", "caller_addresses", "caller_keys"},
+    "llm": {"base_url", "api_key_env"},
+    "hooks": {"callers_may_allow"},
+    "transfer": {"folders"},
+    "files": {"root"},
+    "terminal": {"unrestricted", "variables"},
+    "web": {"allowed_hosts", "search_url"},
+}
+
+
+class _OfFolder(PydanticBaseSettingsSource):
+    """The settings of a file in the working directory, which may be somebody else's."""
+
+    def __init__(self, settings_cls: type[BaseSettings], source: PydanticBaseSettingsSource, name: str) -> None:
+        super().__init__(settings_cls)
+        self._source = source
+        self._name = name
 
     def get_field_value(self, field: Any, field_name: str) -> tuple[Any, str, bool]:
         return None, field_name, False
 
     def __call__(self) -> dict[str, Any]:
-        given = {flag: os.environ[name] for flag, name in MIMO_FLAGS.items() if os.environ.get(name)}
-        return {"features": {flag: value in ("true", "1") for flag, value in given.items()}} if given else {}
+        found = self._source()
+        if self._is_home():
+            return found
+        for section, names in OWNERS_ONLY.items():
+            given: Any = found.get(section) if section else found
+            if isinstance(given, dict) and (wrong := sorted(names & set(cast(dict[str, Any], given)))):
+                written = [section, wrong[0]] if section else [wrong[0]]
+                raise Misconfigured(
+                    f"{self._name}: {'.'.join(written)} is not taken from a file of the working directory",
+                    hint=f"set {PREFIX}{'_'.join(written).upper()} in the environment, or start in the home",
+                )
+        return found
+
+    def _is_home(self) -> bool:
+        """Whether it is the owner's own folder: what options and the environment, which come first, say is the home."""
+        home = self.current_state.get("home", self.settings_cls.model_fields["home"].default)
+        return Path(home).expanduser().resolve() == Path.cwd().resolve()
+
+
+class _MimoVariables(PydanticBaseSettingsSource):
+    """The variables by which Mimo is set up, also those of `.env`: whoever sets its key wants one to be asked for.
+
+    Of those that switch parts, `true` and `1` mean on, and all else off.
+    """
+
+    def get_field_value(self, field: Any, field_name: str) -> tuple[Any, str, bool]:
+        return None, field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        given = {**_dotenv(), **os.environ}
+        flags = {flag: given[name] in ("true", "1") for flag, name in MIMO_FLAGS.items() if given.get(name)}
+        key = {"api_key": given[MIMO_KEY]} if given.get(MIMO_KEY) else {}
+        return {**({"features": flags} if flags else {}), **key}
+
+
+def _dotenv() -> dict[str, str]:
+    if not Path(".env").is_file():
+        return {}
+    from dotenv import dotenv_values
+
+    return {name: value for name, value in dotenv_values(".env").items() if value is not None}
 
 
 class _TomlSource(PydanticBaseSettingsSource):

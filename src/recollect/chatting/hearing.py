@@ -62,8 +62,7 @@ class Hearing:
             raise forwarded.broken("ended its answer too soon")
 
     def _hear(self, chunk: Json) -> None:
-        if "error" in chunk:
-            error = chunk["error"]
+        if error := chunk.get("error"):  # some services send null with every piece
             self.failure = str(cast(Json, error).get("message") if isinstance(error, dict) else error)
         for choice in _first_choices(chunk):
             delta = _mapping(choice.get("delta"))

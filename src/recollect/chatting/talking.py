@@ -157,6 +157,7 @@ class Talk:
             kept = await self._keep(self._notes, message, content)
             yield Done(content=content, method="memory", model=None, memories=found.memories, remembered=kept)
             return
+        self._recall.refuse_closed(message.context)
         known = {said.content for said in message.before} | {message.text}
         remembered = await self._recall(message.question, message.context, session=message.session_id, known=known)
         system = _SYSTEM if remembered.text is None else f"{_SYSTEM}\n\n{remembered.text}"

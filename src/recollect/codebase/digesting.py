@@ -16,6 +16,10 @@ from recollect.native.library import use_library
 
 # A worker that nobody asks for anything this long ends.
 IDLE_SECONDS = 60.0
+# Who has read so much keeps the words of it, and memory that was needed for a moment, and ends sooner: for as long as
+# somebody may still be at the files that were just indexed.
+MANY_BYTES = 4_000_000
+WORN_SECONDS = 15.0
 LENGTH_BYTES = 8
 # Given to a worker that is not to use the compiled part.
 PLAIN = "plain"
@@ -78,10 +82,12 @@ def serve() -> None:
     # Reading makes many objects and next to no garbage: that is searched for once a batch, and not among what stays.
     gc.disable()
     gc.freeze()
-    while select.select([questions], [], [], IDLE_SECONDS)[0]:
+    read = 0
+    while select.select([questions], [], [], WORN_SECONDS if read > MANY_BYTES else IDLE_SECONDS)[0]:
         try:
             batch: list[Asked] = pickle.load(questions)  # noqa: S301 - from the process that started this one
             for asked in batch:
+                read += len(asked.content)
                 # Counted in time of the processor: what others do on the machine is no file's fault either.
                 signal.setitimer(signal.ITIMER_PROF, file_seconds)
                 digest = packed_digest(asked)

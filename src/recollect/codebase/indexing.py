@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import anyio
 import anyio.to_thread
+from anyio.abc import Process
 
 from recollect.codebase.bundling.journal import Journal
 from recollect.codebase.discovery.limits import Limits
@@ -126,21 +127,25 @@ class Indexer:
             with Journal(self.folder / index_id, record, reporter, self.clock) as journal:
                 journal.begin(snapshot)
                 new = [file for file in snapshot.files if file.path in changed]
-                found = await self._staged("read", journal, partial(self._read, snapshot, new))
-                if found:
-                    unread |= found
-                    snapshot = _without(snapshot, found)
-                    changed, removed, known, anew = await self._behind(snapshot, before)
-                    if before is not None and _is_as(before, snapshot, changed, removed, _final(unread)):
-                        journal.complete(before)
-                        return Built(before, snapshot)
-                    record = self._record(index_id, rev, options, snapshot, before)
-                files = [_indexed(file, record.generation) for file in snapshot.files if file.path in changed]
-                linking = partial(self._linked, None if anew else before, snapshot, known)
-                linked = await meanwhile(
-                    partial(self._staged, "graph", journal, linking),
-                    partial(self.while_linking, record, files if len(files) == len(snapshot.files) else ()),
-                )
+                # Who resolves uses starts while files are read.
+                async with self._linker.getting_ready(
+                    None if anew else before, len(changed) + len(removed), len(snapshot.files)
+                ) as ready:
+                    found = await self._staged("read", journal, partial(self._read, snapshot, new))
+                    if found:
+                        unread |= found
+                        snapshot = _without(snapshot, found)
+                        changed, removed, known, anew = await self._behind(snapshot, before)
+                        if before is not None and _is_as(before, snapshot, changed, removed, _final(unread)):
+                            journal.complete(before)
+                            return Built(before, snapshot)
+                        record = self._record(index_id, rev, options, snapshot, before)
+                    files = [_indexed(file, record.generation) for file in snapshot.files if file.path in changed]
+                    linking = partial(self._linked, None if anew else before, snapshot, known, ready)
+                    linked = await meanwhile(
+                        partial(self._staged, "graph", journal, linking),
+                        partial(self.while_linking, record, files if len(files) == len(snapshot.files) else ()),
+                    )
                 await _report(journal, "write", 0, "writing")
                 record = replace(record, details={**record.details, **linked.details, "binaries": _final(unread)})
                 await self.store.write(record, changed=files, removed=removed, edges=linked.edges)
@@ -148,7 +153,6 @@ class Indexer:
                 self._files = (index_id, record.generation, record.updated_at), _except(now, removed)
                 await _report(journal, "write", 1, "written")
                 journal.complete(record)
-            await anyio.to_thread.run_sync(self.workers.renew)
             if is_unsettled(record):
                 self.when_mended(index_id)
             return Built(record, snapshot, sorted(changed), removed)
@@ -284,13 +288,18 @@ class Indexer:
         return {content: reasons[file.path] for content, file in missing.items() if file.path in reasons}
 
     async def _linked(
-        self, before: IndexRecord | None, snapshot: Snapshot, known: Mapping[str, IndexedFile], reporter: Reporter
+        self,
+        before: IndexRecord | None,
+        snapshot: Snapshot,
+        known: Mapping[str, IndexedFile],
+        ready: Process | None,
+        reporter: Reporter,
     ) -> Linked:
         """What the uses in changed files, and in those that may mean something else now, lead to."""
         await _report(reporter, "graph", 0, "finding what each use means")
         contents = {file.path: Content(file.blob, file.language) for file in snapshot.files}
         before_that = {path: file.content for path, file in known.items()}
-        linked = await self._linker.linked(before, before_that, contents)
+        linked = await self._linker.linked(before, before_that, contents, ready)
         await _report(reporter, "graph", 1, "found what each use means")
         return linked
 

@@ -3,17 +3,19 @@
 import logging
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
 import anyio.from_thread
+from anyio.abc import Process
 
 from recollect.codebase.counting import PROBLEM, Counts, counted
 from recollect.codebase.fresh_digests import FreshDigests
 from recollect.codebase.garbage import uncollected
 from recollect.codebase.heeding import in_thread
-from recollect.codebase.linking_apart import linked_apart
+from recollect.codebase.linking_apart import linked_apart, linking_process
 from recollect.codebase.packing import kept_edges, unpacked_edges
 from recollect.codebase.recent_facts import RecentFacts
 from recollect.domain.code import FileEdges, FileFacts
@@ -54,28 +56,46 @@ class Linker:
     recent: RecentFacts = field(default_factory=RecentFacts)
     fresh: FreshDigests = field(default_factory=FreshDigests)
 
+    @asynccontextmanager
+    async def getting_ready(
+        self, before: IndexRecord | None, changed: int, files: int
+    ) -> AsyncGenerator[Process | None]:
+        """While the files are read, so many of which changed, let that process start that will be needed then, if any.
+
+        It is gone when this is left.
+        """
+        if files > FEW_FILES and (before is None or _is_much(before, changed)):
+            async with linking_process(self.memory_bytes) as ready:
+                yield ready
+        else:
+            yield None
+
     async def linked(
-        self, before: IndexRecord | None, known: Mapping[str, Content], contents: Mapping[str, Content]
+        self,
+        before: IndexRecord | None,
+        known: Mapping[str, Content],
+        contents: Mapping[str, Content],
+        ready: Process | None = None,
     ) -> Linked:
         """What changes when the files have these contents; before, they had the known ones."""
         paths = [*{**known, **contents}]
         changed = [path for path in paths if known.get(path) != contents.get(path)]
-        if before is None or before.details.get(UNSETTLED, 0) + len(changed) > MOST_UNSETTLED:
-            return await self.all_linked(contents)
+        if before is None or _is_much(before, len(changed)):
+            return await self.all_linked(contents, ready)
         if not changed:
             return Linked({}, _told(before))
-        if len(changed) > MOST_MENDED or len(contents) <= SOON_RESOLVED:
-            return await self.all_linked(contents)
+        if len(contents) <= SOON_RESOLVED:
+            return await self.all_linked(contents, ready)
         try:
             return await self._mended(before, changed, known, contents)
         except NotFound:  # what it was made of is there no more
-            return await self.all_linked(contents)
+            return await self.all_linked(contents, ready)
 
-    async def all_linked(self, contents: Mapping[str, Content]) -> Linked:
+    async def all_linked(self, contents: Mapping[str, Content], ready: Process | None = None) -> Linked:
         """What the uses in all files lead to; nowhere, with the reason, when that takes too much memory."""
         if len(contents) > FEW_FILES:
             try:
-                edges, counts = await linked_apart(contents, self._batches(contents), self.memory_bytes)
+                edges, counts = await linked_apart(contents, self._batches(contents), self.memory_bytes, ready)
             except Unavailable as problem:
                 logger.warning("it is not known who uses what", extra={"problem": problem.message})
                 edges, counts = await self._unlinked(contents, problem.message)
@@ -168,6 +188,11 @@ class Linker:
     async def _edges(self, index_id: str, paths: Sequence[str]) -> Mapping[str, FileEdges]:
         packed = await self.store.edges(index_id, [*dict.fromkeys(paths)])
         return {path: unpacked_edges(edges) for path, edges in packed.items()}
+
+
+def _is_much(before: IndexRecord, changed: int) -> bool:
+    """Whether so many files changed that everything is resolved anew."""
+    return changed > MOST_MENDED or before.details.get(UNSETTLED, 0) + changed > MOST_UNSETTLED
 
 
 def is_unsettled(record: IndexRecord) -> bool:

@@ -1,6 +1,7 @@
 """Resolving all uses of a large repository in a process of its own: it takes long and much memory, and can be ended."""
 
 import gc
+import io
 import os
 import pickle
 import resource
@@ -9,13 +10,16 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import IO, Any, cast
+from importlib import import_module
+from typing import IO, cast
 
 import anyio
-from anyio.streams.buffered import BufferedByteReceiveStream
+import anyio.to_thread
+from anyio.abc import Process
 
 from recollect.codebase.counting import Counts
 from recollect.codebase.digesting import LENGTH_BYTES, limit
@@ -29,17 +33,34 @@ SETTING = "RECOLLECT_CODE_GRAPH_BYTES"
 PROGRAM = ("-P", "-c", "from recollect.codebase.linking_apart import serve; serve()")
 
 
-async def linked_apart(
-    contents: Mapping[str, Content], batches: AsyncIterable[Mapping[Content, bytes]], memory_bytes: int
-) -> tuple[Mapping[str, KeptEdges], Counts]:
-    """What the uses in these files lead to; the batches are the digests of their contents."""
-    from recollect.codebase.packed_facts import facts_in
-
-    paths = [*contents]
+@asynccontextmanager
+async def linking_process(memory_bytes: int) -> AsyncGenerator[Process]:
+    """A process that waits for files to resolve the uses of. When this is left it is gone, whatever it was doing."""
     process = await anyio.open_process(
         [sys.executable, *PROGRAM, str(memory_bytes)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=None
     )
     async with process:
+        try:
+            yield process
+        finally:
+            with suppress(ProcessLookupError):
+                process.kill()
+
+
+async def linked_apart(
+    contents: Mapping[str, Content],
+    batches: AsyncIterable[Mapping[Content, bytes]],
+    memory_bytes: int,
+    ready: Process | None = None,
+) -> tuple[Mapping[str, KeptEdges], Counts]:
+    """What the uses in these files lead to; the batches are the digests of their contents.
+
+    A process that is ready for it is asked; else one is started.
+    """
+    from recollect.codebase.packed_facts import facts_in
+
+    paths = [*contents]
+    async with linking_process(memory_bytes) if ready is None else nullcontext(ready) as process:
         questions, answers = process.stdin, process.stdout
         if questions is None or answers is None:
             raise AssertionError("both were asked for")
@@ -49,32 +70,34 @@ async def linked_apart(
                 told = {tuple(content): facts_in(digest) for content, digest in batch.items()}
                 await questions.send(pickle.dumps(told))
             await questions.send(pickle.dumps(None))
-            reading = BufferedByteReceiveStream(answers)
-            edges = {path: await _kept(reading, paths) for path in paths}
-            counts = Counts.of(await _data(reading))
-        except (anyio.BrokenResourceError, anyio.EndOfStream, anyio.IncompleteRead):
+            answer = io.BytesIO(b"".join([part async for part in answers]))
+            return await anyio.to_thread.run_sync(_understood, answer, paths)
+        except (anyio.BrokenResourceError, EOFError):
             code = await process.wait()
             raise Unavailable(
                 f"finding what each use means took more than {memory_bytes // 1_000_000:,} MB, or failed ({code})",
                 hint=f"exclude folders, or set {SETTING} to more",
             ) from None
-        return edges, counts
 
 
-async def _kept(reading: BufferedByteReceiveStream, paths: Sequence[str]) -> KeptEdges:
-    packed = await _frame(reading)
-    targets: list[int] = await _data(reading)
-    return KeptEdges(packed, [paths[place] for place in targets])
-
-
-async def _data(reading: BufferedByteReceiveStream) -> Any:
+def _understood(answer: IO[bytes], paths: Sequence[str]) -> tuple[Mapping[str, KeptEdges], Counts]:
+    """What was told of these files, one after the other."""
     from pydantic_core import from_json
 
-    return from_json(await _frame(reading))
+    edges: dict[str, KeptEdges] = {}
+    for path in paths:
+        packed, targets = _frame(answer), cast("list[int]", from_json(_frame(answer)))
+        edges[path] = KeptEdges(packed, [paths[place] for place in targets])
+    return edges, Counts.of(from_json(_frame(answer)))
 
 
-async def _frame(reading: BufferedByteReceiveStream) -> bytes:
-    return await reading.receive_exactly(int.from_bytes(await reading.receive_exactly(LENGTH_BYTES), "little"))
+def _frame(answer: IO[bytes]) -> bytes:
+    head = answer.read(LENGTH_BYTES)
+    length = int.from_bytes(head, "little")
+    content = answer.read(length)
+    if len(head) < LENGTH_BYTES or len(content) < length:
+        raise EOFError
+    return content
 
 
 def serve() -> None:
@@ -88,6 +111,9 @@ def serve() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     limit(resource.RLIMIT_CORE, 0)
     limit(resource.RLIMIT_DATA, int(sys.argv[1]))
+    # Files are still being read; what is needed then is loaded now.
+    for name in ("javascript", "names", "python"):
+        import_module(f"recollect.codebase.graph.{name}")
     gc.disable()  # nothing of what is made is garbage before all is told
     try:
         contents, packed = _told(sys.stdin.buffer)

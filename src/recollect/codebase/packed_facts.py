@@ -1,7 +1,6 @@
 """The facts of a file as the beginning of its packed digest; nothing here needs what the rest of that needs."""
 
-from collections.abc import Callable, Iterable, Sequence
-from enum import StrEnum
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
@@ -9,7 +8,7 @@ from typing import Any, NamedTuple
 from pydantic_core import from_json, to_json
 
 from recollect.codebase.graph.definitions import CALLABLES, last_name
-from recollect.codebase.packing import compressed, decompressed
+from recollect.codebase.packing import columns, compressed, decompressed, values
 from recollect.domain.code import FileFacts, Import, Language, Problem, Span, Symbol, SymbolKind, Use, UseKind
 
 Described = tuple[str, Sequence[int]]
@@ -144,22 +143,14 @@ def _called(facts: FileFacts) -> Sequence[str]:
 
 def _facts_as_json(facts: FileFacts) -> tuple[bytes, bytes]:
     """The outline, and the uses, which are as many again."""
-    used, *of_uses = _columns(facts.uses, Use)
-    return to_json(_outline_as_data(facts)), to_json([_values(used), *of_uses])
+    used, *of_uses = columns(facts.uses, Use)
+    return to_json(_outline_as_data(facts)), to_json([values(used), *of_uses])
 
 
 def _outline_as_data(facts: FileFacts) -> list[Any]:
-    names, kinds, spans, *others = _columns(facts.symbols, Symbol)
-    symbols = [names, _values(kinds), _columns(spans, Span), *others]
+    names, kinds, spans, *others = columns(facts.symbols, Symbol)
+    symbols = [names, values(kinds), columns(spans, Span), *others]
     return [facts.language.value, facts.lines, facts.doc, symbols, facts.imports, facts.exports, facts.problems]
-
-
-def _columns(rows: Sequence[tuple[Any, ...]], kind: type[Symbol | Span | Use]) -> list[Sequence[Any]]:
-    return [*zip(*rows, strict=True)] or [()] * len(kind._fields)
-
-
-def _values(members: Iterable[StrEnum]) -> list[str]:
-    return [member._value_ for member in members]
 
 
 def _facts_from(outline: list[Any], uses: list[Any], flow: bytes) -> FileFacts:
@@ -183,9 +174,9 @@ def _facts_from(outline: list[Any], uses: list[Any], flow: bytes) -> FileFacts:
     )
 
 
-def _uses_from(columns: list[Any]) -> list[Use]:
+def _uses_from(used: list[Any]) -> list[Use]:
     make = tuple[Any, ...].__new__
-    return [make(Use, use) for use in zip(map(_USE_KINDS.__getitem__, columns[0]), *columns[1:], strict=True)]
+    return [make(Use, use) for use in zip(map(_USE_KINDS.__getitem__, used[0]), *used[1:], strict=True)]
 
 
 _NO_USES: list[Any] = [()] * len(Use._fields)

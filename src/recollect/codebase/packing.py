@@ -1,14 +1,15 @@
 """Facts and what the uses in files lead to, as bytes that are kept."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 import zstandard
 from pydantic_core import from_json, to_json
 
 from recollect.codebase.path_text import path_from, path_text
-from recollect.domain.code import Edge, Evidence, FileEdges, Unresolved, UseKind
+from recollect.domain.code import Edge, Evidence, FileEdges, Span, Symbol, Unresolved, Use, UseKind
 from recollect.storage.code import KeptEdges
 
 # More would take longer and save next to nothing.
@@ -36,30 +37,37 @@ def decompressed(content: bytes) -> bytes:
     return _tools.unpacking.decompress(content)
 
 
+def columns(
+    rows: Sequence[tuple[Any, ...]], kind: type[Symbol | Span | Use | Edge | Unresolved]
+) -> list[Sequence[Any]]:
+    """The first parts of all rows, then the second parts, and so on."""
+    return [*zip(*rows, strict=True)] or [()] * len(kind._fields)
+
+
+def values(members: Iterable[StrEnum]) -> list[str]:
+    """How they are written."""
+    return [member._value_ for member in members]
+
+
 def kept_edges(found: FileEdges) -> KeptEdges:
     """What a file leads to; the first parts of all edges come first, then the second parts, and so on."""
-    edges, unresolved = found.edges, found.unresolved
-    paths = sorted({edge.path for edge in edges}.union(found.imports))
+    sources, to, targets, kinds, lines, evidence, confidences = columns(found.edges, Edge)
+    using, uses, used, where, external = columns(found.unresolved, Unresolved)
+    paths = sorted({*to, *found.imports})
     place_of = {path: place for place, path in enumerate(paths)}
     data = [
         [path_text(path) for path in paths],
         [place_of[path] for path in found.imports],
         [
-            [edge.source for edge in edges],
-            [place_of[edge.path] for edge in edges],
-            [edge.target for edge in edges],
-            [edge.kind._value_ for edge in edges],
-            [edge.line for edge in edges],
-            [edge.evidence._value_ for edge in edges],
-            [round(edge.confidence, 3) for edge in edges],
+            sources,
+            [place_of[path] for path in to],
+            targets,
+            values(kinds),
+            lines,
+            values(evidence),
+            [round(confidence, 3) for confidence in confidences],
         ],
-        [
-            [one.source for one in unresolved],
-            [one.use for one in unresolved],
-            [one.kind._value_ for one in unresolved],
-            [one.line for one in unresolved],
-            [one.external for one in unresolved],
-        ],
+        [using, uses, values(used), where, external],
     ]
     return KeptEdges(compressed(to_json(data)), paths)
 

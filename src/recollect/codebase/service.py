@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from recollect.codebase.search.links import Links
     from recollect.codebase.search.naming import Names
     from recollect.codebase.search.ranking import Ranker, Toggles
+    from recollect.codebase.search.users import Users
+    from recollect.codebase.search.uses import Uses
 
 T = TypeVar("T")
 
@@ -93,6 +95,8 @@ class Loaded:
     ranker: "Ranker"
     names: "Names"
     links: "Links | None" = None
+    uses: "Uses | None" = None
+    """Those of all files, where they were read for something else and not asked for yet."""
     importance: "Importance | None" = None
     facts: dict[str, FileFacts] = field(default_factory=dict[str, FileFacts])
 
@@ -172,8 +176,8 @@ class CodeService:
         if loaded.importance is None:
             from recollect.codebase.search.importance import importance_of
 
-            packed = await self.store.edges(loaded.record.id)
-            loaded.importance = await anyio.to_thread.run_sync(importance_of, loaded.corpus, packed)
+            uses = await self._uses(loaded.record, loaded.corpus) if loaded.uses is None else loaded.uses
+            loaded.importance, loaded.uses = await anyio.to_thread.run_sync(importance_of, loaded.corpus, uses), None
         return loaded.importance
 
     async def search(
@@ -291,7 +295,8 @@ class CodeService:
         if prepared is not None:
             base = prepared
         elif known is not None:
-            base = KeptCorpus(known.record.generation, known.record.commit, known.corpus, known.ranker.history)
+            generation, commit = known.record.generation, known.record.commit
+            base = KeptCorpus(generation, commit, known.corpus, known.ranker.history, known.ranker.users)
         else:
             base = await anyio.to_thread.run_sync(read_corpus, folder)
             if base is not None and base.generation > record.generation:
@@ -302,12 +307,14 @@ class CodeService:
         paths = {*await self.store.paths(record.id)}
         corpus = await anyio.to_thread.run_sync(_without_removed, base, paths)
         await self._put(corpus, changed)
+        known_uses = 0 if base is None or base.users is None else base.generation
+        uses = await self._uses(record, corpus, known_uses)
 
         def bring_up() -> Loaded:
-            kept = _kept(record, base, corpus)
+            kept = _kept(record, base, corpus)._replace(users=_users(base, corpus, uses))
             if base in (None, prepared) or len(changed) > MANY_CHANGES:
                 write_corpus(folder, kept)
-            return _loaded(record, kept)
+            return _loaded(record, kept, None if known_uses else uses)
 
         return await anyio.to_thread.run_sync(bring_up)
 
@@ -327,6 +334,13 @@ class CodeService:
             return None
         (of, kept), self._prepared = self._prepared, None
         return kept if (of.generation, of.updated_at) == (record.generation, record.updated_at) else None
+
+    async def _uses(self, record: IndexRecord, corpus: "Corpus", after_generation: int = 0) -> "Uses":
+        """What all files use of which that may have changed since a state."""
+        from recollect.codebase.search.uses import read_uses
+
+        packed = await self.store.edges(record.id, after_generation=after_generation)
+        return await anyio.to_thread.run_sync(read_uses, corpus, packed)
 
     async def _put(self, corpus: "Corpus", files: Sequence[IndexedFile]) -> None:
         # A part at a time: what is in the digests of all files takes several times what comes of it.
@@ -369,11 +383,21 @@ def _kept(record: IndexRecord, base: "KeptCorpus | None", corpus: "Corpus") -> "
     return KeptCorpus(record.generation, record.commit, corpus, history)
 
 
-def _loaded(record: IndexRecord, kept: "KeptCorpus") -> Loaded:
+def _users(base: "KeptCorpus | None", corpus: "Corpus", uses: "Uses") -> "Users":
+    """Those that are known and these; others may be asking those that are known."""
+    from recollect.codebase.search.users import Users
+
+    users = Users() if base is None or base.users is None else base.users.copied()
+    users.add(corpus, uses)
+    return users
+
+
+def _loaded(record: IndexRecord, kept: "KeptCorpus", uses: "Uses | None") -> Loaded:
     from recollect.codebase.search.naming import Names
     from recollect.codebase.search.ranking import Ranker
 
-    return Loaded(record, kept.corpus, Ranker(kept.corpus, kept.history), Names(kept.corpus))
+    ranker = Ranker(kept.corpus, kept.history, kept.users)
+    return Loaded(record, kept.corpus, ranker, Names(kept.corpus), uses=uses)
 
 
 class _Part(NamedTuple):
@@ -488,6 +512,6 @@ def _shares(signals: Mapping[str, float]) -> dict[str, float]:
     return {
         "vector": share("meaning", "about"),
         "symbol": share("defines", "name"),
-        "graph": share("history", "lively"),
+        "graph": share("history", "lively", "users"),
         "text": share("text", "covered"),
     }

@@ -15,7 +15,7 @@ from typing import IO, Self, cast
 
 import anyio.to_thread
 
-from recollect.codebase.digesting import LENGTH_BYTES, PLAIN, Asked, Way, packed_digest
+from recollect.codebase.digesting import LENGTH_BYTES, MANY_BYTES, PLAIN, Asked, Way, packed_digest
 from recollect.domain.errors import Cancelled, Unavailable
 from recollect.native.library import is_wanted
 from recollect.storage.code import Content
@@ -27,8 +27,6 @@ BATCH_FILES = 40
 # them, whatever is in it; for garbage of 20,000 bytes one takes seconds, and this process would stand still.
 FEW_FILES = 24
 FEW_BYTES = 4_000
-# Who has read so much keeps the words of it, and memory that was needed for a moment.
-MANY_BYTES = 4_000_000
 # How often whoever waits for digests is asked whether to go on.
 LOOK_SECONDS = 0.2
 # Without -P the folder that this process works in, which may be a stranger's repository, would be searched for modules.
@@ -94,7 +92,6 @@ class Workers:
         self._lock = threading.Lock()
         self._idle: list[_Worker] = []
         """They stay for a while, so that a file that has just changed is read at once."""
-        self._is_one_owed = False
         weakref.finalize(self, _end_all, self._idle)
 
     async def digested(self, contents: Iterable[Unread]) -> AsyncGenerator[list[Read]]:
@@ -124,8 +121,7 @@ class Workers:
                 if not done:
                     yield []
         if size > MANY_BYTES:
-            self._is_one_owed = True
-            self.end_idle()
+            self.end_idle(but=1)
 
     def take(self) -> _Worker:
         """A worker that nobody else has."""
@@ -136,12 +132,6 @@ class Workers:
                     return worker
                 worker.end()
         return self._started()
-
-    def renew(self) -> None:
-        """One that has read nothing yet, if others ended because they had read much; it takes a third of the memory."""
-        if self._is_one_owed:
-            self._is_one_owed = False
-            self.get_ready(1)
 
     def get_ready(self, count: int) -> None:
         """Let so many be there, so that who needs them soon need not wait until they have started."""
@@ -166,10 +156,10 @@ class Workers:
                 return
         worker.end()
 
-    def end_idle(self) -> None:
-        """End those that nobody has."""
+    def end_idle(self, *, but: int = 0) -> None:
+        """End those that nobody has, all but so many."""
         with self._lock:
-            _end_all(self._idle)
+            _end_all(self._idle, but)
 
 
 class _Reading:
@@ -248,8 +238,8 @@ def _more_careful(asked: Asked, reason: str) -> Asked:
     return asked._replace(way=following, problem=asked.problem or reason)
 
 
-def _end_all(workers: list[_Worker]) -> None:
-    while workers:
+def _end_all(workers: list[_Worker], but: int = 0) -> None:
+    while len(workers) > but:
         workers.pop().end()
 
 

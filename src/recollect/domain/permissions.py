@@ -1,7 +1,9 @@
 """Rules about what agents may do with their tools, and which of them decides."""
 
 import json
+import posixpath
 import re
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,12 +13,19 @@ from typing import Any
 
 from recollect.domain.errors import InvalidRequest
 
-# Tools that run commands of a shell, as agents call them.
-SHELLS = frozenset({"Bash", "bash", "shell", "local_shell", "run_shell_command", "run_terminal_cmd", "runInTerminal"})
-COMMAND = "command"
+# Where tools are given commands of a shell. By these and not by their names, of which every agent has others.
+COMMANDS = ("command", "cmd", "script")
+# Claude Code's way to ask for a command that nothing holds back; no broad rule means that.
+UNBOUND = "dangerouslyDisableSandbox"
+# More than an agent can mean, and as much as all rules can be compared with in a moment.
+MOST_CHARACTERS, MOST_PARTS, MOST_COMPARISONS = 1_000_000, 1_000, 500_000
+# What it may take to read a regular expression; usual ones take a tenth.
+MOST_REGEX_SECONDS = 0.015
 # What makes one command into several, or lets it write or read elsewhere.
 _JOINS = re.compile(r"[;&|`<>\n\r]|\$\(")
 _PARTS = re.compile(r"[;&|`()\n\r]+|\$\(")
+# A way that goes up again, maybe out of the folder that it begins with.
+_UPWARDS = re.compile(r"""(?:^|[/\\"])\.\.(?:[/\\"]|$)""")
 OWN_NAME = "recollect"
 
 
@@ -71,10 +80,15 @@ class Verdict:
 def decide(rules: Iterable[PermissionRule], tool: str, given: Mapping[str, Any]) -> Verdict:
     """Which rule decides on this call: deny before ask before allow, a project's own before those of all."""
     rules = [rule for rule in rules if matches_glob(rule.tool_name, tool)]
-    matching = [rule for rule in rules if _matches(rule, tool, given)]
+    call = _Call.of(given)
+    if call is None or call.comparisons(rules) > MOST_COMPARISONS:
+        if any(rule.effect is not Effect.ALLOW for rule in rules):
+            return Verdict(Effect.ASK, "this is too long to be compared with the rules that deny or ask")
+        return Verdict(None, "this is too long to be compared with the rules")
+    matching = [rule for rule in rules if _matches(rule, call)]
     matching.sort(key=lambda rule: ([*Effect].index(rule.effect), rule.project_id is None))
     if not matching:
-        return Verdict(None, _nothing_said(rules, tool, given))
+        return Verdict(None, _nothing_said(rules, call))
     decider, *others = matching
     return Verdict(decider.effect, _reason(decider), decider, others)
 
@@ -87,13 +101,21 @@ def canonical(value: Any) -> str:
 def refuse_unusable(match_type: MatchType, pattern: str) -> None:
     """Raise `InvalidRequest` for a pattern that cannot be compared."""
     if match_type is MatchType.REGEX:
+        import secrets  # which hooks have no time for
+
         try:
-            _compiled(pattern)
+            _compile(_whole(pattern))
+            _compile(pattern)  # by itself too: it must not close our group
         except ValueError as error:
             raise InvalidRequest(
                 f"pattern: is no regular expression that can be used here ({error})",
                 hint="the syntax is that of Rust's regex crate, without look-around and backreferences",
             ) from None
+        # An agent waits while it is read. Read once more beside something new, for what was read before is kept.
+        started = time.thread_time()
+        _compile(f"(?:{pattern})|{secrets.token_hex()}")
+        if time.thread_time() - started > MOST_REGEX_SECONDS:
+            raise InvalidRequest("pattern: takes too long to be read", hint="repeat less, or use [a-z] instead of \\w")
 
 
 def matches_glob(pattern: str, text: str) -> bool:
@@ -113,44 +135,99 @@ def matches_glob(pattern: str, text: str) -> bool:
     return True
 
 
-def _matches(rule: PermissionRule, tool: str, given: Mapping[str, Any]) -> bool:
-    text = _text(rule.field, given)
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """What a tool is given, read once for all rules."""
+
+    given: Mapping[str, Any]
+    whole: str
+    """As canonical JSON."""
+    commands: Sequence[str]
+    """What a shell is to run, where a tool is given something like that."""
+    parts: Sequence[str]
+    """The commands taken apart: each would be run."""
+    all_parts: str
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> "_Call | None":
+        """None when it is too long to be compared in a moment."""
+        whole = canonical(given)
+        if len(whole) > MOST_CHARACTERS:
+            return None
+        texts = [_texts(given[name]) for name in COMMANDS if name in given]
+        parts = {part.strip(): None for some in texts for text in some for part in (text, *_PARTS.split(text))}
+        if len(parts) > MOST_PARTS:
+            return None
+        kept = [part for part in parts if part]
+        return cls(given, whole, [some[0] for some in texts], kept, "\0".join(kept))
+
+    def text(self, field: str | None) -> str | None:
+        """What a rule is compared with; None when there is no such field."""
+        if field is None:
+            return self.whole
+        value: Any = self.given
+        for name in field.split("."):
+            if not isinstance(value, Mapping) or name not in value:
+                return None
+            value = value[name]  # pyright: ignore[reportUnknownVariableType]
+        return value if isinstance(value, str) else canonical(value)
+
+    def comparisons(self, rules: Sequence[PermissionRule]) -> int:
+        """How often a rule has to be compared with a part of a command."""
+        return len(self.parts) * sum(_is_by_part(rule) and self.may_hold(rule) for rule in rules)
+
+    def may_hold(self, rule: PermissionRule) -> bool:
+        """Whether a part of a command could fit; most rules have words that are in none of them."""
+        match rule.match_type:
+            case MatchType.REGEX:
+                return True
+            case MatchType.GLOB:
+                return all(piece in self.all_parts for piece in rule.pattern.split("*"))
+            case MatchType.EXACT | MatchType.PREFIX:
+                return rule.pattern in self.all_parts
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it has no command, or only one that is held back and could not change the rules themselves."""
+        if self.commands and self.given.get(UNBOUND):
+            return False
+        return not any(_JOINS.search(command) or OWN_NAME in command.lower() for command in self.commands)
+
+
+def _texts(command: Any) -> list[str]:
+    """A command as text; of one that is a list of words also each of them: `["bash", "-c", "rm x"]`."""
+    if isinstance(command, list) and all(isinstance(word, str) for word in command):  # pyright: ignore[reportUnknownVariableType]
+        words: list[str] = command  # pyright: ignore[reportUnknownVariableType]
+        return [" ".join(words), *words]
+    return [command if isinstance(command, str) else canonical(command)]
+
+
+def _matches(rule: PermissionRule, call: _Call) -> bool:
+    text = call.text(rule.field)
     if text is None:
         return False
-    command = _command(tool, given)
     if rule.effect is Effect.ALLOW:
-        return _fits(rule, text) and (rule.match_type is MatchType.EXACT or command is None or _is_plain(command))
+        if not _fits(rule, text):
+            return False
+        leads_up = (
+            (not call.commands or rule.field is not None) and rule.field not in COMMANDS and _UPWARDS.search(text)
+        )
+        return rule.match_type is MatchType.EXACT or (call.is_plain and not leads_up)
     if _fits(rule, text):
         return True
-    # A command that is forbidden is forbidden also behind another one.
-    return rule.field == COMMAND and command is not None and any(_fits(rule, part) for part in _parts(command))
+    if _is_by_part(rule):
+        return call.may_hold(rule) and any(_fits(rule, part) for part in call.parts)
+    # A file that is forbidden is forbidden also on a longer way.
+    return rule.field is not None and "/" in text and _fits(rule, _straight(text))
 
 
-def _text(field: str | None, given: Mapping[str, Any]) -> str | None:
-    """What a rule is compared with; None when there is no such field."""
-    value: Any = given
-    for name in field.split(".") if field else ():
-        if not isinstance(value, Mapping) or name not in value:
-            return None
-        value = value[name]  # pyright: ignore[reportUnknownVariableType]
-    return value if isinstance(value, str) else canonical(value)
+def _is_by_part(rule: PermissionRule) -> bool:
+    """A command that is forbidden is forbidden also behind another one."""
+    return rule.effect is not Effect.ALLOW and rule.field in COMMANDS
 
 
-def _command(tool: str, given: Mapping[str, Any]) -> str | None:
-    """The command that a shell is to run; None for any other tool."""
-    if tool not in SHELLS or COMMAND not in given:
-        return None
-    value = given[COMMAND]
-    return value if isinstance(value, str) else canonical(value)
-
-
-def _is_plain(command: str) -> bool:
-    """Whether it is one command, and none that could change the rules themselves."""
-    return _JOINS.search(command) is None and OWN_NAME not in command.lower()
-
-
-def _parts(command: str) -> list[str]:
-    return [part.strip() for part in _PARTS.split(command) if part.strip()]
+def _straight(path: str) -> str:
+    return re.sub("^/+", "/", posixpath.normpath(path))
 
 
 def _fits(rule: PermissionRule, text: str) -> bool:
@@ -185,19 +262,26 @@ def _found(pattern: str, text: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _compiled(pattern: str) -> Any:
-    """A function that fails unless the whole text matches.
+    """A function that fails unless the whole text matches."""
+    return _compile(_whole(pattern))
+
+
+def _whole(pattern: str) -> str:
+    return rf"(?s)\A(?:{pattern})\z"
+
+
+def _compile(pattern: str) -> Any:
+    """A function that fails unless the pattern is found.
 
     By the engine in pydantic's core, whose time grows with the text and never with the tries that Python's would need.
     """
     from pydantic_core import SchemaError, SchemaValidator, core_schema
 
     try:
-        for text in (pattern, rf"(?s)\A(?:{pattern})\z"):  # by itself too: it must not close our group
-            schema = core_schema.str_schema(pattern=text, regex_engine="rust-regex")
-            validator = SchemaValidator(schema)
+        schema = core_schema.str_schema(pattern=pattern, regex_engine="rust-regex")
+        return SchemaValidator(schema).validate_python
     except SchemaError as error:
         raise ValueError(str(error).rpartition("error: ")[2].strip()) from None
-    return validator.validate_python
 
 
 def _reason(rule: PermissionRule) -> str:
@@ -207,8 +291,10 @@ def _reason(rule: PermissionRule) -> str:
     return f"rule {rule.id} ({rule.effect} {where}, {what} by {rule.match_type} {rule.pattern!r}){note}"
 
 
-def _nothing_said(rules: Sequence[PermissionRule], tool: str, given: Mapping[str, Any]) -> str:
-    command = _command(tool, given)
-    if command is not None and not _is_plain(command) and any(rule.effect is Effect.ALLOW for rule in rules):
-        return "no rule matches; only an exact rule can allow a command of several parts, or one of recollect itself"
+def _nothing_said(rules: Sequence[PermissionRule], call: _Call) -> str:
+    if not call.is_plain and any(rule.effect is Effect.ALLOW for rule in rules):
+        return (
+            "no rule matches; only an exact rule can allow a command of several parts, one without a sandbox, or one "
+            "of recollect itself"
+        )
     return "no rule matches"

@@ -1,6 +1,7 @@
 """Where a request comes from. What a proxy tells of that is believed only of those that the settings name."""
 
 import ipaddress
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -12,8 +13,14 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 # A connection without an address came over a socket in the file system, which only this machine has.
 LOCAL = "127.0.0.1"
+# Where a trusted proxy tells something that is no address. It is nobody's: neither this machine's nor one of a host.
+UNKNOWN = "unknown"
 # One household or server has at least so many addresses of IPv6 to itself; they count as one.
 _OF_ONE_HOST = 64
+# How proxies write an address that they also know the port of.
+_WITH_PORT = re.compile(r"(?:\[([^\[\]]+)\]|([0-9.]+))(?::\d{1,5})?", re.ASCII)
+# What a request has on it that came through a proxy, of whatever make.
+_MARKS_OF_PROXIES = frozenset({b"x-forwarded-for", b"forwarded", b"x-real-ip", b"via"})
 
 
 def parse_network(text: str) -> Network:
@@ -29,23 +36,33 @@ class Addresses:
 
     def of(self, scope: Scope) -> str:
         """The nearest address that is no trusted proxy. What stands further to the left anybody may have written."""
-        client = scope.get("client")
-        address = client[0] if client else LOCAL
-        if not self._trusted or not self._is_trusted(address):
-            return address
+        peer = _peer(scope)
+        if not self._trusted or not self._is_trusted(peer):
+            return peer
+        address = peer
         told = ",".join(Headers(scope=scope).getlist("x-forwarded-for"))
-        for hop in reversed([part.strip() for part in told.split(",") if part.strip()]):
-            if parsed_address(hop) is None:  # nobody knows what is behind it
+        for hop in reversed([_without_port(part.strip()) for part in told.split(",") if part.strip()]):
+            if parsed_address(hop) is None:  # somebody came through the proxy, and nobody knows who
+                return UNKNOWN
+            if is_loopback(hop) and not is_loopback(peer):  # the proxy's own machine, which is not this one
                 break
             address = hop
             if not self._is_trusted(hop):
                 break
         return address
 
+    def is_of_one_host(self, address: str) -> bool:
+        """Whether what comes from there comes from one host: behind a proxy are many, and one must not harm all."""
+        return address != UNKNOWN and not self._is_trusted(address)
+
+    def came_by_a_stranger(self, scope: Scope) -> bool:
+        """Whether a proxy that nobody named brought this, so that its own address tells nothing of who sent it."""
+        marked = any(name in _MARKS_OF_PROXIES for name, _ in scope["headers"])
+        return marked and not self._is_trusted(_peer(scope))
+
     def scheme_of(self, scope: Scope) -> str | None:
         """The scheme that the client used, when a trusted proxy tells it."""
-        client = scope.get("client")
-        if not self._trusted or not self._is_trusted(client[0] if client else LOCAL):
+        if not self._trusted or not self._is_trusted(_peer(scope)):
             return None
         told = Headers(scope=scope).get("x-forwarded-proto", "").strip().lower()
         return told if told in ("http", "https") else None
@@ -53,6 +70,17 @@ class Addresses:
     def _is_trusted(self, address: str) -> bool:
         found = parsed_address(address)
         return found is not None and any(found in network for network in self._trusted)
+
+
+def _peer(scope: Scope) -> str:
+    """The other end of the connection."""
+    client = scope.get("client")
+    return client[0] if client else LOCAL
+
+
+def _without_port(hop: str) -> str:
+    matched = _WITH_PORT.fullmatch(hop)
+    return (matched[1] or matched[2]) if matched else hop
 
 
 @lru_cache(maxsize=4096)

@@ -1,5 +1,6 @@
 """Which pages of browsers may use the server, and what their browsers are told."""
 
+import re
 from collections.abc import Sequence
 
 from starlette.datastructures import Headers
@@ -8,13 +9,17 @@ from starlette.types import Scope
 
 METHODS = "GET, POST, PUT, PATCH, DELETE, OPTIONS"
 HEADERS = (
-    "Authorization, Content-Type, Accept, Prefer, Range, Recollect-Client, X-Request-Id, X-Mimo-Sandbox, "
+    "Authorization, Content-Type, Accept, Prefer, Range, Recollect-Client, Recollect-Session, X-Request-Id, "
+    "X-Mimo-Sandbox, "
     "Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-Id"
 )
 EXPOSED = (
     "X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Location, Mcp-Session-Id, "
-    "X-Mimo-Latency-Ms"
+    "X-Mimo-Latency-Ms, Recollect-Memories, Recollect-Error"
 )
+# The name of a header; no page that is welcome sends a hundred.
+_NAME = re.compile(r"[\w!#$%&'*+.^`|~-]{1,100}", re.ASCII)
+_MOST_NAMES = 100
 # How long a browser need not ask again.
 MAX_AGE_SECONDS = 600
 
@@ -45,7 +50,15 @@ def preflight(scope: Scope) -> Response | None:
         return None
     allowed = {
         "Access-Control-Allow-Methods": METHODS,
-        "Access-Control-Allow-Headers": HEADERS,
+        "Access-Control-Allow-Headers": _allowed(headers.get("access-control-request-headers", "")),
         "Access-Control-Max-Age": str(MAX_AGE_SECONDS),
     }
     return Response(status_code=204, headers=allowed)
+
+
+def _allowed(asked: str) -> str:
+    """The headers that a page may send: all that it names, as OpenAI's client has a dozen of its own."""
+    known = {name.lower() for name in HEADERS.split(", ")}
+    named = [name.strip() for name in asked.split(",")[:_MOST_NAMES]]
+    more = [name for name in named if _NAME.fullmatch(name) and name.lower() not in known]
+    return ", ".join([HEADERS, *dict.fromkeys(more)])

@@ -3,12 +3,14 @@
 In this order: a request id, the host guard, the block of abusers, the key, the limits, the body and time limits.
 """
 
+import asyncio
 import logging
 import math
 import re
-from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
+import time
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 import anyio
 from starlette.datastructures import Headers
@@ -16,18 +18,20 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recollect.domain.breakage import place_of
-from recollect.domain.callers import OWNER, STRANGER, Caller, Doorkeeper
-from recollect.domain.errors import Forbidden, RecollectError, TooLarge, Unauthenticated
+from recollect.domain.callers import Caller, Doorkeeper
+from recollect.domain.errors import Forbidden, RecollectError, TooLarge
 from recollect.domain.identifiers import new_id
+from recollect.domain.tracking import tracking
 from recollect.gateway.abuse import Abuse, Blocked
-from recollect.gateway.addresses import Addresses, is_loopback
-from recollect.gateway.bearer import HINT, MISSING, key_in
+from recollect.gateway.addresses import Addresses
+from recollect.gateway.admission import OPEN_PATHS, Admission
 from recollect.gateway.circumstances import address_of, traceparent_of
 from recollect.gateway.cors import Origins, headers_for, preflight
 from recollect.gateway.http_errors import error_response, unforeseen
 from recollect.gateway.limits import Limits, Standing, TooManyRequests
 from recollect.gateway.load import Load
-from recollect.gateway.refusals import TookTooLong, reason_of, refusal, refuse_socket
+from recollect.gateway.refusals import CameTooSlowly, TookTooLong, reason_of, refusal, refuse_socket
+from recollect.gateway.security_headers import Header, with_security_headers
 from recollect.toolkit.border import printable
 from recollect.toolkit.security import security_event
 
@@ -37,19 +41,21 @@ _LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _AUTHORITY = re.compile(r"(\[[0-9a-f:.]+\]|[^\[\]:/@]+)(:\d{1,5})?", re.ASCII)
 _SANE_REQUEST_ID = re.compile(r"[\w.:-]{1,100}", re.ASCII)
 
-# A browser cannot send a key with the first request of a page. The page tells nothing and asks for the key itself.
-_OPEN_PATHS = frozenset({"/health", "/docs"})
-_SANDBOX_HEADER = "x-mimo-sandbox"
-
+# A body is there by then, or comes at least so fast: otherwise few clients who send a letter a second could keep all
+# others waiting.
+_BODY_SECONDS = 30.0
+_BODY_BYTES_A_SECOND = 16 * 1024
 # How long the rest of a refused body is read and thrown away. To close at once would reset the connection of a client
 # that is still sending, and the reset destroys the answer before it is read.
 _LINGER_SECONDS = 10.0
 
-_ALWAYS = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
-_UNLESS_SET = (
-    (b"cache-control", b"no-store"),
-    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
-)
+# How often it is looked whether whoever listens to a stream is still welcome, also while there is nothing to tell.
+TEND_SECONDS = 1.0
+# How long the answer let itself be waited for: Mimo tells it of every one.
+LATENCY_HEADER: Final = "X-Mimo-Latency-Ms"
+_LATENCY: Final = LATENCY_HEADER.lower().encode()
+# What each answer begins with: one to a request, to a WebSocket that is refused, or to one that is let in.
+_BEGINNINGS = frozenset({"http.response.start", "websocket.http.response.start", "websocket.accept"})
 
 
 def request_id_of(scope: Scope) -> str:
@@ -93,7 +99,15 @@ class Edge:
         self._doorkeeper = doorkeeper
         self._max_body_bytes = max_body_bytes
         self._hosts = _LOOPBACK | {host.lower() for host in allowed_hosts}
-        self._guards = guards or Guards()
+        self._guards = guards = guards or Guards()
+        self._admission = Admission(
+            doorkeeper,
+            guards.limits,
+            guards.abuse,
+            guards.addresses,
+            keys_asked_later=guards.keys_asked_later,
+            keys_always_sent=guards.keys_always_sent,
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -105,14 +119,34 @@ class Edge:
 
     async def _connect(self, scope: Scope, receive: Receive, send: Send) -> None:
         address = self._prepare(scope)
+        answer = _Answer(send, request_id_of(scope))
         try:
             self._guard(scope)
-            await self._admit(scope, address)
+            answer.show(await self._admission.of_request(scope, address))
         except RecollectError as error:
+            if isinstance(error, TooManyRequests):
+                answer.show(error.standing)
             event_id = self._tell(error, scope, address)
-            await refuse_socket(refusal(error, scope["path"], request_id_of(scope), event_id), scope, send)
+            await refuse_socket(refusal(error, scope["path"], request_id_of(scope), event_id), scope, answer)
         else:
-            await self._app(scope, receive, send)
+            scope["state"]["visit"] = _Visit(self, scope, address)
+            await self._app(scope, receive, answer)
+
+    async def show_key(self, key: str | None, scope: Scope, address: str) -> Caller:
+        """Who shows this key over a socket that is open; a refusal is told to the log as that of a request is."""
+        try:
+            return await self._admission.of_key(key, scope, address)
+        except RecollectError as error:
+            self._tell(error, scope, address)
+            raise
+
+    def count_message(self, caller: Caller, scope: Scope, address: str) -> None:
+        """Count what is asked over a socket that is open."""
+        try:
+            self._admission.count(caller, address)
+        except RecollectError as error:
+            self._tell(error, scope, address, caller)
+            raise
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         address = self._prepare(scope)
@@ -121,21 +155,19 @@ class Edge:
         answer = _Answer(send, request_id)
         began: float | None = None
         body: bytes | None = None
-        scope_of_time = anyio.CancelScope(deadline=_in(self._guards.request_seconds))
         try:
             self._guard(scope)
             origin = Headers(scope=scope).get("origin")
             answer.headers += headers_for(origin) if origin else ()
             if (asked := preflight(scope)) is not None:
+                answer.show(self._admission.of_stranger(address))
                 await asked(scope, receive, answer)
                 return
-            answer.show(await self._admit(scope, address))
+            answer.show(await self._admission.of_request(scope, address))
             if scope["path"] != "/health":  # which is asked to know whether there is too much to do
                 began = self._guards.load.begin()
-            with scope_of_time:
-                body = await self._read(scope, incoming)
-            if scope_of_time.cancelled_caught:
-                raise self._took_too_long()
+            # What is open to everybody has no use for a body, and waits for none.
+            body = b"" if scope["path"] in OPEN_PATHS else await self._read(scope, incoming)
         except RecollectError as error:
             self._end(began)
             if isinstance(error, TooManyRequests):
@@ -171,9 +203,24 @@ class Edge:
                 work.cancel()
                 return False
 
-            answer.starts, answer.goes_on = starts, goes_on if scope["path"] not in _OPEN_PATHS else None
+            async def keep_looking() -> None:
+                while True:
+                    await anyio.sleep(TEND_SECONDS)
+                    if not goes_on():
+                        return
+
+            watching: asyncio.Task[None] | None = None
+
+            def watch() -> None:
+                nonlocal watching
+                watching = asyncio.create_task(keep_looking())
+
+            if scope["path"] not in OPEN_PATHS:
+                answer.goes_on, answer.streams = goes_on, watch
+            answer.starts = starts
             try:
-                await self._app(scope, receive, answer)
+                with tracking(request_id_of(scope), traceparent_of(scope)):
+                    await self._app(scope, receive, answer)
             except Exception as error:  # a bug: its message may quote the request, so only the place is logged
                 request_id = request_id_of(scope)
                 logger.error("a request broke", extra={"request_id": request_id, **_told_of(scope), **place_of(error)})
@@ -182,6 +229,8 @@ class Edge:
             finally:
                 self._end(began)
                 began = None
+                if watching is not None:
+                    watching.cancel()
         if work.cancelled_caught and not answer.started:
             error = self._took_too_long()
             event_id = self._tell(error, scope, address)
@@ -219,57 +268,10 @@ class Edge:
                     hint="open the page from a loopback address, or add it to the server's allowed origins",
                 )
 
-    async def _admit(self, scope: Scope, address: str) -> Standing | None:
-        """Find out who calls, and count the call. Whoever is refused is counted too."""
-        guards = self._guards
-        guards.abuse.refuse_blocked(address)
-        try:
-            caller = await self._caller(scope, address)
-        except Unauthenticated as error:
-            self._take(None, address)
-            if error.details.get("reason") != MISSING and guards.abuse.note_wrong_key(address):
-                security_event("blocked", reason="too many wrong keys", address=address)
-            raise
-        standing = self._take(caller, address)
-        reads_only = _SANDBOX_HEADER in Headers(scope=scope)
-        scope["state"]["caller"] = caller.only_reading() if reads_only else caller
-        return standing
-
-    def _take(self, caller: Caller | None, address: str) -> Standing | None:
-        try:
-            return self._guards.limits.take(caller, address)
-        except TooManyRequests:
-            if self._guards.abuse.note_refusal(address):
-                security_event("blocked", reason="too many requests beyond the limits", address=address)
-            raise
-
-    async def _caller(self, scope: Scope, address: str) -> Caller:
-        """Who sends this; a stranger where everybody may come, or is asked later."""
-        is_websocket = scope["type"] == "websocket"
-        if not is_websocket and scope["path"] in _OPEN_PATHS:
-            return STRANGER
-        key = key_in(scope)
-        if key is None and is_websocket and scope["path"] in self._guards.keys_asked_later:
-            return STRANGER
-        caller = await self._admitted(key, scope["path"])
-        if caller is OWNER and not is_loopback(address):  # it came through a proxy from somewhere else
-            raise Unauthenticated("this server needs a key", hint=HINT, details={"reason": MISSING})
-        return caller
-
-    async def _admitted(self, key: str | None, path: str) -> Caller:
-        """Who holds the key; where clients send one whether it is asked for or not, whoever needs none."""
-        try:
-            return await self._doorkeeper.admit(key)
-        except Unauthenticated:
-            if key is not None and path.startswith(self._guards.keys_always_sent):
-                with suppress(Unauthenticated):
-                    return await self._doorkeeper.admit(None)
-            raise
-
     # -- refusing ------------------------------------------------------------------------------------
 
-    def _tell(self, error: RecollectError, scope: Scope, address: str) -> str:
-        caller: Caller | None = scope["state"].get("caller")
+    def _tell(self, error: RecollectError, scope: Scope, address: str, caller: Caller | None = None) -> str:
+        caller = caller or scope["state"].get("caller")
         return security_event(
             "blocked" if isinstance(error, Blocked) else str(error.code),
             reason=reason_of(error),
@@ -315,14 +317,20 @@ class Edge:
             raise self._too_large()
         chunks: list[bytes] = []
         size = 0
+        latest = _in(self._guards.request_seconds)
+        began = anyio.current_time()
         while not incoming.complete:
-            chunk = await incoming.next_chunk()
-            if chunk is None:
-                return None
-            size += len(chunk)
-            if size > self._max_body_bytes:
-                raise self._too_large()
-            chunks.append(chunk)
+            deadline = min(latest, began + _BODY_SECONDS + size / _BODY_BYTES_A_SECOND)
+            with anyio.CancelScope(deadline=deadline) as patience:
+                chunk = await incoming.next_chunk()
+                if chunk is None:
+                    return None
+                size += len(chunk)
+                if size > self._max_body_bytes:
+                    raise self._too_large()
+                chunks.append(chunk)
+            if patience.cancelled_caught:
+                raise CameTooSlowly("the body of the request did not come in time", hint="send it again, at once")
         return b"".join(chunks)
 
     def _too_large(self) -> TooLarge:
@@ -341,6 +349,21 @@ def _told_of(scope: Scope) -> dict[str, str]:
     if (traceparent := traceparent_of(scope)) is not None:
         told["trace_id"] = traceparent.split("-")[1]
     return told
+
+
+@dataclass(frozen=True, slots=True)
+class _Visit:
+    """Satisfies `Visit` with the edge that let a socket in."""
+
+    edge: Edge
+    scope: Scope
+    address: str
+
+    async def show(self, key: str | None) -> Caller:
+        return await self.edge.show_key(key, self.scope, self.address)
+
+    def count(self, caller: Caller) -> None:
+        self.edge.count_message(caller, self.scope, self.address)
 
 
 class _Incoming:
@@ -363,12 +386,15 @@ class _Answer:
     def __init__(self, send: Send, request_id: str) -> None:
         self._send = send
         self._request_id = request_id
-        self.headers: list[tuple[bytes, bytes]] = []
+        self._began = time.perf_counter()
+        self.headers: list[Header] = []
         self.started = False
         self._has_parts = False
         self.starts: Callable[[], None] | None = None
+        self.streams: Callable[[], None] | None = None
+        """Told when the answer is one that has no end of its own."""
         self.goes_on: Callable[[], bool] | None = None
-        """Asked before each further part of an answer that comes in parts."""
+        """Asked before each part of an answer that comes in parts."""
 
     def show(self, standing: Standing | None) -> None:
         self.headers += standing.headers if standing is not None else ()
@@ -379,19 +405,32 @@ class _Answer:
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.body":
-            if self._has_parts and self.goes_on is not None and not self.goes_on():
+            is_part = self._has_parts or message.get("more_body", False)
+            if is_part and self.goes_on is not None and not self.goes_on():
                 return
             self._has_parts = message.get("more_body", False)
         if message["type"] == "http.response.start":
             self.started = True
             if self.starts is not None:
                 self.starts()
-            headers: list[tuple[bytes, bytes]] = list(message.get("headers", ()))
-            present = {name for name, _ in headers}
-            headers += [(b"x-request-id", self._request_id.encode()), *self.headers, *_ALWAYS]
-            headers += [header for header in _UNLESS_SET if header[0] not in present]
-            message = {**message, "headers": headers}
+            if self.streams is not None and _is_stream(message):
+                self.streams()
+        if message["type"] in _BEGINNINGS:
+            message = {**message, "headers": self._with_ours(message.get("headers", ()))}
         await self._send(message)
+
+    def _with_ours(self, given: Iterable[Header]) -> list[Header]:
+        headers = [*given, (b"x-request-id", self._request_id.encode()), *self.headers]
+        if not any(name == _LATENCY for name, _ in headers):
+            headers.append((_LATENCY, b"%.2f" % ((time.perf_counter() - self._began) * 1000)))
+        return with_security_headers(headers)
+
+
+def _is_stream(start: Message) -> bool:
+    return any(
+        name.lower() == b"content-type" and value.startswith(b"text/event-stream")
+        for name, value in start.get("headers", ())
+    )
 
 
 async def _refuse(response: Response, incoming: _Incoming, answer: _Answer) -> None:

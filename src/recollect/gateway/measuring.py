@@ -8,11 +8,12 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from recollect.domain.callers import OWNER, READ_ONLY, Caller
-from recollect.domain.errors import Forbidden
+from recollect.gateway.callers import caller_of
 from recollect.gateway.edge import request_id_of
 from recollect.gateway.http_errors import error_response
+from recollect.gateway.requests import who_of
 from recollect.monitoring.metrics import OTHER, Metrics
+from recollect.toolkit.security import closed
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 FAMILY = "server"
@@ -90,11 +91,10 @@ def metrics_endpoint(metrics: Metrics) -> Callable[[Request], "object"]:
     """Answers with all numbers, to whoever may look after the server."""
 
     async def answer(request: Request) -> Response:
-        caller: Caller = request.scope.get("state", {}).get("caller", OWNER)
+        caller = caller_of(request.scope)
         if not caller.may_call(FAMILY, read_only=True):
-            refusal = Forbidden(
-                f"the key {caller.name!r} does not open the metrics", hint=f"it needs the scope {FAMILY}{READ_ONLY}"
-            )
+            told = {"path": request.url.path, "method": request.method, **who_of(request.scope)}
+            refusal = closed(caller, FAMILY, read_only=True, what="the metrics", **told)
             return error_response(refusal, request_id_of(request.scope))
         text, content_type = await metrics.text(request.headers.get("accept", ""))
         return Response(text, headers={"Content-Type": content_type})

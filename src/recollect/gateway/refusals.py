@@ -22,6 +22,10 @@ class TookTooLong(Busy):
     """The request was not answered in time, and its work was stopped."""
 
 
+class CameTooSlowly(Busy):
+    """The client did not send the whole request in time."""
+
+
 class Overloaded(Busy):
     """The server does as much at once as it is allowed to."""
 
@@ -31,7 +35,7 @@ def refusal(error: RecollectError, path: str, request_id: str, event_id: str) ->
     body = _mimo_body(error, event_id) if speaks_mimo(path) else _mira_body(error) if speaks_mira(path) else None
     if isinstance(error, Unauthenticated):
         error.details = {**error.details, "security_event_id": event_id}
-    status = 504 if isinstance(error, TookTooLong) else None
+    status = 504 if isinstance(error, TookTooLong) else 408 if isinstance(error, CameTooSlowly) else None
     headers = {"Retry-After": "1"} if isinstance(error, NoKeyConfigured) else None
     own = error_response(error, request_id, status=status, headers=headers)
     if body is None:

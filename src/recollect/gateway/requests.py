@@ -60,6 +60,18 @@ def context_of(scope: Scope, *, surface: str, patience: float = 0, client: str |
     )
 
 
+def who_of(scope: Scope) -> dict[str, str]:
+    """Who sends this request, as far as that is known, for the log."""
+    caller = caller_of(scope)
+    known = {
+        "caller": caller.name,
+        "key_id": caller.key_id,
+        "address": address_of(scope),
+        "request_id": request_id_of(scope),
+    }
+    return {name: value for name, value in known.items() if value is not None}
+
+
 def client_of(headers: Headers) -> str | None:
     """Who calls, marked as told over HTTP so that nobody can pose as a client of another door."""
     name = label_of(headers, CLIENT_HEADER)

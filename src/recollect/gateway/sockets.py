@@ -1,6 +1,7 @@
 """One WebSocket of any protocol: written as fast as it is read, looked after, and ended when it has to be."""
 
 import logging
+import math
 from contextlib import suppress
 from typing import Final
 
@@ -17,8 +18,10 @@ from recollect.gateway.refusals import refuse_socket
 
 logger = logging.getLogger("recollect.sockets")
 
-# How often it is looked whether the key is still valid and the client still there.
+# How often it is looked whether the key is still valid and the client still there, also while nothing is told.
 TEND_SECONDS: Final = 1.0
+# What is told within so short a time of each other needs one look at the key: a look costs as much as a message.
+LOOK_SECONDS: Final = 0.02
 # How long the last word may take to be written.
 FAREWELL_SECONDS: Final = 1.0
 
@@ -33,6 +36,7 @@ class Socket:
         self._outbox = Outbox(most_bytes=outbox_bytes, most_messages=outbox_messages)
         self._slow_seconds = slow_seconds
         self._farewell: tuple[int, str] | None = None
+        self._looked_at = -math.inf
 
     async def read(self, receive: Receive) -> None:
         """Heed what the client says until it leaves, or until this socket `has_ended`."""
@@ -40,6 +44,10 @@ class Socket:
 
     def tend(self) -> None:
         """Called every second."""
+        raise NotImplementedError
+
+    def is_welcome(self) -> bool:
+        """Whether whoever listens may be told anything: asked while something is told, though not for each word."""
         raise NotImplementedError
 
     def closed(self) -> None:
@@ -90,6 +98,8 @@ class Socket:
     async def _write(self, send: Send) -> None:
         while True:
             text = (await self._outbox.take()).decode()
+            if not self._may_tell():
+                return
             with anyio.move_on_after(self._slow_seconds) as patience:
                 try:
                     await send({"type": "websocket.send", "text": text})
@@ -99,10 +109,21 @@ class Socket:
             if patience.cancelled_caught:
                 self.end(POLICY, "the client does not read")
 
+    def _may_tell(self) -> bool:
+        """Whether the key is still valid; the socket ends when it is not."""
+        if (now := anyio.current_time()) - self._looked_at < LOOK_SECONDS:
+            return True
+        self._looked_at = now
+        if self.is_welcome():
+            return True
+        self.end(POLICY, "the key is not valid any more")
+        return False
+
     async def _keep_tending(self) -> None:
         while True:
             await anyio.sleep(TEND_SECONDS)
-            self.tend()
+            if self._may_tell():
+                self.tend()
 
 
 async def refuse(error: RecollectError, scope: Scope, send: Send) -> None:

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr
 
 from recollect.domain.errors import Misconfigured
+from recollect.domain.tracking import tracked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +33,15 @@ class Endpoint:
         parts = urlsplit(self.url)
         port = f":{parts.port}" if parts.port else ""
         return f"{self.provider} at {parts.hostname}{port}"
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What each request is sent with: the key, and which request of ours it is for."""
+        request = tracked()
+        headers = request.headers if request is not None else {}
+        if self.key is not None:
+            headers[self.key_header] = self.key_prefix + self.key.get_secret_value()
+        return headers
 
     @property
     def is_here(self) -> bool:

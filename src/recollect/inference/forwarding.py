@@ -128,9 +128,8 @@ class Forwarder:
             # Every wait has a limit here. A proxy for the world is no way to a service of this machine.
             limits = httpx2.Limits(max_connections=None, max_keepalive_connections=20)
             self._client = httpx2.AsyncClient(timeout=None, trust_env=not endpoint.is_here, limits=limits)
-        headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
-        if endpoint.key is not None:
-            headers[endpoint.key_header] = endpoint.key_prefix + endpoint.key.get_secret_value()
+        kinds = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        headers = {**kinds, **endpoint.headers}
         request = self._client.build_request("POST", endpoint.url, content=json.dumps(body), headers=headers)
         try:
             with anyio.fail_after(self._seconds):

@@ -2,21 +2,27 @@
 
 from collections.abc import Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
 import anyio.to_thread
 
 from recollect.inference.static_model import Table
 
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
 
 async def count_tokens(texts: Sequence[str]) -> list[int]:
-    """Of each text. Other models cut words otherwise, so it is an estimate for them."""
+    """Of each text, however long. Other models cut words otherwise, so it is an estimate for them."""
     return await anyio.to_thread.run_sync(_count, texts)
 
 
 def _count(texts: Sequence[str]) -> list[int]:
-    return [len(_table().ids(text)) for text in texts]
+    return [len(_tokenizer().encode(text, add_special_tokens=False).ids) for text in texts]
 
 
 @cache
-def _table() -> Table:
-    return Table()
+def _tokenizer() -> "Tokenizer":
+    tokenizer = Table().tokenizer
+    tokenizer.no_truncation()  # the model reads no more than the beginning, but there is more
+    return tokenizer

@@ -148,9 +148,7 @@ class Upstream:
         if self._client is None:
             # The whole request has a limit below. A proxy for the world is no way to a service of this machine.
             self._client = httpx2.AsyncClient(timeout=None, trust_env=not endpoint.is_here)
-        headers = {"Content-Type": message.content_type} if message.content else {}
-        if endpoint.key is not None:
-            headers[endpoint.key_header] = endpoint.key_prefix + endpoint.key.get_secret_value()
+        headers = {**({"Content-Type": message.content_type} if message.content else {}), **endpoint.headers}
         seconds = max(0.0, min(self._timeout_seconds, deadline - anyio.current_time()))
         try:
             with anyio.fail_after(seconds):

@@ -65,6 +65,7 @@ class Metrics(logging.Handler):
         version: str,
         breakers: Callable[[], Iterable[Guarded]],
         count: Callable[[], Awaitable[StoreCounts]],
+        audited: Callable[[], bool] = lambda: True,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         """`tools` are those that there are: a call of any other is counted under one name."""
@@ -103,6 +104,8 @@ class Metrics(logging.Handler):
             ["service", "state"],
             registry=registry,
         )
+        written = Gauge("recollect_audit_written", "1 while the audit log is written.", registry=registry)
+        written.set_function(lambda: float(audited()))
         Gauge("recollect_info", "Always 1.", ["version"], registry=registry).labels(version).set(1)
         ProcessCollector(registry=registry)
 
@@ -131,10 +134,6 @@ class Metrics(logging.Handler):
 
     def websocket_closed(self) -> None:
         self._websockets.dec()
-
-    @property
-    def open_websockets(self) -> int:
-        return int(self.registry.get_sample_value("recollect_websockets") or 0)
 
     async def text(self, accept: str) -> tuple[bytes, str]:
         """Everything as text, in a form that the reader accepts, and the name of that form."""

@@ -36,7 +36,7 @@ class Parts:
     connections: Callable[[], int]
     breakers: Breakers
     services: Callable[[], Awaitable[Mapping[str, ServiceStatus]]]
-    audited: bool
+    audited: Callable[[], bool]
     traced: bool
 
 

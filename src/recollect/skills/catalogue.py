@@ -2,16 +2,16 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
 from recollect.domain.errors import Misconfigured
 from recollect.skills.configuration import Policy, SkillConfig, config_hash
-from recollect.skills.schemas import SkillTool, tools_of
+from recollect.skills.places import MANIFEST
+from recollect.skills.schemas import ToldTools, tools_of
 from recollect.skills.validating import InvalidSkill, Reason, checked, checked_name
 
-MANIFEST = "skills_manifest.json"
 MOST_BYTES = 16 * 1024 * 1024
 MOST_SKILLS = 1000
 
@@ -23,7 +23,7 @@ class ValidSkill:
     name: str
     config: SkillConfig
     hash: str
-    tools: Sequence[SkillTool] | None = None
+    told: ToldTools | None = None
     """Its tools, where a manifest tells them."""
 
 
@@ -40,26 +40,38 @@ Skill = ValidSkill | RefusedSkill
 
 
 def read_skills(file: Path, policy: Policy) -> Sequence[Skill]:
-    """All skills of the file, and of the manifest beside it; `Misconfigured` when a file is none at all."""
-    entries = {**_entries(file.with_name(MANIFEST)), **_entries(file)}
+    """All skills of the file, and of the manifest beside it; `Misconfigured` when a file is none at all.
+
+    Of a skill that is in both the file counts; the manifest tells its tools as long as it means the same program.
+    """
+    written, manifest = _entries(file), _entries(file.with_name(MANIFEST))
+    entries = {**manifest, **written}
     if len(entries) > MOST_SKILLS:
         raise Misconfigured(f"{file} has more than {MOST_SKILLS} skills", hint="leave some out")
-    return [read_skill(name, raw, policy) for name, raw in entries.items()]
+    skills = {name: read_skill(name, raw, policy) for name, raw in entries.items()}
+    for name in manifest.keys() & written.keys():
+        skill, beside = skills[name], read_skill(name, manifest[name], policy)
+        if isinstance(skill, ValidSkill) and isinstance(beside, ValidSkill) and skill.hash == beside.hash:
+            skills[name] = replace(skill, told=skill.told or beside.told)
+    return list(skills.values())
 
 
 def read_skill(name: str, raw: Any, policy: Policy) -> Skill:
     """One skill: either its configuration, or `{"config": ..., "tools": [...]}` as a manifest has it."""
     try:
         checked_name(name)
-        tools: Sequence[SkillTool] | None = None
+        told: ToldTools | None = None
         if isinstance(raw, dict) and "config" in raw:
             entry = cast(dict[str, Any], raw)
             if extra := sorted(set(entry) - {"config", "tools"}):
                 raise InvalidSkill(Reason.EXTRA_FIELDS, f"there is no field {extra[0][:80]!r}, only config, tools")
             raw = entry["config"]
-            if "tools" in entry and (tools := tools_of(name, entry["tools"])) is None:
-                raise InvalidSkill(Reason.INVALID_TYPE, "tools must be a list of tools with a name each")
-        return ValidSkill(name, checked(raw, policy), config_hash(raw), tools)
+            if "tools" in entry:
+                try:
+                    told = tools_of(name, entry["tools"])
+                except ValueError:
+                    raise InvalidSkill(Reason.INVALID_TYPE, "tools must be a list of tools with a name each") from None
+        return ValidSkill(name, checked(raw, policy), config_hash(raw), told)
     except InvalidSkill as problem:
         return RefusedSkill(name[:80], problem.reason, problem.message)
 

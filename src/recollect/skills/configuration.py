@@ -27,21 +27,23 @@ class CommandLimits:
     call_seconds: float
     refused: re.Pattern[str] | None = None
     """Arguments that this command must not be given, beside those that none is."""
+    mounts: bool = False
+    """Whether it can be given folders of the machine."""
 
 
 # Code that comes as an argument runs without anybody having read a file; `npx -c` gives its argument to a shell.
-_INLINE_NODE = re.compile(r"-[a-zA-Z]*[ep]|--eval\b.*|--print\b.*")
-_INLINE_PYTHON = re.compile(r"-[a-zA-Z]*c.*")
-_INLINE_NPX = re.compile(r"-c|--call\b.*")
-# `host` is refused only as the value of one of these options, and a folder only when it is the root of the disk.
+# Options of one letter can stand together, the last with its value; npx also takes the beginning of a long one.
+_INLINE_NODE = re.compile(r"-[a-zA-Z]*[ep]|--eval\b.*|--print\b.*|(?:--[a-z-]+=)?data:.*", re.I)
+_INLINE_PYTHON = re.compile(r"-[bBdEhiIOPqRsSuvVx?]*c.*")
+_INLINE_NPX = re.compile(r"-[a-zA-Z]*c(?:=.*)?|--call?(?:=.*)?")
+# `host` is refused only as the value of one of these options.
 _OUT_OF_THE_CONTAINER = re.compile(
     r"--(?:net|network|pid|ipc|uts|userns|cgroupns)=host|host|--(?:privileged|cap-add|device|security-opt)\b.*"
-    r"|(?:-v|--volume=)/:.*|(?:--mount=)?(?:.*,)?(?:source|src)=/(?:,.*)?"
 )
 
 COMMANDS: Mapping[str, CommandLimits] = {
     "npx": CommandLimits(20, 120, _INLINE_NPX),
-    "docker": CommandLimits(30, 300, _OUT_OF_THE_CONTAINER),
+    "docker": CommandLimits(30, 300, _OUT_OF_THE_CONTAINER, mounts=True),
     "node": CommandLimits(10, 60, _INLINE_NODE),
     "python": CommandLimits(10, 60, _INLINE_PYTHON),
     "python3": CommandLimits(10, 60, _INLINE_PYTHON),

@@ -2,8 +2,9 @@
 
 import math
 import os
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Any, Protocol
 
 import anyio
@@ -16,12 +17,15 @@ from mcp.client.subscriptions import SubscriptionLost
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import TypeAdapter
 
+from recollect.domain.tracking import tracked
 from recollect.skills.configuration import CommandSkill, HttpSkill, SkillConfig
 from recollect.skills.process import SkillProcess, Surroundings, started
-from recollect.skills.schemas import MOST_TOOLS, SkillTool, tools_of
+from recollect.skills.schemas import MOST_LEFT_OUT, MOST_TOOLS, ToldTools, tools_of
 from recollect.skills.transport import messages
 
 STEP_SECONDS = 30.0
+# How long its word is waited for that it will tell of changes; it may come later, or never.
+ACKNOWLEDGE_SECONDS = 1.0
 MOST_PAGES = 100
 
 
@@ -48,8 +52,8 @@ class Connection:
         self.let_go = anyio.Event()
         """Set when nobody can get hold of it any more."""
         self.tools_changed = anyio.Event()
-        self.is_watched = anyio.Event()
-        """Set when no change of its tools can be missed any more."""
+        self._is_watched = anyio.Event()
+        self._has_listed = False
         self.heard = 0
         """How many messages came over its pipes; a skill that hangs sends none."""
         self._skill = skill
@@ -61,22 +65,25 @@ class Connection:
             raise BrokenSkill("it is not connected")
         return self._client
 
-    async def tools(self) -> Sequence[SkillTool]:
-        """All of its tools as it tells them now."""
+    async def tools(self) -> ToldTools:
+        """All of its tools as it tells them now; `BrokenSkill` when that takes too long."""
+        self._has_listed = True
         declared: list[dict[str, Any]] = []
         cursor: str | None = None
-        for _ in range(MOST_PAGES):
-            with anyio.fail_after(STEP_SECONDS):
+        with anyio.move_on_after(STEP_SECONDS) as patience:
+            for _ in range(MOST_PAGES):
                 page = await self.client.session.list_tools(params=types.PaginatedRequestParams(cursor=cursor))
-            declared += [tool.model_dump(mode="json", by_alias=True, exclude_unset=True) for tool in page.tools]
-            cursor = page.next_cursor
-            if cursor is None or len(declared) >= MOST_TOOLS:
-                break
-        return tools_of(self._skill, declared) or []
+                declared += [tool.model_dump(mode="json", by_alias=True, exclude_unset=True) for tool in page.tools]
+                cursor = page.next_cursor
+                if cursor is None or len(declared) >= MOST_TOOLS + MOST_LEFT_OUT:
+                    break
+        if patience.cancelled_caught:
+            raise BrokenSkill(f"it did not tell all of its tools within {STEP_SECONDS:g} s")
+        return tools_of(self._skill, declared)
 
     async def call(self, name: str, arguments: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
         """What the tool answered, exactly as it came. Being cancelled tells the skill to stop."""
-        params = types.CallToolRequestParams(name=name, arguments=dict(arguments))
+        params = types.CallToolRequestParams(name=name, arguments=dict(arguments), _meta=_meta())
         # Not the session's `call_tool`: it drops what it does not know, and judges what is not ours to judge.
         answer: dict[str, Any] = await self.client.session.send_request(
             types.CallToolRequest(params=params), _AS_IT_CAME, progress_callback=progress
@@ -89,6 +96,11 @@ class Connection:
         if isinstance(message, types.ToolListChangedNotification):
             self.tools_changed.set()
 
+    async def watched(self) -> None:
+        """Wait until no change of its tools can be missed any more, or until it is clear that it takes its time."""
+        with anyio.move_on_after(ACKNOWLEDGE_SECONDS):
+            await self._is_watched.wait()
+
     async def watch_tools(self) -> None:
         """Notice changes of its tools in the modern era, in which a client must ask for that."""
         try:
@@ -96,14 +108,25 @@ class Connection:
             if self.client.protocol_version in MODERN_PROTOCOL_VERSIONS and capabilities and capabilities.list_changed:
                 with suppress(MCPError, SubscriptionLost, TimeoutError):
                     async with self.client.listen(tools_list_changed=True) as changes:
-                        self.is_watched.set()
+                        self._is_watched.set()
+                        if self._has_listed:  # maybe before a change
+                            self.tools_changed.set()
                         async for _ in changes:
                             self.tools_changed.set()
         finally:
-            self.is_watched.set()
+            self._is_watched.set()
 
     def adopt(self, client: Client) -> None:
         self._client = client
+
+
+def _meta() -> types.RequestParamsMeta | None:
+    """Which request of ours the call is for, so that it can be followed into the skill's own log."""
+    request = tracked()
+    if request is None:
+        return None
+    told = {"recollect/request_id": request.request_id, "traceparent": request.traceparent}
+    return types.RequestParamsMeta(**{name: value for name, value in told.items() if value is not None})
 
 
 @asynccontextmanager
@@ -124,12 +147,41 @@ async def connected(
                     yield connection
         case HttpSkill():
             limits = httpx2.Timeout(STEP_SECONDS, read=config.call_seconds + STEP_SECONDS)
-            headers = config.sent_headers(os.environ)
+            most = surroundings.max_message_bytes
+            # Compressed answers could unfold to a thousand times what was read.
+            headers = {**config.sent_headers(os.environ), "Accept-Encoding": "identity"}
             connection = Connection(skill, None)
-            async with httpx2.AsyncClient(headers=headers, timeout=limits, trust_env=False) as http:
-                pipes = streamable_http_client(config.url, http_client=http)
+            hooks = {"response": [partial(_bound, most)]}
+            async with httpx2.AsyncClient(headers=headers, timeout=limits, trust_env=False, event_hooks=hooks) as http:
+                pipes = streamable_http_client(config.url, http_client=http, max_sse_event_size=most)
                 async with _session(connection, pipes):
                     yield connection
+
+
+async def _bound(most: int, response: httpx2.Response) -> None:
+    """Have no more read of an answer than may be; of a stream of events the SDK counts each."""
+    response.headers.pop("content-encoding", None)  # nobody asked for it
+    if not response.headers.get("content-type", "").lower().startswith("text/event-stream"):
+        response.stream = _Bounded(response.stream, most)
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    """The same bytes, until there are too many."""
+
+    def __init__(self, stream: Any, most: int) -> None:
+        self._stream = stream
+        self._most = most
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        left = self._most
+        async for some in self._stream:
+            left -= len(some)
+            if left < 0:
+                raise httpx2.StreamError(f"it has more than {self._most} bytes")
+            yield some
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
 
 
 @asynccontextmanager
@@ -141,4 +193,4 @@ async def _session(connection: Connection, pipes: Transport) -> AsyncGenerator[N
             connection.adopt(client)
             yield
     if greeting.cancelled_caught:
-        raise BrokenSkill(f"it did not greet within {STEP_SECONDS:.0f} s")
+        raise BrokenSkill(f"it did not greet within {STEP_SECONDS:g} s")

@@ -9,8 +9,9 @@ from typing import Any, cast
 
 import anyio
 import anyio.abc
+from httpx2 import HTTPError
 from mcp import MCPError
-from mcp_types import INVALID_PARAMS
+from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, INVALID_REQUEST
 from pydantic import ValidationError
 
 from recollect.domain.breakage import place_of
@@ -21,11 +22,13 @@ from recollect.skills.configuration import CommandSkill
 from recollect.skills.connection import BrokenSkill, Connection, Progress, connected
 from recollect.skills.process import SkillProcess, Surroundings
 from recollect.skills.restarting import RestartLimit
-from recollect.skills.schemas import SkillTool
+from recollect.skills.schemas import SkillTool, ToldTools, first_problem
 
 logger = logging.getLogger("recollect.skills")
 
 TOLD_CHARACTERS = 500
+# Every change is told to all clients, who then ask for all tools; so one that is told is followed by none for a while.
+RELEARN_SECONDS = 0.2
 
 
 class SkillState(StrEnum):
@@ -43,7 +46,7 @@ class SkillLife:
     def __init__(
         self,
         entry: ValidSkill,
-        tools: Sequence[SkillTool] | None,
+        told: ToldTools | None,
         tasks: anyio.abc.TaskGroup,
         surroundings: Surroundings,
         limit: RestartLimit,
@@ -53,8 +56,8 @@ class SkillLife:
     ) -> None:
         """`make_room` is awaited before a program is started, and `learned` called when its tools became others."""
         self.entry = entry
-        self.tools = tools
-        """None until it has told them once."""
+        self.told = told
+        """None until it has told its tools once."""
         self.restarts = 0
         self.last_error: str | None = None
         self.running_calls = 0
@@ -68,8 +71,11 @@ class SkillLife:
         self._process: SkillProcess | None = None
         self._alive = False
         self._used = False
+        self._retired = False
         self._failure: Unavailable | None = None
+        self._failed_starts = 0
         self._starting = anyio.Lock()
+        self._start = anyio.CancelScope()
         self._settled = anyio.Event()
         self._stop = anyio.Event()
         self._ended = anyio.Event()
@@ -88,6 +94,11 @@ class SkillLife:
         if self._alive:
             return SkillState.STARTING
         return SkillState.PAUSED if self.limit.paused_seconds else SkillState.STOPPED
+
+    @property
+    def tools(self) -> Sequence[SkillTool]:
+        """Those that are known."""
+        return self.told.tools if self.told is not None else ()
 
     @property
     def has_process(self) -> bool:
@@ -115,7 +126,11 @@ class SkillLife:
         here = self._connection
         if here is not None and not here.ended.is_set() and not self._stop.is_set():
             return here
+        failed_starts = self._failed_starts
         async with self._starting:
+            self._refuse_when_retired()
+            if self._failed_starts != failed_starts and self._failure is not None:
+                raise self._failure  # of the start that this one has waited for
             if self._stop.is_set():  # it is being ended; whoever comes now gets a new one
                 await self._ended.wait()
             if (ended := self._connection) is not None:
@@ -127,6 +142,7 @@ class SkillLife:
             if self._connection is None:
                 self._refuse_while_paused()
                 await self._make_room(self)
+                self._refuse_when_retired()
                 self._alive, self._settled, self._stop, self._ended = True, anyio.Event(), anyio.Event(), anyio.Event()
                 self._tasks.start_soon(self._live)
                 await self._settled.wait()
@@ -135,9 +151,16 @@ class SkillLife:
             raise self._failure or self._unavailable("was stopped while it started", "stopped")
 
     async def stop(self) -> None:
-        """End it; when this returns, nothing of it runs."""
+        """End it, or its start; when this returns, nothing of it runs."""
         self._stop.set()
+        if self._connection is None:
+            self._start.cancel()
         await self._ended.wait()
+
+    async def retire(self) -> None:
+        """End it for good: whoever still waits for it does not start it again."""
+        self._retired = True
+        await self.stop()
 
     async def _ask(
         self, connection: Connection, tool: str, arguments: Mapping[str, Any], progress: Progress
@@ -153,16 +176,16 @@ class SkillLife:
             told = masked(error.error.message)[:TOLD_CHARACTERS]
             if error.error.code == INVALID_PARAMS:
                 raise InvalidRequest(f"{self.name}: {told}", details={"skill": self.name}) from None
-            if connection.process is None and self.running_calls == 1:
-                self._stop.set()  # over HTTP nobody tells that a session is over: the next call gets a new one
+            # Over HTTP nobody tells that a session is over; the next call gets a new one.
+            if connection.process is None and (self.running_calls == 1 or _is_over(error)):
+                self._stop.set()
             raise self._unavailable(f"refused {tool}: {told}", "refused") from None
         except (ValidationError, BrokenSkill, anyio.ClosedResourceError, anyio.BrokenResourceError) as error:
-            problem = str(error) if isinstance(error, BrokenSkill) else "its answer is not of the protocol"
-            raise self._unavailable(f"gave no answer to {tool}: {problem}", "protocol") from None
+            raise self._unavailable(f"gave no answer to {tool}: {_said(error)}", "protocol") from None
         problem = self._unavailable(f"did not answer {tool} within {seconds:g} s", "timeout", timeout_ms=seconds * 1000)
-        if connection.heard == heard and self.running_calls == 1:
+        if connection.heard == heard and (connection.process is not None or self.running_calls == 1):
             self.last_error = problem.message
-            self._stop.set()  # it has not said a word: the next call gets a new one
+            self._stop.set()  # it has not said a word, to nobody: the next call gets a new one
         raise problem
 
     async def _hear_out(self, connection: Connection) -> None:
@@ -187,23 +210,27 @@ class SkillLife:
         """Whether it died, and should be started again at once."""
         self._used, self._failure = False, None
         was_connected = False
+        self._start = anyio.CancelScope()
+        if self._stop.is_set():
+            self._start.cancel()
         try:
-            async with (
-                connected(self.name, self.entry.config, self._surroundings, self._take) as connection,
-                anyio.create_task_group() as watching,
-            ):
-                watching.start_soon(connection.watch_tools)
-                await connection.is_watched.wait()
-                self._learn(await connection.tools())
-                watching.start_soon(self._relearn, connection)
-                self._connection, was_connected = connection, True
-                self._settled.set()
-                try:
-                    await _first_of(connection.ended, self._stop)
-                finally:
-                    self._connection, self._settled = None, anyio.Event()
-                    connection.let_go.set()
-                watching.cancel_scope.cancel()
+            with self._start:
+                async with (
+                    connected(self.name, self.entry.config, self._surroundings, self._take) as connection,
+                    anyio.create_task_group() as watching,
+                ):
+                    watching.start_soon(connection.watch_tools)
+                    await connection.watched()
+                    self._learn(await connection.tools())
+                    watching.start_soon(self._relearn, connection)
+                    self._connection, was_connected = connection, True
+                    self._settled.set()
+                    try:
+                        await _first_of(connection.ended, self._stop)
+                    finally:
+                        self._connection, self._settled = None, anyio.Event()
+                        connection.let_go.set()
+                    watching.cancel_scope.cancel()
         except Exception as error:  # whatever a foreign program makes of the protocol ends this session only
             problem = _leaf(error)
             self._note(_said(problem))
@@ -214,6 +241,7 @@ class SkillLife:
                 return False
             self._note("its program ended" if self._process is not None else "its server closed the connection")
         self._connection = None
+        self._failed_starts += not was_connected
         self.limit.failed()
         # Who dies again before anybody used it would die forever; the next call tries once more.
         return was_connected and self._used and not self._stop.is_set() and not self.limit.paused_seconds
@@ -221,9 +249,9 @@ class SkillLife:
     def _take(self, process: SkillProcess) -> None:
         self._process = process
 
-    def _learn(self, tools: Sequence[SkillTool]) -> None:
-        if self.tools is None or list(self.tools) != list(tools):
-            self.tools = tools
+    def _learn(self, told: ToldTools) -> None:
+        if self.told != told:
+            self.told = told
             self._learned(self)
 
     async def _relearn(self, connection: Connection) -> None:
@@ -232,14 +260,19 @@ class SkillLife:
             connection.tools_changed = anyio.Event()
             try:
                 self._learn(await connection.tools())
-            except (MCPError, ValidationError, TimeoutError) as error:
+            except (MCPError, ValidationError, BrokenSkill) as error:
                 self.last_error = _said(error)
+            await anyio.sleep(RELEARN_SECONDS)
 
     # -- what goes wrong -------------------------------------------------------------------------------
 
     def _note(self, problem: str) -> None:
         self._failure = self._unavailable(f"is not there: {problem}", "not_started")
         self.last_error = self._failure.message
+
+    def _refuse_when_retired(self) -> None:
+        if self._retired:
+            raise self._unavailable("was read anew meanwhile", "stopped")
 
     def _refuse_while_paused(self) -> None:
         if seconds := self.limit.paused_seconds:
@@ -261,13 +294,19 @@ class SkillLife:
         )
 
 
-_FORESEEN = (BrokenSkill, MCPError, OSError, TimeoutError, ValidationError, RecollectError)
+_FORESEEN = (BrokenSkill, MCPError, OSError, TimeoutError, ValidationError, RecollectError, HTTPError)
+# What the SDK makes of a server that does not know our session any more; the protocol has no code for it.
+_SESSION_OVER = (INVALID_REQUEST, "Session terminated")
+
+
+def _is_over(error: MCPError) -> bool:
+    return error.code == CONNECTION_CLOSED or (error.code, error.message) == _SESSION_OVER
 
 
 def _said(problem: BaseException) -> str:
     """What happened, in a few words without secrets: messages of a foreign program may hold some."""
     if isinstance(problem, ValidationError):
-        return "its answer is not of the protocol"
+        return f"its answer is not of the protocol: {first_problem(problem)}"
     text = problem.error.message if isinstance(problem, MCPError) else str(problem)
     return masked(text)[:TOLD_CHARACTERS] or type(problem).__name__
 

@@ -1,8 +1,6 @@
 """A skill's program as a process: its pipes, what it complains about, and its certain end."""
 
-import os
 import socket
-import sys
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -12,8 +10,8 @@ import anyio
 import anyio.abc
 
 from recollect.domain.secrets import masked
+from recollect.processes.bounds import Bounds, supervised
 
-SUPERVISOR = Path(__file__).with_name("supervisor.py")
 # What is kept of what it writes to standard error, and how much of that is told.
 TAIL_BYTES = 16 * 1024
 TOLD_LINES, TOLD_CHARACTERS = 10, 300
@@ -23,14 +21,6 @@ READ_BYTES, REST_SECONDS = 64 * 1024, 0.002
 LEAVE_SECONDS, FORCE_SECONDS = 2.0, 5.0
 # What it said last is still in the pipe when it is gone.
 HEAR_OUT_SECONDS = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """What one skill may use of the machine."""
-
-    memory_bytes: int = 2 * 1024**3
-    open_files: int = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +111,9 @@ async def started(
     """The program, running for as long as this is entered."""
     ours, theirs = socket.socketpair()
     ours.setblocking(False)
-    supervising = [sys.executable, "-I", "-S", os.fspath(SUPERVISOR), str(theirs.fileno())]
-    limits = [str(surroundings.bounds.memory_bytes), str(surroundings.bounds.open_files)]
     try:
         process = await anyio.open_process(
-            [*supervising, *limits, command, *args],
+            supervised(theirs.fileno(), surroundings.bounds, command, args),
             env=environment,
             cwd=surroundings.folder,
             start_new_session=True,

@@ -24,6 +24,7 @@ from recollect.skills.schemas import SchemaCache, SkillTool
 logger = logging.getLogger("recollect.skills")
 
 DRAIN_SECONDS = 30.0
+LEARNED_AT_ONCE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +68,14 @@ class Skills:
         self,
         rules: SkillRules,
         tasks: anyio.abc.TaskGroup,
-        publish: Callable[[Sequence[SkillTool]], None],
+        publish: Callable[[Sequence[SkillTool]], Sequence[SkillTool]],
         *,
+        report: Callable[[RefusedSkill], None],
         clock: Clock = system_clock,
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Their programs run in `tasks`; `publish` gets all tools, now and whenever they become others."""
+        """Their programs run in `tasks`; `publish` gets all tools whenever they become others, and tells which of
+        them have names that are taken; `report` gets each skill that is refused."""
         self.reloads = ReloadState()
         self.file_problem: str | None = None
         self.lives: dict[str, SkillLife] = {}
@@ -80,6 +83,8 @@ class Skills:
         self._rules = rules
         self._tasks = tasks
         self._publish = publish
+        self._report = report
+        self._taken: Sequence[SkillTool] = ()
         self._clock = clock
         self._seconds = seconds
         self._cache = SchemaCache(rules.cache_folder)
@@ -97,7 +102,17 @@ class Skills:
 
     def tools(self) -> list[SkillTool]:
         """All tools that are known, of each skill in the order of the file."""
-        return [tool for life in self.lives.values() for tool in life.tools or ()]
+        return [tool for life in self.lives.values() for tool in life.tools]
+
+    def announce(self) -> None:
+        """Have all tools known to others as they are now."""
+        self._taken = self._publish(self.tools())
+
+    def left_out(self, skill: str) -> Mapping[str, str]:
+        """Which of the skill's tools nobody can call, and why."""
+        told = self.lives[skill].told
+        taken = {tool.own_name: f"there is another {tool.name}" for tool in self._taken if tool.skill == skill}
+        return {**(told.left_out if told is not None else {}), **taken}
 
     def validate(self, name: str, raw: Any) -> Skill:
         """What would become of this skill; nothing is started or kept."""
@@ -127,10 +142,18 @@ class Skills:
                 self._quiet.set()
 
     async def learn(self, names: Sequence[str] | None = None) -> None:
-        """Start each of these skills once to learn its tools, and end it again if nobody has called it meanwhile."""
-        for life in list(self.lives.values()):
-            if life.tools is not None if names is None else life.name not in names:
-                continue
+        """Start each of these skills once to learn its tools, and end it again if nobody has called it meanwhile.
+
+        A few at a time, so that one that hangs does not keep the others waiting.
+        """
+        wanted = [life for life in self.lives.values() if (life.told is None if names is None else life.name in names)]
+        at_once = anyio.Semaphore(min(LEARNED_AT_ONCE, self._rules.max_processes))
+        async with anyio.create_task_group() as learning:
+            for life in wanted:
+                learning.start_soon(self._learn, life, at_once)
+
+    async def _learn(self, life: SkillLife, at_once: anyio.Semaphore) -> None:
+        async with at_once:
             try:
                 await life.ready()
             except RecollectError as error:
@@ -164,11 +187,11 @@ class Skills:
             with anyio.CancelScope(shield=True):  # from here on there is no way back
                 async with anyio.create_task_group() as ending:
                     for life in before.values():
-                        ending.start_soon(life.stop)
+                        ending.start_soon(life.retire)
                 self._adopt(found)
                 self.file_problem = None
-                self._publish(self.tools())
-            learning = [name for name, life in self.lives.items() if life.tools is None or name in in_use]
+                self.announce()
+            learning = [name for name, life in self.lives.items() if life.told is None or name in in_use]
             self._tasks.start_soon(self.learn, learning)
             milliseconds = round((time.perf_counter() - started) * 1000, 2)
             self.reloads.count += 1
@@ -206,12 +229,14 @@ class Skills:
     def _adopt(self, found: Sequence[Skill]) -> None:
         self.refused = [entry for entry in found if isinstance(entry, RefusedSkill)]
         self.lives = {entry.name: self._life(entry) for entry in found if isinstance(entry, ValidSkill)}
+        for refused in self.refused:
+            self._report(refused)
 
     def _life(self, entry: ValidSkill) -> SkillLife:
         known = self._cache.read(entry.name, entry.hash)
         return SkillLife(
             entry,
-            entry.tools if known is None else known,
+            entry.told if known is None else known,
             self._tasks,
             self._rules.surroundings,
             RestartLimit(self._rules.pause_seconds, self._seconds),
@@ -221,9 +246,10 @@ class Skills:
 
     def _keep(self, life: SkillLife) -> None:
         """A skill told other tools than were known."""
-        self._cache.write(life.name, life.entry.hash, life.tools or ())
+        if life.told is not None:
+            self._cache.write(life.name, life.entry.hash, life.told)
         if self.lives.get(life.name) is life:
-            self._publish(self.tools())
+            self.announce()
 
     async def _make_room(self, coming: SkillLife) -> None:
         """End the program that was not used for longest, when there are as many as may be."""

@@ -1,5 +1,6 @@
 """Whether a skill may be started as it is written down: every reason why not has a name."""
 
+import posixpath
 import re
 from collections.abc import Mapping
 from enum import StrEnum
@@ -31,7 +32,13 @@ _DANGEROUS = re.compile(
 _ALLOWED_TEXT = re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]*")
 # Given as the argument after one of these, `host` is what `--network=host` is.
 _TAKES_HOST = re.compile(r"--(?:net|network|pid|ipc|uts|userns|cgroupns)")
-_TAKES_FOLDER = re.compile(r"-v|--volume")
+# Where docker is told a folder of the machine: as this argument's value, or as the next one.
+_FOLDER = re.compile(
+    r"(?:-[a-zA-Z]*v=?|--volume=)(?P<folder>/[^:]*).*|(?:--mount=)?(?:.*,)?(?:source|src)=(?P<source>[^,]*).*"
+)
+_TAKES_FOLDER = re.compile(r"-[a-zA-Z]*v|--volume")
+# These hold the socket of docker itself, or what the machine is made of.
+_NOT_TO_MOUNT = frozenset({"/", "/etc", "/proc", "/run", "/sys", "/var", "/var/run"})
 
 
 class Reason(StrEnum):
@@ -154,7 +161,15 @@ def _is_dangerous(arg: str, before: str, limits: CommandLimits) -> bool:
     if limits.refused is not None and limits.refused.fullmatch(arg):
         # `host` by itself is refused only where it is the value of an option.
         return arg != "host" or _TAKES_HOST.fullmatch(before) is not None
-    return _TAKES_FOLDER.fullmatch(before) is not None and arg.startswith("/:")
+    return limits.mounts and _mounts_the_machine(arg, before)
+
+
+def _mounts_the_machine(arg: str, before: str) -> bool:
+    if found := _FOLDER.fullmatch(arg):
+        folder = found["folder"] or found["source"] or ""
+    else:
+        folder = arg.partition(":")[0] if _TAKES_FOLDER.fullmatch(before) else ""
+    return bool(folder) and f"/{posixpath.normpath(folder).lstrip('/')}" in _NOT_TO_MOUNT
 
 
 def _values(entries: Mapping[str, Any], what: str, policy: Policy) -> dict[str, str]:

@@ -91,8 +91,10 @@ class CodeStore(Protocol):
         """Of all files, ascending."""
         ...
 
-    async def edges(self, index_id: str, paths: Sequence[str] | None = None) -> Mapping[str, bytes]:
-        """What the files, or all files, lead to, as it was written."""
+    async def edges(
+        self, index_id: str, paths: Sequence[str] | None = None, *, after_generation: int = 0
+    ) -> Mapping[str, bytes]:
+        """What the files lead to, as it was written; or all that changed, or lead elsewhere, since a state."""
         ...
 
     async def leading_to(self, index_id: str, paths: Sequence[str]) -> Sequence[str]:

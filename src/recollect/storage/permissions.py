@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from recollect.domain.permissions import PermissionRule
+from recollect.domain.permissions import MatchType, PermissionRule
 
 
 class PermissionStore(Protocol):
@@ -22,6 +22,10 @@ class PermissionStore(Protocol):
 
     async def holding_at(self, paths: Sequence[str]) -> Sequence[PermissionRule]:
         """Those of all, and those of every project at one of these paths, made last first."""
+        ...
+
+    async def count(self, match_type: MatchType | None = None) -> int:
+        """How many there are of all projects together; only those of one kind, when it is named."""
         ...
 
     async def get(self, rule_id: str) -> PermissionRule | None: ...

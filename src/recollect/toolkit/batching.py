@@ -1,5 +1,6 @@
 """Several calls at once: each after those that it depends on, with what they answered among its arguments."""
 
+import json
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,10 +9,14 @@ from typing import Any, Final, cast
 
 import anyio
 
-from recollect.domain.errors import InvalidRequest, RecollectError
+from recollect.domain.errors import InvalidRequest, RecollectError, TooLarge
 
 RESULT: Final = "$result"
 POINTER: Final = "pointer"
+# So much of results may be among the arguments of one operation: a short batch must not become an endless call.
+MOST_FILLED_CHARACTERS: Final = 1_000_000
+# No list is as long as a number of more digits.
+_MOST_DIGITS: Final = 9
 
 
 class Mode(StrEnum):
@@ -103,7 +108,8 @@ class Batch:
         answer: Any | None = None
         failure: RecollectError | None = None
         try:
-            answer = await call(operation.tool, cast(dict[str, Any], self._filled(operation.arguments)))
+            arguments = _Filling(self._outcomes).of(operation.arguments)
+            answer = await call(operation.tool, cast(dict[str, Any], arguments))
         except RecollectError as error:
             failure = error
             self._failed = self._failed or operation.id
@@ -117,15 +123,30 @@ class Batch:
             return [self._failed]
         return failed
 
-    def _filled(self, value: Any) -> Any:
-        """The arguments with results in the places of those that refer to them."""
+
+class _Filling:
+    """Puts results into the places of those that refer to them, as far as there is room."""
+
+    def __init__(self, outcomes: Mapping[str, Outcome]) -> None:
+        self._outcomes = outcomes
+        self._room = MOST_FILLED_CHARACTERS
+
+    def of(self, value: Any) -> Any:
         match value:
             case {"$result": str(source), **others} if not others.keys() - {POINTER}:
-                return _at(self._outcomes[source].answer, others.get(POINTER, ""), source)
+                found = _at(self._outcomes[source].answer, others.get(POINTER, ""), source)
+                self._room -= len(json.dumps(found))
+                if self._room < 0:
+                    raise TooLarge(
+                        f"the results among the arguments have more than {MOST_FILLED_CHARACTERS} characters",
+                        hint="point at the parts that are needed",
+                        details={"limit_characters": MOST_FILLED_CHARACTERS},
+                    )
+                return found
             case dict():
-                return {name: self._filled(inner) for name, inner in cast(dict[str, Any], value).items()}
+                return {name: self.of(inner) for name, inner in cast(dict[str, Any], value).items()}
             case list():
-                return [self._filled(inner) for inner in cast(list[Any], value)]
+                return [self.of(inner) for inner in cast(list[Any], value)]
             case _:
                 return value
 
@@ -154,11 +175,15 @@ def _at(answer: Any, pointer: Any, source: str) -> Any:
         match found:
             case dict() if name in found:
                 found = cast(dict[str, Any], found)[name]
-            case list() if name.isdecimal() and int(name) < len(cast(list[Any], found)):
+            case list() if _is_place(name) and int(name) < len(cast(list[Any], found)):
                 found = cast(list[Any], found)[int(name)]
             case _:
                 raise InvalidRequest(f"the result of {source} has nothing at {pointer}")
     return found
+
+
+def _is_place(name: str) -> bool:
+    return name.isascii() and name.isdecimal() and len(name) <= _MOST_DIGITS
 
 
 def _ordered(operations: Mapping[str, Operation]) -> list[str]:

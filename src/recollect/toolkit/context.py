@@ -48,6 +48,19 @@ class CallContext:
         """The trace that the call belongs to."""
         return self.traceparent.split("-")[1] if self.traceparent else None
 
+    @property
+    def who(self) -> dict[str, str]:
+        """Whose call it is, as far as that is known, for the log."""
+        known = {
+            "caller": self.caller.name,
+            "key_id": self.caller.key_id,
+            "client": self.client,
+            "address": self.address,
+            "trace_id": self.trace_id,
+            "request_id": self.request_id,
+        }
+        return {name: value for name, value in known.items() if value is not None}
+
     def kept(self) -> dict[str, Any]:
         """What a job remembers of the call that started it."""
         return {"surface": self.surface, "client": self.client, "working_directory": self.working_directory}

@@ -1,10 +1,10 @@
 """The one declaration of a tool: a typed function, its request and its result."""
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self, get_type_hints
+from typing import Any, Protocol, Self, get_type_hints, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict
 
@@ -42,6 +42,13 @@ class Result(BaseModel):
         return made
 
 
+@runtime_checkable
+class Framed(Protocol):
+    """A result of a tool with several operations; some protocols want what each is for, without the frame."""
+
+    def bare(self) -> Any: ...
+
+
 _set = object.__setattr__
 
 
@@ -72,6 +79,15 @@ class Tool:
     """Whether what it is given and answers is soon gone: then the history of calls has only that it was called."""
     quotes: bool = False
     """Whether it answers with words of memories that it does not name: then the history of calls has no answer."""
+    reading_operations: frozenset[str] = frozenset()
+    """Of a tool that takes an `operation`, those that change nothing: a key that only reads may call these."""
+    open_world: bool = False
+    """Whether it reaches what is outside of this machine."""
+
+    def only_reads(self, arguments: Mapping[str, Any]) -> bool:
+        """Whether a call with these arguments changes nothing, whatever else is in them."""
+        operation = arguments.get("operation")
+        return self.read_only or (isinstance(operation, str) and operation in self.reading_operations)
 
     @cached_property
     def answer(self) -> type[BaseModel]:
@@ -104,6 +120,8 @@ def tool(
     core: bool = True,
     fleeting: bool = False,
     quotes: bool = False,
+    reading_operations: Collection[str] = (),
+    open_world: bool = False,
     title: str | None = None,
 ) -> Callable[[ToolFunction], Tool]:
     """Declare a tool. The function's first parameter is its request; the others are services, found by type."""
@@ -138,6 +156,8 @@ def tool(
             core=core,
             fleeting=fleeting,
             quotes=quotes,
+            reading_operations=frozenset(reading_operations),
+            open_world=open_world,
         )
 
     return declare

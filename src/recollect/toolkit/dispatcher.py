@@ -12,10 +12,10 @@ import anyio
 from pydantic import BaseModel
 
 from recollect.domain.breakage import place_of
-from recollect.domain.callers import READ_ONLY
 from recollect.domain.errors import Cancelled, Forbidden, Internal, RecollectError, error_from_record
 from recollect.domain.jobs import Job, JobState
 from recollect.domain.progress import Reporter
+from recollect.domain.tracking import tracking
 from recollect.jobs.service import Handler, JobRun, JobService
 from recollect.toolkit.border import accept, printable
 from recollect.toolkit.context import CallContext
@@ -26,7 +26,7 @@ from recollect.toolkit.ids import ids_in
 from recollect.toolkit.jobview import job_view
 from recollect.toolkit.observing import CallUnderWay, Observer
 from recollect.toolkit.registry import Registry
-from recollect.toolkit.security import security_event
+from recollect.toolkit.security import closed
 from recollect.toolkit.services import Services
 from recollect.toolkit.usage import UsageCounter
 
@@ -71,10 +71,11 @@ class Dispatcher:
 
     async def call(self, name: str, arguments: Mapping[str, Any], context: CallContext) -> BaseModel:
         """The tool's answer, or a `RecollectError`; nothing else ever comes out."""
-        if self._spans is None:
-            return await self._call(name, arguments, context)
-        with self._spans(name if name in self.registry else NO_TOOL, context):
-            return await self._call(name, arguments, context)
+        with tracking(context.request_id, context.traceparent):
+            if self._spans is None:
+                return await self._call(name, arguments, context)
+            with self._spans(name if name in self.registry else NO_TOOL, context):
+                return await self._call(name, arguments, context)
 
     async def _call(self, name: str, arguments: Mapping[str, Any], context: CallContext) -> BaseModel:
         started = time.perf_counter()
@@ -84,7 +85,7 @@ class Dispatcher:
         observed: CallUnderWay | None = None
         try:
             tool = self.registry.get(name)
-            if not context.caller.may_call(tool.family, read_only=tool.read_only):
+            if not context.caller.may_call(tool.family, read_only=tool.only_reads(arguments)):
                 raise _closed(tool, context)
             observed = self.observer.begins(tool, arguments, context) if self.observer is not None else None
             request = accept(tool, arguments)
@@ -116,7 +117,7 @@ class Dispatcher:
             }
             if tool is not None and not tool.read_only and (touched := ids_in(arguments)):
                 told["ids"] = touched
-            logger.info("call", extra={**told, "request_id": context.request_id, **_who(context)})
+            logger.info("call", extra={**told, **context.who})
             if self._history is not None and tool is not None and context.client is not None:
                 ended_with = problem if answer is None else _told(answer)
                 self._history.note(
@@ -194,34 +195,10 @@ def _told(answer: BaseModel) -> BaseModel | str:
 
 
 def _closed(tool: Tool, context: CallContext) -> Forbidden:
-    needed = f"{tool.family}{READ_ONLY if tool.read_only else ''}"
-    caller = context.caller
-    event_id = security_event(
-        "forbidden",
-        reason=f"needs the scope {needed}",
-        tool=tool.name,
-        surface=context.surface,
-        key_id=caller.key_id,
-        request_id=context.request_id,
-    )
-    return Forbidden(
-        f"the key {caller.name!r} does not open {tool.name}",
-        hint=f"it needs the scope {needed}",
-        details={"tool": tool.name, "scope": needed, "security_event_id": event_id},
-    )
-
-
-def _who(context: CallContext) -> dict[str, str]:
-    """Whose call it is, as far as that is known."""
-    caller = context.caller
-    known = {
-        "caller": caller.name,
-        "key_id": caller.key_id,
-        "client": context.client,
-        "address": context.address,
-        "trace_id": context.trace_id,
-    }
-    return {name: value for name, value in known.items() if value is not None}
+    told = {"tool": tool.name, "surface": context.surface, **context.who}
+    error = closed(context.caller, tool.family, read_only=tool.read_only, what=tool.name, **told)
+    error.details = {"tool": tool.name, **error.details}
+    return error
 
 
 def _answer(tool: Tool, job: Job) -> BaseModel:

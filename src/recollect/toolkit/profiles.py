@@ -1,4 +1,4 @@
-"""The tools of the systems before us, each under its own names: so that one of them can be replaced in its place."""
+"""What the systems before us call their tools: so that one of them can be replaced in its place."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -27,6 +27,14 @@ _LISTS: Final = {
         "query_summaries delete_all_summaries summarize_sessions export_database import_database"
     ),
 }
+# Methods of do-memory's own, each with the tool that answers it.
+METHODS: Final[Mapping[str, str]] = {
+    "health": "health_check",
+    "health/check": "health_check",
+    "embedding/config": "configure_embeddings",
+}
+# What Mimo's sandbox refuses by name; all else that changes something is refused there as well.
+NOT_IN_SANDBOX: Final = frozenset({"store_fact", "recall_procedure", "mimo_store_memory"})
 PROFILES: Final[Mapping[str, Sequence[str]]] = {name: told.split() for name, told in _LISTS.items()}
 
 

@@ -46,15 +46,15 @@ class Registry:
         hint = f"did you mean {' or '.join(near)}?" if near else "search_tools finds tools by what they do"
         raise UnknownTool(f"there is no tool called {name[:100]!r}", hint=hint, details={"nearest": near})
 
-    def welcome(self, guests: Iterable[Tool]) -> Sequence[str]:
-        """Have these tools beside our own, instead of those welcomed before; the names that were taken already."""
+    def welcome(self, guests: Iterable[Tool]) -> Sequence[Tool]:
+        """Have these tools beside our own, instead of those welcomed before; those whose names were taken already."""
         for name in self._guests:
             del self._tools[name]
         self._guests = []
-        taken: list[str] = []
+        taken: list[Tool] = []
         for guest in guests:
             if guest.name in self._tools:
-                taken.append(guest.name)
+                taken.append(guest)
             else:
                 self._tools[guest.name] = guest
                 self._guests.append(guest.name)

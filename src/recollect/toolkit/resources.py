@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from recollect.domain.breakage import place_of
-from recollect.domain.callers import EVERYTHING, OWNER, READ_ONLY, Caller
-from recollect.domain.errors import Forbidden, Internal, InvalidRequest, NotFound, RecollectError
+from recollect.domain.callers import EVERYTHING, OWNER, Caller
+from recollect.domain.errors import Internal, InvalidRequest, NotFound, RecollectError
 from recollect.domain.nearest import nearest_names
 from recollect.domain.progress import Reporter
 from recollect.toolkit.border import printable, refuse_unstorable
 from recollect.toolkit.context import CallContext
-from recollect.toolkit.security import security_event
+from recollect.toolkit.security import closed
 from recollect.toolkit.services import Services
 
 logger = logging.getLogger("recollect.calls")
@@ -143,7 +143,7 @@ class Resources:
         outcome = "given up"
         try:
             found, values = self.find(uri)
-            _refuse_closed(found, context.caller)
+            _refuse_closed(found, context.caller, surface=context.surface, **context.who)
             services = await self._services_for(found.reading, found.parameters, context)
             body = await found.reading(**values, **services)
             outcome = "ok"
@@ -163,7 +163,7 @@ class Resources:
         finally:
             told = {"resource": printable(uri), "surface": context.surface, "outcome": outcome}
             milliseconds = round((time.perf_counter() - started) * 1000, 2)
-            logger.info("read", extra={**told, "ms": milliseconds, "request_id": context.request_id})
+            logger.info("read", extra={**told, "ms": milliseconds, **context.who})
 
     async def mark(self, uri: str, caller: Caller = OWNER) -> str:
         """What differs whenever the resource's content does; `InvalidRequest` when nobody can wait for its changes."""
@@ -217,17 +217,9 @@ class Resources:
         }
 
 
-def _refuse_closed(found: Resource, caller: Caller) -> None:
+def _refuse_closed(found: Resource, caller: Caller, /, **told: Any) -> None:
     if not caller.may_call(found.family, read_only=True):
-        needed = found.family + READ_ONLY
-        event_id = security_event(
-            "forbidden", reason=f"needs the scope {needed}", resource=found.name, key_id=caller.key_id
-        )
-        raise Forbidden(
-            f"the key {caller.name!r} does not open this resource",
-            hint=f"it needs the scope {needed}",
-            details={"scope": needed, "security_event_id": event_id},
-        )
+        raise closed(caller, found.family, read_only=True, what="this resource", resource=found.name, **told)
 
 
 def _injected(function: Callable[..., Any] | None, parameters: Iterable[str]) -> Mapping[str, type]:

@@ -4,6 +4,8 @@ import logging
 import uuid
 from typing import Any
 
+from recollect.domain.callers import READ_ONLY, Caller
+from recollect.domain.errors import Forbidden
 from recollect.domain.secrets import masked
 from recollect.toolkit.border import printable
 
@@ -19,6 +21,18 @@ def security_event(kind: str, /, *, level: int = logging.WARNING, **what: Any) -
     told = {name: _told(value) for name, value in what.items() if value is not None}
     logger.log(level, kind, extra={"event": kind, "event_id": event_id, **told})
     return event_id
+
+
+def closed(caller: Caller, family: str, /, *, read_only: bool, what: str, **told: Any) -> Forbidden:
+    """The refusal of something that the caller's scopes do not open, of which the log is told, with these fields."""
+    needed = f"{family}{READ_ONLY if read_only else ''}"
+    who: dict[str, Any] = {"caller": caller.name, "key_id": caller.key_id}
+    event_id = security_event("forbidden", reason=f"{what} needs the scope {needed}", **{**who, **told})
+    return Forbidden(
+        f"the key {caller.name!r} does not open {what}",
+        hint=f"it needs the scope {needed}",
+        details={"scope": needed, "security_event_id": event_id},
+    )
 
 
 def _told(value: Any) -> Any:

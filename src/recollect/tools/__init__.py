@@ -37,5 +37,8 @@ ALL = Catalogue(
     "transfer transfer export_database import_database",
     "working working working_put working_get working_recent working_search working_mark working_delete working_clear",
     "working working working_stats consolidate",
+    "files files file",
+    "terminal terminal terminal",
+    "web web fetch http_request web_parse search",
     "permissions permissions add_permission_rule list_permission_rules remove_permission_rule test_permission",
 )

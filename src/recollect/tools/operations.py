@@ -6,13 +6,14 @@ from typing import Literal
 import anyio.to_thread
 from pydantic import Field
 
-from recollect.domain.errors import Forbidden, Unavailable
+from recollect.domain.errors import Unavailable
 from recollect.inference.breaker import BreakerState
 from recollect.monitoring.audit.log import AuditLog
 from recollect.monitoring.audit.reading import Wanted, read_page
 from recollect.monitoring.status import Parts
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, examples, tool
+from recollect.toolkit.security import closed
 
 
 class CortexStatusRequest(Request):
@@ -71,16 +72,17 @@ class CortexStatusResult(Result):
     websocket_synapse: SocketPart
     breakers: list[BreakerView] = Field(description="Of every service elsewhere that this process has had to do with.")
     degradation: dict[str, Degradation] = Field(description="Each service, and what is done without it.")
-    audit: bool = Field(description="Whether the audit log is written.")
+    audit: bool = Field(description="Whether the audit log is written, and could be the last time.")
     tracing: bool = Field(description="Whether calls are spans of OpenTelemetry.")
 
 
 class AuditLogRequest(Request):
     model_config = examples({"decision": "refused"}, {"tool": "forget", "limit": 10})
 
-    kind: Literal["call", "refusal", "request", "security", "verdict", "audit"] | None = Field(
+    kind: Literal["call", "read", "refusal", "request", "security", "verdict", "audit"] | None = Field(
         default=None,
-        description="call: of a tool. refusal: before any tool was asked. security: of keys and limits. "
+        description="call: of a tool. read: of a resource. request: of anything else, such as a chat. "
+        "refusal: before any of them was asked. security: of keys and limits. "
         "verdict: of permission rules, on what an agent wanted to do.",
     )
     decision: Literal["allowed", "refused", "asked", "failed"] | None = Field(
@@ -114,6 +116,7 @@ class AuditEntry(Result):
     address: str | None = None
     surface: str | None = None
     tool: str | None = None
+    resource: str | None = None
     outcome: str | None = Field(default=None, description="`ok`, or the code of what went wrong.")
     ms: float | None = Field(default=None, description="How long it took.")
     ids: list[str] = Field(default=[], description="What a call that changes something was about.")
@@ -161,7 +164,7 @@ async def cortex_status(request: CortexStatusRequest, parts: Parts) -> CortexSta
             )
             for name, found in (await parts.services()).items()
         },
-        audit=parts.audited,
+        audit=parts.audited(),
         tracing=parts.traced,
     )
 
@@ -173,9 +176,8 @@ async def audit_log(request: AuditLogRequest, audit: AuditLog, context: CallCont
     For the owner, and for keys with the whole scope `server`: it tells what others did.
     """
     if not context.caller.may_call("server", read_only=False):
-        raise Forbidden(
-            f"the key {context.caller.name!r} does not open the audit log", hint="it needs the scope server"
-        )
+        told = {"tool": "audit_log", "surface": context.surface, **context.who}
+        raise closed(context.caller, "server", read_only=False, what="the audit log", **told)
     if not audit.enabled:
         raise Unavailable("this server writes no audit log", hint="the operator can set RECOLLECT_AUDIT_ENABLED")
     names = ("kind", "decision", "tool", "caller", "key_id", "client", "address", "surface", "request_id")

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from recollect.domain.projects import Project
 from recollect.memory.projects import ProjectService
@@ -23,6 +23,7 @@ class SetProjectRequest(Request):
     model_config = examples({"path": "/home/you/code/apollo", "name": "Apollo"})
 
     path: str = Field(
+        validation_alias=AliasChoices("path", "project_path"),  # as Mira's MCP tool has it
         min_length=1,
         max_length=4_000,
         description="The project's folder: an absolute path, or one relative to where you work on this machine.",

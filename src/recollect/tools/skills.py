@@ -1,5 +1,6 @@
 """Looking after skills: how they are, reading them anew, trying a configuration out."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal
 
@@ -26,6 +27,9 @@ class SkillView(Result):
     transport: Literal["stdio", "http"] | None = None
     tool_count: int
     tools: list[str] = Field(description="What its tools are called here.")
+    left_out: dict[str, str] = Field(
+        default_factory=dict[str, str], description="Tools of it that cannot be called here, and why."
+    )
     pid: int | None = Field(default=None, description="Of its program, while it runs.")
     running_calls: int = 0
     restarts: int = Field(default=0, description="How often it died and was started again.")
@@ -81,7 +85,7 @@ class ValidateSkillResult(Result):
 @tool("skills", read_only=True, core=False)
 async def skills_status(request: SkillsStatusRequest, skills: Skills) -> SkillsStatusResult:
     """Show the skills (other MCP servers whose tools are ours): which run, their tools, and what went wrong."""
-    views = {life.name: _view(life) for life in skills.lives.values()}
+    views = {life.name: _view(life, skills.left_out(life.name)) for life in skills.lives.values()}
     for refused in skills.refused:
         views[refused.name] = SkillView(
             status="invalid", alive=False, tool_count=0, tools=[], reason=refused.reason, last_error=refused.message
@@ -94,7 +98,7 @@ async def skills_status(request: SkillsStatusRequest, skills: Skills) -> SkillsS
         reload_count=reloads.count,
         lock_held=reloads.reloading,
         draining=reloads.reloading and bool(skills.running_calls),
-        total_tools=len(skills.tools()),
+        total_tools=sum(view.tool_count for view in views.values()),
         total_skills=len(views),
         file_problem=skills.file_problem,
         skills=views,
@@ -130,14 +134,15 @@ async def validate_skill(request: ValidateSkillRequest, skills: Skills) -> Valid
     return ValidateSkillResult(valid=True, reason=None, message=None, call_timeout_seconds=found.config.call_seconds)
 
 
-def _view(life: SkillLife) -> SkillView:
-    names = [found.name for found in life.tools or ()]
+def _view(life: SkillLife, left_out: Mapping[str, str]) -> SkillView:
+    names = [found.name for found in life.tools if found.own_name not in left_out]
     return SkillView(
         status=life.state.value,
         alive=life.state == "running",
         transport="stdio" if isinstance(life.entry.config, CommandSkill) else "http",
         tool_count=len(names),
         tools=names,
+        left_out=dict(left_out),
         pid=life.pid,
         running_calls=life.running_calls,
         restarts=life.restarts,

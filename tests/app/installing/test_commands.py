@@ -156,6 +156,93 @@ def test_128_a_file_that_cannot_be_understood_is_not_touched(
     assert [*file.parent.glob("*backup*")] == []
 
 
+@pytest.mark.parametrize(
+    ("agent", "name", "text"),
+    [
+        ("claude-code", ".claude.json", '{"mcpServers":{},"a":[1,2]}'),
+        ("claude-code", ".claude.json", "{ }\n\n"),
+        ("claude-code", ".claude.json", ""),
+        ("claude-code", ".claude.json", '{\r\n  "a": 1\r\n}\r\n'),
+        ("claude-code", ".claude/settings.json", '{"hooks": {"Stop": []}}'),
+        ("gemini", ".gemini/settings.json", '{"mcpServers": { "x": {"command": "y"} , } } // end'),
+        ("vscode", ".config/Code/User/mcp.json", '\ufeff{\n\t"inputs": [ ],\n\t"servers": {\n\t}\n}'),
+        ("cursor", ".cursor/mcp.json", '{"mcpServers": {\n\n"x": 1\n\n}}'),
+        ("codex", ".codex/config.toml", 'model = "x"'),
+        ("codex", ".codex/config.toml", 'model = "x"\n\n\n'),
+        ("codex", ".codex/config.toml", '[a]\r\nb = """\r\n[mcp_servers.recollect]\r\n"""\r\n'),
+    ],
+)
+def test_128_every_byte_is_as_it_was_after_installing_twice_and_uninstalling(
+    machine: Machine, agent: str, name: str, text: str
+) -> None:
+    file = machine.home / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(text.encode())
+    hooks = ["--hooks"] if agent == "claude-code" else []
+    machine.run("install", agent, "--no-verify", *hooks)
+    assert b"recollect" in file.read_bytes()
+    if "\r\n" in text:
+        assert file.read_bytes().count(b"\n") == file.read_bytes().count(b"\r\n")
+    machine.run("install", agent, "--no-verify", "--http", "http://127.0.0.1:1/mcp", *hooks)
+    machine.run("uninstall", agent)
+    assert file.read_bytes() == text.encode()
+
+
+def test_128_what_an_agent_writes_behind_ours_stays(machine: Machine) -> None:
+    file = machine.home / ".codex" / "config.toml"
+    machine.run("install", "codex", "--no-verify")
+    behind = '\n[projects."/home/me/[slug]"]\ntrust_level = "trusted"\n'
+    file.write_text(file.read_text() + behind)
+    machine.run("uninstall", "codex")
+    assert file.read_text() == behind.removeprefix("\n")
+
+
+def test_128_what_others_wrote_into_our_entry_stays_when_it_is_installed_anew(machine: Machine) -> None:
+    gemini = machine.home / ".gemini" / "settings.json"
+    machine.run("install", "gemini", "--no-verify")
+    machine.run("install", "codex", "--no-verify")
+    entry = json.loads(gemini.read_text())
+    more = {"trust": True, "command": "/old/recollect", "env": {"RECOLLECT_TOOLS": "all", "RECOLLECT_HOME": "/old"}}
+    entry["mcpServers"]["recollect"] |= more
+    gemini.write_text(json.dumps(entry))
+    machine.run("install", "gemini", "--no-verify")
+    renewed = server_in(gemini.read_text(), "gemini")
+    assert (renewed["command"], renewed["trust"]) == (sys.executable, True)
+    assert renewed["env"] == {"RECOLLECT_TOOLS": "all"}
+    machine.run("install", "gemini", "--no-verify", "--http", "http://127.0.0.1:1/mcp")
+    assert server_in(gemini.read_text(), "gemini") == {
+        "type": "http",
+        "url": "http://127.0.0.1:1/mcp",
+        "trust": True,
+    }
+    codex = machine.home / ".codex" / "config.toml"
+    text = codex.read_text().replace(sys.executable, "/old/recollect")
+    codex.write_text(
+        f"{text}startup_timeout_sec = 20.5\nsince = 2026-11-17\n"
+        '[mcp_servers.recollect.tools."a.b"]\napproval_mode = "approve"\n'
+    )
+    machine.run("install", "codex", "--no-verify")
+    renewed = server_in(codex.read_text(), "codex")
+    assert renewed["command"] == sys.executable
+    assert (renewed["startup_timeout_sec"], str(renewed["since"])) == (20.5, "2026-11-17")
+    assert renewed["tools"] == {"a.b": {"approval_mode": "approve"}}
+    assert "Nothing to change" in machine.run("install", "codex", "--no-verify")
+
+
+def test_128_hooks_that_share_a_group_with_ours_stay(machine: Machine) -> None:
+    machine.run("install", "claude-code", "--hooks", "--no-verify")
+    file = machine.home / ".claude" / "settings.json"
+    settings = json.loads(file.read_text())
+    theirs = {"type": "command", "command": "notify me"}
+    settings["hooks"]["Stop"][0]["hooks"].append(theirs)
+    file.write_text(json.dumps(settings, indent=2))
+    machine.run("install", "claude-code", "--hooks", "--no-verify")
+    hooks = json.loads(file.read_text())["hooks"]["Stop"]
+    assert [len(group["hooks"]) for group in hooks] == [1, 1]
+    machine.run("uninstall", "claude-code")
+    assert json.loads(file.read_text()) == {"hooks": {"Stop": [{"hooks": [theirs]}]}}
+
+
 def test_128_hooks_come_beside_those_of_others_and_go_alone(machine: Machine) -> None:
     others = {"matcher": "Bash", "hooks": [{"type": "command", "command": "lint"}]}
     file = machine.home / ".claude" / "settings.json"
@@ -201,3 +288,9 @@ def test_128_a_key_is_named_and_never_written(machine: Machine, tmp_path: Path) 
 def test_128_a_server_that_does_not_answer_is_told(machine: Machine) -> None:
     told = machine.run("install", "cursor", "--http", "http://127.0.0.1:9/mcp", code=EXIT_CODES[ErrorCode.UNAVAILABLE])
     assert "does not answer" in told
+    assert '+      "url": "http://127.0.0.1:9/mcp"' in told
+    told = machine.run(
+        "install", "cursor", "--json", "--http", "http://127.0.0.1:9/", code=EXIT_CODES[ErrorCode.UNAVAILABLE]
+    )
+    problem = json.loads(told.splitlines()[0])["error"]
+    assert (problem["details"]["changed"], len(problem["details"]["backups"])) == (True, 1)

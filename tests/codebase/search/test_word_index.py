@@ -57,6 +57,20 @@ def test_what_is_kept_is_read_back_and_goes_on() -> None:
     agrees(index, texts)
 
 
+def test_some_rows_alone_are_as_if_only_they_had_come() -> None:
+    random = Random(3)
+    index, texts = WordIndex(), some_texts(random, 40)
+    for start in range(0, 40, 10):
+        added(index, texts[start : start + 10])
+    for kept in (np.arange(40) % 3 == 0, np.ones(40, dtype=np.bool_), np.zeros(40, dtype=np.bool_)):
+        alone = index.only(kept)
+        agrees(alone, [texts[row] for row in np.flatnonzero(kept).tolist()])
+        added(alone, texts[:2])
+        agrees(alone, [*(texts[row] for row in np.flatnonzero(kept).tolist()), *texts[:2]])
+    agrees(index, texts)
+    agrees(WordIndex().only(np.ones(0, dtype=np.bool_)), [])
+
+
 def test_rows_without_words_are_rows_too() -> None:
     index = WordIndex()
     added(index, [Counter(), Counter()])

@@ -2,10 +2,11 @@
 
 import json
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from recollect.app.commands import profile_option
@@ -13,13 +14,17 @@ from recollect.app.settings import Settings
 from recollect.toolkit.profiles import PROFILES
 from recollect.toolkit.registry import Registry
 from recollect.tools import ALL
-from tests.surfaces.callers import PROGRAM, environment
+from tests.surfaces.callers import PROGRAM, environment, server
 
 Json = dict[str, Any]
+Ask = Callable[..., Json]
 GREETING = {"protocolVersion": "2024-11-05", "clientInfo": {"name": "test", "version": "1"}, "capabilities": {}}
+MODERN: Json = {"protocolVersion": "2026-07-28", "clientCapabilities": {}}
+LIST_ALIASES = ("tools.get", "tools/get", "list_tools", "list-tools")
+CALL_ALIASES = ("call_tool", "tool/call", "tools.call")
 # Tools of other parts of Recollect that are still to come; whoever brings one takes it out of here.
 TO_COME = {
-    "mimo": {"file", "terminal", "fetch", "think", "web_parse", "search", "sonar", "knowledge"},
+    "mimo": {"think", "sonar", "knowledge"},
     "do-memory": {
         *("query_memory", "execute_agent_code", "analyze_patterns", "get_metrics", "advanced_pattern_analysis"),
         *("quality_metrics", "query_semantic_memory", "search_patterns", "recommend_patterns", "bulk_episodes"),
@@ -60,6 +65,68 @@ def asked(home: Path, *requests: tuple[str, Mapping[str, Any]], options: Sequenc
     return [answers[number] for number in range(1, len(requests) + 1)]
 
 
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
+    with server(tmp_path_factory.mktemp("home")) as url:
+        yield url
+
+
+@pytest.fixture(params=["2025-11-25", "2026-07-28"])
+def ask(request: pytest.FixtureRequest, url: str) -> Generator[Ask]:
+    """Asks over HTTP, in the way of each era."""
+    headers = {"Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": request.param}
+    is_modern = request.param == "2026-07-28"
+    meta: Json = {f"io.modelcontextprotocol/{name}": value for name, value in MODERN.items()} if is_modern else {}
+    with httpx2.Client(base_url=url, headers=headers, timeout=30, trust_env=False) as http:
+
+        def ask(method: str, **params: Any) -> Json:
+            own = {"Mcp-Method": method, **({"Mcp-Name": params["name"]} if "name" in params else {})}
+            body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}
+            answer = http.post("/mcp", headers=own if is_modern else {}, json=body)
+            lines = [line.removeprefix("data: ") for line in answer.text.splitlines() if line.startswith("data: {")]
+            return json.loads(lines[-1] if lines else answer.text)
+
+        if not is_modern:
+            greeting = {"jsonrpc": "2.0", "id": 0, "method": "initialize"}
+            greeted = http.post("/mcp", json={**greeting, "params": {**GREETING, "protocolVersion": request.param}})
+            http.headers["Mcp-Session-Id"] = greeted.headers["mcp-session-id"]
+            http.post("/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"})
+        yield ask
+
+
+def test_9_10_41_all_of_it_works_over_http_in_both_eras(ask: Ask):
+    listed = ask("tools/list", limit=200)["result"]["tools"]
+    for alias in LIST_ALIASES:
+        assert ask(alias, limit=200)["result"]["tools"] == listed
+    for alias in CALL_ALIASES:
+        called = ask(alias, name="recall", arguments={"query": "nothing"})["result"]
+        assert (called["isError"], called["structuredContent"]["memories"]) == (False, [])
+    first = ask("tools/list", limit=5, lazy=True)["result"]
+    assert {tuple(sorted(tool)) for tool in first["tools"]} == {("description", "inputSchema", "name", "title")}
+    rest = ask("tools/list", limit=200, cursor=first["nextCursor"])["result"]
+    assert [tool["name"] for page in (first, rest) for tool in page["tools"]] == [tool["name"] for tool in listed]
+    for cursor in ("", "ü", "bm90aGluZw==", "////", first["nextCursor"] + "x"):
+        assert ask("tools/list", cursor=cursor)["error"]["code"] == -32602
+    assert ask("tools/describe", name="recall")["result"]["tool"] in listed
+    many = ask("tools/describe_batch", names=["recall", "nothing"])["result"]["tools"]
+    assert [tool["name"] for tool in many] == ["recall"]
+    operations = [
+        {"id": "keep", "tool": "remember", "arguments": {"content": "Over HTTP as well."}},
+        {"id": "drop", "tool": "forget", "arguments": {"id": {"$result": "keep", "pointer": "/id"}}},
+    ]
+    assert ask("batch/execute", operations=operations)["result"]["success_count"] == 2
+
+
+def test_41_methods_that_are_tools_answer_as_the_tools_do(ask: Ask):
+    for method in ("health", "health/check"):
+        assert ask(method)["result"]["status"] == "healthy"
+    assert ask("embedding/config", provider="local")["result"]["success"] is True
+    refused = ask("embedding/config", provider="nobody")["error"]
+    assert (refused["code"], refused["data"]["code"]) == (-32602, "invalid_request")
+    assert "result" in ask("shutdown")
+    assert ask("task/list")["error"]["code"] == -32601
+
+
 def test_10_41_lists_have_pages_of_the_size_asked_for_and_can_be_had_in_brief(tmp_path: Path):
     first, brief, wrong = asked(
         tmp_path, ("tools/list", {"limit": 3}), ("tools/list", {"lazy": True}), ("tools/list", {"limit": 0})
@@ -90,17 +157,16 @@ def test_41_a_tool_is_described_whether_it_is_listed_or_not(tmp_path: Path):
 
 def test_41_methods_have_the_other_names_that_clients_know(tmp_path: Path):
     call = {"name": "recall", "arguments": {"query": "nothing"}}
-    aliases = ("tools.get", "tools/get", "list_tools", "list-tools")
     nothing: Json = {}
     answers = asked(
         tmp_path,
         ("tools/list", nothing),
-        *((alias, nothing) for alias in aliases),
-        *((alias, call) for alias in ("call_tool", "tool/call", "tools.call")),
+        *((alias, nothing) for alias in LIST_ALIASES),
+        *((alias, call) for alias in CALL_ALIASES),
     )
     listed, *others = [answer["result"] for answer in answers]
-    assert all(other["tools"] == listed["tools"] for other in others[: len(aliases)])
-    assert all(other["structuredContent"]["memories"] == [] for other in others[len(aliases) :])
+    assert all(other["tools"] == listed["tools"] for other in others[: len(LIST_ALIASES)])
+    assert all(other["structuredContent"]["memories"] == [] for other in others[len(LIST_ALIASES) :])
 
 
 def test_9_a_batch_calls_real_tools_feeds_results_on_and_skips_what_depends_on_a_failure(tmp_path: Path):
@@ -134,6 +200,35 @@ def test_a_profile_lists_exactly_the_tools_of_its_system(tmp_path: Path, profile
     (listed,) = asked(tmp_path, ("tools/list", {}), options=("--profile", profile))
     expected = set(PROFILES[profile]) - TO_COME.get(profile, set())
     assert {tool["name"] for tool in listed["result"]["tools"]} == expected
+
+
+# Calls with all arguments that the systems document, each after those that it needs; CODE is a folder.
+DOCUMENTED: dict[str, list[tuple[str, Json]]] = json.loads(
+    Path(__file__).with_name("documented_calls.json").read_text()
+)
+# They reach beyond the server, and are called in tests of their own.
+ELSEWHERE = {"file", "terminal", "fetch", "search", "sonar", "execute_agent_code"}
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_every_tool_of_a_profile_takes_what_its_system_documents(tmp_path: Path, profile: str):
+    code = tmp_path / "code"
+    code.mkdir()
+    (code / "sample.py").write_text("def greet():\n    return 'hello'\n\n\ndef main():\n    return greet()\n")
+    calls = DOCUMENTED[profile]
+    assert {tool for tool, _ in calls} == set(PROFILES[profile]) - TO_COME.get(profile, set()) - ELSEWHERE
+    operations: list[Json] = [
+        {"id": tool, "tool": tool, "arguments": json.loads(json.dumps(arguments).replace("CODE", str(code)))}
+        for tool, arguments in calls
+    ]
+    if operations[0]["tool"] == "ensure_repo_index":  # which does not wait for the index that it lets make
+        with server(tmp_path) as url, httpx2.Client(base_url=url, timeout=60, trust_env=False) as http:
+            job = http.post("/v1/tools/ensure_repo_index", json=operations[0]["arguments"]).json()["job_id"]
+            assert '"completed"' in http.get(f"/v1/jobs/{job}/events").text  # which ends with the job
+    batch = {"operations": operations, "mode": "sequential"}
+    (answer,) = asked(tmp_path, ("batch/execute", batch), options=("--profile", profile))
+    failed = {own["id"]: own["error"]["message"] for own in answer["result"]["results"] if not own["success"]}
+    assert failed == {}
 
 
 def test_there_is_one_list_of_profiles():

@@ -1,6 +1,8 @@
 """The toy server as a child process, spoken to through bare pipes as a rude client would."""
 
 import json
+import os
+import re
 import select
 import subprocess
 import sys
@@ -43,6 +45,7 @@ class Child:
         assert self.process.stdin
         assert self.process.stdout
         assert self.process.stderr
+        self._said = b""
         self.stdin, self.stdout, self.stderr = self.process.stdin, self.process.stdout, self.process.stderr
 
     def send(self, message: dict[str, Any] | bytes) -> None:
@@ -53,6 +56,18 @@ class Child:
     def receive(self) -> dict[str, Any]:
         assert select.select([self.stdout], [], [], SECONDS)[0], "the server says nothing"
         return json.loads(self.stdout.readline())
+
+    def receive_behind_headers(self) -> dict[str, Any]:
+        while not (told := re.match(rb"(?s)Content-Length: (\d+)\r\n\r\n(.*)", self._said)) or len(told[2]) < int(
+            told[1]
+        ):
+            assert select.select([self.stdout], [], [], SECONDS)[0], "the server says nothing"
+            piece = os.read(self.stdout.fileno(), 1_000_000)
+            assert piece, "the server has ended"
+            self._said += piece
+        size = int(told[1])
+        self._said = told[2][size:]
+        return json.loads(told[2][:size])
 
     def greet(self) -> None:
         self.send(INITIALIZE)
@@ -225,6 +240,61 @@ def test_many_requests_in_one_write_are_all_answered(tried: Child) -> None:
     lines = [json.dumps(call(number, "echo", text="x" * 10_000)).encode() for number in range(50)]
     tried.send(b"\n".join(lines))
     assert sorted(tried.receive()["id"] for _ in lines) == list(range(50))
+
+
+def behind_headers(body: dict[str, Any] | bytes, headers: str = "Content-Length: {}\r\n") -> bytes:
+    content = body if isinstance(body, bytes) else json.dumps(body, indent=1).encode()
+    return headers.format(len(content)).encode() + b"\r\n" + content
+
+
+def test_1_who_sends_headers_is_answered_with_headers_until_it_sends_lines_again(tried: Child) -> None:
+    typed = "Content-Type: application/vscode-jsonrpc; charset=utf-8\r\ncontent-length:{}\r\n"
+    many = [behind_headers(call(number, "echo", text="hällo\n" * 2_000)) for number in range(3)]
+    tried.stdin.write(b"".join(many) + behind_headers(call(3, "echo", text="x"), typed))
+    tried.stdin.flush()
+    found = [tried.receive_behind_headers() for _ in range(4)]
+    assert sorted(answer["id"] for answer in found) == [0, 1, 2, 3]
+    assert {answer["result"]["structuredContent"]["text"] for answer in found} == {"hällo\n" * 2_000, "x"}
+    tried.send(call(4, "echo", text="a line"))
+    assert tried.receive() == echoed(4, "a line")
+    whole = behind_headers(call(5, "echo", text="in parts"))
+    for part in (whole[:7], whole[7:25], whole[25:]):
+        tried.stdin.write(part)
+        tried.stdin.flush()
+    assert tried.receive_behind_headers() == echoed(5, "in parts")
+
+
+@pytest.mark.parametrize(
+    ("message", "request_id", "code", "said"),
+    [
+        (behind_headers(b"{"), None, -32700, "the line is not JSON"),
+        (behind_headers(b""), None, -32700, "the line is not JSON"),
+        (b"Content-Type: text/plain\r\n\r\n", None, -32700, "the headers tell no length"),
+        (b"Content-Length: -1\r\n\r\n", None, -32700, "the headers tell no length"),
+        (behind_headers(b'{"jsonrpc":"2.0","id":7,' + b" " * MAX_BYTES), 7, -32600, "the message is larger than"),
+        (behind_headers(b"x" * 50_000_000), None, -32600, "the message is larger than"),
+    ],
+    ids=["no JSON", "empty", "no length", "bad length", "too long", "50 MB"],
+)
+def test_1_what_is_no_message_behind_its_headers_is_answered_behind_headers(
+    tried: Child, message: bytes, request_id: int | None, code: int, said: str
+) -> None:
+    tried.stdin.write(message)
+    tried.send(behind_headers(call(8, "echo", text="next")))
+    refused = tried.receive_behind_headers()
+    assert (refused["id"], refused["error"]["code"]) == (request_id, code)
+    assert refused["error"]["message"].startswith(said)
+    assert tried.receive_behind_headers() == echoed(8, "next")
+    assert peak_kilobytes(tried) < 200_000
+    tried.send(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}')  # a line again, for those who come next
+
+
+def test_1_a_message_that_ends_with_the_input_is_answered_all_the_same(child: Child) -> None:
+    child.stdin.write(behind_headers(call(1, "echo", text="hello")) + b"Content-Length: 100\r\n\r\n{")
+    child.stdin.close()
+    assert child.receive_behind_headers() == echoed(1, "hello")
+    assert child.receive_behind_headers()["error"]["code"] == -32700
+    assert child.process.wait(SECONDS) == 0
 
 
 def test_only_the_protocol_is_on_stdout(child: Child) -> None:

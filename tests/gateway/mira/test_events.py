@@ -154,6 +154,13 @@ async def test_6_what_happened_before_the_server_started_is_in_its_history(tmp_p
         started = [event["arguments"] for event in listener.heard if event["type"] == "tool_start"]
         assert [one["content"] for one in started[:3]] == ["before 2", "nobody listens", "somebody listens"]
         assert [one["offset"] for one in started[3:]] == [str(number) for number in range(120)]
+        async with listening(url, query=f"?last_event_id={last}") as resumed:
+            await resumed.hear("synced")
+        for replayed in (listener, resumed):  # in two parts, and in one
+            calls = [(one["type"], one["call_id"]) for one in replayed.heard if "replay_of" in one]
+            assert calls == [
+                (kind, f"replay-{number}") for number in range(1, 124) for kind in ("tool_start", "tool_result")
+            ]
 
 
 async def test_6_what_was_erased_is_not_told_again(plain_url: str) -> None:

@@ -154,6 +154,29 @@ def test_005_tools_go_both_ways(client: OpenAI, upstream: Upstream, streams: boo
     assert told.choices[0].message.content == "It is raining."
 
 
+@pytest.mark.parametrize("streams", [False, True])
+def test_005_several_tools_may_be_called_at_once(client: OpenAI, upstream: Upstream, streams: bool) -> None:
+    asked: Any = {"model": MODEL, "messages": said("The weather and the time?"), "tools": [WEATHER]}
+    if streams:
+        with client.chat.completions.stream(**asked, parallel_tool_calls=True) as stream:
+            choice: Any = stream.get_final_completion().choices[0]
+    else:
+        choice = cast(Any, client.chat.completions.create(**asked, parallel_tool_calls=True)).choices[0]
+    called = [(call.id, call.function.name, json.loads(call.function.arguments)) for call in choice.message.tool_calls]
+    assert called == [("call_1", "weather", {"city": "Bern"}), ("call_2", "time", {"zone": "CET"})]
+    assert choice.finish_reason == "tool_calls"
+    assert upstream.bodies[-1]["parallel_tool_calls"] is True
+
+
+def test_005_an_error_that_is_none_is_no_failure(client: OpenAI, http: httpx2.Client) -> None:
+    chunks = list(client.chat.completions.create(model=MODEL, messages=said("null errors"), user="nil", stream=True))
+    assert extra(chunks[0])["session_id"] == "nil"
+    assert "".join(_deltas(chunks, 0)) == "You said: null errors"
+    assert [turn["response"] for turn in turns(http, "nil", 1)] == ["You said: null errors"]
+    events = list(client.responses.create(model=MODEL, input="null errors", stream=True))
+    assert events[-1].type == "response.completed"
+
+
 def test_005_pictures_are_passed_on(client: OpenAI, upstream: Upstream) -> None:
     picture: Any = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
     content: Any = [{"type": "text", "text": "What is this?"}, picture]

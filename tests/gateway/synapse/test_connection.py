@@ -42,6 +42,36 @@ async def test_6_an_interrupt_reaches_what_waits_and_what_is_worked_on() -> None
         assert (server.scene.began, server.scene.running) == (["wait"], 0)
 
 
+async def test_6_an_interrupt_is_told_once_however_often_it_is_said() -> None:
+    async with stage() as server, server.client() as client:
+        await client.push("query", q="wait", ref="q")
+        await until(lambda: server.scene.running == 1)
+        for reason in ("first", "second", "third"):
+            await client.say("interrupt", ref="q", reason=reason)
+        await client.hear("result", of="q")
+        await client.push("ping")
+        told = [(frame[3], frame[4]["ref"]) for frame in client.heard if frame[3] in ("interrupted", "result", "error")]
+        assert told == [("interrupted", "q"), ("result", "q")]
+        assert (await client.push("interrupt", ref="q"))["response"] == {"ref": "q", "found": False}
+
+
+async def test_6_only_what_is_joined_is_listened_to() -> None:
+    async with stage() as server, server.client() as client:
+        unmatched = {"status": "error", "response": {"reason": "unmatched topic"}}
+        assert await client.push("query", topic="cortex:another", q="hello", ref="q") == unmatched
+        for join_ref, answer in (("8", {"status": "ok", "response": {"pong": True}}), ("7", unmatched)):
+            if join_ref == "8":  # a second join, after which the first is stale
+                for ref in ("7", "8"):
+                    await client.socket.send(json.dumps([ref, ref, TOPIC, "phx_join", {"api_key": "one"}]))
+                    assert (await client.hear("phx_reply", ref=ref))[4]["status"] == "ok"
+            await client.socket.send(json.dumps([join_ref, "9", TOPIC, "ping", {}]))
+            assert (await client.hear("phx_reply", ref="9"))[4] == answer
+        assert await client.push("phx_leave") == {"status": "ok", "response": {}}
+        assert await client.push("ping") == unmatched
+        assert await client.push("heartbeat", topic="phoenix") == {"status": "ok", "response": {}}
+        assert server.scene.began == []
+
+
 @pytest.mark.parametrize("end", ["phx_leave", "phx_join", "close"])
 async def test_6_work_ends_with_its_channel(end: str) -> None:
     async with stage() as server, server.client() as client:
@@ -166,6 +196,21 @@ async def test_6_no_more_connections_than_allowed_and_only_known_versions() -> N
             async with server.client(vsn="3.0.0"):
                 pass
         assert refused.value.response.status_code == 422
+
+
+async def test_022_who_joins_nothing_makes_room_for_who_does() -> None:
+    async with (
+        stage(connections=2) as server,
+        server.client() as member,
+        server.client(join=None) as silent,
+        server.client() as client,
+    ):
+        assert (await client.push("ping"))["status"] == "ok"
+        assert await silent.until_closed() == 1001
+        assert (await member.push("ping"))["status"] == "ok"
+        with pytest.raises(InvalidStatus):
+            async with server.client():
+                pass
 
 
 async def test_6_version_1_of_the_format_is_spoken_too() -> None:

@@ -63,7 +63,12 @@ async def test_an_index_goes_from_one_whole_state_to_the_next(store: SqliteCode,
     assert set(await other.paths("idx_a")) == {"a.py", STRANGE}
     assert await other.edges("idx_a") == {"a.py": b"edges", STRANGE: b"more"}
     assert await other.edges("idx_a", [STRANGE, "none"]) == {STRANGE: b"more"}
-    assert await other.indexes() == [replace(record(2), created_at=NOW)]
+    # What changed leads from something else, and the other leads elsewhere; since then nothing does.
+    assert await other.edges("idx_a", after_generation=1) == {"a.py": b"edges", STRANGE: b"more"}
+    assert await store.write(record(3), changed=[], removed=[], edges={"a.py": KeptEdges(b"new")})
+    assert await other.edges("idx_a", after_generation=2) == {"a.py": b"new"}
+    assert await other.edges("idx_a", after_generation=3) == {}
+    assert await other.indexes() == [replace(record(3), created_at=NOW)]
     await other.close()
 
 

@@ -13,13 +13,16 @@ Scope = Literal["user", "project"]
 AGENTS = ("claude-code", "codex", "gemini", "vscode", "cursor")
 # Claude Code's moments, which of our hooks heeds each, and for which tools or beginnings.
 HOOKS = {
-    "SessionStart": ("session-start", "startup|resume|clear|compact"),
+    "SessionStart": ("session-start", "startup|resume|clear|compact|fork"),
     "UserPromptSubmit": ("user-prompt-submit", None),
     "PreToolUse": ("permission", "*"),
     "PostToolUse": ("post-tool-use", "*"),
     "Stop": ("stop", None),
 }
 HOOK_SECONDS = 5
+HOME_VARIABLE = "RECOLLECT_HOME"
+# What we write into an entry. Whatever else is there is the owner's, or the agent's.
+OWN_FIELDS = frozenset({"type", "command", "args", "env", "url", "headers", "bearer_token_env_var"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +88,7 @@ def entry(wish: Wish) -> dict[str, Any]:
     if wish.agent in ("claude-code", "vscode"):
         made = {"type": "stdio", **made}
     if wish.home is not None:
-        made["env"] = {"RECOLLECT_HOME": wish.home}
+        made["env"] = {HOME_VARIABLE: wish.home}
     return made
 
 
@@ -128,10 +131,25 @@ def hook_groups(wish: Wish) -> dict[str, dict[str, Any]]:
     return groups
 
 
-def is_our_group(group: Any) -> bool:
-    """Whether all that a group of hooks does is ours, whatever version of us wrote it."""
+def merged(present: Any, ours: dict[str, Any]) -> dict[str, Any]:
+    """Our entry with what the owner or the agent wrote beside: that it is trusted, how long it may take, variables."""
+    if not isinstance(present, dict):
+        return ours
+    theirs: dict[str, Any] = {name: value for name, value in present.items() if name not in OWN_FIELDS}  # pyright: ignore[reportUnknownVariableType]
+    variables: Any = present.get("env")  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    if "command" in ours and isinstance(variables, dict):
+        kept = {name: value for name, value in variables.items() if name != HOME_VARIABLE}  # pyright: ignore[reportUnknownVariableType]
+        if kept or "env" in ours:
+            ours = {**ours, "env": {**ours.get("env", {}), **kept}}
+    return {**ours, **theirs}
+
+
+def our_handlers(group: Any) -> list[int]:
+    """Which of a group's hooks are ours, whatever version of us wrote them."""
     handlers = group.get("hooks") if isinstance(group, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-    return isinstance(handlers, list) and bool(handlers) and all(map(_is_our_handler, handlers))  # pyright: ignore[reportUnknownArgumentType]
+    if not isinstance(handlers, list):
+        return []
+    return [place for place, handler in enumerate(handlers) if _is_our_handler(handler)]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
 
 
 def _is_our_handler(handler: Any) -> bool:

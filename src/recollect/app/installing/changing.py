@@ -45,7 +45,7 @@ def plan(file: Path, edit: Edit) -> Change:
     text = before if before is not None and before.strip() else ("" if is_toml else "{}\n")
     try:
         read(file, text)
-        after = edit(text)
+        after = _with_its_line_ends(text, edit)
         read(file, after)
     except (ValueError, RecursionError) as error:
         raise Conflict(
@@ -53,6 +53,13 @@ def plan(file: Path, edit: Edit) -> Change:
         ) from error
     unchanged = after == text or (before is None and after.strip() in ("", "{}"))
     return Change(file, before, before if unchanged else after)
+
+
+def _with_its_line_ends(text: str, edit: Edit) -> str:
+    """The edited text, with the ends of lines that it had."""
+    if "\r\n" in text and text.count("\r\n") == text.count("\n"):
+        return edit(text.replace("\r\n", "\n")).replace("\n", "\r\n")
+    return edit(text)
 
 
 def read(file: Path, text: str) -> Any:

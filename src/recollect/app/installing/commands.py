@@ -4,11 +4,14 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from recollect.app.installing.agents import AGENTS, Scope, Wish
+
+if TYPE_CHECKING:
+    from recollect.app.installing.changing import Change
 
 _DEFAULT_HOME = "~/.recollect"
 
@@ -51,12 +54,25 @@ def install(
     from recollect.app.installing.agents import entry
     from recollect.app.installing.installer import carry_out_all, changes_to_install
     from recollect.app.installing.verifying import tools_of
+    from recollect.domain.errors import RecollectError
+    from recollect.gateway.cli.errors import show_json
 
     wish = _wish(agent, scope, folder, url=url, key_env=key_env, hooks=hooks)
     changes = changes_to_install(wish, os.environ)
     backups = [] if dry_run else carry_out_all(changes, _home(), installs=True)
-    tools = None if dry_run or no_verify else tools_of(wish, entry(wish))
-    _tell(changes, backups, tools, dry_run=dry_run, as_json=as_json)
+    if not as_json:  # also when what was configured does not work
+        _tell_changes(changes, backups, dry_run=dry_run)
+    tools = None
+    if not (dry_run or no_verify):
+        try:
+            tools = tools_of(wish, entry(wish))
+        except RecollectError as error:
+            error.details = _told(changes, backups, dry_run=dry_run)
+            raise
+    if as_json:
+        show_json({**_told(changes, backups, dry_run=dry_run), "tools": tools})
+    elif tools is not None:
+        click.echo(f"It works: the configured server lists {len(tools)} tools.")
 
 
 @click.command()
@@ -64,10 +80,14 @@ def install(
 def uninstall(agent: str, scope: Scope, folder: Path | None, dry_run: bool, as_json: bool) -> None:
     """Take Recollect out of an agent's configuration: exactly what install added, hooks too."""
     from recollect.app.installing.installer import carry_out_all, changes_to_uninstall, read_record
+    from recollect.gateway.cli.errors import show_json
 
     changes = changes_to_uninstall(_wish(agent, scope, folder), os.environ, read_record(_home()))
     backups = [] if dry_run else carry_out_all(changes, _home(), installs=False)
-    _tell(changes, backups, None, dry_run=dry_run, as_json=as_json)
+    if as_json:
+        show_json({**_told(changes, backups, dry_run=dry_run), "tools": None})
+    else:
+        _tell_changes(changes, backups, dry_run=dry_run)
 
 
 def _wish(agent: str, scope: Scope, folder: Path | None, **more: Any) -> Wish:
@@ -95,20 +115,17 @@ def _program() -> list[str]:
     return [sys.executable, "-m", "recollect.app"]
 
 
-def _tell(changes: list[Any], backups: list[Path], tools: list[str] | None, *, dry_run: bool, as_json: bool) -> None:
-    from recollect.gateway.cli.errors import show_json
-
+def _told(changes: "list[Change]", backups: list[Path], *, dry_run: bool) -> dict[str, Any]:
     needed = [change for change in changes if change.is_needed]
-    if as_json:
-        show_json(
-            {
-                "changed": bool(needed) and not dry_run,
-                "files": [{"file": str(change.file), "diff": change.diff} for change in needed],
-                "backups": [str(backup) for backup in backups],
-                "tools": tools,
-            }
-        )
-        return
+    return {
+        "changed": bool(needed) and not dry_run,
+        "files": [{"file": str(change.file), "diff": change.diff} for change in needed],
+        "backups": [str(backup) for backup in backups],
+    }
+
+
+def _tell_changes(changes: "list[Change]", backups: list[Path], *, dry_run: bool) -> None:
+    needed = [change for change in changes if change.is_needed]
     for change in needed:
         click.echo(change.diff, nl=False)
     if not needed:
@@ -117,5 +134,3 @@ def _tell(changes: list[Any], backups: list[Path], tools: list[str] | None, *, d
         click.echo("Nothing was changed: this was a dry run.")
     for backup in backups:
         click.echo(f"What was there before: {backup}")
-    if tools is not None:
-        click.echo(f"It works: the configured server lists {len(tools)} tools.")

@@ -1,11 +1,12 @@
 """Installing and uninstalling: which files change, and how."""
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from recollect.app.installing import jsonc, toml_text
 from recollect.app.installing.agents import (
@@ -16,7 +17,8 @@ from recollect.app.installing.agents import (
     entry,
     hook_groups,
     hooks_file,
-    is_our_group,
+    merged,
+    our_handlers,
     servers_name,
 )
 from recollect.app.installing.changing import Change, Edit, carry_out, plan
@@ -47,8 +49,20 @@ def changes_to_uninstall(wish: Wish, environment: Mapping[str, str], record: Map
         change = plan(file, partial(_without_ours, edit=edit, made=made.get("paths", ())))
         if change.is_needed and made.get("file") and (change.after or "").strip() in ("", "{}"):
             change = Change(file, change.before, None)
+        elif change.is_needed and made.get("text") == _digest(change.before):  # as we left it
+            was = _copy_without_ours(made.get("backup"), edit)
+            change = Change(file, change.before, change.after if was is None else was)
         changes.append(change)
     return changes
+
+
+def _copy_without_ours(backup: str | None, edit: Edit) -> str | None:
+    """What was there before we came, when it is still known and had nothing of ours."""
+    try:
+        text = Path(backup).read_bytes().decode() if backup else None
+        return text if text is not None and (not text.strip() or edit(text) == text) else None
+    except (OSError, ValueError):
+        return None
 
 
 def carry_out_all(changes: list[Change], home: Path, *, installs: bool) -> list[Path]:
@@ -59,11 +73,15 @@ def carry_out_all(changes: list[Change], home: Path, *, installs: bool) -> list[
             continue
         if backup := carry_out(change):
             backups.append(backup)
-        if installs:
-            record.setdefault(str(change.file), _made(change))
-        else:
+        if not installs:
             record.pop(str(change.file), None)
-    if any(change.is_needed for change in changes):
+        elif (known := record.get(str(change.file))) is None:
+            text = {"text": _digest(change.after), "backup": str(backup) if backup else None}
+            record[str(change.file)] = {**_made(change), **text}
+        elif known.get("text") == _digest(change.before):  # as we left it
+            known["text"] = _digest(change.after)
+        else:
+            known.pop("text", None)
         _write_record(home, record)
     return backups
 
@@ -84,6 +102,10 @@ def _write_record(home: Path, record: Mapping[str, Any]) -> None:
     unfinished.replace(home / RECORD)
 
 
+def _digest(text: str | None) -> str | None:
+    return None if text is None else hashlib.sha256(text.encode()).hexdigest()
+
+
 def _refuse_unfit(wish: Wish) -> None:
     if wish.hooks and wish.agent != "claude-code":
         raise InvalidRequest(f"{wish.agent} is not known to have hooks that we can answer", hint="leave --hooks out")
@@ -96,8 +118,8 @@ def _refuse_unfit(wish: Wish) -> None:
 def _with_server(text: str, wish: Wish) -> str:
     path = (servers_name(wish.agent), NAME)
     if wish.agent == "codex":
-        return toml_text.put_table(text, path, entry(wish))
-    return jsonc.put(text, path, entry(wish))
+        return toml_text.put_table(text, path, merged(toml_text.table_at(text, path), entry(wish)))
+    return jsonc.put(text, path, merged(jsonc.value_at(text, path), entry(wish)))
 
 
 def _without_server(text: str, wish: Wish) -> str:
@@ -111,21 +133,29 @@ def _with_hooks(text: str, wish: Wish) -> str:
         present: Any = jsonc.value_at(text, path) or []
         if not isinstance(present, list):
             raise ValueError(f"hooks.{moment} is no list")
-        ours = [place for place, one in enumerate(present) if is_our_group(one)]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-        if [present[place] for place in ours] == [group]:
+        if [one for one in present if our_handlers(one)] == [group]:  # pyright: ignore[reportUnknownVariableType]
             continue
-        for place in reversed(ours):
-            text = jsonc.remove(text, path, place)
-        text = jsonc.append(text, path, group)
+        text = jsonc.append(_without_hooks_at(text, moment), path, group)
     return text
 
 
 def _without_hooks(text: str) -> str:
     for moment in HOOKS:
-        present = jsonc.value_at(text, ("hooks", moment))
-        if isinstance(present, list):
-            for place in reversed([place for place, one in enumerate(present) if is_our_group(one)]):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-                text = jsonc.remove(text, ("hooks", moment), place)
+        text = _without_hooks_at(text, moment)
+    return text
+
+
+def _without_hooks_at(text: str, moment: str) -> str:
+    """Without our handlers, and without groups that have no others."""
+    path = ("hooks", moment)
+    present: Any = jsonc.value_at(text, path)
+    for place, group in reversed([*enumerate(present)]) if isinstance(present, list) else ():  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        ours = our_handlers(group)
+        if ours and len(ours) == len(cast(dict[str, list[Any]], group)["hooks"]):
+            text = jsonc.remove(text, path, place)
+        else:
+            for handler in reversed(ours):
+                text = jsonc.remove(text, (*path, str(place), "hooks"), handler)
     return text
 
 

@@ -88,7 +88,7 @@ def remove(text: str, path: Path, index: int | None = None) -> str:
 
 
 def value_at(text: str, path: Path) -> Any:
-    """What is at the path; None when nothing is."""
+    """What is at the path, in which entries of lists are named by their numbers; None when nothing is."""
     node = _at(text, path)
     return None if node is None else node.value
 
@@ -132,7 +132,7 @@ def _at(text: str, path: Path) -> _Node | None:
     node = _root(text)
     for name in path:
         found = next((inner for key, _, inner in node.entries if key == name), None)
-        if found is None or not isinstance(node.value, dict):
+        if found is None:
             return None
         node = found
     return node

@@ -1,40 +1,48 @@
 """One table of a TOML file, changed in place: all other lines keep every character."""
 
+import datetime
 import json
 import re
 import tomllib
+from collections.abc import Iterator
 from typing import Any
 
-_HEADER = re.compile(r"^[ \t]*\[+[^\]\n]+\]+[ \t]*(?:#[^\n]*)?$", re.M)
+# What can stand in a line up to where something begins that has to be read as a whole.
+_SIGN = re.compile(
+    r'"""(?:[^\\]|\\.)*?"{3,5}|' + r"'''.*?'{3,5}|" + r'"(?:[^"\\\n]|\\.)*"|' + r"'[^'\n]*'|#[^\n]*|[\[\]{}\n]|.", re.S
+)
 
 
 def put_table(text: str, path: tuple[str, ...], values: dict[str, Any]) -> str:
     """The text with this table in place of the one of the same name, or at its end."""
-    if _found(text, path) == values:
+    if table_at(text, path) == values:
         return text
     name = ".".join(path)
-    written = f"[{name}]\n" + "".join(f"{key} = {_value(value)}\n" for key, value in values.items())
+    written = f"[{name}]\n" + "".join(f"{_key(key)} = {_value(value)}\n" for key, value in values.items())
     span = _span(text, path)
     if span is None:
-        gap = "" if not text or text.endswith("\n\n") else "\n" if text.endswith("\n") else "\n\n"
+        gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
         return f"{text}{gap}{written}"
     start, end = span
     return text[:start] + written + text[end:]
 
 
 def remove_table(text: str, path: tuple[str, ...]) -> str:
-    """The text without this table and those inside of it."""
+    """The text without this table and those inside of it, and without the empty line that came with it."""
     span = _span(text, path)
     if span is None:
         return text
     start, end = span
     before, after = text[:start], text[end:]
-    if not after and before.endswith("\n\n"):
+    if before.endswith("\n\n") and (not after or after.startswith("\n")):
         before = before[:-1]
+    elif not before:
+        after = after.removeprefix("\n")
     return before + after
 
 
-def _found(text: str, path: tuple[str, ...]) -> Any:
+def table_at(text: str, path: tuple[str, ...]) -> Any:
+    """What is at the path; None when nothing is."""
     value: Any = tomllib.loads(text)
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
@@ -43,16 +51,43 @@ def _found(text: str, path: tuple[str, ...]) -> Any:
 
 def _span(text: str, path: tuple[str, ...]) -> tuple[int, int] | None:
     """Where the table's lines begin and end; comments before the next header belong to that one."""
-    headers = [*_HEADER.finditer(text)]
     start: int | None = None
-    for header in headers:
-        names = _names(header[0])
+    for place, names in _headers(text):
         is_ours = names[: len(path)] == path
         if start is None and is_ours:
-            start = header.start()
+            start = place
         elif start is not None and not is_ours:
-            return start, _before_comments(text, start, header.start())
+            return start, _before_comments(text, start, place)
     return None if start is None else (start, len(text))
+
+
+def _headers(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Where the line of each header begins, and which table it names. What stands in texts and lists is none."""
+    line, depth, is_header, begins = 0, 0, False, True
+    for found in _SIGN.finditer(text):
+        sign = found[0]
+        if sign == "\n" and depth == 0:
+            if is_header:
+                yield line, _names(text[line : found.start()])
+            line, is_header, begins = found.end(), False, True
+        elif not begins or sign not in (" ", "\t", "\r"):
+            is_header = is_header or (begins and sign == "[")
+            begins = False
+            depth += (sign in ("[", "{")) - (sign in ("]", "}"))
+    if is_header:
+        yield line, _names(text[line:])
+
+
+def _names(header: str) -> tuple[str, ...]:
+    value: Any = tomllib.loads(header.strip())
+    names: list[str] = []
+    while value:
+        if isinstance(value, list):
+            value = value[0]  # pyright: ignore[reportUnknownVariableType]
+        else:
+            ((name, value),) = value.items()  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+            names.append(name)  # pyright: ignore[reportUnknownArgumentType]
+    return tuple(names)
 
 
 def _before_comments(text: str, start: int, end: int) -> int:
@@ -62,15 +97,16 @@ def _before_comments(text: str, start: int, end: int) -> int:
     return end
 
 
-def _names(header: str) -> tuple[str, ...]:
-    inside = header.strip().partition("#")[0].strip().strip("[]")
-    return tuple(part.strip().strip("\"'") for part in inside.split("."))
+def _key(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else json.dumps(key)
 
 
 def _value(value: Any) -> str:
     if isinstance(value, dict):
-        inner = ", ".join(f"{key} = {_value(one)}" for key, one in value.items())  # pyright: ignore[reportUnknownVariableType]
+        inner = ", ".join(f"{_key(key)} = {_value(one)}" for key, one in value.items())  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
         return f"{{ {inner} }}"
     if isinstance(value, list):
         return "[" + ", ".join(map(_value, value)) + "]"  # pyright: ignore[reportUnknownArgumentType]
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
     return json.dumps(value, ensure_ascii=False)

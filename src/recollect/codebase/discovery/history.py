@@ -1,41 +1,88 @@
 """What was said of files when they were changed: the subjects of commits, and which files each touched."""
 
-import re
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from recollect.codebase.discovery.beneath import text
-from recollect.codebase.discovery.git import Asked, GitFailed
+from recollect.codebase.discovery.git import Asked, GitFailed, ask
 from recollect.codebase.discovery.limits import Bounds
 from recollect.domain.errors import Unavailable
 
-_COMMIT = re.compile(rb"\x01[0-9a-f]{40,64} ")
+_BEGIN, _RENAMED = b"\x01", b"R"
+# Of a commit that moves more files than this, only those that stayed as they were are known again: contents are
+# compared with each other, each with all.
+MOST_COMPARED = "-l100"
+
+
+class _Commit(NamedTuple):
+    subject: str
+    touched: list[bytes]
+    """The files that it changed, as it called them."""
+    renamed: list[tuple[bytes, bytes]]
+    """What they were called before and after it."""
 
 
 def commit_subjects(
     root: str, rev: str = "HEAD", newest: int = 20_000, most_files: int = 12, *, seconds: float = 20.0
 ) -> list[tuple[str, list[str]]]:
-    """The subjects of the newest commits that are no merges, newest first, each with the paths that it changed.
+    """The subjects of the newest commits that are no merges, newest first, each with the files that it changed.
 
-    Paths are from the root. Commits that change more files than `most_files` say little of each, and are left out.
-    None when there is no history, or it cannot be had in this time: ranking does without.
+    Files are told by their paths from the root, as they are called now: what was said of one before it was moved, from
+    wherever in the repository, is said of it. Commits that change more files than `most_files` say little of each, and
+    are left out. None when there is no history, or it cannot be had in this time: ranking does without.
     """
+    bounds = Bounds(seconds)
     try:
-        with Asked(
-            root,
-            Bounds(seconds),
-            *("log", "--no-merges", "--no-renames", "--no-ext-diff", "--no-textconv"),
-            *("--no-mailmap", "--no-color", "--no-decorate", "--diff-merges=off", "--ignore-submodules=all"),
-            *("--encoding=UTF-8", f"--max-count={newest}", "--format=%x01%H %s", "--name-only", "--relative", "-z"),
-            *("--end-of-options", rev, "--"),
-        ) as asked:
-            output = asked.answer()
+        beneath = ask(root, bounds, "rev-parse", "--show-prefix").removesuffix(b"\n")
+        output = _log(root, rev, newest, bounds)
     except (GitFailed, Unavailable):
         return []
     commits: list[tuple[str, list[str]]] = []
-    for line in output.split(b"\0"):
-        if (found := _COMMIT.match(line)) is not None:
-            commits.append((line[found.end() :].decode("utf-8", "replace"), []))
-        elif line and commits:
-            # The first path comes after a line end.
-            paths = commits[-1][1]
-            paths.append(text(line if paths else line.removeprefix(b"\n")))
-    return [(subject, paths) for subject, paths in commits if 0 < len(paths) <= most_files]
+    called_now: dict[bytes, bytes] = {}
+    for subject, touched, renamed in _commits(output):
+        paths = dict.fromkeys(called_now.get(path, path) for path in touched)
+        # From here on, back in time.
+        called_now |= {before: called_now.get(after, after) for before, after in renamed}
+        own = [text(path.removeprefix(beneath)) for path in paths if path.startswith(beneath)]
+        if 0 < len(own) <= most_files:
+            commits.append((subject, own))
+    return commits
+
+
+def _log(root: str, rev: str, newest: int, bounds: Bounds) -> bytes:
+    """What git tells of the commits: which files each changed, and which it moved."""
+
+    def asked_for(renames: str) -> bytes:
+        with Asked(
+            root,
+            bounds,
+            *("log", "--no-merges", renames, MOST_COMPARED, "--no-rename-empty", "--no-ext-diff", "--no-textconv"),
+            *("--no-mailmap", "--no-color", "--no-decorate", "--diff-merges=off", "--ignore-submodules=all"),
+            *("--encoding=UTF-8", f"--max-count={newest}", "--format=%x01%s", "--name-status", "--no-relative", "-z"),
+            *("--end-of-options", rev, "--"),
+        ) as asked:
+            return asked.answer()
+
+    try:
+        return asked_for("--find-renames=50%")
+    except GitFailed:  # contents are not there, as in a partial clone: what was moved as it is is still known
+        return asked_for("--find-renames=100%")
+
+
+def _commits(output: bytes) -> Iterator[_Commit]:
+    commit: _Commit | None = None
+    parts = iter(output.split(b"\0"))
+    for part in parts:
+        if part.startswith(_BEGIN):
+            if commit is not None:
+                yield commit
+            commit = _Commit(part.removeprefix(_BEGIN).decode("utf-8", "replace"), [], [])
+        elif commit is not None and part:  # how a file was changed; after the last one comes nothing
+            path = next(parts, b"")
+            # The first one comes after a line end.
+            if part.removeprefix(b"\n").startswith(_RENAMED):
+                before, path = path, next(parts, b"")
+                commit.renamed.append((before, path))
+            commit.touched.append(path)
+    if commit is not None:
+        yield commit

@@ -38,7 +38,7 @@ class Named:
     def __init__(self, facts: Facts, languages: Iterable[Language], kinds: Iterable[SymbolKind]) -> None:
         self._facts = facts
         self._languages = frozenset(languages)
-        self._kinds = frozenset(kinds)
+        self._kinds = tuple(kinds)  # no set: the hash of an enumeration's member is slow
         self._searched = facts if isinstance(facts, Searched) else None
         self._found: dict[str, Sequence[Place]] = {}
 

@@ -15,6 +15,7 @@ from recollect.codebase.graph.python_values import (
     Call,
     Callers,
     Program,
+    Value,
     Values,
     new_tuple,
 )
@@ -30,6 +31,12 @@ from recollect.domain.code import (
     Use,
     UseKind,
 )
+
+# The members of an enumeration are looked up slowly, and these are asked for once a use.
+_CALL, _NEW, _WRITE, _READ = UseKind.CALL, UseKind.NEW, UseKind.WRITE, UseKind.READ
+_OF_LIBRARIES = (UseKind.INHERIT, UseKind.RAISE, UseKind.CATCH, UseKind.DECORATE)
+_POINTED_TO = {FUNCTION, CLASS, BOUND, PROPERTY}
+_OF_OBJECTS = {BOUND, PROPERTY}
 
 _COMMON = frozenset(
     {name for kind in (str, bytes, list, dict, set, int, float, tuple, type, BaseException) for name in dir(kind)}
@@ -80,6 +87,7 @@ class _Projection:
         self._program = program
         self._facts = facts
         self._symbols: dict[str, dict[int, int]] = {}
+        self._pointed: dict[Value, tuple[str, int]] = {}
         self._methods = Named(facts, [Language.PYTHON], [SymbolKind.METHOD])
         self._methods.prepare()
 
@@ -88,19 +96,22 @@ class _Projection:
         own = self._symbols_of(path)
         edges: dict[tuple[int, str, int, int, int], Edge] = {}
         unresolved: dict[tuple[int, str, int, int, str], Unresolved] = {}
-        all_uses = facts.uses
-        uses = {use.start: use for use in all_uses if use.kind is UseKind.CALL or use.kind is UseKind.NEW}
+        all_uses, pointed = facts.uses, self._pointed
+        uses = {use.start: use for use in all_uses if (kind := use.kind) is _CALL or kind is _NEW}
         for scope, line, start, how, targets, external in calls:
             source = own.get(scope, -1)
             if how == flow.RAISED:
-                targets = [target for target in targets if target[1] is UseKind.CALL]
-            share = 1.0 if len(targets) < 3 else 0.8
+                targets = [target for target in targets if target[1] is _CALL]
+            many = len(targets) > 2
             for value, kind, evidence, confidence in targets:
-                where = self._program.path_of(value)
-                target = self._own_symbol(where, value[2])
-                if target is None:  # a lambda without a name: nothing that could be pointed to
+                found = pointed.get(value)
+                if found is None:
+                    found = pointed[value] = self._pointed_to(value)
+                where, target = found
+                if target < 0:  # a lambda without a name: nothing that could be pointed to
                     continue
-                _add(edges, (source, where, target, kind, line, evidence, round(confidence * share, 3)))
+                share = round(confidence * 0.8, 3) if many else confidence
+                _add(edges, (source, where, target, kind, line, evidence, share))
             if targets or how not in (flow.CALLED, flow.DECORATING):
                 continue
             use = uses.get(start)
@@ -136,10 +147,12 @@ class _Projection:
         self._symbols[path] = found
         return found
 
-    def _own_symbol(self, path: str, scope: int) -> int | None:
+    def _pointed_to(self, value: Value) -> tuple[str, int]:
+        """The file and the symbol that stand for a function or class; -1 when it has no symbol of its own."""
+        path, scope = self._program.path_of(value), value[2]
         found = self._symbols_of(path)
         target = found.get(scope, -1)
-        return target if target >= 0 and target != found.get(self._program.file(path).scopes[scope][2], -1) else None
+        return path, target if target != found.get(self._program.file(path).scopes[scope][2], -1) else -1
 
     def _guesses(self, written: str, path: str) -> list[tuple[str, int, Evidence, float]]:
         """The few methods that have the name of a call on something unknown."""
@@ -163,27 +176,28 @@ class _Projection:
         named: dict[tuple[str, int], Values] = {}
         for use in uses:
             kind = use.kind
-            if kind is UseKind.CALL or kind is UseKind.NEW or kind is UseKind.WRITE:
+            if kind is _CALL or kind is _NEW or kind is _WRITE:
                 continue
-            of_object = use.path.startswith(("self", "cls"))
-            key = (use.path, use.container if of_object else -1)
+            _, written, line, _, container = use
+            of_object = written.startswith(("self", "cls"))
+            key = (written, container if of_object else -1)
             values = named.get(key)
             if values is None:
-                class_line = self._class_around(self._facts[path], use.container) if of_object else 0
-                values = named[key] = self._program.named(path, use.path, class_line)
+                class_line = self._class_around(self._facts[path], container) if of_object else 0
+                values = named[key] = self._program.named(path, written, class_line)
             for value in values:
-                if value[0] == EXTERNAL and kind in (UseKind.INHERIT, UseKind.RAISE, UseKind.CATCH, UseKind.DECORATE):
+                if value[0] == EXTERNAL and kind in _OF_LIBRARIES:
                     library = "builtins" if value[1].startswith("<") else value[1].partition(".")[0]
-                    _list(unresolved, (use.container, use.path, kind, use.line, library))
-                elif value[0] in (FUNCTION, CLASS, BOUND, PROPERTY):
+                    _list(unresolved, (container, written, kind, line, library))
+                elif value[0] in _POINTED_TO:
                     where = self._program.path_of(value)
                     target = self._symbols_of(where).get(value[2], -1)
-                    if target < 0 or (where == path and target == use.container and kind is UseKind.READ):
+                    if target < 0 or (where == path and target == container and kind is _READ):
                         continue
                     evidence = Evidence.LOCAL if where == path else Evidence.IMPORTED
-                    if value[0] in (BOUND, PROPERTY):
+                    if value[0] in _OF_OBJECTS:
                         evidence = Evidence.RECEIVER
-                    _add(edges, (use.container, where, target, kind, use.line, evidence, 0.95))
+                    _add(edges, (container, where, target, kind, line, evidence, 0.95))
 
     def _class_around(self, facts: FileFacts, container: int) -> int:
         """The line of the name of the class that a symbol is in; 0 when it is in none."""

@@ -199,22 +199,28 @@ class _Reading:
             column -= len(name) if name.isascii() else len(name.encode())
         else:
             line, column = place.lineno, place.col_offset
+        starts, calls, nodes = self._starts, self._calls, self._nodes
         # A text that is an annotation has lines of its own.
-        start = self._starts[min(line, len(self._starts) - 1)] + column
-        self._calls.append((function, args, named, line, start, self._scope.index, how))
-        self._nodes.append((RESULT, len(self._calls) - 1))
-        return len(self._nodes) - 1
+        start = (starts[line] if line < len(starts) else starts[-1]) + column
+        nodes.append((RESULT, len(calls)))
+        calls.append((function, args, named, line, start, self._scope.index, how))
+        return len(nodes) - 1
 
     # Names
 
+    def read_name(self, expression: ast.Name) -> int:
+        name, scope = expression.id, self._scope
+        node = scope.env.get(name)
+        return node if node is not None and name not in scope.globals else self._value_of(name)
+
     def _value_of(self, name: str) -> int:
         scope: _Scope | None = self._scope
-        first = True
-        while scope is not None:
-            if (first or scope.kind != "c") and name in scope.env and name not in scope.globals:
-                return scope.env[name]
-            first = False
-            scope = scope.parent
+        node = scope.env.get(name)
+        if node is not None and name not in scope.globals:
+            return node
+        while (scope := scope.parent) is not None:
+            if scope.kind != "c" and (node := scope.env.get(name)) is not None and name not in scope.globals:
+                return node
         return self._node(GLOBAL, name)
 
     def _home_of(self, name: str) -> _Scope | None:
@@ -234,7 +240,11 @@ class _Reading:
             return
         scope.env[name] = node
         if node:
-            scope.declared.setdefault(name, []).append(node)
+            declared = scope.declared
+            if name in declared:
+                declared[name].append(node)
+            else:
+                declared[name] = [node]
 
     # Statements
 
@@ -293,6 +303,8 @@ class _Reading:
         self._scope.env = self._scope.env if leaves else self._joined([after, self._scope.env])
 
     def _narrowed(self, test: ast.expr) -> tuple[str, int] | None:
+        if type(test) is not ast.Call:
+            return None
         match test:
             case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=name), kinds]):
                 options = kinds.elts if isinstance(kinds, ast.Tuple) else [kinds]
@@ -401,25 +413,28 @@ class _Reading:
         self._waiting.append((scope, statement.body))
 
     def _parameters(self, scope: _Scope, args: ast.arguments) -> None:
-        positional = [*args.posonlyargs, *args.args]
-        defaults: list[ast.expr | None] = [None] * (len(positional) - len(args.defaults)) + list(args.defaults)
-        every: list[tuple[ast.arg, int, ast.expr | None]] = [
-            (arg, POSITIONAL, default) for arg, default in zip(positional, defaults, strict=True)
-        ]
+        positional = [*args.posonlyargs, *args.args] if args.posonlyargs else args.args
+        without = len(positional) - len(args.defaults)
+        for place, arg in enumerate(positional):
+            self._parameter(scope, arg, POSITIONAL, args.defaults[place - without] if place >= without else None)
         if args.vararg is not None:
-            every.append((args.vararg, ANY_POSITIONAL, None))
-        every += [(arg, KEYWORD, default) for arg, default in zip(args.kwonlyargs, args.kw_defaults, strict=True)]
+            self._parameter(scope, args.vararg, ANY_POSITIONAL, None)
+        for arg, default in zip(args.kwonlyargs, args.kw_defaults, strict=True):
+            self._parameter(scope, arg, KEYWORD, default)
         if args.kwarg is not None:
-            every.append((args.kwarg, ANY_KEYWORD, None))
-        for place, (arg, how, default) in enumerate(every):
-            value = self._expression(default) if default is not None else 0
-            kind = self._annotation(arg.annotation) if arg.annotation is not None else 0
-            if kind and how == ANY_POSITIONAL:
-                kind = self._new(SEQUENCE, "tuple", self._node(SPREAD, self._new(SEQUENCE, "list", kind)))
-            elif kind and how == ANY_KEYWORD:
-                kind = self._new(MAPPING, [0], [kind])
-            scope.params.append([arg.arg, how, value, kind])
-            scope.env[arg.arg] = self._new(PARAMETER, scope.index, place)
+            self._parameter(scope, args.kwarg, ANY_KEYWORD, None)
+
+    def _parameter(self, scope: _Scope, arg: ast.arg, how: int, default: ast.expr | None) -> None:
+        value = self._expression(default) if default is not None else 0
+        kind = self._annotation(arg.annotation) if arg.annotation is not None else 0
+        if kind and how == ANY_POSITIONAL:
+            kind = self._new(SEQUENCE, "tuple", self._node(SPREAD, self._new(SEQUENCE, "list", kind)))
+        elif kind and how == ANY_KEYWORD:
+            kind = self._new(MAPPING, [0], [kind])
+        name, nodes, params = arg.arg, self._nodes, scope.params
+        scope.env[name] = len(nodes)
+        nodes.append((PARAMETER, scope.index, len(params)))
+        params.append([name, how, value, kind])
 
     def read_class(self, statement: ast.ClassDef) -> None:
         decorators = [(self._expression(decorator), decorator) for decorator in statement.decorator_list]
@@ -452,10 +467,11 @@ class _Reading:
             self._expression(statement.cause)
 
     def read_assignment(self, statement: ast.Assign) -> None:
-        if isinstance(statement.value, ast.Lambda) and isinstance(statement.targets[0], ast.Name):
-            node = self._lambda(statement.value, statement.targets[0].id, statement.lineno)
+        value = statement.value
+        if type(value) is ast.Lambda and isinstance(statement.targets[0], ast.Name):
+            node = self._lambda(value, statement.targets[0].id, statement.lineno)
         else:
-            node = self._expression(statement.value)
+            node = _EXPRESSIONS[type(value)](self, value)
         for target in statement.targets:
             self._assign(target, node)
 
@@ -475,17 +491,19 @@ class _Reading:
             self._expression(statement.target)
 
     def _assign(self, target: ast.expr, node: int) -> None:
+        if type(target) is ast.Name:  # most are one of these two
+            self._bind(target.id, node)
+            return
+        if type(target) is ast.Attribute:
+            owner = target.value
+            home = self._own(owner.id) if type(owner) is ast.Name else None
+            if home is not None:
+                if node:
+                    home.attributes.setdefault(target.attr, []).append(node)
+            elif (base := self._expression(owner)) and node:
+                self._stores.append((base, target.attr, node))
+            return
         match target:
-            case ast.Name(id=name):
-                self._bind(name, node)
-            case ast.Attribute(value=ast.Name(id=owner), attr=name) if self._own(owner) is not None:
-                home = self._own(owner)
-                if node and home is not None:
-                    home.attributes.setdefault(name, []).append(node)
-            case ast.Attribute(value=value, attr=name):
-                base = self._expression(value)
-                if base and node:
-                    self._stores.append((base, name, node))
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 star = next((i for i, element in enumerate(elements) if isinstance(element, ast.Starred)), None)
                 for place, element in enumerate(elements):
@@ -560,7 +578,8 @@ class _Reading:
         self._scope.globals.update(statement.names)
 
     def read_expression_statement(self, statement: ast.Expr) -> None:
-        self._expression(statement.value)
+        value = statement.value
+        _EXPRESSIONS[type(value)](self, value)
 
     def read_evaluated(self, statement: ast.Assert) -> None:
         self._expression(statement.test)
@@ -570,6 +589,8 @@ class _Reading:
 
     def _read_exports(self, body: list[ast.stmt]) -> None:
         for statement in body:
+            if type(statement) is not ast.Assign and type(statement) is not ast.AugAssign:
+                continue
             match statement:
                 case (
                     ast.Assign(targets=[ast.Name(id="__all__")], value=ast.List(elts=items) | ast.Tuple(elts=items))
@@ -590,21 +611,24 @@ class _Reading:
         """Of what comes of it nothing is known."""
         return 0
 
-    def read_name(self, expression: ast.Name) -> int:
-        return self._value_of(expression.id)
-
     def read_constant(self, expression: ast.Constant) -> int:
         value = expression.value
         if type(value) is str:
-            return self._node(CONSTANT, value if len(value) <= 40 and _is_text(value) else "")
+            return self._node(CONSTANT, value if len(value) <= 40 and (value.isascii() or _is_text(value)) else "")
         return self._node(CONSTANT, value) if type(value) is int and -1000 < value < 10**9 else 0
 
     def read_attribute(self, expression: ast.Attribute) -> int:
-        return self._node(ATTRIBUTE, self._expression(expression.value), expression.attr)
+        base = expression.value
+        parts = (ATTRIBUTE, _EXPRESSIONS[type(base)](self, base), expression.attr)
+        known = self._interned.get(parts)  # as in _node: most nodes are made here
+        if known is None:
+            known = self._interned[parts] = len(self._nodes)
+            self._nodes.append(parts)
+        return known
 
     def read_call(self, expression: ast.Call) -> int:
         function = expression.func
-        if isinstance(function, ast.Name) and function.id == "super":
+        if type(function) is ast.Name and function.id == "super":
             holder = self._scope
             while holder.kind == "f" and holder.parent is not None and holder.parent.kind != "c":
                 holder = holder.parent
@@ -614,9 +638,12 @@ class _Reading:
         reader_of = _EXPRESSIONS
         called = reader_of[type(function)](self, function)
         args: list[int] = [reader_of[type(arg)](self, arg) for arg in expression.args]
-        named = [(keyword.arg or "", self._expression(keyword.value)) for keyword in expression.keywords]
+        named: list[tuple[str, int]] = []
+        for keyword in expression.keywords:
+            value = keyword.value
+            named.append((keyword.arg or "", reader_of[type(value)](self, value)))
         result = self._called(called, function, CALLED, args, named)
-        if isinstance(function, ast.Attribute) and function.attr in _GROWING and len(args) == 1 and args[0]:
+        if type(function) is ast.Attribute and function.attr in _GROWING and len(args) == 1 and args[0]:
             base = self._expression(function.value)
             if base:
                 changed = self._new(_GROWING[function.attr], base, args[0])
@@ -640,7 +667,9 @@ class _Reading:
 
     def read_sequence(self, expression: ast.List | ast.Tuple | ast.Set) -> int:
         kind = type(expression).__name__.lower()
-        return self._new(SEQUENCE, kind, *(self._expression(element) for element in expression.elts[:200]))
+        reader_of = _EXPRESSIONS
+        elements = [reader_of[type(element)](self, element) for element in expression.elts[:200]]
+        return self._new(SEQUENCE, kind, *elements)
 
     def read_mapping(self, expression: ast.Dict) -> int:
         keys = [self._expression(key) if key is not None else -1 for key in expression.keys]
@@ -663,11 +692,15 @@ class _Reading:
         key = self._expression(expression.slice)
         return self._node(ITEM, base, key) if base else 0
 
-    def read_parts(self, expression: ast.expr) -> int:
+    def read_sign(self, expression: ast.UnaryOp) -> int:
         """Read what an operation is made of; nothing is known of its result."""
-        for part in ast.iter_child_nodes(expression):
-            if isinstance(part, ast.expr):
-                self._expression(part)
+        self._expression(expression.operand)
+        return 0
+
+    def read_comparison(self, expression: ast.Compare) -> int:
+        self._expression(expression.left)
+        for part in expression.comparators:
+            self._expression(part)
         return 0
 
     def read_operation(self, expression: ast.BinOp) -> int:
@@ -681,7 +714,8 @@ class _Reading:
         return 0
 
     def read_text(self, expression: ast.JoinedStr) -> int:
-        self.read_parts(expression)
+        for part in expression.values:
+            self._expression(part)
         return self._node(CONSTANT, "")
 
     def read_formatted(self, expression: ast.FormattedValue) -> int:
@@ -819,8 +853,8 @@ _EXPRESSIONS: defaultdict[type[ast.expr], Any] = defaultdict(
         ast.Starred: _Reading.read_starred,
         ast.Subscript: _Reading.read_subscript,
         ast.BinOp: _Reading.read_operation,
-        ast.UnaryOp: _Reading.read_parts,
-        ast.Compare: _Reading.read_parts,
+        ast.UnaryOp: _Reading.read_sign,
+        ast.Compare: _Reading.read_comparison,
         ast.JoinedStr: _Reading.read_text,
         ast.FormattedValue: _Reading.read_formatted,
         ast.BoolOp: _Reading.read_any_of,

@@ -54,6 +54,12 @@ Callers = Mapping[str, Container[int]]
 _OF_IMPORTS = {flow.MODULE, flow.IMPORTED}
 _LASTING = {BOUND, FUNCTION, EXTERNAL}
 _CALLING_BUILTINS = {"map", "filter"}
+# These are asked for hundreds of thousands of times: a set is made once, and a name of this file is found at once.
+_CALLED, _ATTRIBUTE, _GLOBAL, _IMPORTED = flow.CALLED, flow.ATTRIBUTE, flow.GLOBAL, flow.IMPORTED
+_DEFINITIONS = {flow.FUNCTION, flow.CLASS, flow.DECORATED}
+_INWARD = {flow.ITERATED, flow.ENTERING}
+_CALLABLE = {FUNCTION, BOUND}
+_WITH_MEMBERS = {_INSTANCE, CLASS}
 _CLASS_METHODS = {"__new__", "__init_subclass__", "__class_getitem__"}
 
 
@@ -366,7 +372,7 @@ class Program:
     def attribute(self, value: Value, name: str) -> Values:
         """What the attribute of a value may be."""
         kind = value[0]
-        if kind in (_INSTANCE, CLASS):
+        if kind in _WITH_MEMBERS:
             key = (value, name)
             known = self._members.get(key)
             if known is None:
@@ -437,8 +443,9 @@ class Program:
         for value in found:
             kind = value[0]
             if kind == FUNCTION:
-                outer = self._home(value).scopes[value[2]][2]
-                is_method = outer >= 0 and self._home(value).scopes[outer][0] == "c"
+                scopes = self._home(value).scopes
+                outer = scopes[value[2]][2]
+                is_method = outer >= 0 and scopes[outer][0] == "c"
                 accessed.append((BOUND, value[1], value[2], receiver) if of_instance and is_method else value)
             elif kind == PROPERTY:
                 if of_instance:
@@ -684,7 +691,7 @@ class Program:
         found: list[Value] = []
         for value in self.values(file, call[0]):
             kind = value[0]
-            if kind in (FUNCTION, BOUND):
+            if kind in _CALLABLE:
                 if decorating and _last(self._name(value)).endswith("property"):
                     found += [(PROPERTY, *made[1:3]) for made in self.values(file, call[1][0]) if made[0] == FUNCTION]
                 else:
@@ -791,7 +798,7 @@ class Program:
         """What a function gives back, with its parameters replaced by what the call passes."""
         if value[0] == EXTERNAL:
             return (value,)
-        if value[0] not in (FUNCTION, BOUND):
+        if value[0] not in _CALLABLE:
             return ()
         home = self._home(value)
         scope = value[2]
@@ -889,8 +896,9 @@ class Program:
             found = done[path] = []
             for place, call in enumerate(file.calls):
                 found.append(self._resolved(file, place))
+                function: int = call[0]
                 # What depends on a parameter may mean more once it is known what is passed.
-                for value in self.values(file, call[0]):
+                for value in file.found[function] or ():
                     if value[0] == _PARAMETER or value[0] == "Q":
                         waiting.append((file, place, found))
                         break
@@ -912,13 +920,13 @@ class Program:
         function, args, _, line, start, scope, how = file.calls[place]
         values = self.values(file, function)
         node = file.nodes[function]
-        mapped = how == flow.CALLED and node[0] == flow.GLOBAL and node[1] in _CALLING_BUILTINS
+        mapped = how == _CALLED and node[0] == _GLOBAL and node[1] in _CALLING_BUILTINS
         if not values and not mapped:
             return new_tuple(Call, (scope, line, start, how, (), ()))
         targets: dict[Value, Target] = {}
         external: dict[str, None] = {}
         for value in values:
-            if value[0] == EXTERNAL and how == flow.CALLED:
+            if how == _CALLED and value[0] == EXTERNAL:
                 external[value[1]] = None
             else:
                 self._target(file, place, value, node, how, targets, external)
@@ -940,7 +948,7 @@ class Program:
         external: dict[str, None],
     ) -> None:
         kind = value[0]
-        if how in (flow.ITERATED, flow.ENTERING):
+        if how in _INWARD:
             if kind == _INSTANCE:
                 names = (
                     ("__iter__", "__next__")
@@ -963,7 +971,7 @@ class Program:
             return
         if how == flow.RAISED and kind != CLASS:
             return
-        if kind in (FUNCTION, BOUND):
+        if kind in _CALLABLE:
             key = (FUNCTION, value[1], value[2])
             receiver: Value | None = value[3] if kind == BOUND else None
             self._callers[value[1], value[2]][file.index, place] = receiver
@@ -1006,19 +1014,19 @@ class Program:
 
     def _evidence(self, file: _File, node: list[Any], value: Value) -> tuple[Evidence, float]:
         op = node[0]
-        if op in (flow.FUNCTION, flow.CLASS, flow.DECORATED) and value[1] == file.index:
+        if op in _DEFINITIONS and value[1] == file.index:
             return Evidence.LOCAL, 1.0
-        if op == flow.IMPORTED:
+        if op == _IMPORTED:
             return Evidence.IMPORTED, 1.0
-        if op == flow.GLOBAL:
+        if op == _GLOBAL:
             return (Evidence.LOCAL, 0.95) if value[1] == file.index else (Evidence.IMPORTED, 0.95)
-        if op == flow.ATTRIBUTE:
+        if op == _ATTRIBUTE:
             kinds = {base[0] for base in self.values(file, node[1])}
             if kinds == {_MODULE}:
                 return Evidence.IMPORTED, 1.0
             if value[0] == BOUND:
-                outer = self._home(value).scopes[value[2]][2]
-                same = (value[1], outer) == tuple(value[3][1:3])
+                outer, receiver = self._home(value).scopes[value[2]][2], value[3]
+                same = value[1] == receiver[1] and outer == receiver[2]
                 return (Evidence.RECEIVER, 0.9) if same else (Evidence.INHERITED, 0.85)
             if CLASS in kinds:
                 return Evidence.RECEIVER, 0.9

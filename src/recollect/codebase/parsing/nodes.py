@@ -33,7 +33,6 @@ _DIRECTIVE = re.compile(
 )
 
 
-_OPENING = re.compile(r"(?: ?(?:=>|[:{=;]))+$")
 _OPENINGS = ("=>", ":", "{", "=", ";")
 _START = itemgetter(2)
 
@@ -122,8 +121,8 @@ class Findings:
     def head(self, start: int, end: int) -> str:
         """A signature: the text between two places in one line, without the mark that opens a body."""
         whole = " ".join(self.text(start, min(end, start + 4 * LONGEST_SIGNATURE)).split())
-        if whole.endswith(_OPENINGS):
-            whole = _OPENING.sub("", whole)
+        while whole.endswith(_OPENINGS):
+            whole = whole[: -2 if whole[-1] == ">" else -1].removesuffix(" ")
         return whole if len(whole) <= LONGEST_SIGNATURE else whole[: LONGEST_SIGNATURE - 1] + "…"
 
     # What stands above a definition.

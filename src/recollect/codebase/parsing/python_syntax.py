@@ -142,12 +142,12 @@ class _Reading:
 
     def _path(self, node: ast.expr) -> tuple[str, int, ast.expr | None]:
         """The path of a name, where its last part begins, and what in it is more than names and is to be read too."""
-        if isinstance(node, ast.Name):
+        if type(node) is ast.Name:
             return node.id, self._starts[node.lineno] + node.col_offset, None
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):  # most are one of these two
+        if type(node) is ast.Attribute and type(node.value) is ast.Name:  # most are one of these two
             name = node.attr
-            length = len(name) if name.isascii() else len(name.encode())
-            return f"{node.value.id}.{name}", self._end(node) - length, None
+            end = self._starts[node.end_lineno or 1] + (node.end_col_offset or 0)
+            return f"{node.value.id}.{name}", end - (len(name) if name.isascii() else len(name.encode())), None
         parts: list[str] = []
         start = -1
         inner: ast.expr | None = None
@@ -189,10 +189,13 @@ class _Reading:
     # Expressions
 
     def _expression(self, node: ast.expr) -> None:
-        visit = _EXPRESSIONS.get(type(node))
+        kind = type(node)
+        if kind is ast.Constant:  # nothing is used by it
+            return
+        visit = _EXPRESSIONS.get(kind)
         if visit is not None:
             visit(self, node)
-        elif type(node) not in _KNOWN:
+        elif kind not in _KNOWN:
             raise _Unknown
         else:
             for child in ast.iter_child_nodes(node):
@@ -202,26 +205,32 @@ class _Reading:
     def _expressions(self, nodes: Iterable[ast.expr | None]) -> None:
         visitor_of = _EXPRESSIONS.get
         for node in nodes:
-            if node is not None:
-                (visitor_of(type(node)) or _Reading._expression)(self, node)
-
-    def visit_constant(self, node: ast.Constant) -> None:
-        """Nothing is used by it."""
+            if node is not None and (kind := type(node)) is not ast.Constant:
+                (visitor_of(kind) or _Reading._expression)(self, node)
 
     def visit_name(self, node: ast.Name) -> None:
         start = self._starts[node.lineno] + node.col_offset
         self._scope.reads.append((_READ, node.id, start, self._container))
 
     def visit_attribute(self, node: ast.Attribute) -> None:
-        self._note(self._scope.reads, _READ, node, self._container)
+        path, start, inner = self._path(node)
+        if path:
+            self._scope.reads.append((_READ, path, start, self._container))
+        if inner is not None:
+            self._expression(inner)
 
     def visit_call(self, node: ast.Call) -> None:
-        path = self._note(self._uses, _CALL, node.func, self._container)
+        path, start, inner = self._path(node.func)
+        if path:
+            self._uses.append((_CALL, path, start, self._container))
+        if inner is not None:
+            self._expression(inner)
         if path in IMPORTERS:
             self._dynamic_import(node.args)
-        elif path.startswith("__all__.") and self._container < 0:
+        elif self._container < 0 and path.startswith("__all__."):
             self._export(node.args)
-        self._expressions(node.args)
+        if node.args:
+            self._expressions(node.args)
         for keyword in node.keywords:
             self._expression(keyword.value)
 
@@ -403,9 +412,8 @@ class _Reading:
                 found.symbols[-1] = last._replace(doc=said_in(self._text(statement.value)), span=span)
 
     def visit_assignment(self, statement: ast.Assign) -> None:
-        value, end = statement.value, self._end(statement)
-        *others, last = statement.targets
-        for target in others:
+        value, end, last = statement.value, self._end(statement), statement.targets[-1]
+        for target in statement.targets[:-1]:
             self._bind(target, self._start(target), end)
         if isinstance(value, ast.Lambda) and isinstance(last, ast.Name):
             self._lambda_with_name(last, value, end)
@@ -601,7 +609,7 @@ class _Reading:
         self, node: _Function | ast.ClassDef, kind: SymbolKind, bases: tuple[str, ...], decorators: tuple[str, ...]
     ) -> int:
         start = self._start(node)
-        above, comment = self._take_above(self._outer_start(node))
+        above, comment = self._take_above(self._outer_start(node) if node.decorator_list else start)
         head = self._found.head(start, self._outer_start(node.body[0]))
         doc = self._docstring(node.body) or comment
         line, end = self._found.line_at(start), self._end(node)
@@ -674,7 +682,6 @@ def _is_text(node: ast.expr) -> bool:
 
 
 _EXPRESSIONS: Mapping[type[ast.expr], Callable[[_Reading, Any], None]] = {
-    ast.Constant: _Reading.visit_constant,
     ast.Name: _Reading.visit_name,
     ast.Attribute: _Reading.visit_attribute,
     ast.Call: _Reading.visit_call,

@@ -1,15 +1,18 @@
-"""A corpus and its history in a mapped, checked file: a new process searches at once, and reads only what is newer.
+"""A corpus with its history and users in a mapped, checked file: a new process searches at once, and reads only news.
 
 This module imports numpy, which takes a while: import it where it is needed.
 """
 
 import logging
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
 
 from recollect.codebase.digest import VERSION
 from recollect.codebase.search.corpus import Corpus
 from recollect.codebase.search.history import History
+from recollect.codebase.search.users import Users
 from recollect.storage.derived.segment_file import SegmentFile, UnusableFile
 
 logger = logging.getLogger("recollect.codebase")
@@ -17,8 +20,8 @@ logger = logging.getLogger("recollect.codebase")
 NAME = "corpus.bin"
 KIND = "code-corpus"
 # Raised when the same arrays mean something else than before.
-FORMAT = 1
-_HISTORY = "history."
+FORMAT = 2
+_HISTORY, _USERS = "history.", "users."
 
 
 class KeptCorpus(NamedTuple):
@@ -28,6 +31,8 @@ class KeptCorpus(NamedTuple):
     commit: str | None
     corpus: Corpus
     history: History
+    users: Users | None = None
+    """None while it is being found out who uses what."""
 
 
 def read_corpus(folder: Path) -> KeptCorpus | None:
@@ -45,14 +50,19 @@ def read_corpus(folder: Path) -> KeptCorpus | None:
     except (UnusableFile, ValueError) as error:
         logger.warning("a derived file is made anew", extra={"file": path.name, "reason": str(error)})
         return None
-    history = {name.removeprefix(_HISTORY): array for name, array in arrays.items() if name.startswith(_HISTORY)}
-    meta = segment.meta
-    return KeptCorpus(meta["generation"], meta["commit"], Corpus.of(arrays), History.of(history))
+
+    def own(part: str) -> dict[str, NDArray[Any]]:
+        return {name.removeprefix(part): array for name, array in arrays.items() if name.startswith(part)}
+
+    history, users = History.of(own(_HISTORY)), Users.of(own(_USERS))
+    return KeptCorpus(segment.meta["generation"], segment.meta["commit"], Corpus.of(arrays), history, users)
 
 
 def write_corpus(folder: Path, kept: KeptCorpus) -> None:
     """Keep it in the place of what was kept before; a disk that is full costs only time later."""
-    arrays = kept.corpus.arrays() | {f"{_HISTORY}{name}": array for name, array in kept.history.arrays().items()}
+    arrays = kept.corpus.arrays()
+    for part, own in ((_HISTORY, kept.history.arrays()), (_USERS, (kept.users or Users()).arrays())):
+        arrays |= {f"{part}{name}": array for name, array in own.items()}
     meta = {"generation": kept.generation, "commit": kept.commit}
     try:
         SegmentFile.write(folder / NAME, KIND, _parameters(), [(meta, arrays)])

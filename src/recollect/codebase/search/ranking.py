@@ -21,6 +21,7 @@ from recollect.codebase.search.distinct import Distinct
 from recollect.codebase.search.history import History
 from recollect.codebase.search.kindred import kindred
 from recollect.codebase.search.rarity import rarity
+from recollect.codebase.search.users import Users
 from recollect.codebase.search.word_index import Occurrences
 from recollect.codebase.words import names_in, query_words, words_of
 from recollect.domain.code import FileTrait, SymbolKind
@@ -38,6 +39,7 @@ WEIGHTS: Final = {
     "defines": 0.35,
     "history": 0.5,
     "lively": 0.1,
+    "users": 0.2,
     "meaning": 0.6,
     "about": 0.375,
 }
@@ -124,9 +126,10 @@ class Toggles:
 class Ranker:
     """Ranks the files of one corpus. What can be known before a question is worked out once."""
 
-    def __init__(self, corpus: Corpus, history: History) -> None:
+    def __init__(self, corpus: Corpus, history: History, users: Users | None = None) -> None:
         self._corpus = corpus
         self.history = history
+        self.users = users or Users()
         chunks = corpus.chunks
         self._alive = corpus.alive[chunks.files] if len(chunks.files) else np.empty(0, dtype=np.bool_)
         self._firsts = np.flatnonzero(np.diff(chunks.files, prepend=-1))
@@ -145,6 +148,7 @@ class Ranker:
         self._superseded = _superseded(told, corpus.alive)
         self._lively = history.lively(corpus.row_of, files)
         self._changed = history.changed(corpus.row_of, files)
+        self._users_of_files = self.users.of_files(corpus)
         self._distinct = Distinct(corpus.abouts.codes, corpus.alive)
 
     def rank(self, query: str, limit: int, toggles: Toggles = Toggles()) -> list[Found]:  # noqa: B008 - frozen
@@ -172,6 +176,7 @@ class Ranker:
             weights["defines"] = DEFINES_ALONE if alone else WEIGHTS["defines"]
         if toggles.graph:
             signals["history"] = self.history.files(words, corpus.row_of, self._changed)
+            signals["users"] = self._users_of_files.fit(words)
         cosines = np.zeros(len(self._alive), dtype=np.float32)
         if toggles.vector:
             if identifiers:

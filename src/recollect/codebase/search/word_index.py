@@ -70,6 +70,16 @@ class WordIndex:
             return Occurrences(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32))
         return Occurrences(np.concatenate([one.rows for one in found]), np.concatenate([one.counts for one in found]))
 
+    def only(self, kept: NDArray[np.bool_]) -> "WordIndex":
+        """Another one that has only these rows, one after the other."""
+        made, part = WordIndex(), _joined(self._parts)
+        made.lengths = self.lengths[kept]
+        here = kept[part.rows]
+        words = np.repeat(part.words, np.diff(part.starts))[here]
+        rows = (np.cumsum(kept) - 1).astype(np.uint32)[part.rows[here]]
+        made._parts = [_by_word(words, rows, part.counts[here])]
+        return made
+
     def copied(self) -> "WordIndex":
         """Another one to which rows can be added while this one is asked."""
         made = copy(self)

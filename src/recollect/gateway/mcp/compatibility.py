@@ -7,6 +7,7 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INTERNAL_ERROR,
+    INVALID_PARAMS,
     METHOD_NOT_FOUND,
     CallToolRequestParams,
     CallToolResult,
@@ -16,18 +17,17 @@ from mcp_types import (
     RequestParams,
 )
 from mcp_types import Tool as ListedTool
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from recollect.domain.errors import InvalidRequest, RecollectError, UnknownTool
 from recollect.gateway.mcp.errors import error_data, protocol_error
 from recollect.gateway.mcp.resources import RequestContext
+from recollect.toolkit.profiles import METHODS
 
 MOST_LISTED: Final = 200
 _LIST_ALIASES: Final = ("tools.get", "tools/get", "list_tools", "list-tools")
 _CALL_ALIASES: Final = "call_tool tool/call tools.call".split()  # noqa: SIM905 - methods, of which one is a tool's name
 _BATCH: Final = "batch/execute"
-BATCH: Final = _BATCH.replace("/", "_")
-"""The tool that a method of this name calls."""
 
 
 class ListParams(PaginatedRequestParams):
@@ -59,9 +59,16 @@ class BatchParams(RequestParams):
     max_parallel: int = 10
 
 
+class ToolParams(RequestParams):
+    """What any tool takes."""
+
+    model_config = ConfigDict(extra="allow")
+
+
 Listing = Callable[[RequestContext, ListParams], Awaitable[ListToolsResult]]
 Calling = Callable[[RequestContext, CallToolRequestParams], Awaitable[CallToolResult]]
-Batching = Callable[[RequestContext, Mapping[str, Any]], Awaitable[dict[str, Any]]]
+Asking = Callable[[RequestContext, str, Mapping[str, Any]], Awaitable[dict[str, Any]]]
+"""What a tool answers to these arguments."""
 
 
 def add_methods(
@@ -70,7 +77,7 @@ def add_methods(
     list_tools: Listing,
     call_tool: Calling,
     describe: Callable[[str], ListedTool],
-    batch: Batching,
+    ask: Asking,
 ) -> None:
     """Let a server answer them. They need nothing of a session, so both eras have them."""
 
@@ -85,12 +92,25 @@ def add_methods(
 
     async def execute(ctx: RequestContext, params: BatchParams) -> dict[str, Any]:
         try:
-            return await batch(ctx, params.model_dump(include={"operations", "mode", "max_parallel"}))
+            return await ask(ctx, _BATCH.replace("/", "_"), params.model_dump(exclude={"meta"}))
         except InvalidRequest as error:
             told: ErrorData = error_data(error, INTERNAL_ERROR)
             raise MCPError(INTERNAL_ERROR, "Batch execution failed", {"details": told.message}) from error
         except RecollectError as error:
             raise protocol_error(error) from error
+
+    def asking(tool: str) -> Callable[[RequestContext, ToolParams], Awaitable[dict[str, Any]]]:
+        async def answer(ctx: RequestContext, params: ToolParams) -> dict[str, Any]:
+            try:
+                return await ask(ctx, tool, params.model_dump(exclude={"meta"}))
+            except RecollectError as error:
+                code = INVALID_PARAMS if isinstance(error, InvalidRequest) else INTERNAL_ERROR
+                raise MCPError.from_error_data(error_data(error, code)) from error
+
+        return answer
+
+    async def shut_down(ctx: RequestContext, params: ToolParams) -> dict[str, Any]:
+        return {}  # that is done by whoever closes the connection
 
     for name in ("tools/list", *_LIST_ALIASES):
         server.add_request_handler(name, ListParams, list_tools)
@@ -98,7 +118,10 @@ def add_methods(
         server.add_request_handler(name, CallToolRequestParams, call_tool)
     server.add_request_handler("tools/describe", DescribeParams, describe_one)
     server.add_request_handler("tools/describe_batch", DescribeBatchParams, describe_many)
+    for method, tool in METHODS.items():
+        server.add_request_handler(method, ToolParams, asking(tool))
     server.add_request_handler(_BATCH, BatchParams, execute)
+    server.add_request_handler("shutdown", ToolParams, shut_down)
 
 
 def in_brief(tool: ListedTool) -> ListedTool:

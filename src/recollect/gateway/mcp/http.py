@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import RequestBodyLimitMiddleware, TransportSecuritySettings
 from starlette.types import Receive, Scope, Send
 
+from recollect.gateway.callers import caller_of
 from recollect.gateway.mcp.server import ToolServer
 
 
@@ -31,9 +34,14 @@ def serve_http(
 
 
 class _Entrance(RequestBodyLimitMiddleware):
-    """The SDK's body limit, behind headers as RFC 9110 wants them: httptools leaves white space at their ends."""
+    """The SDK's body limit, behind headers as RFC 9110 wants them: httptools leaves white space at their ends.
+
+    It also tells the SDK whose key it is: a session is for the key that it was begun with, whoever knows its id.
+    """
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
+            if (key_id := caller_of(scope).key_id) is not None:
+                scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=key_id, scopes=[]))
         await super().__call__(scope, receive, send)

@@ -34,7 +34,7 @@ from recollect.domain.errors import InvalidRequest, RecollectError
 from recollect.gateway.callers import caller_of
 from recollect.gateway.circumstances import address_of, sane_traceparent, traceparent_of
 from recollect.gateway.edge import request_id_of
-from recollect.gateway.mcp.compatibility import BATCH, ListParams, add_methods, in_brief
+from recollect.gateway.mcp.compatibility import ListParams, add_methods, in_brief
 from recollect.gateway.mcp.errors import call_failure, protocol_error
 from recollect.gateway.mcp.paging import PAGE_SIZE, page_of
 from recollect.gateway.mcp.resources import ANNOUNCE_SECONDS, RequestContext, ResourceDoor
@@ -91,14 +91,15 @@ class _Door:
     def describe(self, name: str) -> ListedTool:
         return _listed(self.offering().dispatcher.registry.get(name))
 
-    async def batch(self, ctx: RequestContext, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        answer = await self.offering().dispatcher.call(BATCH, arguments, self.context(ctx))
+    async def ask(self, ctx: RequestContext, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        answer = await self.offering().dispatcher.call(tool, arguments, self.context(ctx))
         return answer.model_dump(mode="json")
 
     async def call_tool(self, ctx: RequestContext, params: CallToolRequestParams) -> CallToolResult:
         try:
             context = self.context(ctx)
-            return _answer(await self.offering().dispatcher.call(params.name, params.arguments or {}, context))
+            result = await self.offering().dispatcher.call(params.name, params.arguments or {}, context)
+            return _answer(result, is_modern=ctx.protocol_version in MODERN_PROTOCOL_VERSIONS)
         except RecollectError as error:
             return call_failure(error)
 
@@ -167,9 +168,7 @@ class ToolServer(Server[dict[str, Any]]):
             on_unsubscribe_resource=resources.unsubscribe,
             on_subscriptions_listen=resources.listen,
         )
-        add_methods(
-            self, list_tools=door.list_tools, call_tool=door.call_tool, describe=door.describe, batch=door.batch
-        )
+        add_methods(self, list_tools=door.list_tools, call_tool=door.call_tool, describe=door.describe, ask=door.ask)
         self.add_notification_handler("notifications/initialized", NotificationParams, self._remember_connection)
 
     def create_initialization_options(
@@ -244,15 +243,18 @@ def _listed(tool: "Tool") -> ListedTool:
             read_only_hint=tool.read_only,
             destructive_hint=tool.destructive,
             idempotent_hint=tool.idempotent,
-            open_world_hint=False,
+            open_world_hint=tool.open_world,
         ),
     )
 
 
-def _answer(result: BaseModel) -> CallToolResult:
+def _answer(result: BaseModel, *, is_modern: bool) -> CallToolResult:
     """The result as data for programs, and the same as text for models."""
     if isinstance(result, ForeignAnswer):
-        return CallToolResult.model_validate(result.model_dump(by_alias=True))
+        answer = CallToolResult.model_validate(result.model_dump(by_alias=True))
+        if not is_modern and not isinstance(answer.structured_content, dict):
+            answer.structured_content = None  # before 2026 it is an object or nothing; the content tells the same
+        return answer
     structured = result.model_dump(mode="json")
     try:
         text = to_json(structured).decode()

@@ -1,4 +1,4 @@
-"""MCP over stdin and stdout: one process, one client, one message a line.
+"""MCP over stdin and stdout: one process, one client, one message a line, or each behind headers.
 
 The SDK's own transport drops a line that is no message without a word, keeps a line of any length, and dies of text
 that is not Unicode; this one answers each of them with an error and goes on.
@@ -33,6 +33,7 @@ from pydantic_core import PydanticSerializationError
 
 from recollect.domain.errors import InvalidRequest, RecollectError, TooLarge
 from recollect.gateway.mcp.errors import error_data
+from recollect.gateway.mcp.framing import BadHeaders, MessageReader, TooLong, with_headers
 from recollect.gateway.mcp.server import ToolServer
 
 _READ_BYTES: Final = 64 * 1024
@@ -41,8 +42,7 @@ _FLUSH_SECONDS: Final = 1.0
 # How long what was asked before the end of the input may still take: whoever pipes in a few requests wants them
 # answered. Clients that close the pipe to end us wait two seconds before they use force.
 _FINISH_SECONDS: Final = 1.5
-# Both SDKs put a request's id behind the version or at the very end, so that the ends of a line suffice to answer it.
-_END_BYTES: Final = 512
+# Both SDKs put a request's id behind the version or at the very end, so that its ends suffice to answer it.
 _FIRST_ID: Final = re.compile(rb'\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(\d{1,18}|"[\w-]{1,100}")\s*,')
 _LAST_ID: Final = re.compile(rb'"id"\s*:\s*(\d{1,18}|"[\w-]{1,100}")\s*\}\s*$')
 
@@ -130,53 +130,46 @@ class _Incoming(_Stream):
         self._source = source
         self._outgoing = outgoing
         self._max_bytes = max_bytes
-        self._arrived = bytearray()
+        self._messages = MessageReader(self._read, max_bytes)
 
     async def receive(self) -> SessionMessage:
         while True:
             try:
-                if line := (await self._next_line()).strip():
-                    message = _parse(line)
-                    self._unanswered.asked(message)
-                    return SessionMessage(message)
+                if (found := await self._next()) is None:
+                    await self._unanswered.wait_for_none()
+                    raise anyio.EndOfStream
+                message = _parse(found)
+                self._unanswered.asked(message)
+                return SessionMessage(message)
             except _Refused as refused:
                 await self._outgoing.send(refused.answer)
 
-    async def _next_line(self) -> bytes:
-        head = b""
-        searched = 0
-        while (end := self._arrived.find(b"\n", searched)) < 0:
-            if len(self._arrived) > self._max_bytes:
-                head = head or bytes(self._arrived[:_END_BYTES])
-                del self._arrived[:-_END_BYTES]
-            searched = len(self._arrived)
-            self._arrived += await self._read()
-        line = bytes(self._arrived[:end])
-        del self._arrived[: end + 1]
-        if head or len(line) > self._max_bytes:
+    async def _next(self) -> bytes | None:
+        """The next message; `_Refused` for one that is none."""
+        try:
+            return await self._messages.next()
+        except TooLong as message:
             raise _Refused(
-                _id_at_the_ends(head or line, line),
+                _id_at_the_ends(message.head, message.tail),
                 INVALID_REQUEST,
                 TooLarge(
                     f"the message is larger than {self._max_bytes} bytes",
                     hint="send it in smaller parts",
                     details={"limit_bytes": self._max_bytes},
                 ),
-            )
-        return line
+            ) from None
+        except BadHeaders:
+            refusal = InvalidRequest("the headers tell no length", hint="send Content-Length, or one message a line")
+            raise _Refused(None, PARSE_ERROR, refusal) from None
+        finally:
+            self._outgoing.has_headers = self._messages.has_headers
 
     async def _read(self) -> bytes:
         await _ready(anyio.wait_readable, self._source)
         try:
-            arrived = os.read(self._source, _READ_BYTES)
+            return os.read(self._source, _READ_BYTES)
         except ConnectionResetError:
-            arrived = b""
-        if arrived:
-            return arrived
-        if self._arrived:
-            return b"\n"  # the end of the input also ends a line
-        await self._unanswered.wait_for_none()
-        raise anyio.EndOfStream
+            return b""
 
     def __aiter__(self) -> Self:
         return self
@@ -219,7 +212,7 @@ def _id_of(message: Any) -> RequestId | None:
 
 
 def _id_at_the_ends(head: bytes, tail: bytes) -> RequestId | None:
-    found = _FIRST_ID.match(head[:_END_BYTES]) or _LAST_ID.search(tail[-_END_BYTES:])
+    found = _FIRST_ID.match(head) or _LAST_ID.search(tail)
     return json.loads(found[1]) if found else None
 
 
@@ -230,6 +223,8 @@ class _Outgoing(_Stream):
         self._sink = sink
         self._unanswered = unanswered
         self._serving = serving
+        self.has_headers = False
+        """Whether the client put headers before its last message, and so wants them."""
         self._queue, self._unwritten = anyio.create_memory_object_stream[SessionMessage]()
         self._waiting = 0
         """How many messages were sent and are not written as a whole: no other may be written before them."""
@@ -238,9 +233,9 @@ class _Outgoing(_Stream):
 
     async def send(self, item: SessionMessage, /) -> None:
         if not self._waiting:
-            line = _line(item.message)
-            if len(line) <= select.PIPE_BUF and self._poll.poll(0):
-                await self._put(line, item)
+            text = self._text(item.message)
+            if len(text) <= select.PIPE_BUF and self._poll.poll(0):
+                await self._put(text, item)
                 return
         self._waiting += 1
         try:
@@ -256,11 +251,14 @@ class _Outgoing(_Stream):
         """Write what had to wait, until nothing more is sent or nobody reads it."""
         async with self._unwritten:
             async for message in self._unwritten:
-                await self._put(_line(message.message), message)
+                await self._put(self._text(message.message), message)
                 self._waiting -= 1
 
-    async def _put(self, line: bytes, message: SessionMessage) -> None:
-        rest = memoryview(line)
+    def _text(self, message: JSONRPCMessage) -> bytes:
+        return with_headers(_json(message)) if self.has_headers else _json(message) + b"\n"
+
+    async def _put(self, text: bytes, message: SessionMessage) -> None:
+        rest = memoryview(text)
         try:
             while rest:
                 if not self._poll.poll(0):  # asking first saves most of the cost of waiting, which is rarely needed
@@ -273,12 +271,12 @@ class _Outgoing(_Stream):
         self._unanswered.answered(message.message)
 
 
-def _line(message: JSONRPCMessage) -> bytes:
+def _json(message: JSONRPCMessage) -> bytes:
     try:
-        return message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
+        return message.model_dump_json(by_alias=True, exclude_unset=True).encode()
     except PydanticSerializationError:  # text that is not Unicode, as in the name of a strange file
         data = message.model_dump(by_alias=True, exclude_unset=True)
-        return json.dumps(data, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+        return json.dumps(data, ensure_ascii=False).encode("utf-8", "replace")
 
 
 async def _ready(wait: Callable[[int], Awaitable[None]], descriptor: int) -> None:

@@ -2,13 +2,14 @@
 
 from starlette.responses import Response
 
-from recollect.domain.errors import Forbidden, InvalidRequest, TooLarge
+from recollect.domain.errors import InvalidRequest, TooLarge
 from recollect.domain.secrets import redacted
 from recollect.gateway.mira.doors import Asked
 from recollect.gateway.mira.envelope import success
 from recollect.gateway.mira.event_wire import ANNOUNCED, MOST_ANNOUNCED_BYTES, write
 from recollect.toolkit.border import refuse_unstorable
 from recollect.toolkit.call_events import CallEvents
+from recollect.toolkit.security import closed
 
 # Who may not begin a session has nothing to tell others in theirs.
 FAMILY = "sessions"
@@ -23,7 +24,8 @@ class Broadcast:
     async def __call__(self, asked: Asked) -> Response:
         caller, payload = asked.context.caller, asked.body
         if not caller.may_call(FAMILY, read_only=False):
-            raise Forbidden(f"the key {caller.name!r} does not open broadcasts", hint=f"it needs the scope {FAMILY}")
+            context = asked.context
+            raise closed(caller, FAMILY, read_only=False, what="broadcasts", surface=context.surface, **context.who)
         refuse_unstorable(payload)
         if payload.get("type") not in ANNOUNCED:
             raise InvalidRequest("this type of event cannot be broadcast", hint=f"these can: {', '.join(ANNOUNCED)}")

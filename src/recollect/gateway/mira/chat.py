@@ -23,6 +23,7 @@ from recollect.inference.forwarding import Forwarder, UnusableForwarder
 from recollect.toolkit.call_events import CallEvents
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.dispatcher import Dispatcher
+from recollect.toolkit.security import closed
 
 logger = logging.getLogger("recollect.mira")
 
@@ -114,7 +115,9 @@ class Chat:
         """Who may not read memories cannot chat, and so has no reason to let the language model speak."""
         family = self._parts.dispatcher.registry.get(self._parts.list_tool).family
         if not context.caller.may_call(family, read_only=True):
-            raise Forbidden(f"the key {context.caller.name!r} does not open the chat", hint=f"it needs {family}:read")
+            raise closed(
+                context.caller, family, read_only=True, what="the chat", surface=context.surface, **context.who
+            )
 
     async def _message(
         self, request: wire.StreamRequest, asked: Asked, history: list[wire.ChatMessage] | None

@@ -8,8 +8,9 @@ import anyio
 from starlette.types import Receive
 
 from recollect.domain.callers import Caller, Doorkeeper
-from recollect.domain.errors import InvalidRequest, RecollectError
+from recollect.domain.errors import InvalidRequest, RateLimited, RecollectError
 from recollect.gateway.bucket import Bucket
+from recollect.gateway.callers import Visit
 from recollect.gateway.mira import event_wire as wire
 from recollect.gateway.mira.replaying import Past, Replay, Replayed
 from recollect.gateway.sockets import POLICY, Socket
@@ -40,6 +41,7 @@ class EventConnection(Socket):
         events: CallEvents,
         past: Past,
         doorkeeper: Doorkeeper,
+        visit: Visit,
         caller: Caller,
         session_id: str,
         limits: EventLimits,
@@ -53,6 +55,7 @@ class EventConnection(Socket):
         )
         self._events = events
         self._doorkeeper = doorkeeper
+        self._visit = visit
         self._caller = caller
         self._session_id = session_id
         self._limits = limits
@@ -102,10 +105,10 @@ class EventConnection(Socket):
     def closed(self) -> None:
         self._leave()
 
+    def is_welcome(self) -> bool:
+        return self._doorkeeper.is_welcome(self._caller)
+
     def tend(self) -> None:
-        if not self._doorkeeper.is_welcome(self._caller):
-            self.end(POLICY, "the key is not valid any more")
-            return
         counts = (self._memories_added, self._tools_called)
         if counts != self._told:
             self._told = counts
@@ -173,10 +176,19 @@ class EventConnection(Socket):
                 self._send({"type": "pong"})
             case wire.Pong():
                 pass
-            case wire.Sync():
-                await self._resume(command.last_event_id)
-            case wire.Cancel():
-                self._cancel(command.call_id)
+            case wire.Sync() | wire.Cancel():
+                await self._do(command)
+
+    async def _do(self, command: wire.Sync | wire.Cancel) -> None:
+        try:
+            self._visit.count(self._caller)
+        except RateLimited as error:
+            self._send(wire.error(error.message))
+            return
+        if isinstance(command, wire.Sync):
+            await self._resume(command.last_event_id)
+        else:
+            self._cancel(command.call_id)
 
     def _cancel(self, call_id: str | None) -> None:
         """Stop one call that this client may see, or all calls and chats of its session. Their results tell it."""

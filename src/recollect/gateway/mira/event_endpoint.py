@@ -7,7 +7,7 @@ from starlette.types import Receive, Scope, Send
 
 from recollect.domain.callers import Doorkeeper
 from recollect.domain.errors import Busy, InvalidRequest, RecollectError
-from recollect.gateway.callers import caller_of
+from recollect.gateway.callers import caller_of, visit_of
 from recollect.gateway.mira.clients import client_named, default_client
 from recollect.gateway.mira.event_connection import EventConnection, EventLimits
 from recollect.gateway.mira.event_wire import Sync
@@ -46,8 +46,10 @@ class EventStream:
             self.connections -= 1
 
     def _connection(self, scope: Scope, session_id: str, sync: Sync | None) -> EventConnection:
-        caller = caller_of(scope)
-        return EventConnection(self._events, self._past, self._doorkeeper, caller, session_id, self._limits, sync)
+        caller, visit = caller_of(scope), visit_of(scope, self._doorkeeper)
+        return EventConnection(
+            self._events, self._past, self._doorkeeper, visit, caller, session_id, self._limits, sync
+        )
 
     def _wishes(self, scope: Scope) -> tuple[str, Sync | None]:
         """Whose session it is, and from where on it wants to be told."""

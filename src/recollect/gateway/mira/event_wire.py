@@ -73,17 +73,17 @@ def write(event: Mapping[str, Any]) -> bytes:
     return to_json(event)
 
 
-def tool_start(event: CallEvent, call_id: str | None = None) -> Json:
+def tool_start(event: CallEvent, *, again: bool = False) -> Json:
     return {
         "type": "tool_start",
         "event_id": event.started_id,
         "tool_name": event.tool,
         "arguments": event.arguments,
-        **_call_id(event, call_id),
+        **_call_id(event, again),
     }
 
 
-def tool_result(event: CallEvent, call_id: str | None = None) -> Json:
+def tool_result(event: CallEvent, *, again: bool = False) -> Json:
     return {
         "type": "tool_result",
         "event_id": event.ended_id,
@@ -91,7 +91,7 @@ def tool_result(event: CallEvent, call_id: str | None = None) -> Json:
         "result": event.result,
         "success": event.success,
         "duration_ms": event.milliseconds,
-        **_call_id(event, call_id),
+        **_call_id(event, again),
     }
 
 
@@ -122,6 +122,6 @@ def error(message: str) -> Json:
     return {"type": "error", "message": message, "recoverable": True}
 
 
-def _call_id(event: CallEvent, call_id: str | None) -> Json:
-    """Its own id; told again, that of the replay, with its own beside it."""
-    return {"call_id": event.call_id} if call_id is None else {"call_id": call_id, "replay_of": event.call_id}
+def _call_id(event: CallEvent, again: bool) -> Json:
+    """Its own id; told again, it is beside that of the replay, which is not known yet."""
+    return {"call_id": "", "replay_of": event.call_id} if again else {"call_id": event.call_id}

@@ -55,6 +55,9 @@ class Replay:
         self._past = past
         self._caller = caller
         self._client = client
+        self._numbered = 0
+        self._halves: dict[str, str] = {}
+        """Under which number each call was told of which only the beginning was."""
 
     async def __call__(self, after: EventId | None, until: EventId) -> Replayed:
         """The events after this one (or the last ones) up to another."""
@@ -65,36 +68,48 @@ class Replay:
         if from_history:
             begin = None if after is None else moment_of(after)
             calls = await self._past(self._caller, self._client, begin, moment_of(complete_after), most)
-            for number, call in enumerate(calls, start=1):
-                events += _told(_event(call), f"replay-{number}", after or 0, until)
+            for call in calls:
+                events += _told(_event(call), after or 0, until, again=True)
             if after is not None and len(calls) >= most:  # there may be more of them before what is kept in mind
-                return Replayed(sorted(events, key=_id), complete=False, from_history=True)
-        events += self._kept(after or 0, until, number=len(events))
+                return Replayed(self._with_numbers(sorted(events, key=_id)), complete=False, from_history=True)
+        events += self._kept(after or 0, until)
         events.sort(key=_id)
         chosen = events[-2 * most :] if after is None else events[: 2 * most]
-        return Replayed(chosen, after is None or len(chosen) == len(events), from_history)
+        return Replayed(self._with_numbers(chosen), after is None or len(chosen) == len(events), from_history)
 
-    def _kept(self, after: EventId, until: EventId, number: int) -> list[Json]:
+    def _with_numbers(self, events: list[Json]) -> list[Json]:
+        """The calls among them numbered on: no two that one client is told again share a number."""
+        for event in events:
+            if (own := event.get("replay_of")) is None:
+                continue
+            if event["type"] == "tool_start" or own not in self._halves:
+                self._numbered += 1
+                self._halves[own] = f"replay-{self._numbered}"
+            event["call_id"] = self._halves[own]
+            if event["type"] == "tool_result":
+                del self._halves[own]
+        return events
+
+    def _kept(self, after: EventId, until: EventId) -> list[Json]:
         told: list[Json] = []
         for happening in [*self._events.kept(), *self._events.running()]:
             if not may_see(self._caller, happening):
                 continue
             if isinstance(happening, CallEvent):
-                number += 1
                 ended = happening.ended_id is not None and happening.ended_id <= until
                 # Of one that goes on, the end comes under its own id.
-                told += _told(happening, f"replay-{number}" if ended else None, after, until)
+                told += _told(happening, after, until, again=ended)
             elif after < happening.id <= until:
                 told.append(announcement(happening) if isinstance(happening, Announcement) else file_change(happening))
         return told
 
 
-def _told(event: CallEvent, call_id: str | None, after: EventId, until: EventId) -> list[Json]:
+def _told(event: CallEvent, after: EventId, until: EventId, *, again: bool) -> list[Json]:
     told: list[Json] = []
     if after < event.started_id <= until:
-        told.append(tool_start(event, call_id))
+        told.append(tool_start(event, again=again))
     if event.ended_id is not None and after < event.ended_id <= until:
-        told.append(tool_result(event, call_id))
+        told.append(tool_result(event, again=again))
     return told
 
 

@@ -1,7 +1,7 @@
 """The routes of Mira's web, and what lives as long as they do."""
 
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -12,9 +12,10 @@ from recollect.chatting.keeping import Keeper
 from recollect.gateway.mira.broadcasting import Broadcast
 from recollect.gateway.mira.calling import ToolAnswer
 from recollect.gateway.mira.chat import Chat, ChatParts
-from recollect.gateway.mira.doors import Answering, Door, Nowhere
+from recollect.gateway.mira.doors import SURFACE, Answering, Door, Nowhere
 from recollect.gateway.mira.endpoints import ENDPOINTS
 from recollect.gateway.mira.event_endpoint import PATH, EventStream
+from recollect.gateway.noting import Noted
 
 # How long a server that stops waits for exchanges to be written.
 FINISH_SECONDS: Final = 10.0
@@ -30,14 +31,17 @@ class MiraRoutes:
         for endpoint in ENDPOINTS:
             doors[endpoint.path][endpoint.method] = ToolAnswer(chat.dispatcher, endpoint)
         talks = Chat(chat)
-        doors["/api/broadcast"]["POST"] = Broadcast(chat.events)
-        doors["/api/chat"]["POST"] = talks.answer
-        doors["/api/chat/stream"]["POST"] = talks.stream
-        doors["/api/chat/history"]["GET"] = talks.history
-        doors["/api/chat/test"] |= {"GET": talks.test, "POST": talks.test}
+        talking: Mapping[str, Mapping[str, Answering]] = {
+            "/api/broadcast": {"POST": Broadcast(chat.events)},
+            "/api/chat": {"POST": talks.answer},
+            "/api/chat/stream": {"POST": talks.stream},
+            "/api/chat/history": {"GET": talks.history},
+            "/api/chat/test": {"GET": talks.test, "POST": talks.test},
+        }
         self.routes: Sequence[BaseRoute] = [
             WebSocketRoute(PATH, events),
             *(Route(path, Door(answers)) for path, answers in doors.items()),
+            *(Route(path, Noted(Door(answers), SURFACE)) for path, answers in talking.items()),
             Route("/api", Nowhere()),
             Route("/api/{path:path}", Nowhere()),
         ]

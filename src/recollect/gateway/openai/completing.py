@@ -50,11 +50,16 @@ class Completions:
             said = await self._out_of_memory(conversation, context)
             yield AnswerFromMemory(conversation, said, model)
             return
+        self._recall.refuse_closed(context)
         remembered = await self._remembered(conversation, context)
         keeps = self._keeps(conversation, context)
         session = conversation.session or (new_id("ses") if keeps else None)
         recalled = Recalled(
-            memories=remembered.memories, session_id=session, remembers=keeps, degraded=remembered.degraded
+            memories=remembered.memories,
+            tokens=remembered.tokens,
+            session_id=session,
+            remembers=keeps,
+            degraded=remembered.degraded,
         )
         asked = self._forwarder.model if model in OWN_MODELS else model
         async with self._forwarder.open(conversation.passed_on(asked, remembered.text)) as forwarded:

@@ -1,7 +1,7 @@
 """One request of a client: answered in OpenAI's form, for as long as the client stays."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Final
 
 from starlette.datastructures import Headers
 from starlette.responses import Response
@@ -12,6 +12,8 @@ from recollect.gateway.http_errors import MalformedBody
 from recollect.gateway.openai.errors import WrongField, failure
 from recollect.gateway.requests import body_of, context_of, object_of, while_connected
 from recollect.toolkit.context import CallContext
+
+SURFACE: Final = "openai"
 
 Answering = Callable[[dict[str, Any], CallContext, Headers], Awaitable[Response]]
 
@@ -29,7 +31,7 @@ class Endpoint:
 
     async def _respond(self, body: bytes, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            context = context_of(scope, surface="openai")
+            context = context_of(scope, surface=SURFACE)
             response = await self._answer(_object_of(body), context, Headers(scope=scope))
         except RecollectError as error:
             response = failure(error)

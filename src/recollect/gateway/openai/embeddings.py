@@ -7,13 +7,13 @@ from typing import Any, cast
 from starlette.datastructures import Headers
 from starlette.responses import Response
 
-from recollect.domain.errors import Forbidden
 from recollect.gateway.openai.completing import OWN_MODELS
 from recollect.gateway.openai.errors import WrongField, unknown_model
 from recollect.gateway.openai.wire import EmbeddingEntry, Embeddings, EmbeddingsRequest, EmbeddingUsage, Json, read
 from recollect.inference.embedding import Embedder
 from recollect.inference.token_counting import count_tokens
 from recollect.toolkit.context import CallContext
+from recollect.toolkit.security import closed
 
 MAX_TEXTS = 2_048
 MAX_CHARACTERS = 100_000
@@ -30,7 +30,9 @@ class EmbeddingAnswers:
 
     async def __call__(self, body: Json, context: CallContext, headers: Headers) -> Response:
         if not context.caller.may_call(FAMILY, read_only=True):
-            raise Forbidden(f"the key {context.caller.name!r} does not open embeddings", hint=f"it needs {FAMILY}:read")
+            raise closed(
+                context.caller, FAMILY, read_only=True, what="embeddings", surface=context.surface, **context.who
+            )
         _refuse_tokens(body.get("input"))
         request = read(EmbeddingsRequest, body)
         texts = [request.input] if isinstance(request.input, str) else request.input

@@ -36,7 +36,7 @@ class Listener:
         first = True
         async for one, chunk in heard.chunks(self._forwarded):
             raw = one.raw
-            if first and chunk is not None and "error" not in chunk:
+            if first and chunk is not None and not chunk.get("error"):
                 first, chunk = False, {**chunk, "recollect": told(self.recalled)}
                 raw = event(chunk)
             yield Chunk(raw, chunk)

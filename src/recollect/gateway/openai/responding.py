@@ -48,8 +48,8 @@ async def _events(answer: Answer, making: ResponseInTheMaking, request_id: str) 
         yield event
     try:
         async for chunk in answer.chunks():
-            if chunk.data is not None and "error" in chunk.data:
-                yield making.fail(_failure_in(chunk.data["error"]))
+            if chunk.data is not None and (error := chunk.data.get("error")):
+                yield making.fail(_failure_in(error))
                 return
             for event in making.take(chunk.data) if chunk.data is not None else ():
                 yield event

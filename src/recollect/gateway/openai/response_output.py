@@ -3,13 +3,14 @@
 import json
 import time
 from collections.abc import Iterator
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import Any, Final, cast
 
 from recollect.domain.identifiers import new_id
 from recollect.gateway.openai.answers import told
 from recollect.gateway.openai.wire import Json, Recalled, ResponsesRequest, place_of
 
-_ECHOED = (
+_ECHOED: Final = (
     "temperature",
     "top_p",
     "metadata",
@@ -20,6 +21,26 @@ _ECHOED = (
     "text",
     "truncation",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A kind of what a message says."""
+
+    type: str
+    field: str
+    """Which of the part has the words."""
+    empty: Json
+    """What else a part has."""
+    beside: Json
+    """What else its events tell."""
+
+
+_TEXT: Final = _Part("output_text", "text", {"annotations": [], "logprobs": []}, {"logprobs": []})
+_REFUSAL: Final = _Part("refusal", "refusal", {}, {})
+# By the field of a chat completion that has it, and by its type.
+_PARTS: Final = {"content": _TEXT, "refusal": _REFUSAL}
+_KINDS: Final = {kind.type: kind for kind in _PARTS.values()}
 
 
 class ResponseInTheMaking:
@@ -90,16 +111,25 @@ class ResponseInTheMaking:
         return self._response
 
     def _take(self, delta: Json) -> Iterator[bytes]:
-        said: Any = delta.get("content")
-        if isinstance(said, str) and said:
-            if self._message is None:
-                yield from self._begin_message()
-            place = cast(int, self._message)
-            self._items[place]["content"][0]["text"] += said
-            yield self._event("response.output_text.delta", delta=said, logprobs=[], **self._where(place))
+        for field, kind in _PARTS.items():
+            said: Any = delta.get(field)
+            if isinstance(said, str) and said:
+                yield from self._say(kind, said)
         calls: list[Json] = delta.get("tool_calls") or []
         for order, call in enumerate(calls):
             yield from self._take_call(place_of(call, order), call)
+
+    def _say(self, kind: _Part, said: str) -> Iterator[bytes]:
+        if self._message is None:
+            yield from self._begin_message()
+        place = cast(int, self._message)
+        parts: list[Json] = self._items[place]["content"]
+        if not parts or parts[-1]["type"] != kind.type:
+            parts.append({"type": kind.type, kind.field: "", **kind.empty})
+            yield self._event("response.content_part.added", part=parts[-1], **self._where(place, len(parts) - 1))
+        parts[-1][kind.field] += said
+        where = self._where(place, len(parts) - 1)
+        yield self._event(f"response.{kind.type}.delta", delta=said, **kind.beside, **where)
 
     def _begin_message(self) -> Iterator[bytes]:
         place = self._message = len(self._items)
@@ -112,8 +142,6 @@ class ResponseInTheMaking:
         }
         self._items.append(item)
         yield self._event("response.output_item.added", output_index=place, item=item)
-        item["content"].append({"type": "output_text", "text": "", "annotations": [], "logprobs": []})
-        yield self._event("response.content_part.added", part=item["content"][0], **self._where(place))
 
     def _take_call(self, index: int, call: Json) -> Iterator[bytes]:
         function: Json = call.get("function") or {}
@@ -141,16 +169,18 @@ class ResponseInTheMaking:
         item = self._items[place]
         item["status"] = "completed"
         if item["type"] == "message":
-            part = item["content"][0]
-            yield self._event("response.output_text.done", text=part["text"], logprobs=[], **self._where(place))
-            yield self._event("response.content_part.done", part=part, **self._where(place))
+            for index, part in enumerate(item["content"]):
+                kind, where = _KINDS[part["type"]], self._where(place, index)
+                told = {kind.field: part[kind.field], **kind.beside}
+                yield self._event(f"response.{kind.type}.done", **told, **where)
+                yield self._event("response.content_part.done", part=part, **where)
         else:
             done = {"arguments": item["arguments"], "name": item["name"], "item_id": item["id"]}
             yield self._event("response.function_call_arguments.done", output_index=place, **done)
         yield self._event("response.output_item.done", output_index=place, item=item)
 
-    def _where(self, place: int) -> Json:
-        return {"item_id": self._items[place]["id"], "output_index": place, "content_index": 0}
+    def _where(self, place: int, index: int) -> Json:
+        return {"item_id": self._items[place]["id"], "output_index": place, "content_index": index}
 
     def _event(self, kind: str, **fields: Any) -> bytes:
         data = {"type": kind, "sequence_number": self._sequence, **fields}

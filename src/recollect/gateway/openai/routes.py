@@ -9,9 +9,10 @@ from starlette.routing import Route
 
 from recollect.chatting.keeping import Keeper
 from recollect.chatting.recalling import Recall
+from recollect.gateway.noting import Noted
 from recollect.gateway.openai.chat import Chat
 from recollect.gateway.openai.completing import Completions
-from recollect.gateway.openai.connection import Endpoint
+from recollect.gateway.openai.connection import SURFACE, Answering, Endpoint
 from recollect.gateway.openai.embeddings import EmbedderNow, EmbeddingAnswers
 from recollect.gateway.openai.from_memory import FromMemory
 from recollect.gateway.openai.model_list import Models
@@ -66,9 +67,9 @@ class OpenAIRoutes:
         )
         models = Models(completions, embedder)
         self.routes: Sequence[Route] = [
-            Route("/v1/chat/completions", Endpoint(Chat(completions)), methods=["POST"]),
-            Route("/v1/responses", Endpoint(Responses(completions)), methods=["POST"]),
-            Route("/v1/embeddings", Endpoint(EmbeddingAnswers(embedder)), methods=["POST"]),
+            Route("/v1/chat/completions", _noted(Chat(completions)), methods=["POST"]),
+            Route("/v1/responses", _noted(Responses(completions)), methods=["POST"]),
+            Route("/v1/embeddings", _noted(EmbeddingAnswers(embedder)), methods=["POST"]),
             Route("/v1/models", models.list, methods=["GET"]),
             Route("/v1/models/{id:path}", models.get, methods=["GET"]),
         ]
@@ -83,3 +84,7 @@ class OpenAIRoutes:
                 await self._keeper.finish()
             if self._forwarder is not None:
                 await self._forwarder.close()
+
+
+def _noted(answer: Answering) -> Noted:
+    return Noted(Endpoint(answer), SURFACE)

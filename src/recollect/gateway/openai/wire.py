@@ -58,6 +58,7 @@ class Recalled(BaseModel):
     """What this server did about the answer."""
 
     memories: list[RecalledMemory]
+    tokens: int = Field(default=0, description="About how many the model was given of them: a token is 4 bytes.")
     session_id: str | None = Field(description="The session under which the exchange is remembered.")
     remembers: bool = Field(description="Whether the exchange is remembered once it is complete.")
     degraded: str | None = Field(default=None, description="Why less was recalled than should have been.")
@@ -86,7 +87,7 @@ class EmbeddingsRequest(_Open):
 
     input: str | list[str] = Field(description="A text, or up to 2048. Lists of tokens are not taken.")
     model: Annotated[str, Field(max_length=500)]
-    encoding_format: Literal["float", "base64"] = "float"
+    encoding_format: Literal["float", "base64"] | None = Field(default=None, description="By default float.")
     dimensions: Annotated[int, Field(ge=1)] | None = Field(default=None, description="Only those that the model has.")
     user: str | None = None
 

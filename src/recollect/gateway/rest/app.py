@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from functools import lru_cache
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from fastapi import FastAPI
 from fastapi import Path as PathParameter
@@ -20,6 +20,7 @@ from recollect.domain.errors import InvalidRequest, NotFound, RecollectError
 from recollect.gateway.callers import caller_of
 from recollect.gateway.edge import request_id_of
 from recollect.gateway.http_errors import ErrorBody, error_response, unforeseen
+from recollect.gateway.noting import noted
 from recollect.gateway.rest.calls import ToolCalls
 from recollect.gateway.rest.events import JobEvents
 from recollect.gateway.rest.liveness import HEALTH_PATH, Liveness, LivenessDoor, StoreState
@@ -49,6 +50,7 @@ from recollect.toolkit.registry import Registry, Toolset
 from recollect.toolkit.resources import Resources
 from recollect.toolkit.services import Services
 
+SURFACE: Final = "rest"
 JobId = Annotated[str, PathParameter(description="The id that the call which started it returned.")]
 
 
@@ -174,7 +176,8 @@ def _add_jobs(app: FastAPI, services: Services, registry: Registry) -> None:
     )
     async def get_job(request: Request, job_id: JobId) -> AnyJob:
         """Look at a job: its state, its progress, and how it ended."""
-        return job_view(await visible_job(job_id, caller_of(request.scope), await jobs_with(job_id), registry))
+        with noted(request.scope, SURFACE):
+            return job_view(await visible_job(job_id, caller_of(request.scope), await jobs_with(job_id), registry))
 
     @app.get(
         "/v1/jobs/{job_id}/events",
@@ -192,8 +195,9 @@ def _add_jobs(app: FastAPI, services: Services, registry: Registry) -> None:
     )
     async def watch_job(request: Request, job_id: JobId) -> Response:
         """Watch a job until it has ended. To stop watching does not stop the job."""
-        jobs = await jobs_with(job_id)
-        await visible_job(job_id, caller_of(request.scope), jobs, registry)
+        with noted(request.scope, SURFACE):
+            jobs = await jobs_with(job_id)
+            await visible_job(job_id, caller_of(request.scope), jobs, registry)
         return JobEvents(jobs, job_id)
 
 

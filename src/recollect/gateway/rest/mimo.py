@@ -13,7 +13,6 @@ from recollect.gateway.requests import body_of, context_of, object_of, while_con
 from recollect.toolkit.dispatcher import Dispatcher
 
 ASK_PATH: Final = "/v1/mimo/ask"
-LATENCY_HEADER: Final = "X-Mimo-Latency-Ms"
 # The statuses of its failures, beside those with which the edge refuses a request before it comes here.
 FAILURES: Final = {
     400: "The body is no JSON object, its fields do not fit, or what they name does not exist; nothing was asked.",
@@ -55,8 +54,7 @@ class MimoAsk:
             status = 200
         if answer is not None:
             text = answer.model_dump_json(by_alias=True, exclude_none=status != 200)
-            headers = {LATENCY_HEADER: f"{_milliseconds_since(started):.2f}"}
-            await Response(text, status, headers, "application/json")(scope, receive, send)
+            await Response(text, status, media_type="application/json")(scope, receive, send)
 
 
 def _failure(error: RecollectError, milliseconds: float) -> tuple[int, MimoFailure]:

@@ -6,14 +6,17 @@ from typing import Any, Final, cast
 from uuid import uuid4
 
 from pydantic import BaseModel, Field
+from pydantic_core import to_jsonable_python
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from recollect.domain.errors import ErrorCode, InvalidRequest, RecollectError
+from recollect.domain.errors import ErrorCode, Forbidden, InvalidRequest, RecollectError
+from recollect.gateway.admission import SANDBOX_HEADER
 from recollect.gateway.requests import body_of, context_of, object_of, while_connected
-from recollect.gateway.rest.mimo import LATENCY_HEADER
+from recollect.toolkit.declaration import Framed
 from recollect.toolkit.dispatcher import Dispatcher
+from recollect.toolkit.profiles import NOT_IN_SANDBOX
 
 MIMO_PREFIX: Final = "/v1/mimo/"
 TOOL_PATH: Final = "/v1/mimo/tool"
@@ -26,7 +29,6 @@ ENDPOINTS: Final = (
     "POST /v1/chat/completions",
     "GET /v1/models",
 )
-SANDBOX_HEADER: Final = "x-mimo-sandbox"
 # A job that takes longer is handed back.
 _PATIENCE_SECONDS: Final = 30.0
 
@@ -94,8 +96,11 @@ class MimoToolCalls:
         if body is None:
             return
         call_id, tool, data = str(uuid4()), "", None
+        is_sandboxed = SANDBOX_HEADER in Headers(scope=scope)
         try:
             tool, arguments = _asked(body)
+            if is_sandboxed and tool in NOT_IN_SANDBOX:
+                raise Forbidden(f"{tool} is not called from the sandbox")
             context = context_of(scope, surface="rest", patience=_PATIENCE_SECONDS)
             answer = await while_connected(receive, self._dispatcher.call(tool, arguments, context))
             if answer is None:
@@ -103,7 +108,7 @@ class MimoToolCalls:
             data = self._data(tool, answer)
         except RecollectError as error:
             took = _milliseconds_since(started)
-            status, told = _failure(error, tool, call_id, took, is_sandboxed=SANDBOX_HEADER in Headers(scope=scope))
+            status, told = _failure(error, tool, call_id, took, is_sandboxed=is_sandboxed)
             text = told.model_dump_json(exclude_none=True)
         else:
             took = _milliseconds_since(started)
@@ -111,9 +116,11 @@ class MimoToolCalls:
                 200,
                 MimoToolAnswer(tool_call_id=call_id, status="success", data=data, latency_ms=took).model_dump_json(),
             )
-        await Response(text, status, {LATENCY_HEADER: f"{took:.2f}"}, "application/json")(scope, receive, send)
+        await Response(text, status, media_type="application/json")(scope, receive, send)
 
     def _data(self, tool: str, answer: BaseModel) -> Any:
+        if isinstance(answer, Framed):
+            return to_jsonable_python(answer.bare())
         data = answer.model_dump(mode="json", by_alias=True)
         return data[self._lists[tool]] if tool in self._lists else data
 

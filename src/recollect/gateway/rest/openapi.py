@@ -6,12 +6,13 @@ from typing import Any, Literal, cast
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
+from recollect.gateway.edge import LATENCY_HEADER
 from recollect.gateway.http_errors import ErrorBody, meanings
 from recollect.gateway.requests import CLIENT_HEADER, LABEL_PATTERN
 from recollect.gateway.rest.calls import MAX_WAIT_SECONDS
 from recollect.gateway.rest.events import JobEvents
 from recollect.gateway.rest.liveness import HEALTH_PATH, Liveness
-from recollect.gateway.rest.mimo import ASK_PATH, FAILURES, LATENCY_HEADER, MimoFailure
+from recollect.gateway.rest.mimo import ASK_PATH, FAILURES, MimoFailure
 from recollect.gateway.rest.mimo_tools import TOOL_PATH, MimoToolAnswer, MimoToolCall, MimoToolFailure
 from recollect.toolkit.declaration import Tool
 from recollect.toolkit.foreign import ForeignTool

@@ -7,8 +7,9 @@ from starlette.types import Message, Receive
 
 from recollect.domain.breakage import place_of
 from recollect.domain.callers import Doorkeeper
-from recollect.domain.errors import RecollectError, Unauthenticated
+from recollect.domain.errors import RateLimited, RecollectError, Unauthenticated
 from recollect.gateway.bucket import Bucket
+from recollect.gateway.callers import Visit
 from recollect.gateway.sockets import GOING_AWAY, POLICY, Socket
 from recollect.gateway.synapse.channel import Channel, Shared, agent_of
 from recollect.gateway.synapse.credentials import key_of
@@ -23,7 +24,7 @@ from recollect.gateway.synapse.frames import (
     Malformed,
     without_payload,
 )
-from recollect.gateway.synapse.messages import Refused
+from recollect.gateway.synapse.messages import WORK, Refused
 
 logger = logging.getLogger("recollect.synapse")
 
@@ -32,7 +33,13 @@ class Connection(Socket):
     """Lives for as long as its socket; all that was asked over it ends with it."""
 
     def __init__(
-        self, shared: Shared, doorkeeper: Doorkeeper, codec: Codec, key: str | None, address: str | None
+        self,
+        shared: Shared,
+        doorkeeper: Doorkeeper,
+        visit: Visit,
+        codec: Codec,
+        key: str | None,
+        address: str | None,
     ) -> None:
         limits = shared.limits
         super().__init__(
@@ -45,12 +52,13 @@ class Connection(Socket):
         self._shared = shared
         self._limits = limits
         self._doorkeeper = doorkeeper
+        self._visit = visit
         self._codec = codec
         self._key = key
         self._channels: dict[str, Channel] = {}
         self._bucket = Bucket(limits.messages_per_second, anyio.current_time)
         self._began_at = self._heard_at = anyio.current_time()
-        self._has_joined = False
+        self.has_joined = False
         self._dropped = self._malformed = self._wrong_keys = self._over_limit = 0
 
     def closed(self) -> None:
@@ -61,6 +69,10 @@ class Connection(Socket):
         """Put it into the outbox. A client who does not read loses thoughts first, then its connection."""
         self._dropped += self.put(self._codec.write(frame), droppable=droppable)
 
+    def make_room(self) -> None:
+        """End, because somebody else wants the place."""
+        self.end(GOING_AWAY, "nothing was joined, and others wait for the place")
+
     def take_dropped(self) -> int:
         dropped, self._dropped = self._dropped, 0
         return dropped
@@ -69,12 +81,14 @@ class Connection(Socket):
 
     def tend(self) -> None:
         now = anyio.current_time()
-        quiet_since = self._heard_at if self._has_joined else self._began_at
+        quiet_since = self._heard_at if self.has_joined else self._began_at
         if now - quiet_since > self._limits.idle_seconds:
-            self.end(GOING_AWAY, "nothing was heard" if self._has_joined else "nothing was joined")
+            self.end(GOING_AWAY, "nothing was heard" if self.has_joined else "nothing was joined")
         for channel in self._channels.values():
-            self._refuse_revoked(channel)
             channel.tend()
+
+    def is_welcome(self) -> bool:
+        return all(self._doorkeeper.is_welcome(channel.caller) for channel in self._channels.values())
 
     async def read(self, receive: Receive) -> None:
         while (message := await receive())["type"] == "websocket.receive":
@@ -138,9 +152,13 @@ class Connection(Socket):
 
     def _handle(self, frame: Frame, channel: Channel) -> None:
         try:
+            if frame.event in WORK:
+                self._visit.count(channel.caller)
             self.send(frame.reply("ok", channel.handle(frame.event, frame.payload)))
         except Refused as refusal:
             self.send(frame.reply("error", refusal.response))
+        except RateLimited as error:
+            self.send(frame.reply("error", {"reason": error.code, "message": error.message, **error.details}))
         except Exception as error:  # a bug: the client is told, and joins again
             logger.error("a channel broke", extra=place_of(error))
             self._close(channel)
@@ -157,7 +175,7 @@ class Connection(Socket):
                 raise Refused("unmatched topic", "topics are cortex:AGENT")
             if len(self._channels) >= self._limits.topics_per_connection:
                 raise Refused("too many topics")
-            caller = await self._doorkeeper.admit(key)
+            caller = await self._visit.show(key)
         except Refused as refusal:
             self.send(frame.reply("error", refusal.response))
         except Unauthenticated:
@@ -168,7 +186,7 @@ class Connection(Socket):
         except RecollectError as error:
             self.send(frame.reply("error", {"reason": error.code, "message": error.message}))
         else:
-            self._has_joined = True
+            self.has_joined = True
             channel = Channel(self._shared, self, frame, agent, caller)
             self._channels[frame.topic] = channel
             self.send(frame.reply("ok", {"agent_id": agent}))

@@ -8,6 +8,7 @@ from starlette.types import Receive, Scope, Send
 from recollect.domain.callers import Doorkeeper
 from recollect.domain.clock import Clock, system_clock
 from recollect.domain.errors import Busy, InvalidRequest
+from recollect.gateway.callers import visit_of
 from recollect.gateway.circumstances import address_of
 from recollect.gateway.sockets import refuse
 from recollect.gateway.synapse.channel import Shared
@@ -35,6 +36,7 @@ class Synapse:
         clock: Clock = system_clock,
     ) -> None:
         self.connections = 0
+        self._connected: dict[Connection, None] = {}
         self._doorkeeper = doorkeeper
         self._shared = Shared(
             dispatcher=dispatcher,
@@ -51,7 +53,7 @@ class Synapse:
             return await refuse(
                 InvalidRequest("this version of the protocol is not spoken", hint="use 2.0.0"), scope, send
             )
-        if self.connections >= self._shared.limits.connections:
+        if self.connections >= self._shared.limits.connections and not self._made_room():
             return await refuse(Busy("too many connections are open", hint="connect again in a moment"), scope, send)
         self.connections += 1
         try:
@@ -59,9 +61,26 @@ class Synapse:
                 offered = SUBPROTOCOL in (scope.get("subprotocols") or ())
                 await send({"type": "websocket.accept", "subprotocol": SUBPROTOCOL if offered else None})
                 connection = Connection(
-                    self._shared, self._doorkeeper, codec, key_of_connection(scope), address_of(scope)
+                    self._shared,
+                    self._doorkeeper,
+                    visit_of(scope, self._doorkeeper),
+                    codec,
+                    key_of_connection(scope),
+                    address_of(scope),
                 )
-                await connection.serve(receive, send)
+                self._connected[connection] = None
+                try:
+                    await connection.serve(receive, send)
+                finally:
+                    del self._connected[connection]
         finally:
             self.connections -= 1
         return None
+
+    def _made_room(self) -> bool:
+        """Let go of who has been connected for longest without joining anything: strangers must not take all places."""
+        for connection in self._connected:
+            if not (connection.has_joined or connection.has_ended):
+                connection.make_room()
+                return True
+        return False

@@ -15,6 +15,8 @@ MAX_TIMEOUT_MS = 600_000
 OPTIONAL_EVENTS = frozenset({"thought", "progress", "presence_state", "presence_diff"})
 EVENTS = OPTIONAL_EVENTS | {"result", "interrupted", "error"}
 ALL_EVENTS = "*"
+# What makes work, and so counts as a request does.
+WORK = frozenset({"query", "call"})
 
 Ref = Annotated[StrictStr, Field(min_length=1, max_length=255)] | StrictInt
 

@@ -31,6 +31,7 @@ _TEXTS = (
     "address",
     "surface",
     "tool",
+    "resource",
     "method",
     "path",
     "event",
@@ -48,13 +49,14 @@ def entry_of(record: logging.LogRecord) -> dict[str, Any] | None:
     told = vars(record)
     outcome = told.get("outcome")
     match record.name, record.msg:
-        case "recollect.calls", "call":
+        case "recollect.calls", "call" | "read":
             decision = "allowed" if outcome == "ok" else "refused" if outcome in REFUSALS else "failed"
-            kind = "call"
+            kind = str(record.msg)
         case "recollect.security", _ if "outcome" in told:  # the edge refused a request
             kind, decision = "refusal", "refused"
-        case "recollect.calls", "verdict":  # of permission rules, on what an agent wants to do
-            kind, decision = "verdict", str(told["decision"])
+        # Of permission rules, on what an agent wants to do; of requests that call no tool.
+        case "recollect.calls", "verdict" | "request":
+            kind, decision = str(record.msg), str(told["decision"])
         case "recollect.edge", "a request broke":
             kind, decision, outcome = "request", "failed", ErrorCode.INTERNAL
         case "recollect.security", _:

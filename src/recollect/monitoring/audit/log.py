@@ -10,6 +10,7 @@ from typing import Any
 from recollect.domain.identifiers import new_id
 from recollect.monitoring.audit.entry import CALLS, EDGE, SECURITY, entry_of, line_of
 from recollect.monitoring.audit.file import FILE_NAME, SharedLines
+from recollect.monitoring.audit.repeats import Repeats
 
 logger = logging.getLogger("recollect.audit")
 
@@ -30,6 +31,7 @@ class AuditLog(logging.Handler):
         self.enabled = enabled
         self.lines = SharedLines(home / FILE_NAME, max_bytes=max_bytes, keep_files=keep_files)
         self._waiting: deque[dict[str, Any]] = deque()
+        self._repeats = Repeats()
         self._given_up = 0
         self._changed = threading.Condition()
         self._urgent = self._ending = self._failing = False
@@ -52,6 +54,8 @@ class AuditLog(logging.Handler):
         if entry is None:
             return
         with self._changed:
+            if self._repeats.leaves_out(entry):
+                return
             if len(self._waiting) >= MOST_WAITING:
                 self._given_up += 1
                 return
@@ -67,6 +71,7 @@ class AuditLog(logging.Handler):
         """Write what is waiting now; for other threads than that of the event loop."""
         with self._writing:
             with self._changed:
+                self._waiting += self._repeats.summaries(now=self._ending)
                 entries, given_up, urgent = list(self._waiting), self._given_up, self._urgent
                 self._urgent = False
             if given_up:
@@ -87,6 +92,11 @@ class AuditLog(logging.Handler):
                 self._given_up -= given_up
                 for _ in range(len(entries) - bool(given_up)):
                     self._waiting.popleft()
+
+    @property
+    def is_written(self) -> bool:
+        """Whether what happens is written: not when nobody wants that, nor when it could not be the last time."""
+        return self.enabled and not self._failing
 
     def close(self) -> None:
         """Take nothing any more, and write everything that was taken."""

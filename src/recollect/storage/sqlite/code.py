@@ -18,7 +18,7 @@ _SQL = load_queries("code")
 DATABASE = "code.db"
 LOCK = "code.lock"
 # Raised with each change of the schema: what was kept before is then made anew.
-SCHEMA = 3
+SCHEMA = 4
 # "ReCo", so that the file is not taken for a store.
 APPLICATION_ID = 0x5265436F
 
@@ -91,14 +91,15 @@ class SqliteCode:
         rows = await self._readers.read(lambda connection: connection.execute(_SQL["paths"], {"id": index_id}))
         return [os.fsdecode(path) for (path,) in rows]
 
-    async def edges(self, index_id: str, paths: Sequence[str] | None = None) -> Mapping[str, bytes]:
+    async def edges(
+        self, index_id: str, paths: Sequence[str] | None = None, *, after_generation: int = 0
+    ) -> Mapping[str, bytes]:
         def work(connection: Connection) -> Mapping[str, bytes]:
             if paths is None:
-                return {
-                    os.fsdecode(path): edges for path, edges in connection.execute(_SQL["all_edges"], {"id": index_id})
-                }
-            values = [(path, {"id": index_id, "path": os.fsencode(path)}) for path in paths]
-            found = [(path, connection.value(_SQL["edges"], value)) for path, value in values]
+                values = {"id": index_id, "after": after_generation}
+                return {os.fsdecode(path): edges for path, edges in connection.execute(_SQL["all_edges"], values)}
+            asked = [(path, {"id": index_id, "path": os.fsencode(path)}) for path in paths]
+            found = [(path, connection.value(_SQL["edges"], value)) for path, value in asked]
             return {path: edges for path, edges in found if edges is not None}
 
         return await self._readers.read(work)
@@ -141,7 +142,8 @@ class SqliteCode:
             }
             for path, (packed, leading_to) in edges.items():
                 if (place := place_of.get(path)) is not None:
-                    connection.execute(_SQL["put_edges"], {"file": place, "edges": packed})
+                    values = {"file": place, "edges": packed, "generation": record.generation}
+                    connection.execute(_SQL["put_edges"], values)
                     targets = [place_of[target] for target in leading_to if target in place_of]
                     connection.execute(_SQL["put_links"], {"file": place, "targets": json_text(targets)})
             return True

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from recollect.domain.errors import NotFound
-from recollect.domain.permissions import PermissionRule
+from recollect.domain.permissions import MatchType, PermissionRule
 from recollect.storage.sqlite.connections import Connection
 from recollect.storage.sqlite.lanes import Readers, Writer
 from recollect.storage.sqlite.named_queries import load_queries
@@ -41,6 +41,11 @@ class SqlitePermissions:
 
     async def holding_at(self, paths: Sequence[str]) -> Sequence[PermissionRule]:
         return await self._readers.read(lambda connection: rules_at(connection, paths))
+
+    async def count(self, match_type: MatchType | None = None) -> int:
+        return await self._readers.read(
+            lambda connection: int(connection.execute(_SQL["count"], {"match_type": match_type})[0][0])
+        )
 
     async def get(self, rule_id: str) -> PermissionRule | None:
         rules = await self._readers.read(lambda connection: rules_by(connection, _SQL["get"], {"id": rule_id}))

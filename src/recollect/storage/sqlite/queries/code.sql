@@ -34,10 +34,13 @@ CREATE TABLE code_file (
     traits INTEGER NOT NULL,
     dirty INTEGER NOT NULL,
     generation INTEGER NOT NULL,
+    -- The state with which it came to lead where it does, or to be what it is.
+    linked INTEGER NOT NULL,
     edges BLOB NOT NULL,
     UNIQUE (index_id, path)
 ) STRICT;
 CREATE INDEX code_file_by_content ON code_file (blob, language);
+CREATE INDEX code_file_by_linked ON code_file (index_id, linked);
 CREATE TABLE code_link (
     target INTEGER NOT NULL,
     source INTEGER NOT NULL,
@@ -118,8 +121,8 @@ WHERE index_id = :id
 SELECT path FROM code_file WHERE index_id = :id ORDER BY path
 
 -- all_edges --
--- What all files of an index lead to.
-SELECT path, edges FROM code_file WHERE index_id = :id
+-- What all files of an index lead to for which that changed after a state.
+SELECT path, edges FROM code_file WHERE index_id = :id AND linked > :after
 
 -- edges --
 -- What one file leads to.
@@ -139,19 +142,20 @@ RETURNING generation
 
 -- put_file --
 -- Make a file of an index what it is now.
-INSERT INTO code_file (index_id, path, blob, language, size, traits, dirty, generation, edges)
-VALUES (:id, :path, :blob, :language, :size, :traits, :dirty, :generation, x'')
+INSERT INTO code_file (index_id, path, blob, language, size, traits, dirty, generation, linked, edges)
+VALUES (:id, :path, :blob, :language, :size, :traits, :dirty, :generation, :generation, x'')
 ON CONFLICT (index_id, path) DO UPDATE SET
     blob = excluded.blob,
     language = excluded.language,
     size = excluded.size,
     traits = excluded.traits,
     dirty = excluded.dirty,
-    generation = excluded.generation
+    generation = excluded.generation,
+    linked = excluded.linked
 
 -- put_edges --
 -- What a file leads to now.
-UPDATE code_file SET edges = :edges WHERE seq = :file
+UPDATE code_file SET edges = :edges, linked = :generation WHERE seq = :file
 
 -- places --
 -- The rows of the files of an index.

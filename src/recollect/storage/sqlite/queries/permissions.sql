@@ -25,6 +25,10 @@ WHERE project_id IS NULL
     OR project_id IN (SELECT project.id FROM project WHERE project.path IN (SELECT value FROM json_each(:paths)))
 ORDER BY seq DESC
 
+-- count --
+-- How many rules there are, all or of one kind.
+SELECT count(*) FROM permission_rule WHERE :match_type IS NULL OR match_type = :match_type
+
 -- get --
 -- The rule with this id.
 SELECT {columns} FROM permission_rule WHERE id = :id

@@ -1,0 +1,81 @@
+"""Putting together what agents work with outside of their memory: files, commands, the web."""
+
+import os
+from pathlib import Path
+
+import anyio.abc
+
+from recollect import __version__
+from recollect.app.settings import FILE_NAME, Settings
+from recollect.domain.clock import Clock
+from recollect.processes.bounds import Bounds
+from recollect.workbench.files.root import Parts, Root
+from recollect.workbench.files.service import FileService, root_of
+from recollect.workbench.terminal.permitting import Permits
+from recollect.workbench.terminal.service import Terminal, TerminalLimits
+from recollect.workbench.web.addresses import Reach
+from recollect.workbench.web.fetching import Fetcher
+
+# What the store is made of, where the root is in its folder or is that folder.
+_STORE = (
+    *(
+        "recollect.db",
+        "recollect.db-wal",
+        "recollect.db-shm",
+        "recollect.lock",
+        "code.db",
+        "code.db-wal",
+        "code.db-shm",
+    ),
+    *("derived", "code", "backups", "hooks", "audit.jsonl", "audit.lock", "server.json"),
+)
+
+
+def file_service(settings: Settings) -> FileService:
+    return FileService(_root(settings), search_seconds=settings.files.search_seconds)
+
+
+def terminal(settings: Settings, tasks: anyio.abc.TaskGroup, clock: Clock) -> Terminal:
+    chosen = settings.terminal
+    permits = Permits(
+        root=_root(settings),
+        bounds=Bounds(memory_bytes=chosen.memory_bytes, file_bytes=chosen.file_bytes),
+        reach=_reach(settings),
+        environment=os.environ,
+        variables=chosen.variables,
+    )
+    limits = TerminalLimits(
+        max_output_bytes=chosen.max_output_bytes, max_sessions=chosen.max_sessions, unrestricted=chosen.unrestricted
+    )
+    return Terminal(permits, tasks, limits, clock)
+
+
+def fetcher(settings: Settings) -> Fetcher:
+    return Fetcher(_reach(settings), settings.web.max_bytes, user_agent=f"Recollect/{__version__}")
+
+
+def _reach(settings: Settings) -> Reach:
+    return Reach(tuple(settings.web.allowed_hosts))
+
+
+def _root(settings: Settings) -> Root:
+    """The root: without the store, and with what decides about this server left as it is."""
+    chosen = settings.files
+    path = root_of(None if chosen.root is None else str(chosen.root), str(Path.cwd()))
+    home = Path(os.path.realpath(settings.home))
+    whole = _parts(home, path)
+    own = [home / name for name in _STORE] if not whole else [home]
+    skills = _parts(home / settings.skills.file, path)
+    return Root(
+        path,
+        kept_out=tuple(parts for place in own if (parts := _parts(place, path))),
+        kept_as_is=(skills,) if skills else (),
+        kept_names=frozenset({FILE_NAME, ".env"}),
+        max_file_bytes=chosen.max_bytes,
+    )
+
+
+def _parts(place: Path, root: str) -> Parts:
+    """A place as it is under the root; nothing when it is not, or is the root itself."""
+    real = Path(os.path.realpath(place))
+    return real.relative_to(root).parts if real.is_relative_to(root) else ()

@@ -1,0 +1,145 @@
+"""By whom files are used: what uses something of a file is often named after what the file is for.
+
+This module imports numpy, which takes a while: import it where it is needed.
+"""
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from typing import Any, Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.codebase.bags.bags import bags
+from recollect.codebase.search.corpus import Corpus
+from recollect.codebase.search.rarity import rarity
+from recollect.codebase.search.uses import Uses
+from recollect.codebase.search.word_index import WordIndex
+from recollect.storage.derived.token_segments import MOST_COUNTED, saturated, token
+
+# A use that leads somewhere with less confidence than this is a guess.
+SURE: Final = 0.5
+# When there are so many times as many rows as are known, the others go.
+MOST_FORGOTTEN: Final = 2
+
+
+class Users:
+    """The words of their names: one row for each two files of which one uses the other."""
+
+    def __init__(self) -> None:
+        self._words = WordIndex()
+        """How many users of the row have a word in their names."""
+        self._using = np.empty(0, dtype=np.int32)
+        """By row the file that uses, as a row of the corpus; -1 where that is known anew."""
+        self._used = np.empty(0, dtype=np.int32)
+        """By row the file that is used; its row of the corpus when this was found."""
+
+    def add(self, corpus: Corpus, uses: Uses) -> None:
+        """Bring in what some files use, in the place of what they used before."""
+        self._forget(uses.files)
+        users, used = _between_files(corpus, uses)
+        if not len(users):
+            return
+        files = len(corpus.files)
+        using = corpus.symbols.files[users].astype(np.int64)
+        between, rows = np.unique(using * files + used, return_inverse=True)
+        own: list[int] = users.tolist()
+        of_users = [corpus.names[user] for user in own]
+        place_of = {name: place for place, name in enumerate(dict.fromkeys(of_users))}
+        names = bags().counted([*place_of], [()] * len(place_of))
+        places = np.array([place_of[name] for name in of_users], dtype=np.int64)
+        sizes = np.diff(names.starts)[places]
+        # Where each word of each user's name is among all words.
+        firsts = np.repeat(names.starts[:-1][places] - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes)
+        words = names.words[firsts + np.arange(len(firsts))]
+        rows = np.repeat(rows, sizes)
+        order = np.lexsort((words, rows))
+        words, rows = words[order], rows[order]
+        begins = np.flatnonzero(np.concatenate([[True], (words[1:] != words[:-1]) | (rows[1:] != rows[:-1])]))
+        counts = np.minimum(np.diff(np.append(begins, len(words))), MOST_COUNTED).astype(np.uint8)
+        self._words.add(np.searchsorted(rows[begins], np.arange(len(between) + 1)), words[begins], counts)
+        self._using = np.concatenate([self._using, (between // files).astype(np.int32)])
+        self._used = np.concatenate([self._used, (between % files).astype(np.int32)])
+
+    def _forget(self, files: NDArray[np.int64]) -> None:
+        self._using = np.where(np.isin(self._using, files), np.int32(-1), self._using)
+        known = self._using >= 0
+        if np.count_nonzero(known) * MOST_FORGOTTEN < len(known):
+            self._words = self._words.only(known)
+            self._using, self._used = self._using[known], self._used[known]
+
+    def copied(self) -> "Users":
+        """Another one to which files can be added while this one is asked."""
+        made = copy(self)
+        made._words = self._words.copied()
+        return made
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All of it, to be kept."""
+        return {**self._words.arrays(), "using": self._using, "used": self._used}
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """What was kept, without copying it."""
+        made = cls()
+        made._words = WordIndex.of(arrays)
+        made._using, made._used = arrays["using"], arrays["used"]
+        return made
+
+    def of_files(self, corpus: Corpus) -> "UsersOfFiles":
+        """The same for the files of a corpus as they are now."""
+        rows = np.arange(len(corpus.files))
+        for row in np.flatnonzero(~corpus.alive).tolist():
+            rows[row] = corpus.row_of.get(corpus.files[row].path, -1)
+        known = self._using >= 0
+        known[known] = corpus.alive[self._using[known]]
+        used = np.full(len(known), -1)
+        used[known] = rows[self._used[known]]
+        return UsersOfFiles(self._words, used, len(rows))
+
+
+class UsersOfFiles:
+    """What the names of its users say for each file."""
+
+    def __init__(self, words: WordIndex, used: NDArray[np.integer[Any]], files: int) -> None:
+        """`used` has for each row of the words the file that they are about; -1 for none."""
+        self._words = words
+        self._used = used
+        self._files = files
+        counts = used >= 0
+        self._lengths = np.bincount(used[counts], words.lengths[counts], files).astype(np.float32)
+        self._living = int(np.count_nonzero(self._lengths))
+        self._average = float(self._lengths.sum()) / (self._living or 1)
+
+    def fit(self, words: Sequence[tuple[str, float]]) -> NDArray[np.float32]:
+        """How well the users of each file fit these words: 1 for the best, if one has all of them."""
+        scores, covered = np.zeros((2, self._files), dtype=np.float32)
+        total = 0.0
+        for word, weight in words:
+            rows, counts = self._having(word)
+            worth = weight * rarity(max(1, self._living), len(rows))
+            if len(rows):
+                scores[rows] += np.float32(worth) * saturated(counts, self._lengths[rows], self._average)
+            if not word.startswith("="):
+                total += worth
+                covered[rows] += np.float32(worth)
+        share = float(covered.max(initial=0)) / (total or 1)
+        return scores * np.float32(share**0.5 / (scores.max(initial=0) or 1))
+
+    def _having(self, word: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """The files of which a user has this word, and how many users."""
+        had = self._words.having(token(word))
+        counts = np.bincount(self._used[had.rows] + 1, had.counts, self._files + 1)[1:]
+        rows = np.flatnonzero(counts)
+        return rows, counts[rows].astype(np.float32)
+
+
+def _between_files(corpus: Corpus, uses: Uses) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The definitions that use something of another file, and which file, each two once."""
+    users, files = uses.sources, len(corpus.files)
+    kept = (uses.confidences >= SURE) & (uses.target_files != uses.source_files)
+    kept &= (users >= 0) & (users < len(corpus.names))
+    # Of a file that was indexed again meanwhile, others are told than are known here.
+    kept[kept] = corpus.symbols.files[users[kept]] == uses.source_files[kept]
+    pairs = np.unique(users[kept] * files + uses.target_files[kept])
+    return pairs // max(1, files), pairs % max(1, files)

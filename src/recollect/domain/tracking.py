@@ -1,0 +1,38 @@
+"""Which request is worked on, for whoever asks others on its behalf: so that it can be followed there too."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Tracked:
+    """One request."""
+
+    request_id: str
+    traceparent: str | None = None
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What a service over HTTP is told of it."""
+        told = {"X-Request-Id": self.request_id, "traceparent": self.traceparent}
+        return {name: value for name, value in told.items() if value is not None}
+
+
+_now: ContextVar[Tracked | None] = ContextVar("tracked", default=None)
+
+
+def tracked() -> Tracked | None:
+    """The request that is worked on; None of what nobody asked for."""
+    return _now.get()
+
+
+@contextmanager
+def tracking(request_id: str, traceparent: str | None = None) -> Generator[None]:
+    """All that is done in here, and all tasks that begin in here, are done for this request."""
+    token = _now.set(Tracked(request_id, traceparent))
+    try:
+        yield
+    finally:
+        _now.reset(token)

@@ -1,0 +1,1 @@
+"""What an agent does outside of its memory: files under one root, programs of a list, pages of the public web."""

@@ -1,0 +1,40 @@
+"""A server is ready before it is asked, and nobody notices but by the time."""
+
+import logging
+import sys
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from recollect.app.lifespan import running
+from recollect.app.settings import EmbeddingSettings, Settings
+from recollect.app.warming import warm
+from recollect.memory.service import MemoryService
+from recollect.toolkit.context import CallContext
+from tests.inference.service import running_service
+
+CONTEXT = CallContext(surface="python")
+
+
+async def test_125_what_the_first_question_needs_is_loaded_and_no_memory_counts_as_used(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running(Settings(home=tmp_path)) as app:
+        await app.dispatcher.call("remember", {"content": "ready?"}, CONTEXT)
+        memories, used = await app.services.get(MemoryService), list[str]()
+        monkeypatch.setattr(memories.uses, "note", used.extend)
+        await warm(app.services)
+        assert [each for each in caplog.records if each.levelno >= logging.WARNING] == []
+        assert "recollect.agents.hooks" in sys.modules
+        assert used == []
+        await app.dispatcher.call("recall", {"query": "ready?"}, CONTEXT)
+        assert len(used) == 1
+
+
+async def test_125_no_service_elsewhere_is_asked_before_anybody_asks(tmp_path: Path) -> None:
+    with running_service() as service:
+        elsewhere = EmbeddingSettings(provider="openai", base_url=service.url, api_key=SecretStr("x"), model="m")
+        async with running(Settings(home=tmp_path, embedding=elsewhere)) as app:
+            await warm(app.services)
+        assert service.requests == []

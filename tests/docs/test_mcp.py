@@ -1,0 +1,33 @@
+"""What the page about MCP shows runs as it is written, and what it names is there."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from recollect.toolkit.batching import MOST_FILLED_CHARACTERS
+from recollect.toolkit.profiles import PROFILES
+from recollect.tools.batching import MOST_OPERATIONS
+from tests.gateway.mcp.test_compatibility import asked
+
+PAGE = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text("utf-8")
+
+
+def test_9_the_batch_runs_and_every_method_is_answered(tmp_path: Path) -> None:
+    (batch,) = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
+    first_cells = re.findall(r"^\| (`.*?) \|", PAGE, re.MULTILINE)
+    methods = [name for cell in first_cells for name in re.findall(r"`([\w./-]+)`", cell.partition(" with ")[0])]
+    nothing: dict[str, Any] = {}
+    assert {"tools/list", "tools/describe_batch", "tools.call", "embedding/config", "shutdown"} <= set(methods)
+    done, *answers = asked(tmp_path, ("batch/execute", json.loads(batch)), *((name, nothing) for name in methods))
+    result = done["result"]
+    assert [own["id"] for own in result["results"]] == ["keep", "find", "history"]
+    assert result["success_count"] == 3
+    assert result["results"][2]["result"]["versions"][0]["id"] == result["results"][0]["result"]["id"]
+    assert not [answer for answer in answers if answer.get("error", {}).get("code") == -32601]
+
+
+def test_the_page_names_the_limits_and_the_profiles() -> None:
+    assert f"up to {MOST_OPERATIONS} tools" in PAGE
+    assert f"{MOST_FILLED_CHARACTERS:,} characters" in PAGE
+    assert f"--profile {'|'.join(PROFILES)}" in PAGE

@@ -1,0 +1,187 @@
+"""Who may use files, commands and the web, and what is left of them. Numbers are rows of the feature table."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from recollect.app.lifespan import running
+from recollect.app.settings import Settings, load_settings
+from recollect.domain.callers import Caller
+from recollect.domain.errors import Forbidden, Misconfigured, Unavailable
+from recollect.toolkit.context import CallContext
+from tests.surfaces.callers import PROGRAM, environment
+from tests.workbench.web.serving import site
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@contextmanager
+def serving(home: Path) -> Generator[tuple[subprocess.Popen[str], str]]:
+    process = subprocess.Popen(
+        [*PROGRAM, "serve", "--port", "0"], env=environment(home), cwd=home, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout
+        line = next(line for line in process.stdout if "http://127.0.0.1:" in line)
+        yield process, line[line.index("http://127") :].split()[0].rstrip(".,")
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
+def test_29_nothing_of_a_session_is_left_when_the_server_is_gone(tmp_path: Path, end: signal.Signals) -> None:
+    with serving(tmp_path) as (process, url):
+        (tmp_path / "log.txt").write_text("begun\n")
+        pids: list[int] = []
+        # The first ends when nobody talks to it any more; the second would stay for ever.
+        for command in ("cat", "tail -f log.txt"):
+            asked = {"operation": "start_process", "command": command, "timeout": 10}
+            answer = httpx2.post(f"{url}/v1/tools/terminal", json=asked, trust_env=False, timeout=30).json()
+            pids.append(answer["pid"])
+        assert all(map(is_alive, pids))
+        os.kill(process.pid, end)
+        process.wait(30)
+        deadline = time.monotonic() + 10
+        while any(map(is_alive, pids)) and time.monotonic() < deadline:
+            time.sleep(0.02)  # nobody tells who is not their parent
+        assert not any(map(is_alive, pids))
+
+
+async def test_15_a_key_opens_only_what_it_was_made_for(tmp_path: Path) -> None:
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root" / "notes.txt").write_text("one")
+    settings = Settings.model_validate({"home": tmp_path / "home", "files": {"root": tmp_path / "root"}})
+
+    def by(*scopes: str) -> CallContext:
+        return CallContext(surface="rest", caller=Caller("key", frozenset(scopes), key_id="key_1"))
+
+    async with running(settings) as application:
+
+        async def call(tool: str, context: CallContext, **arguments: Any) -> Any:
+            return await application.dispatcher.call(tool, arguments, context)
+
+        assert (await call("file", by("files:read"), operation="read", path="notes.txt")).content == "one"
+        assert (await call("file", by("*:read"), operation="ls")).names == ["notes.txt"]
+        assert (await call("terminal", by("terminal:read"), operation="list_sessions")).sessions == []
+        for context, tool, arguments in (
+            (by("files:read"), "file", {"operation": "write", "path": "notes.txt", "content": "two"}),
+            (by("*:read"), "file", {"operation": "move", "path": "notes.txt", "destination": "x"}),
+            (by("files:read"), "file", {"path": "notes.txt"}),
+            (by("files:read"), "file", {"operation": ["read"], "path": "notes.txt"}),
+            (by("memory", "code"), "file", {"operation": "read", "path": "notes.txt"}),
+            (by("files", "web"), "terminal", {"command": "ls"}),
+            (by("terminal:read"), "terminal", {"command": "ls"}),
+            (by("terminal:read"), "terminal", {"operation": "execute", "command": "ls"}),
+            (by("*:read"), "terminal", {"operation": "kill", "pid": 1}),
+            (by("memory"), "fetch", {"url": "https://example.com"}),
+            (by("web:read"), "fetch", {"url": "https://example.com"}),
+            (by("files"), "search", {"query": "x"}),
+        ):
+            with pytest.raises(Forbidden, match="does not open"):
+                await call(tool, context, **arguments)
+        assert (tmp_path / "root" / "notes.txt").read_text() == "one"
+
+
+async def test_29_a_session_of_one_key_is_not_there_for_another(tmp_path: Path) -> None:
+    settings = Settings.model_validate({"home": tmp_path / "home", "files": {"root": tmp_path}})
+    first, second = (
+        CallContext(surface="rest", caller=Caller(name, frozenset({"terminal"}), key_id=name)) for name in ("a", "b")
+    )
+    async with running(settings) as application:
+        call = application.dispatcher.call
+        started: Any = await call("terminal", {"operation": "start_process", "command": "cat", "timeout": 0}, first)
+        listed: Any = await call("terminal", {"operation": "list_sessions"}, second)
+        assert listed.sessions == []
+        with pytest.raises(Exception, match="there is no session"):
+            await call("terminal", {"operation": "read_output", "pid": started.pid}, second)
+    assert not is_alive(started.pid)
+
+
+@pytest.mark.parametrize(("family", "tool"), [("files", "file"), ("terminal", "terminal"), ("web", "fetch")])
+async def test_each_family_can_be_switched_off(tmp_path: Path, family: str, tool: str) -> None:
+    settings = Settings.model_validate({"home": tmp_path, family: {"enabled": False}})
+    async with running(settings) as application:
+        assert tool not in application.registry
+        with pytest.raises(Unavailable, match="switched off") as refused:
+            await application.dispatcher.call(tool, {}, CallContext(surface="python"))
+    assert refused.value.hint == f"the operator can set RECOLLECT_{family.upper()}_ENABLED=true"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (".env", "RECOLLECT_TERMINAL_UNRESTRICTED=true"),
+        (".env", "RECOLLECT_FILES_ROOT=/"),
+        (".env", 'RECOLLECT_WEB_ALLOWED_HOSTS=["169.254.169.254"]'),
+        ("recollect.toml", "[terminal]\nunrestricted = true"),
+        ("recollect.toml", '[terminal]\nvariables = ["AWS_SECRET_ACCESS_KEY"]'),
+        ("recollect.toml", '[web]\nsearch_url = "https://evil.example.com"'),
+    ],
+)
+def test_17_the_author_of_a_folder_does_not_choose_what_callers_may_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_text(text)
+    with pytest.raises(Misconfigured, match="not taken from a file of the working directory"):
+        load_settings()
+    (tmp_path / name).unlink()
+    monkeypatch.setenv("RECOLLECT_TERMINAL_UNRESTRICTED", "true")
+    assert load_settings().terminal.unrestricted
+
+
+async def test_30_31_32_every_format_honours_what_it_is_given(tmp_path: Path) -> None:
+    with site() as served:
+        settings = Settings.model_validate(
+            {
+                "home": tmp_path,
+                "web": {
+                    "allowed_hosts": [f"127.0.0.1:{served.port}"],
+                    "search_url": served.url,
+                    "search_key": "the-search-key",
+                },
+            }
+        )
+        async with running(settings) as application:
+
+            async def call(tool: str, **arguments: Any) -> Any:
+                answer = await application.dispatcher.call(tool, arguments, CallContext(surface="python"))
+                return answer.model_dump(mode="json")
+
+            page = await call("fetch", url=f"{served.url}/page", format="markdown")
+            assert page["content"] == f"# Welcome\n\nRead [more]({served.url}/more)."
+            assert (await call("fetch", url=f"{served.url}/json", format="json"))["data"] == {"a": [1, None]}
+            assert "<nav>" in (await call("fetch", url=f"{served.url}/page", format="html"))["content"]
+            raw = await call("fetch", url=f"{served.url}/missing", format="raw")
+            assert (raw["status"], raw["body"], raw["headers"]["content-length"]) == (404, "nothing here", "12")
+            assert (await call("http_request", url=f"{served.url}/text"))["body"] == "plain text"
+            for kind in ("text", "html", "json", "markdown", "raw"):
+                served.requests.clear()
+                headers = [{"name": "X-Mine", "value": kind}]
+                await call(
+                    "fetch", url=f"{served.url}/echo", format=kind, method="POST", json={"x": 1}, headers=headers
+                )
+                (asked,) = served.requests
+                assert (asked.method, asked.body, asked.headers["X-Mine"]) == ("POST", b'{"x": 1}', kind)
+                with pytest.raises(Unavailable, match="Request timed out"):
+                    await call("fetch", url=f"{served.url}/hang", format=kind, timeout=200)
+            assert (await call("search", query="x"))["results"][0] == {
+                "title": "T",
+                "url": "https://e.com",
+                "text": "words",
+                "score": 0.5,
+            }
