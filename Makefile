@@ -14,7 +14,7 @@ help: ## Show this list.
 
 setup: $(VENV)/installed ## Make .venv with everything the server needs.
 
-$(VENV)/installed: requirements/pip.txt requirements/run.txt pyproject.toml hatch_build.py $(wildcard src/recollect/native/*.c)
+$(VENV)/installed: requirements/pip.txt requirements/run.txt pyproject.toml hatch_build.py $(wildcard src/recollect/native/*.[ch])
 	@echo "Installing recollect into $(VENV) …"
 	@$(PYTHON) -m venv $(VENV)
 	@$(PIP) install --require-hashes -r requirements/pip.txt

@@ -46,6 +46,12 @@ def sources(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.c"))
 
 
+def headers(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.h"))
+
+
 def fingerprint(folder: Path) -> str:
     """What tells these sources from others; it is compiled into what is made of them."""
-    return hashlib.sha256(b"\0".join(source.read_bytes() for source in sources(folder))).hexdigest()
+    return hashlib.sha256(
+        b"\0".join(source.read_bytes() for source in (*sources(folder), *headers(folder)))
+    ).hexdigest()
