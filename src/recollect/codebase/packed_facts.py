@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 from pydantic_core import from_json, to_json
 
 from recollect.codebase.graph.definitions import CALLABLES, last_name
-from recollect.codebase.packing import columns, compressed, decompressed, values
-from recollect.domain.code import FileFacts, Import, Language, Problem, Span, Symbol, SymbolKind, Use, UseKind
+from recollect.codebase.packing import compressed, decompressed
+from recollect.codebase.written_facts import facts_from, outline_as_data, uses_from, written_outline, written_uses
+from recollect.domain.code import FileFacts, Import, Language, Problem, Symbol, Use
 
 Described = tuple[str, Sequence[int]]
 """The type and the shape of an array that comes behind the facts."""
@@ -17,14 +18,14 @@ Described = tuple[str, Sequence[int]]
 
 def packed_facts(facts: FileFacts, described: Sequence[Described]) -> bytes:
     """The facts as bytes, behind which these arrays come."""
-    texts = [compressed(text) for text in (*_facts_as_json(facts), facts.flow)]
+    texts = [compressed(text) for text in (written_outline(facts), written_uses(facts), facts.flow)]
     head = to_json([[*map(len, texts)], described, _called(facts)])
     return b"".join([len(head).to_bytes(4, "little"), head, *texts])
 
 
 def unpacked_facts(content: bytes) -> FileFacts:
     outline, uses, flow = (decompressed(text) for text in _texts(content))
-    return _facts_from(from_json(outline), from_json(uses), flow)
+    return facts_from(from_json(outline), uses_from(from_json(uses)), flow)
 
 
 def callables_in(content: bytes) -> Sequence[str]:
@@ -60,7 +61,7 @@ class Outline(NamedTuple):
 
 def outline_of(facts: "FileFacts | LateFacts") -> Outline:
     """The same of facts; of those that are still packed without making an object of each symbol."""
-    data = facts.packed_outline if isinstance(facts, LateFacts) else _outline_as_data(facts)
+    data = facts.packed_outline if isinstance(facts, LateFacts) else outline_as_data(facts)
     _, lines, doc, (names, kinds, spans, at, containers, *_), *_ = data
     return Outline(lines, doc, names, kinds, spans, at, containers)
 
@@ -83,13 +84,13 @@ class LateFacts:
 
     @cached_property
     def _outline(self) -> FileFacts:
-        return _facts_from(self.packed_outline, _NO_USES, b"")
+        return facts_from(self.packed_outline, [], b"")
 
     # Of these a resolver needs each once, and there is much of them.
 
     @property
     def uses(self) -> Sequence[Use]:
-        return _uses_from(from_json(decompressed(self._parts[1])))
+        return uses_from(from_json(decompressed(self._parts[1])))
 
     @property
     def flow(self) -> bytes:
@@ -135,50 +136,3 @@ def _texts(content: bytes) -> Sequence[bytes]:
 
 def _called(facts: FileFacts) -> Sequence[str]:
     return sorted({last_name(symbol.name) for symbol in facts.symbols if symbol.kind in CALLABLES})
-
-
-# -- facts as JSON ---------------------------------------------------------------------------------
-# Of symbols and uses, which are many, the first parts of all come first, then the second parts, and so on.
-
-
-def _facts_as_json(facts: FileFacts) -> tuple[bytes, bytes]:
-    """The outline, and the uses, which are as many again."""
-    used, *of_uses = columns(facts.uses, Use)
-    return to_json(_outline_as_data(facts)), to_json([values(used), *of_uses])
-
-
-def _outline_as_data(facts: FileFacts) -> list[Any]:
-    names, kinds, spans, *others = columns(facts.symbols, Symbol)
-    symbols = [names, values(kinds), columns(spans, Span), *others]
-    return [facts.language.value, facts.lines, facts.doc, symbols, facts.imports, facts.exports, facts.problems]
-
-
-def _facts_from(outline: list[Any], uses: list[Any], flow: bytes) -> FileFacts:
-    language, lines, doc, (names, kinds, spans, *others), imports, exports, problems = outline
-    line, container, signature, of_symbols, exported, bases, decorators, owner = others
-    make = tuple[Any, ...].__new__
-    symbols = zip(
-        names, map(_SYMBOL_KINDS.__getitem__, kinds), [make(Span, span) for span in zip(*spans, strict=True)], line,
-        container, signature, of_symbols, exported, map(tuple, bases), map(tuple, decorators), owner, strict=True,
-    )  # fmt: skip
-    return FileFacts(
-        language=Language(language),
-        lines=lines,
-        doc=doc,
-        symbols=[make(Symbol, symbol) for symbol in symbols],
-        imports=[Import(*one) for one in imports],
-        uses=_uses_from(uses),
-        exports=[(name, own) for name, own in exports],
-        problems=[Problem(*one) for one in problems],
-        flow=flow,
-    )
-
-
-def _uses_from(used: list[Any]) -> list[Use]:
-    make = tuple[Any, ...].__new__
-    return [make(Use, use) for use in zip(map(_USE_KINDS.__getitem__, used[0]), *used[1:], strict=True)]
-
-
-_NO_USES: list[Any] = [()] * len(Use._fields)
-_SYMBOL_KINDS = {kind.value: kind for kind in SymbolKind}
-_USE_KINDS = {kind.value: kind for kind in UseKind}

@@ -17,9 +17,12 @@ def read_facts(content: bytes, language: Language) -> FileFacts:
     reader, flow = reader_of(language), flow_of(language)
     if reader is None:
         return FileFacts(language, lines, flow=flow(content, None) if flow is not None else b"")
-    facts = _read_by_python(content, lines) if language is Language.PYTHON else None
-    if facts is not None:
-        return facts
+    if language is Language.PYTHON:
+        from recollect.codebase.parsing import python_compiled
+
+        facts = python_compiled.read(content) or _read_by_python(content, lines)
+        if facts is not None:
+            return facts
     from recollect.codebase.parsing.nodes import Findings, problems_of
 
     is_typescript = language in (Language.TYPESCRIPT, Language.TSX)
