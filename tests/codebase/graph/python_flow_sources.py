@@ -15,7 +15,7 @@ class C:
 """,
     "constants": "a = 'é' * 2\nb = '" + "x" * 40 + "'\nc = '" + "x" * 41 + "'\nd = '" + "é" * 40 + "'\ne = '" + "é" * 41 + """'
 n = [0, 999999999, 1000000000, 10**9, -1, -1000, 1.5, 2j, True, None, ..., b'bytes', 0x10, 1_000]
-t = ["a\\n\\t\\x00\\x1f\\x7f\\\\ \\"", 'ab' 'cd', r'\\d', "\\N{BULLET}", "\\u20ac\\U0001f389", "/"]
+t = ["a\\n\\t\\x00\\x1f\\x7f\\\\ \\"", 'ab' 'cd', r'\\d', "\\u20ac\\U0001f389", "/"]
 """,
     "lambdas": """
 f = lambda x, *a, y=1, **k: x(y)
@@ -575,11 +575,23 @@ return z
 """,
     "one line": "x = 1; y = x; f(x); import a; pass\nif x: f(); g()\nclass C: a = f(); b = a\n",
     "letters beyond ASCII": "x = 'é'; f(x)\n# 東京\ny = '東京' + g('ö'); h()\n",
-    "a mark at the beginning": "\ufefff(x)\ng(y)\n",
     "no end of line": "f(x)",
-    "tabs and form feeds": "if x:\n\tf(x)\n\x0c\nclass C:\n\tdef m(self):\n\t\tself.x = f()\n",
+    "tabs": "if x:\n\tf(x)\nclass C:\n\tdef m(self):\n\t\tself.x = f()\n",
     "lines that go on": "x = f(a) + \\\n    g(b).h(\n  c)\ny = (\n    # told\n    k\n    .l(m)\n)\n",
     "a long chain of branches": "x = 0\n" + "if x: x = f()\n" + "".join(f"elif x == {n}: x = f{n}()\n" for n in range(60)),
     "a long sum": "x = " + " + ".join(f"f({n})" for n in range(100)) + "\n",
     "many names and branches": "".join(f"x{n} = f({n})\n" for n in range(60)) + "".join(f"if x{n}: x{n} = g(); y{n} = h\n" for n in range(60)),
+}
+
+# A reader may say that it does not know these.
+RARE_SOURCES = {
+    "a mark at the beginning": "\ufefff(x)\ng(y)\n",
+    "form feeds": "if x:\n\tf(x)\n\x0c\nclass C:\n\tdef m(self):\n\t\tself.x = f()\n",
+    "letters by their names": "x = '\\N{BULLET}'\n",
+    "lines with carriage returns": "f(x)\r\ng(y)\r\n",
+    "half a letter": "x = '\\ud800'\n__all__ = ['a', '\\udfff']\ny: '\\ud800'\n",
+    "letters of names beyond ASCII": "größe = f(größe).höhe()\n",
+    "letters of types beyond ASCII": "x: 'é'\ny: Annotated[A, 'für alle']\n",
+    "large ends": "x = f()[1000000000:]\n",
+    "an encoding": "# coding: latin-1\nf(x)\n",
 }
