@@ -91,9 +91,11 @@ typedef enum {
 #define SHIFT_RIGHT 'r' /* >> */
 
 #define NO_NAME (-1)
+#define TALLEST 400
 
 typedef struct {
     uint8_t kind, form;
+    uint16_t height;        /* how many levels of nodes it is, itself the first: never more than TALLEST, so that a walk may call itself */
     int32_t start, end;     /* bytes, as col_offset and end_col_offset tell them */
     int32_t line, end_line; /* from 1 */
     int32_t name;           /* among `names` */

@@ -1,0 +1,412 @@
+"""The trees of Python files as nested tuples: those that the compiled part reads, and those of `ast` in the same form."""
+
+import ast
+import ctypes
+import json
+import re
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from recollect.native.library import FOLDER, library
+
+Form = tuple[Any, ...]
+
+_ENUM = re.search(r"typedef enum \{(.*?)\} Kind;", (FOLDER / "python_tree.h").read_text(), re.DOTALL)
+assert _ENUM
+KINDS = re.findall(r"\w+", re.sub(r"/\*.*?\*/", "", _ENUM[1], flags=re.DOTALL))
+_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
+_PLACELESS = {_NUMBERS[kind] for kind in ("FOR_EACH", "ARGUMENTS", "BASES", "WITH_ITEM", "BLOCK", "CASE")}
+"""What `ast` tells no place of."""
+_JOINED, _TEXT, _MATCH_CLASS, _KEYWORD = (_NUMBERS[kind] for kind in ("JOINED", "TEXT", "MATCH_CLASS", "KEYWORD"))
+_NOWHERE = (0, 0, 0, 0)
+TELLS_PLACES_IN_STRINGS = sys.version_info >= (3, 12)
+
+
+def _given(pointer: int | None, size: ctypes.c_int64) -> Any:
+    native = library()
+    assert native is not None
+    if not pointer:
+        return None
+    try:
+        return json.loads(ctypes.string_at(pointer, size.value))
+    finally:
+        forget = native.recollect_python_tree_forget
+        forget.argtypes = [ctypes.c_void_p]
+        forget(pointer)
+
+
+def read_natively(content: bytes) -> tuple[list[Form], list[int]] | None:
+    """The statements of a file and where its lines begin; None when it is declined."""
+    native = library()
+    assert native is not None
+    read = native.recollect_python_tree_json
+    read.restype = ctypes.c_void_p
+    read.argtypes = [ctypes.c_char_p, ctypes.c_int32, ctypes.c_void_p]
+    size = ctypes.c_int64()
+    given = _given(read(content, len(content), ctypes.byref(size)), size)
+    return given and (_formed_all(given[0], is_inside=False), given[1])
+
+
+def read_annotation_natively(text: str) -> tuple[Form | None, bool]:
+    """What a text is as an annotation, and whether it is surely none."""
+    native = library()
+    assert native is not None
+    read = native.recollect_python_annotation_json
+    read.restype = ctypes.c_void_p
+    read.argtypes = [ctypes.c_char_p, ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p]
+    size, wrong, content = ctypes.c_int64(), ctypes.c_int(), text.encode()
+    given = _given(read(content, len(content), ctypes.byref(size), ctypes.byref(wrong)), size)
+    return given and _formed(given, is_inside=False), bool(wrong.value)
+
+
+def _formed(node: list[Any] | str | None, is_inside: bool, is_placed: bool = True) -> Any:
+    """The form that is compared: without the places that `ast` does not tell, or tells wrongly."""
+    if node is None or isinstance(node, str):
+        return node
+    kind, form, start, end, line, end_line, number, name, other, text, letters, a, b, c, items, more = node
+    assert letters == len(text or "")
+    place = _NOWHERE if is_inside or kind in _PLACELESS or not is_placed else (start, end, line, end_line)
+    if kind == _JOINED and not TELLS_PLACES_IN_STRINGS:
+        is_inside = True
+    parts = (_formed(part, is_inside) for part in (a, b, c))
+    listed = tuple(_formed(item, is_inside) for item in items)
+    rest = tuple(_formed(item, is_inside, kind != _MATCH_CLASS) for item in more)
+    return (kind, form, place, number, name, other, text, *parts, listed, rest)
+
+
+def _formed_all(nodes: Sequence[Any], is_inside: bool) -> list[Form]:
+    return [_formed(node, is_inside) for node in nodes]
+
+
+_OPERATORS: dict[type[ast.AST], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Mod: "%", ast.MatMult: "@", ast.BitAnd: "&", ast.BitOr: "|",
+    ast.BitXor: "^", ast.Pow: "p", ast.FloorDiv: "f", ast.LShift: "l", ast.RShift: "r", ast.UAdd: "+", ast.USub: "-",
+    ast.Invert: "~", ast.Not: "!", ast.And: "&", ast.Or: "|",
+}  # fmt: skip
+
+
+class Told:
+    """What `ast` says of a file, in the form of the compiled part."""
+
+    def __init__(self, content: bytes) -> None:
+        self._starts = [0, 0]
+        for line in content.split(b"\n"):
+            self._starts.append(self._starts[-1] + len(line) + 1)
+        self._is_inside = False
+
+    def all(self, nodes: Sequence[ast.AST | None]) -> tuple[Any, ...]:
+        return tuple(self.one(node) for node in nodes)
+
+    def one(self, node: ast.AST | None) -> Any:
+        if node is None:
+            return None
+        return getattr(self, f"_{type(node).__name__}")(node)
+
+    def _form(
+        self,
+        node: Any,
+        kind: str,
+        *,
+        a: Any = None,
+        b: Any = None,
+        c: Any = None,
+        items: Sequence[Any] = (),
+        more: Sequence[Any] = (),
+        form: int | str = 0,
+        number: int = 0,
+        name: str | None = None,
+        other: str | None = None,
+        text: str | None = None,
+    ) -> Form:
+        place = _NOWHERE
+        if hasattr(node, "lineno") and not self._is_inside:
+            start = self._starts[node.lineno] + node.col_offset
+            place = (start, self._starts[node.end_lineno] + node.end_col_offset, node.lineno, node.end_lineno)
+        made = ord(form) if isinstance(form, str) else form
+        return (_NUMBERS[kind], made, place, number, name, other, text, a, b, c, tuple(items), tuple(more))
+
+    # Expressions
+
+    def _Name(self, node: ast.Name):
+        return self._form(node, "NAME", name=node.id)
+
+    def _Constant(self, node: ast.Constant):
+        value = node.value
+        if isinstance(value, str):
+            return self._form(node, "TEXT", text=value)
+        if isinstance(value, bytes):
+            return self._form(node, "BYTES")
+        if type(value) is int:
+            return self._form(node, "WHOLE", number=value if value < 10**9 else -1)
+        return self._form(node, "OTHER")
+
+    def _JoinedStr(self, node: ast.JoinedStr):
+        was_inside, self._is_inside = self._is_inside, self._is_inside or not TELLS_PLACES_IN_STRINGS
+        items = self.all(node.values)
+        self._is_inside = was_inside
+        return self._form(node, "JOINED", items=items)
+
+    def _FormattedValue(self, node: ast.FormattedValue):
+        return self._form(node, "FORMATTED", a=self.one(node.value), b=self.one(node.format_spec))
+
+    def _Attribute(self, node: ast.Attribute):
+        return self._form(node, "ATTRIBUTE", a=self.one(node.value), name=node.attr)
+
+    def _Call(self, node: ast.Call):
+        return self._form(node, "CALL", a=self.one(node.func), items=self.all(node.args), more=self.all(node.keywords))
+
+    def _keyword(self, node: ast.keyword):
+        return self._form(node, "KEYWORD", a=self.one(node.value), name=node.arg)
+
+    def _Lambda(self, node: ast.Lambda):
+        return self._form(node, "LAMBDA", a=self.one(node.args), b=self.one(node.body))
+
+    def _List(self, node: ast.List):
+        return self._form(node, "LIST", items=self.all(node.elts))
+
+    def _Tuple(self, node: ast.Tuple):
+        return self._form(node, "TUPLE", items=self.all(node.elts))
+
+    def _Set(self, node: ast.Set):
+        return self._form(node, "SET", items=self.all(node.elts))
+
+    def _Dict(self, node: ast.Dict):
+        return self._form(node, "DICT", items=self.all(node.keys), more=self.all(node.values))
+
+    def _Starred(self, node: ast.Starred):
+        return self._form(node, "STARRED", a=self.one(node.value))
+
+    def _Subscript(self, node: ast.Subscript):
+        return self._form(node, "SUBSCRIPT", a=self.one(node.value), b=self.one(node.slice))
+
+    def _Slice(self, node: ast.Slice):
+        return self._form(node, "SLICE", a=self.one(node.lower), b=self.one(node.upper), c=self.one(node.step))
+
+    def _BinOp(self, node: ast.BinOp):
+        return self._form(node, "BINARY", a=self.one(node.left), b=self.one(node.right), form=_OPERATORS[type(node.op)])
+
+    def _UnaryOp(self, node: ast.UnaryOp):
+        return self._form(node, "UNARY", a=self.one(node.operand), form=_OPERATORS[type(node.op)])
+
+    def _Compare(self, node: ast.Compare):
+        return self._form(node, "COMPARE", a=self.one(node.left), items=self.all(node.comparators))
+
+    def _BoolOp(self, node: ast.BoolOp):
+        return self._form(node, "BOOLEAN", items=self.all(node.values), form=_OPERATORS[type(node.op)])
+
+    def _IfExp(self, node: ast.IfExp):
+        return self._form(node, "IF_ELSE", a=self.one(node.test), b=self.one(node.body), c=self.one(node.orelse))
+
+    def _Await(self, node: ast.Await):
+        return self._form(node, "AWAIT", a=self.one(node.value))
+
+    def _Yield(self, node: ast.Yield):
+        return self._form(node, "YIELD", a=self.one(node.value))
+
+    def _YieldFrom(self, node: ast.YieldFrom):
+        return self._form(node, "YIELD_FROM", a=self.one(node.value))
+
+    def _NamedExpr(self, node: ast.NamedExpr):
+        return self._form(node, "NAMED", a=self.one(node.target), b=self.one(node.value))
+
+    def _ListComp(self, node: ast.ListComp):
+        return self._form(node, "LIST_OF", a=self.one(node.elt), items=self.all(node.generators))
+
+    def _SetComp(self, node: ast.SetComp):
+        return self._form(node, "SET_OF", a=self.one(node.elt), items=self.all(node.generators))
+
+    def _GeneratorExp(self, node: ast.GeneratorExp):
+        return self._form(node, "GENERATOR", a=self.one(node.elt), items=self.all(node.generators))
+
+    def _DictComp(self, node: ast.DictComp):
+        return self._form(node, "DICT_OF", a=self.one(node.key), b=self.one(node.value), items=self.all(node.generators))
+
+    def _comprehension(self, node: ast.comprehension):
+        target, iterated = self.one(node.target), self.one(node.iter)
+        return self._form(node, "FOR_EACH", a=target, b=iterated, items=self.all(node.ifs), form=node.is_async)
+
+    def _arguments(self, node: ast.arguments):
+        positional = [*node.posonlyargs, *node.args]
+        defaults = [*[None] * (len(positional) - len(node.defaults)), *node.defaults]
+        return self._form(
+            node,
+            "ARGUMENTS",
+            items=[self._argument(*both) for both in zip(positional, defaults, strict=True)],
+            more=[self._argument(*both) for both in zip(node.kwonlyargs, node.kw_defaults, strict=True)],
+            a=node.vararg and self._argument(node.vararg, None),
+            b=node.kwarg and self._argument(node.kwarg, None),
+            form=len(node.posonlyargs),
+        )
+
+    def _argument(self, node: ast.arg, default: ast.expr | None):
+        return self._form(node, "ARGUMENT", name=node.arg, a=self.one(node.annotation), b=self.one(default))
+
+    # Statements
+
+    def _FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef):
+        return self._form(
+            node,
+            "FUNCTION",
+            name=node.name,
+            form=isinstance(node, ast.AsyncFunctionDef),
+            a=self.one(node.args),
+            b=self.one(node.returns),
+            items=self.all(node.body),
+            more=self.all(node.decorator_list),
+        )
+
+    _AsyncFunctionDef = _FunctionDef
+
+    def _ClassDef(self, node: ast.ClassDef):
+        bases = None
+        if node.bases or node.keywords:
+            bases = self._form(None, "BASES", items=self.all(node.bases), more=self.all(node.keywords))
+        body, decorators = self.all(node.body), self.all(node.decorator_list)
+        return self._form(node, "CLASS", name=node.name, a=bases, items=body, more=decorators)
+
+    def _Return(self, node: ast.Return):
+        return self._form(node, "RETURN", a=self.one(node.value))
+
+    def _Delete(self, node: ast.Delete):
+        return self._form(node, "DELETE", items=self.all(node.targets))
+
+    def _Assign(self, node: ast.Assign):
+        return self._form(node, "ASSIGN", items=self.all(node.targets), a=self.one(node.value))
+
+    def _AnnAssign(self, node: ast.AnnAssign):
+        return self._form(node, "ANNOTATED", a=self.one(node.target), b=self.one(node.annotation), c=self.one(node.value))
+
+    def _AugAssign(self, node: ast.AugAssign):
+        return self._form(node, "AUGMENTED", a=self.one(node.target), b=self.one(node.value), form=_OPERATORS[type(node.op)])
+
+    def _For(self, node: ast.For | ast.AsyncFor):
+        target, iterated, is_async = self.one(node.target), self.one(node.iter), isinstance(node, ast.AsyncFor)
+        return self._form(
+            node, "FOR", a=target, b=iterated, items=self.all(node.body), more=self.all(node.orelse), form=is_async
+        )
+
+    _AsyncFor = _For
+
+    def _While(self, node: ast.While):
+        return self._form(node, "WHILE", a=self.one(node.test), items=self.all(node.body), more=self.all(node.orelse))
+
+    def _If(self, node: ast.If):
+        return self._form(node, "IF", a=self.one(node.test), items=self.all(node.body), more=self.all(node.orelse))
+
+    def _With(self, node: ast.With | ast.AsyncWith):
+        is_async = isinstance(node, ast.AsyncWith)
+        return self._form(node, "WITH", items=self.all(node.items), more=self.all(node.body), form=is_async)
+
+    _AsyncWith = _With
+
+    def _withitem(self, node: ast.withitem):
+        return self._form(node, "WITH_ITEM", a=self.one(node.context_expr), b=self.one(node.optional_vars))
+
+    def _Raise(self, node: ast.Raise):
+        return self._form(node, "RAISE", a=self.one(node.exc), b=self.one(node.cause))
+
+    def _Try(self, node: Any):
+        return self._form(
+            node,
+            "TRY",
+            items=self.all(node.body),
+            more=self.all(node.handlers),
+            a=self._block(node.orelse),
+            b=self._block(node.finalbody),
+            form=type(node).__name__ == "TryStar",
+        )
+
+    _TryStar = _Try
+
+    def _block(self, body: Sequence[ast.stmt]):
+        return self._form(None, "BLOCK", items=self.all(body)) if body else None
+
+    def _ExceptHandler(self, node: ast.ExceptHandler):
+        return self._form(node, "HANDLER", a=self.one(node.type), name=node.name, items=self.all(node.body))
+
+    def _Assert(self, node: ast.Assert):
+        return self._form(node, "ASSERT", a=self.one(node.test), b=self.one(node.msg))
+
+    def _Import(self, node: ast.Import):
+        return self._form(node, "IMPORT", items=self.all(node.names))
+
+    def _ImportFrom(self, node: ast.ImportFrom):
+        return self._form(node, "IMPORT_FROM", name=node.module, number=node.level, items=self.all(node.names))
+
+    def _alias(self, node: ast.alias):
+        return self._form(node, "ALIAS", name=node.name, other=node.asname)
+
+    def _Global(self, node: ast.Global):
+        return self._form(node, "GLOBAL", items=node.names)
+
+    def _Nonlocal(self, node: ast.Nonlocal):
+        return self._form(node, "NONLOCAL", items=node.names)
+
+    def _Expr(self, node: ast.Expr):
+        return self._form(node, "EXPRESSION", a=self.one(node.value))
+
+    def _Pass(self, node: ast.Pass):
+        return self._form(node, "PASS")
+
+    def _Break(self, node: ast.Break):
+        return self._form(node, "BREAK")
+
+    def _Continue(self, node: ast.Continue):
+        return self._form(node, "CONTINUE")
+
+    # Patterns
+
+    def _Match(self, node: ast.Match):
+        return self._form(node, "MATCH", a=self.one(node.subject), items=self.all(node.cases))
+
+    def _match_case(self, node: ast.match_case):
+        return self._form(node, "CASE", a=self.one(node.pattern), b=self.one(node.guard), items=self.all(node.body))
+
+    def _MatchValue(self, node: ast.MatchValue):
+        return self._form(node, "MATCH_VALUE", a=self.one(node.value))
+
+    def _MatchSingleton(self, node: ast.MatchSingleton):
+        return self._form(node, "MATCH_SINGLETON")
+
+    def _MatchSequence(self, node: ast.MatchSequence):
+        return self._form(node, "MATCH_SEQUENCE", items=self.all(node.patterns))
+
+    def _MatchMapping(self, node: ast.MatchMapping):
+        return self._form(
+            node, "MATCH_MAPPING", items=self.all(node.keys), more=self.all(node.patterns), name=node.rest
+        )
+
+    def _MatchClass(self, node: ast.MatchClass):
+        named = [
+            self._form(None, "KEYWORD", name=name, a=self.one(pattern))
+            for name, pattern in zip(node.kwd_attrs, node.kwd_patterns, strict=True)
+        ]
+        return self._form(node, "MATCH_CLASS", a=self.one(node.cls), items=self.all(node.patterns), more=named)
+
+    def _MatchStar(self, node: ast.MatchStar):
+        return self._form(node, "MATCH_STAR", name=node.name)
+
+    def _MatchAs(self, node: ast.MatchAs):
+        return self._form(node, "MATCH_AS", a=self.one(node.pattern), name=node.name)
+
+    def _MatchOr(self, node: ast.MatchOr):
+        return self._form(node, "MATCH_OR", items=self.all(node.patterns))
+
+
+def read_by_ast(content: bytes) -> list[Form] | None:
+    """The same of `ast`; None when it refuses the file."""
+    try:
+        module = ast.parse(content)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    told = Told(content)
+    return [told.one(statement) for statement in module.body]
+
+
+def read_annotation_by_ast(text: str) -> Form | None:
+    try:
+        expression = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return Told(text.encode()).one(expression)
