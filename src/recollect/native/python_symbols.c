@@ -15,7 +15,7 @@ and comes to the same. Whoever changes something there changes it here; `test_py
 #define LONGEST_CHAIN 16       /* of `a.b().c()…` no more links are written into a path */
 #define LONGEST_PATH 200       /* bytes, of a type */
 #define DEEPEST_SCOPE 64       /* with more scopes around it a name is taken for a global one */
-#define DEEPEST 250            /* the tree is less deep; it is made sure of here because this walk calls itself */
+#define DEEPEST 500            /* the tree is less deep; it is made sure of here because this walk calls itself */
 #define LONGEST_MODULE 1000    /* bytes, and that many dots: it is written for each of the names that are imported of it */
 #define TAB 8
 
@@ -111,8 +111,8 @@ static inline const Node *node_at(const Reading *reading, Ref ref) { return read
 static inline const Text *name_at(const Reading *reading, int32_t name) { return reading->tree->names + name; }
 static inline Ref item_of(const Reading *reading, Run run, int32_t place) { return reading->tree->items[run.first + place]; }
 static inline Scope *scope_at(const Reading *reading, int32_t scope) { return (Scope *)reading->scopes.items + scope; }
-static inline int32_t start_of(const Reading *reading, const Node *node) { return reading->tree->line_starts[node->line] + node->start; }
-static inline int32_t end_of(const Reading *reading, const Node *node) { return reading->tree->line_starts[node->end_line] + node->end; }
+static inline int32_t start_of(const Reading *reading, const Node *node) { (void)reading; return node->start; }
+static inline int32_t end_of(const Reading *reading, const Node *node) { (void)reading; return node->end; }
 
 /* The line that a byte is on. A mark at the beginning of the file is on the first. */
 static int32_t line_at(const Reading *reading, int32_t byte) {

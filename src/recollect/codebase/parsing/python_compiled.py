@@ -1,4 +1,4 @@
-"""Python files that are plain enough are read by what is compiled, where there was a compiler: the same facts, sooner."""
+"""Python files that are plain enough are read by what is compiled, where there was a compiler: the same, sooner."""
 
 import ctypes
 from collections.abc import Callable
