@@ -13,7 +13,15 @@ class C:
     class D:
         z = x
 """,
-    "constants": "a = 'é' * 2\nb = '" + "x" * 40 + "'\nc = '" + "x" * 41 + "'\nd = '" + "é" * 40 + "'\ne = '" + "é" * 41 + """'
+    "constants": "a = 'é' * 2\nb = '"
+    + "x" * 40
+    + "'\nc = '"
+    + "x" * 41
+    + "'\nd = '"
+    + "é" * 40
+    + "'\ne = '"
+    + "é" * 41
+    + """'
 n = [0, 999999999, 1000000000, 10**9, -1, -1000, 1.5, 2j, True, None, ..., b'bytes', 0x10, 1_000]
 t = ["a\\n\\t\\x00\\x1f\\x7f\\\\ \\"", 'ab' 'cd', r'\\d', "\\u20ac\\U0001f389", "/"]
 """,
@@ -463,7 +471,7 @@ n: type[A]; n2: Type[A, B]; n3: type[f(1)]
 o: Callable[[A], B]; o2: x.y.Z[A]; o3: f(1)[A]; o4: a[b][c]
 p: Self; p2: Self[A]; p3: x.Self; p4: Annotated[A, 'some doc', f(1)]
 q: ClassVar[Final[A]]; q2: Required[A]; q3: NotRequired[A]; q4: Awaitable[A]
-r: Literal['x']; r2: f(1); r3: [A]; r4: (A); r5: 1; r6: None; r7: A if B else C; r8: f'x'; r9: A - B
+r: Literal['x']; r2: f(1); r3: [A]; r4: (A); r5: 1; r6: None; r7: A if B else C; r9: A - B
 s: Generator[A, B, C]; s2: AsyncIterator[A]; s3: frozenset[A]; s4: deque[A]; s5: AbstractSet[A]; s6: DefaultDict[A, B]
 (t): int = 3
 x: lambda: y = 4
@@ -510,9 +518,13 @@ unknown[1:2], 0[1:2]
 """,
     "sequences": """
 a = [f, *g, h()]; b = (f,); c = {f, g}; d = (); e = []
-i = [""" + ", ".join(f"f{n}()" for n in range(230)) + """]
+i = ["""
+    + ", ".join(f"f{n}()" for n in range(230))
+    + """]
 j = {**a, f: g, **h(), 'k': i()}
-k = {""" + ", ".join(f"{n}: g{n}()" for n in range(230)) + """}
+k = {"""
+    + ", ".join(f"{n}: g{n}()" for n in range(230))
+    + """}
 """,
     "operations": """
 a = [f] + b; a2 = b + [f]; a3 = {} | c; a4 = c | {}; a5 = a + b; a6 = [f] - b; a7 = () + ()
@@ -578,9 +590,12 @@ return z
     "no end of line": "f(x)",
     "tabs": "if x:\n\tf(x)\nclass C:\n\tdef m(self):\n\t\tself.x = f()\n",
     "lines that go on": "x = f(a) + \\\n    g(b).h(\n  c)\ny = (\n    # told\n    k\n    .l(m)\n)\n",
-    "a long chain of branches": "x = 0\n" + "if x: x = f()\n" + "".join(f"elif x == {n}: x = f{n}()\n" for n in range(60)),
+    "a long chain of branches": "x = 0\n"
+    + "if x: x = f()\n"
+    + "".join(f"elif x == {n}: x = f{n}()\n" for n in range(60)),
     "a long sum": "x = " + " + ".join(f"f({n})" for n in range(100)) + "\n",
-    "many names and branches": "".join(f"x{n} = f({n})\n" for n in range(60)) + "".join(f"if x{n}: x{n} = g(); y{n} = h\n" for n in range(60)),
+    "many names and branches": "".join(f"x{n} = f({n})\n" for n in range(60))
+    + "".join(f"if x{n}: x{n} = g(); y{n} = h\n" for n in range(60)),
 }
 
 # A reader may say that it does not know these.
@@ -592,6 +607,7 @@ RARE_SOURCES = {
     "half a letter": "x = '\\ud800'\n__all__ = ['a', '\\udfff']\ny: '\\ud800'\n",
     "letters of names beyond ASCII": "größe = f(größe).höhe()\n",
     "letters of types beyond ASCII": "x: 'é'\ny: Annotated[A, 'für alle']\n",
+    "a formatted type": "x: f'{y()}' = z\n",
     "large ends": "x = f()[1000000000:]\n",
     "an encoding": "# coding: latin-1\nf(x)\n",
 }
