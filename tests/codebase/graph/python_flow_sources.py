@@ -166,12 +166,15 @@ def f(a, b):
     g
     if isinstance(h, F):
         h = 1
-    if isinstance(a, ()): a
-    if isinstance(a, *b): a
-    if isinstance(a, C, D): a
-    if isinstance(a, C, key=D): a
-    if isinstance(a.b, C): a
-    if x.isinstance(a, C): a
+    if isinstance(a, ()): a.a
+    if isinstance(a, *b): a.b
+    if isinstance(a, C, D): a.c
+    if isinstance(a, C, key=D): a.d
+    if isinstance(a.b, C): a.b.e
+    if x.isinstance(a, C): a.f
+    if isinstance(a): a.g
+    if isinstance(*a): a.h
+    if (a, C): a.i
     if isinstance(b, make()):
         return b
     assert isinstance(b, (C, D)), told(b)
@@ -608,6 +611,16 @@ return z
     + "if x: x = f()\n"
     + "".join(f"elif x == {n}: x = f{n}()\n" for n in range(60)),
     "a long sum": "x = " + " + ".join(f"f({n})" for n in range(100)) + "\n",
+    "much of all that is nested": """
+a[0] = f
+a[1][2].append(g(lambda q=(lambda r=1: r): q))
+b: 'A | list[B]' = [c := d for d in [(a, b), *e]]
+(c, [d, *e]) = x
+if isinstance(a, C): pass
+match a:
+    case [C(b, c=[d])] if e: pass
+"""
+    * 320,
     "many names and branches": "".join(f"x{n} = f({n})\n" for n in range(60))
     + "".join(f"if x{n}: x{n} = g(); y{n} = h\n" for n in range(60)),
 }
@@ -622,6 +635,7 @@ RARE_SOURCES = {
     "letters of names beyond ASCII": "größe = f(größe).höhe()\n",
     "letters of types beyond ASCII": "x: 'é'\ny: Annotated[A, 'für alle']\n",
     "a formatted type": "x: f'{y()}' = z\n",
+    "letters by their names in types": "x: \"type[f('\\\\N{BULLET}')]\"\n",
     "large ends": "x = f()[1000000000:]\n",
     "an encoding": "# coding: latin-1\nf(x)\n",
 }
