@@ -68,13 +68,13 @@ int32_t last_name(const Reading *reading, Ref ref) {
 /* A text that is an annotation has lines of its own, and yet their places are those of the file's lines. */
 static int32_t call_with(Reading *reading, int32_t function, const Node *place, int how, const int32_t *args, int32_t count, const int32_t *named,
                          int32_t named_count) {
-    const Tree *tree = reading->notes.tree;
-    int32_t line = place->line, column = place->start;
+    const Tree *tree = reading->tree, *file = reading->notes.tree;
+    int32_t line = place->line, start = place->start;
     if (place->kind == ATTRIBUTE) {
         line = place->end_line;
-        column = place->end - tree->names[place->name].length;
+        start = place->end - file->names[place->name].length;
     }
-    int32_t start = tree->line_starts[line < tree->line_count ? line : tree->line_count - 1] + column;
+    if (tree != file) start += file->line_starts[line < file->line_count ? line : file->line_count - 1] - tree->line_starts[line];
     return result_of_call(&reading->notes, function, line, start, how, args, count, named, named_count);
 }
 
@@ -95,7 +95,7 @@ int32_t decorate(Reading *reading, int32_t decorator, Ref place, int32_t decorat
 
 /* -- expressions --------------------------------------------------------------------------------- */
 
-static int32_t read_name(Reading *reading, int32_t name) {
+static int32_t follow_name(Reading *reading, int32_t name) {
     const Scope *scope = reading->notes.scope;
     int32_t node = bound_to(scope->env, name);
     return node != NOT_BOUND && !is_outside(scope, name) ? node : value_of(&reading->notes, name);
@@ -109,12 +109,12 @@ static int32_t text_node(Reading *reading, const uint8_t *bytes, int32_t length)
 
 static int32_t no_text(Reading *reading) { return text_node(reading, (const uint8_t *)"", 0); }
 
-static int32_t read_text(Reading *reading, const Node *node) {
+static int32_t follow_text(Reading *reading, const Node *node) {
     const Text *text = reading->tree->texts + node->text;
     return text->letters <= LONGEST_CONSTANT ? text_node(reading, text->bytes, text->length) : no_text(reading);
 }
 
-static int32_t read_number(Reading *reading, const Node *node) {
+static int32_t follow_number(Reading *reading, const Node *node) {
     if (node->number < 0 || node->number >= 1000000000) return 0;
     begin_node(&reading->notes, CONSTANT);
     put_part(&reading->notes, node->number);
@@ -128,9 +128,9 @@ int32_t attribute_node(Reading *reading, int32_t base, int32_t name) {
     return same_node(&reading->notes);
 }
 
-void read_all(Reading *reading, Run run, int32_t most) {
+void follow_all(Reading *reading, Run run, int32_t most) {
     for (int32_t i = 0; i < run.count && i < most; i++) {
-        int32_t node = read_expression(reading, items_of(reading, run)[i]);
+        int32_t node = follow_expression(reading, items_of(reading, run)[i]);
         push(&reading->notes, &reading->notes.stack, node);
     }
 }
@@ -148,7 +148,7 @@ static void change(Reading *reading, Ref base, int32_t changed, int32_t key, int
         int32_t link = home ? first_in(notes, &home->declared, of->name) : 0;
         for (; link; link = notes->links[link].next) note_in(notes, &notes->late, notes->links[link].node, node, key);
     } else if (of->kind == SUBSCRIPT && node_at(reading, of->b)->kind != SLICE) {
-        int32_t outer = read_expression(reading, of->a), at = read_expression(reading, of->b);
+        int32_t outer = follow_expression(reading, of->a), at = follow_expression(reading, of->b);
         if (outer) {
             begin_node(notes, REPLACED);
             put_part(notes, outer);
@@ -169,7 +169,7 @@ static void grow(Reading *reading, const Node *function, int32_t argument) {
     Notes *notes = &reading->notes;
     int grows = is_one_of(reading, function->name, GROWING);
     if (!grows && !is_one_of(reading, function->name, MERGING)) return;
-    int32_t base = read_expression(reading, function->a);
+    int32_t base = follow_expression(reading, function->a);
     if (!base) return;
     begin_node(notes, grows ? GROWN : MERGED);
     put_part(notes, base);
@@ -187,7 +187,7 @@ static const Scope *class_around(const Reading *reading) {
     return holder->kind == 'f' ? holder->parent : NULL;
 }
 
-static int32_t read_call(Reading *reading, const Node *node) {
+static int32_t follow_call(Reading *reading, const Node *node) {
     Notes *notes = &reading->notes;
     const Node *function = node_at(reading, node->a);
     if (function->kind == NAME && is_named(reading, function->name, "super")) {
@@ -197,17 +197,17 @@ static int32_t read_call(Reading *reading, const Node *node) {
             return node_of(notes, SUPER, around->index);
         }
     }
-    int32_t called = read_expression(reading, node->a), place = notes->stack.used, count = node->items.count;
-    read_all(reading, node->items, count);
+    int32_t called = follow_expression(reading, node->a), place = notes->stack.used, count = node->items.count;
+    follow_all(reading, node->items, count);
     for (int32_t i = 0; i < node->more.count; i++) {
         const Node *keyword = node_at(reading, items_of(reading, node->more)[i]);
-        int32_t value = read_expression(reading, keyword->a);
+        int32_t value = follow_expression(reading, keyword->a);
         push(notes, &notes->stack, keyword->name);
         push(notes, &notes->stack, value);
     }
-    const int32_t *args = notes->stack.items ? notes->stack.items + place : NULL;
+    const int32_t *args = notes->stack.items + place;
     int32_t argument = count == 1 ? args[0] : 0;
-    int32_t result = call_with(reading, called, function, CALLED, args, count, args ? args + count : NULL, node->more.count);
+    int32_t result = call_with(reading, called, function, CALLED, args, count, args + count, node->more.count);
     notes->stack.used = place;
     if (function->kind == ATTRIBUTE && argument) grow(reading, function, argument);
     return result;
@@ -236,11 +236,11 @@ static int32_t mapping_of(Reading *reading, int32_t value) {
     return new_node(&reading->notes);
 }
 
-static void read_parameter(Reading *reading, Scope *scope, Ref ref, int how, int32_t place) {
+static void follow_parameter(Reading *reading, Scope *scope, Ref ref, int how, int32_t place) {
     Notes *notes = &reading->notes;
     const Node *parameter = node_at(reading, ref);
-    int32_t value = parameter->b ? read_expression(reading, parameter->b) : 0;
-    int32_t kind = parameter->a ? read_annotation_of(reading, parameter->a) : 0;
+    int32_t value = parameter->b ? follow_expression(reading, parameter->b) : 0;
+    int32_t kind = parameter->a ? follow_annotation_of(reading, parameter->a) : 0;
     if (kind && how == ANY_POSITIONAL) {
         kind = sequence_of(reading, "tuple", node_of(notes, SPREAD, sequence_of(reading, "list", kind)));
     } else if (kind && how == ANY_KEYWORD) {
@@ -254,14 +254,14 @@ static void read_parameter(Reading *reading, Scope *scope, Ref ref, int how, int
     for (int i = 0; i < 4; i++) push(notes, &notes->stack, parts[i]);
 }
 
-void read_parameters(Reading *reading, Scope *scope, Ref ref) {
+void follow_parameters(Reading *reading, Scope *scope, Ref ref) {
     Notes *notes = &reading->notes;
     const Node *all = node_at(reading, ref);
     int32_t place = notes->stack.used; /* others may be read meanwhile, of lambdas among the defaults */
-    for (int32_t i = 0; i < all->items.count; i++) read_parameter(reading, scope, items_of(reading, all->items)[i], POSITIONAL, place);
-    if (all->a) read_parameter(reading, scope, all->a, ANY_POSITIONAL, place);
-    for (int32_t i = 0; i < all->more.count; i++) read_parameter(reading, scope, items_of(reading, all->more)[i], ONLY_KEYWORD, place);
-    if (all->b) read_parameter(reading, scope, all->b, ANY_KEYWORD, place);
+    for (int32_t i = 0; i < all->items.count; i++) follow_parameter(reading, scope, items_of(reading, all->items)[i], POSITIONAL, place);
+    if (all->a) follow_parameter(reading, scope, all->a, ANY_POSITIONAL, place);
+    for (int32_t i = 0; i < all->more.count; i++) follow_parameter(reading, scope, items_of(reading, all->more)[i], ONLY_KEYWORD, place);
+    if (all->b) follow_parameter(reading, scope, all->b, ANY_KEYWORD, place);
     scope->params = (Run){notes->params.used, (notes->stack.used - place) / 4};
     for (int32_t i = place; i < notes->stack.used; i++) push(notes, &notes->params, notes->stack.items[i]);
     notes->stack.used = place;
@@ -272,40 +272,40 @@ void name_self(Reading *reading, Scope *scope) {
     if (reading->notes.scope->kind == 'c' && scope->params.count) scope->self_name = reading->notes.params.items[scope->params.first];
 }
 
-void read_later(Reading *reading, Scope *scope, Run body, Ref expression) {
+void follow_later(Reading *reading, Scope *scope, Run body, Ref expression) {
     reading->waiting = enlarged(&reading->notes, reading->waiting, reading->waiting_count, &reading->waiting_room, sizeof *reading->waiting);
     reading->waiting[reading->waiting_count++] = (Waiting){scope, reading->tree, body, expression};
 }
 
-int32_t read_lambda(Reading *reading, const Node *node, int32_t name, int32_t line) {
+int32_t follow_lambda(Reading *reading, const Node *node, int32_t name, int32_t line) {
     Scope *scope = open_scope(&reading->notes, 'f', name, reading->notes.scope, line);
-    read_parameters(reading, scope, node->a);
+    follow_parameters(reading, scope, node->a);
     name_self(reading, scope);
-    read_later(reading, scope, (Run){0}, node->b);
+    follow_later(reading, scope, (Run){0}, node->b);
     begin_node(&reading->notes, A_FUNCTION);
     put_part(&reading->notes, scope->index);
     put_part(&reading->notes, 1);
     return new_node(&reading->notes);
 }
 
-static int32_t read_sequence(Reading *reading, const Node *node) {
+static int32_t follow_sequence(Reading *reading, const Node *node) {
     int32_t place = reading->notes.stack.used;
-    read_all(reading, node->items, MOST_ELEMENTS);
+    follow_all(reading, node->items, MOST_ELEMENTS);
     return sequence_from(reading, node->kind == LIST ? "list" : node->kind == SET ? "set" : "tuple", place);
 }
 
-static int32_t read_mapping(Reading *reading, const Node *node) {
+static int32_t follow_mapping(Reading *reading, const Node *node) {
     Notes *notes = &reading->notes;
     int32_t place = notes->stack.used, count = node->items.count;
     for (int32_t i = 0; i < count; i++) {
         Ref key = items_of(reading, node->items)[i];
-        int32_t known = key ? read_expression(reading, key) : -1;
+        int32_t known = key ? follow_expression(reading, key) : -1;
         push(notes, &notes->stack, known);
     }
-    read_all(reading, node->more, node->more.count);
+    follow_all(reading, node->more, node->more.count);
     begin_node(notes, MAPPING);
-    put_parts(notes, count ? notes->stack.items + place : NULL, count, MOST_ELEMENTS);
-    put_parts(notes, count ? notes->stack.items + place + count : NULL, node->more.count, MOST_ELEMENTS);
+    put_parts(notes, notes->stack.items + place, count, MOST_ELEMENTS);
+    put_parts(notes, notes->stack.items + place + count, node->more.count, MOST_ELEMENTS);
     notes->stack.used = place;
     return new_node(notes);
 }
@@ -317,10 +317,10 @@ static void put_end(Reading *reading, Ref end) {
     else put_part(&reading->notes, node->number);
 }
 
-static int32_t read_slice(Reading *reading, int32_t base, const Node *slice) {
+static int32_t follow_slice(Reading *reading, int32_t base, const Node *slice) {
     Notes *notes = &reading->notes;
-    if (slice->a) read_expression(reading, slice->a);
-    if (slice->b) read_expression(reading, slice->b);
+    if (slice->a) follow_expression(reading, slice->a);
+    if (slice->b) follow_expression(reading, slice->b);
     if (!base) return 0;
     int is_known = !slice->c && (!slice->a || is_constant(node_at(reading, slice->a))) && (!slice->b || is_constant(node_at(reading, slice->b)));
     begin_node(notes, A_SLICE);
@@ -330,11 +330,11 @@ static int32_t read_slice(Reading *reading, int32_t base, const Node *slice) {
     return same_node(notes);
 }
 
-static int32_t read_subscript(Reading *reading, const Node *node) {
-    int32_t base = read_expression(reading, node->a);
+static int32_t follow_subscript(Reading *reading, const Node *node) {
+    int32_t base = follow_expression(reading, node->a);
     const Node *inner = node_at(reading, node->b);
-    if (inner->kind == SLICE) return read_slice(reading, base, inner);
-    int32_t key = read_expression(reading, node->b);
+    if (inner->kind == SLICE) return follow_slice(reading, base, inner);
+    int32_t key = follow_expression(reading, node->b);
     return base ? node_of_two(&reading->notes, ITEM, base, key) : 0;
 }
 
@@ -350,103 +350,103 @@ int32_t merged(Reading *reading, int32_t left, int32_t right) {
     return new_node(&reading->notes);
 }
 
-static int32_t read_binary(Reading *reading, const Node *node) {
-    int32_t left = read_expression(reading, node->a), right = read_expression(reading, node->b);
+static int32_t follow_binary(Reading *reading, const Node *node) {
+    int32_t left = follow_expression(reading, node->a), right = follow_expression(reading, node->b);
     if ((node->form == '+' || node->form == '|') && (is_container(reading, left) || is_container(reading, right)))
         return merged(reading, left, right);
     return node->form == '%' && kind_of(&reading->notes, left) == CONSTANT ? no_text(reading) : 0;
 }
 
 /* Read them for what they do; nothing is known of what comes of it. */
-static int32_t read_each(Reading *reading, Run run) {
-    for (int32_t i = 0; i < run.count; i++) read_expression(reading, items_of(reading, run)[i]);
+static int32_t follow_each(Reading *reading, Run run) {
+    for (int32_t i = 0; i < run.count; i++) follow_expression(reading, items_of(reading, run)[i]);
     return 0;
 }
 
-static int32_t read_any_of(Reading *reading, const Node *node) {
+static int32_t follow_any_of(Reading *reading, const Node *node) {
     int32_t place = reading->notes.stack.used;
-    read_all(reading, node->items, node->items.count);
+    follow_all(reading, node->items, node->items.count);
     return either_from(&reading->notes, place);
 }
 
-static int32_t read_one_of(Reading *reading, const Node *node) {
-    read_expression(reading, node->a);
-    int32_t one = read_expression(reading, node->b), other = read_expression(reading, node->c);
+static int32_t follow_one_of(Reading *reading, const Node *node) {
+    follow_expression(reading, node->a);
+    int32_t one = follow_expression(reading, node->b), other = follow_expression(reading, node->c);
     return either_of(&reading->notes, one, other);
 }
 
-void read_instances(Reading *reading, const Ref *ref) {
+void follow_instances(Reading *reading, const Ref *ref) {
     Notes *notes = &reading->notes;
     int32_t count;
     const int32_t *options = options_of(reading, ref, &count);
     for (int32_t i = 0; i < count; i++) {
-        int32_t kind = node_of(notes, INSTANCE, read_expression(reading, options[i]));
+        int32_t kind = node_of(notes, INSTANCE, follow_expression(reading, options[i]));
         push(notes, &notes->stack, kind);
     }
 }
 
 static void yields(Reading *reading, int32_t node) { link_to(&reading->notes, &reading->notes.scope->yields, node, 0); }
 
-static int32_t read_yield(Reading *reading, const Node *node) {
+static int32_t follow_yield(Reading *reading, const Node *node) {
     if (!node->a) return 0;
-    int32_t value = read_expression(reading, node->a);
+    int32_t value = follow_expression(reading, node->a);
     yields(reading, node->kind == YIELD_FROM ? node_of(&reading->notes, ELEMENT, value) : value);
     return 0;
 }
 
-static int32_t read_comprehension(Reading *reading, const Node *node) {
+static int32_t follow_comprehension(Reading *reading, const Node *node) {
     Notes *notes = &reading->notes;
     Bindings *before = notes->scope->env;
     notes->scope->env = copied(notes, before);
     for (int32_t i = 0; i < node->items.count; i++) {
         const Node *each = node_at(reading, items_of(reading, node->items)[i]);
-        int32_t iterated = read_expression(reading, each->b);
+        int32_t iterated = follow_expression(reading, each->b);
         iterate(reading, iterated, each->b);
         assign(reading, each->a, iterated ? node_of(notes, ELEMENT, iterated) : 0);
-        read_each(reading, each->items);
+        follow_each(reading, each->items);
     }
-    int32_t element = read_expression(reading, node->a);
-    int32_t made = node->kind == DICT_OF ? mapping_of(reading, read_expression(reading, node->b)) : sequence_of(reading, "set", element);
+    int32_t element = follow_expression(reading, node->a);
+    int32_t made = node->kind == DICT_OF ? mapping_of(reading, follow_expression(reading, node->b)) : sequence_of(reading, "set", element);
     drop(notes, notes->scope->env);
     notes->scope->env = before;
     return made;
 }
 
-static int32_t read_named(Reading *reading, const Node *node) {
-    int32_t value = read_expression(reading, node->b);
+static int32_t follow_named(Reading *reading, const Node *node) {
+    int32_t value = follow_expression(reading, node->b);
     assign(reading, node->a, value);
     return value;
 }
 
-static int32_t read_kind(Reading *reading, const Node *node) {
+static int32_t follow_kind(Reading *reading, const Node *node) {
     switch (node->kind) {
-    case NAME: return read_name(reading, node->name);
-    case TEXT: return read_text(reading, node);
-    case WHOLE: return read_number(reading, node);
-    case ATTRIBUTE: return attribute_node(reading, read_expression(reading, node->a), node->name);
-    case CALL: return read_call(reading, node);
-    case LAMBDA: return read_lambda(reading, node, NO_NAME, node->line);
-    case LIST: case TUPLE: case SET: return read_sequence(reading, node);
-    case DICT: return read_mapping(reading, node);
-    case STARRED: return node_of(&reading->notes, SPREAD, read_expression(reading, node->a));
-    case SUBSCRIPT: return read_subscript(reading, node);
-    case BINARY: return read_binary(reading, node);
-    case UNARY: read_expression(reading, node->a); return 0;
-    case COMPARE: read_expression(reading, node->a); return read_each(reading, node->items);
-    case JOINED: read_each(reading, node->items); return no_text(reading);
-    case FORMATTED: case AWAIT: return read_expression(reading, node->a);
-    case BOOLEAN: return read_any_of(reading, node);
-    case IF_ELSE: return read_one_of(reading, node);
-    case YIELD: case YIELD_FROM: return read_yield(reading, node);
-    case NAMED: return read_named(reading, node);
-    case LIST_OF: case SET_OF: case GENERATOR: case DICT_OF: return read_comprehension(reading, node);
+    case NAME: return follow_name(reading, node->name);
+    case TEXT: return follow_text(reading, node);
+    case WHOLE: return follow_number(reading, node);
+    case ATTRIBUTE: return attribute_node(reading, follow_expression(reading, node->a), node->name);
+    case CALL: return follow_call(reading, node);
+    case LAMBDA: return follow_lambda(reading, node, NO_NAME, node->line);
+    case LIST: case TUPLE: case SET: return follow_sequence(reading, node);
+    case DICT: return follow_mapping(reading, node);
+    case STARRED: return node_of(&reading->notes, SPREAD, follow_expression(reading, node->a));
+    case SUBSCRIPT: return follow_subscript(reading, node);
+    case BINARY: return follow_binary(reading, node);
+    case UNARY: follow_expression(reading, node->a); return 0;
+    case COMPARE: follow_expression(reading, node->a); return follow_each(reading, node->items);
+    case JOINED: follow_each(reading, node->items); return no_text(reading);
+    case FORMATTED: case AWAIT: return follow_expression(reading, node->a);
+    case BOOLEAN: return follow_any_of(reading, node);
+    case IF_ELSE: return follow_one_of(reading, node);
+    case YIELD: case YIELD_FROM: return follow_yield(reading, node);
+    case NAMED: return follow_named(reading, node);
+    case LIST_OF: case SET_OF: case GENERATOR: case DICT_OF: return follow_comprehension(reading, node);
     default: return 0;
     }
 }
 
-int32_t read_expression(Reading *reading, Ref ref) {
+int32_t follow_expression(Reading *reading, Ref ref) {
     enter(reading, 2);
-    int32_t node = read_kind(reading, node_at(reading, ref));
+    int32_t node = follow_kind(reading, node_at(reading, ref));
     leave(reading, 2);
     return node;
 }
@@ -456,7 +456,7 @@ int32_t read_expression(Reading *reading, Ref ref) {
 static int is_space(uint8_t byte) { return byte == ' ' || (byte >= 9 && byte <= 13) || (byte >= 28 && byte <= 31); }
 
 /* What a value is whose type is told by a text. */
-static int32_t read_type_in_text(Reading *reading, const Text *text) {
+static int32_t follow_type_in_text(Reading *reading, const Text *text) {
     const uint8_t *bytes = text->bytes;
     int32_t length = text->length;
     if (text->letters != length) decline(&reading->notes); /* letters beyond ASCII */
@@ -471,7 +471,7 @@ static int32_t read_type_in_text(Reading *reading, const Text *text) {
     reading->annotations[reading->annotation_count++] = tree;
     reading->tree = tree;
     enter(reading, DEPTH_OF_A_TEXT);
-    int32_t node = read_annotation_of(reading, tree->expression);
+    int32_t node = follow_annotation_of(reading, tree->expression);
     leave(reading, DEPTH_OF_A_TEXT);
     reading->tree = around;
     if (reading->waiting_count == waiting) { /* nothing in it is read later */
@@ -481,48 +481,48 @@ static int32_t read_type_in_text(Reading *reading, const Text *text) {
     return node;
 }
 
-static int32_t read_generic(Reading *reading, const Node *node) {
+static int32_t follow_generic(Reading *reading, const Node *node) {
     Notes *notes = &reading->notes;
     int32_t name = last_name(reading, node->a), count, place = notes->stack.used;
     const int32_t *options = options_of(reading, &node->b, &count);
     if (is_one_of(reading, name, TRANSPARENT) || is_one_of(reading, name, TUPLES)) {
         for (int32_t i = 0; i < count; i++) {
-            int32_t option = read_annotation_of(reading, options[i]);
+            int32_t option = follow_annotation_of(reading, options[i]);
             push(notes, &notes->stack, option);
         }
         return is_one_of(reading, name, TUPLES) ? sequence_from(reading, "tuple", place) : either_from(notes, place);
     }
-    if (is_one_of(reading, name, SEQUENCES)) return count ? sequence_of(reading, "set", read_annotation_of(reading, options[0])) : 0;
-    if (is_one_of(reading, name, MAPPINGS)) return count ? mapping_of(reading, read_annotation_of(reading, options[count - 1])) : 0;
+    if (is_one_of(reading, name, SEQUENCES)) return count ? sequence_of(reading, "set", follow_annotation_of(reading, options[0])) : 0;
+    if (is_one_of(reading, name, MAPPINGS)) return count ? mapping_of(reading, follow_annotation_of(reading, options[count - 1])) : 0;
     if (is_one_of(reading, name, TYPES)) {
         if (!count) decline(notes);
-        return read_expression(reading, options[0]);
+        return follow_expression(reading, options[0]);
     }
-    return node_of(notes, INSTANCE, read_expression(reading, node->a));
+    return node_of(notes, INSTANCE, follow_expression(reading, node->a));
 }
 
-static int32_t read_type(Reading *reading, Ref ref) {
+static int32_t follow_type(Reading *reading, Ref ref) {
     Notes *notes = &reading->notes;
     const Node *node = node_at(reading, ref);
     int32_t left, right;
     switch (node->kind) {
-    case TEXT: return read_type_in_text(reading, reading->tree->texts + node->text);
+    case TEXT: return follow_type_in_text(reading, reading->tree->texts + node->text);
     case NAME:
         if (is_named(reading, node->name, "Self")) return global_node(notes, "Self");
-        return node_of(notes, INSTANCE, read_expression(reading, ref));
-    case ATTRIBUTE: return node_of(notes, INSTANCE, read_expression(reading, ref));
+        return node_of(notes, INSTANCE, follow_expression(reading, ref));
+    case ATTRIBUTE: return node_of(notes, INSTANCE, follow_expression(reading, ref));
     case BINARY:
-        left = read_annotation_of(reading, node->a);
-        right = read_annotation_of(reading, node->b);
+        left = follow_annotation_of(reading, node->a);
+        right = follow_annotation_of(reading, node->b);
         return either_of(notes, left, right);
-    case SUBSCRIPT: return read_generic(reading, node);
+    case SUBSCRIPT: return follow_generic(reading, node);
     default: return 0;
     }
 }
 
-int32_t read_annotation_of(Reading *reading, Ref ref) {
+int32_t follow_annotation_of(Reading *reading, Ref ref) {
     enter(reading, 3);
-    int32_t node = read_type(reading, ref);
+    int32_t node = follow_type(reading, ref);
     leave(reading, 3);
     return node;
 }
@@ -537,7 +537,7 @@ static void assign_attribute(Reading *reading, const Node *target, int32_t node)
         if (node) note_in(notes, &home->attributes, target->name, node, 0);
         return;
     }
-    int32_t base = read_expression(reading, target->a);
+    int32_t base = follow_expression(reading, target->a);
     if (base && node) note_store(notes, base, target->name, node);
 }
 
@@ -564,7 +564,7 @@ static void assign_each(Reading *reading, Run targets, int32_t node) {
 
 static void assign_item(Reading *reading, const Node *target, int32_t node) {
     Notes *notes = &reading->notes;
-    int32_t key = read_expression(reading, target->b), value = read_expression(reading, target->a);
+    int32_t key = follow_expression(reading, target->b), value = follow_expression(reading, target->a);
     if (!value) return;
     begin_node(notes, REPLACED);
     put_part(notes, value);

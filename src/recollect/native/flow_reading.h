@@ -38,14 +38,14 @@ int is_named(const Reading *reading, int32_t name, const char *wanted);
 int32_t last_name(const Reading *reading, Ref ref);                                         /* of what is called, or of an attribute */
 const int32_t *options_of(const Reading *reading, const Ref *ref, int32_t *count); /* the elements of a tuple, or what it is alone */
 
-int32_t read_expression(Reading *reading, Ref ref);
-void read_all(Reading *reading, Run run, int32_t most);   /* onto the stack */
-void read_instances(Reading *reading, const Ref *ref);    /* onto the stack what a value of a type is, or of each of a tuple of types */
-int32_t read_lambda(Reading *reading, const Node *node, int32_t name, int32_t line);
-void read_parameters(Reading *reading, Scope *scope, Ref ref);
+int32_t follow_expression(Reading *reading, Ref ref);
+void follow_all(Reading *reading, Run run, int32_t most);   /* onto the stack */
+void follow_instances(Reading *reading, const Ref *ref);    /* onto the stack what a value of a type is, or of each of a tuple of types */
+int32_t follow_lambda(Reading *reading, const Node *node, int32_t name, int32_t line);
+void follow_parameters(Reading *reading, Scope *scope, Ref ref);
 void name_self(Reading *reading, Scope *scope);
-void read_later(Reading *reading, Scope *scope, Run body, Ref expression);
-int32_t read_annotation_of(Reading *reading, Ref ref); /* what a value of the annotated type is */
+void follow_later(Reading *reading, Scope *scope, Run body, Ref expression);
+int32_t follow_annotation_of(Reading *reading, Ref ref); /* what a value of the annotated type is */
 void assign(Reading *reading, Ref target, int32_t node);
 
 int32_t attribute_node(Reading *reading, int32_t base, int32_t name);

@@ -6,28 +6,28 @@ It does what `recollect.codebase.graph.python_flow` does, to the byte: whatever 
 
 #include "flow_reading.h"
 
-static void read_body(Reading *reading, Run body);
+static void follow_body(Reading *reading, Run body);
 
 /* -- assignments --------------------------------------------------------------------------------- */
 
-static void read_assignment(Reading *reading, const Node *statement) {
+static void follow_assignment(Reading *reading, const Node *statement) {
     const Node *value = node_at(reading, statement->a), *first = node_at(reading, items_of(reading, statement->items)[0]);
-    int32_t node = value->kind == LAMBDA && first->kind == NAME ? read_lambda(reading, value, first->name, statement->line)
-                                                                : read_expression(reading, statement->a);
+    int32_t node = value->kind == LAMBDA && first->kind == NAME ? follow_lambda(reading, value, first->name, statement->line)
+                                                                : follow_expression(reading, statement->a);
     for (int32_t i = 0; i < statement->items.count; i++) assign(reading, items_of(reading, statement->items)[i], node);
 }
 
-static void read_annotated(Reading *reading, const Node *statement) {
-    int32_t kind = read_annotation_of(reading, statement->b);
-    if (statement->c) kind = either_of(&reading->notes, read_expression(reading, statement->c), kind);
+static void follow_annotated(Reading *reading, const Node *statement) {
+    int32_t kind = follow_annotation_of(reading, statement->b);
+    if (statement->c) kind = either_of(&reading->notes, follow_expression(reading, statement->c), kind);
     if (kind || statement->c) assign(reading, statement->a, kind);
 }
 
-static void read_augmented(Reading *reading, const Node *statement) {
-    int32_t value = read_expression(reading, statement->b);
+static void follow_augmented(Reading *reading, const Node *statement) {
+    int32_t value = follow_expression(reading, statement->b);
     const Node *target = node_at(reading, statement->a);
     if (target->kind != NAME) {
-        read_expression(reading, statement->a);
+        follow_expression(reading, statement->a);
         return;
     }
     int32_t base = value_of(&reading->notes, target->name);
@@ -58,12 +58,12 @@ static void join_ends(Reading *reading, Bindings *ends, Bindings *before) {
 }
 
 /* One body of some, the last of which alone may be empty. */
-static void read_branch(Reading *reading, Run body, Bindings *before, Bindings ***end) {
+static void follow_branch(Reading *reading, Run body, Bindings *before, Bindings ***end) {
     Notes *notes = &reading->notes;
     Bindings *after = before;
     if (body.count) {
         notes->scope->env = copied(notes, before);
-        read_body(reading, body);
+        follow_body(reading, body);
         after = notes->scope->env;
     }
     if (leaves(reading, body)) {
@@ -76,11 +76,11 @@ static void read_branch(Reading *reading, Run body, Bindings *before, Bindings *
 }
 
 /* Read bodies of which one or the other is run; afterwards a name may be what any of them made it. */
-static void read_either(Reading *reading, Run body, Run other) {
+static void follow_either(Reading *reading, Run body, Run other) {
     Bindings *before = reading->notes.scope->env, *ends = NULL, **end = &ends;
     enter(reading, 1);
-    read_branch(reading, body, before, &end);
-    read_branch(reading, other, before, &end);
+    follow_branch(reading, body, before, &end);
+    follow_branch(reading, other, before, &end);
     join_ends(reading, ends, before);
     leave(reading, 1);
 }
@@ -92,18 +92,18 @@ static int is_narrowing(Reading *reading, Ref ref, int32_t *name, int32_t *node)
     const Node *function = node_at(reading, test->a), *of = node_at(reading, items_of(reading, test->items)[0]);
     if (function->kind != NAME || !is_named(reading, function->name, "isinstance") || of->kind != NAME) return 0;
     int32_t place = reading->notes.stack.used;
-    read_instances(reading, items_of(reading, test->items) + 1);
+    follow_instances(reading, items_of(reading, test->items) + 1);
     *name = of->name;
     *node = either_from(&reading->notes, place);
     return 1;
 }
 
-static void read_if(Reading *reading, const Node *statement) {
+static void follow_if(Reading *reading, const Node *statement) {
     Notes *notes = &reading->notes;
     int32_t name, node;
-    read_expression(reading, statement->a);
+    follow_expression(reading, statement->a);
     if (!is_narrowing(reading, statement->a, &name, &node)) {
-        read_either(reading, statement->items, statement->more);
+        follow_either(reading, statement->items, statement->more);
         return;
     }
     Scope *scope = notes->scope;
@@ -111,14 +111,14 @@ static void read_if(Reading *reading, const Node *statement) {
     int32_t old = bound_to(before, name);
     scope->env = copied(notes, before);
     set_name(notes, scope->env, name, node);
-    read_body(reading, statement->items);
+    follow_body(reading, statement->items);
     Bindings *after = scope->env;
     if (bound_to(after, name) == node) {
         if (old == NOT_BOUND) map_remove(&after->map, name);
         else set_name(notes, after, name, old);
     }
     scope->env = before;
-    read_body(reading, statement->more);
+    follow_body(reading, statement->more);
     if (leaves(reading, statement->items)) {
         drop(notes, after);
         return;
@@ -128,43 +128,43 @@ static void read_if(Reading *reading, const Node *statement) {
     scope->env = after;
 }
 
-static void read_while(Reading *reading, const Node *statement) {
-    read_expression(reading, statement->a);
-    read_either(reading, statement->items, (Run){0});
-    read_body(reading, statement->more);
+static void follow_while(Reading *reading, const Node *statement) {
+    follow_expression(reading, statement->a);
+    follow_either(reading, statement->items, (Run){0});
+    follow_body(reading, statement->more);
 }
 
-static void read_for(Reading *reading, const Node *statement) {
-    int32_t iterated = read_expression(reading, statement->b);
+static void follow_for(Reading *reading, const Node *statement) {
+    int32_t iterated = follow_expression(reading, statement->b);
     iterate(reading, iterated, statement->b);
     assign(reading, statement->a, node_of(&reading->notes, ELEMENT, iterated));
-    read_either(reading, statement->items, (Run){0});
-    read_body(reading, statement->more);
+    follow_either(reading, statement->items, (Run){0});
+    follow_body(reading, statement->more);
 }
 
-static void read_caught(Reading *reading, const Node *handler) {
+static void follow_caught(Reading *reading, const Node *handler) {
     Notes *notes = &reading->notes;
     int32_t place = notes->stack.used;
-    read_instances(reading, &handler->a);
+    follow_instances(reading, &handler->a);
     if (handler->name != NO_NAME) bind_name(notes, handler->name, either_from(notes, place));
     notes->stack.used = place;
 }
 
-static void read_try(Reading *reading, const Node *statement) {
+static void follow_try(Reading *reading, const Node *statement) {
     Notes *notes = &reading->notes;
     Scope *scope = notes->scope;
     Bindings *handling = scope->env;
     scope->env = copied(notes, handling);
-    read_body(reading, statement->items);
+    follow_body(reading, statement->items);
     join(notes, handling, scope->env); /* nobody else asks what was bound before */
-    if (statement->a) read_body(reading, node_at(reading, statement->a)->items);
+    if (statement->a) follow_body(reading, node_at(reading, statement->a)->items);
     Bindings *ends = scope->env, **end = &ends->next;
     ends->next = NULL;
     for (int32_t i = 0; i < statement->more.count; i++) {
         const Node *handler = node_at(reading, items_of(reading, statement->more)[i]);
         scope->env = copied(notes, handling);
-        if (handler->a) read_caught(reading, handler);
-        read_body(reading, handler->items);
+        if (handler->a) follow_caught(reading, handler);
+        follow_body(reading, handler->items);
         if (leaves(reading, handler->items)) {
             drop(notes, scope->env);
             continue;
@@ -174,48 +174,48 @@ static void read_try(Reading *reading, const Node *statement) {
         end = &scope->env->next;
     }
     join_ends(reading, ends, handling);
-    if (statement->b) read_body(reading, node_at(reading, statement->b)->items);
+    if (statement->b) follow_body(reading, node_at(reading, statement->b)->items);
 }
 
-static void read_with(Reading *reading, const Node *statement) {
+static void follow_with(Reading *reading, const Node *statement) {
     for (int32_t i = 0; i < statement->items.count; i++) {
         const Node *item = node_at(reading, items_of(reading, statement->items)[i]);
-        int32_t node = read_expression(reading, item->a);
+        int32_t node = follow_expression(reading, item->a);
         call(reading, node, item->a, ENTERING);
         if (item->b) assign(reading, item->b, node_of(&reading->notes, ENTERED, node));
     }
-    read_body(reading, statement->more);
+    follow_body(reading, statement->more);
 }
 
 /* -- patterns ------------------------------------------------------------------------------------ */
 
-static void read_pattern(Reading *reading, Ref ref, int32_t subject);
+static void follow_pattern(Reading *reading, Ref ref, int32_t subject);
 
-static int32_t instance_of(Reading *reading, Ref kind) { return node_of(&reading->notes, INSTANCE, read_expression(reading, kind)); }
+static int32_t instance_of(Reading *reading, Ref kind) { return node_of(&reading->notes, INSTANCE, follow_expression(reading, kind)); }
 
-static void read_as(Reading *reading, const Node *pattern, int32_t subject) {
+static void follow_as(Reading *reading, const Node *pattern, int32_t subject) {
     const Node *inner = node_at(reading, pattern->a);
-    if (pattern->a) read_pattern(reading, pattern->a, subject);
+    if (pattern->a) follow_pattern(reading, pattern->a, subject);
     if (pattern->name == NO_NAME) return;
     bind_name(&reading->notes, pattern->name, pattern->a && inner->kind == MATCH_CLASS ? instance_of(reading, inner->a) : subject);
 }
 
-static void read_class_pattern(Reading *reading, const Node *pattern) {
+static void follow_class_pattern(Reading *reading, const Node *pattern) {
     int32_t kind = instance_of(reading, pattern->a);
-    for (int32_t i = 0; i < pattern->items.count; i++) read_pattern(reading, items_of(reading, pattern->items)[i], 0);
+    for (int32_t i = 0; i < pattern->items.count; i++) follow_pattern(reading, items_of(reading, pattern->items)[i], 0);
     for (int32_t i = 0; i < pattern->more.count; i++) {
         const Node *keyword = node_at(reading, items_of(reading, pattern->more)[i]);
-        read_pattern(reading, keyword->a, attribute_node(reading, kind, keyword->name));
+        follow_pattern(reading, keyword->a, attribute_node(reading, kind, keyword->name));
     }
 }
 
-static void read_mapping_pattern(Reading *reading, const Node *pattern, int32_t subject) {
+static void follow_mapping_pattern(Reading *reading, const Node *pattern, int32_t subject) {
     for (int32_t i = 0; i < pattern->more.count; i++)
-        read_pattern(reading, items_of(reading, pattern->more)[i], node_of_two(&reading->notes, ITEM, subject, 0));
+        follow_pattern(reading, items_of(reading, pattern->more)[i], node_of_two(&reading->notes, ITEM, subject, 0));
     if (pattern->name != NO_NAME) bind_name(&reading->notes, pattern->name, subject);
 }
 
-static void read_star_pattern(Reading *reading, const Node *pattern, int32_t subject) {
+static void follow_star_pattern(Reading *reading, const Node *pattern, int32_t subject) {
     if (pattern->name == NO_NAME) return;
     begin_node(&reading->notes, A_SLICE);
     put_part(&reading->notes, subject);
@@ -224,17 +224,17 @@ static void read_star_pattern(Reading *reading, const Node *pattern, int32_t sub
     bind_name(&reading->notes, pattern->name, same_node(&reading->notes));
 }
 
-static void read_pattern(Reading *reading, Ref ref, int32_t subject) {
+static void follow_pattern(Reading *reading, Ref ref, int32_t subject) {
     const Node *pattern = node_at(reading, ref);
     enter(reading, 1);
     switch (pattern->kind) {
-    case MATCH_AS: read_as(reading, pattern, subject); break;
-    case MATCH_CLASS: read_class_pattern(reading, pattern); break;
-    case MATCH_MAPPING: read_mapping_pattern(reading, pattern, subject); break;
-    case MATCH_STAR: read_star_pattern(reading, pattern, subject); break;
+    case MATCH_AS: follow_as(reading, pattern, subject); break;
+    case MATCH_CLASS: follow_class_pattern(reading, pattern); break;
+    case MATCH_MAPPING: follow_mapping_pattern(reading, pattern, subject); break;
+    case MATCH_STAR: follow_star_pattern(reading, pattern, subject); break;
     case MATCH_SEQUENCE: case MATCH_OR:
         for (int32_t i = 0; i < pattern->items.count; i++)
-            read_pattern(reading, items_of(reading, pattern->items)[i],
+            follow_pattern(reading, items_of(reading, pattern->items)[i],
                          pattern->kind == MATCH_OR ? subject : node_of(&reading->notes, ELEMENT, subject));
         break;
     default: break;
@@ -242,33 +242,33 @@ static void read_pattern(Reading *reading, Ref ref, int32_t subject) {
     leave(reading, 1);
 }
 
-static void read_match(Reading *reading, const Node *statement) {
+static void follow_match(Reading *reading, const Node *statement) {
     Notes *notes = &reading->notes;
-    int32_t subject = read_expression(reading, statement->a);
+    int32_t subject = follow_expression(reading, statement->a);
     for (int32_t i = 0; i < statement->items.count; i++) {
         const Node *choice = node_at(reading, items_of(reading, statement->items)[i]);
-        read_pattern(reading, choice->a, subject);
-        if (choice->b) read_expression(reading, choice->b);
+        follow_pattern(reading, choice->a, subject);
+        if (choice->b) follow_expression(reading, choice->b);
     }
     Bindings *before = notes->scope->env, *ends = NULL, **end = &ends;
     enter(reading, 1);
     for (int32_t i = 0; i < statement->items.count; i++)
-        read_branch(reading, node_at(reading, items_of(reading, statement->items)[i])->items, before, &end);
-    read_branch(reading, (Run){0}, before, &end);
+        follow_branch(reading, node_at(reading, items_of(reading, statement->items)[i])->items, before, &end);
+    follow_branch(reading, (Run){0}, before, &end);
     join_ends(reading, ends, before);
     leave(reading, 1);
 }
 
 /* -- definitions --------------------------------------------------------------------------------- */
 
-static void read_function(Reading *reading, const Node *statement) {
+static void follow_function(Reading *reading, const Node *statement) {
     Notes *notes = &reading->notes;
     int32_t place = notes->stack.used, is_static = 0;
     Run decorators = statement->more;
-    read_all(reading, decorators, decorators.count);
+    follow_all(reading, decorators, decorators.count);
     Scope *scope = open_scope(notes, 'f', statement->name, notes->scope, statement->line);
-    read_parameters(reading, scope, statement->a);
-    if (statement->b) scope->result = read_annotation_of(reading, statement->b);
+    follow_parameters(reading, scope, statement->a);
+    if (statement->b) scope->result = follow_annotation_of(reading, statement->b);
     begin_node(notes, A_FUNCTION);
     put_part(notes, scope->index);
     int32_t bare = new_node(notes), node = bare;
@@ -285,34 +285,34 @@ static void read_function(Reading *reading, const Node *statement) {
         node = new_node(notes);
     }
     bind_name(notes, statement->name, node);
-    read_later(reading, scope, statement->items, 0);
+    follow_later(reading, scope, statement->items, 0);
 }
 
 /* What a class is made of, on the stack: its bases without their parameters, if anything is known of them. */
-static void read_bases(Reading *reading, const Node *bases) {
+static void follow_bases(Reading *reading, const Node *bases) {
     Notes *notes = &reading->notes;
     for (int32_t i = 0; i < bases->items.count; i++) {
         Ref ref = items_of(reading, bases->items)[i];
         const Node *base = node_at(reading, ref);
-        int32_t node = read_expression(reading, base->kind == SUBSCRIPT ? base->a : ref);
+        int32_t node = follow_expression(reading, base->kind == SUBSCRIPT ? base->a : ref);
         if (node) push(notes, &notes->stack, node);
     }
-    for (int32_t i = 0; i < bases->more.count; i++) read_expression(reading, node_at(reading, items_of(reading, bases->more)[i])->a);
+    for (int32_t i = 0; i < bases->more.count; i++) follow_expression(reading, node_at(reading, items_of(reading, bases->more)[i])->a);
 }
 
-static void read_class(Reading *reading, const Node *statement) {
+static void follow_class(Reading *reading, const Node *statement) {
     Notes *notes = &reading->notes;
     int32_t place = notes->stack.used;
     Run decorators = statement->more;
-    read_all(reading, decorators, decorators.count);
+    follow_all(reading, decorators, decorators.count);
     int32_t behind = notes->stack.used;
-    if (statement->a) read_bases(reading, node_at(reading, statement->a));
+    if (statement->a) follow_bases(reading, node_at(reading, statement->a));
     Scope *outer = notes->scope, *scope = open_scope(notes, 'c', statement->name, outer, statement->line);
     scope->bases = (Run){notes->bases.used, notes->stack.used - behind};
     for (int32_t i = behind; i < notes->stack.used; i++) push(notes, &notes->bases, notes->stack.items[i]);
     notes->stack.used = behind;
     notes->scope = scope;
-    read_body(reading, statement->items);
+    follow_body(reading, statement->items);
     notes->scope = outer;
     begin_node(notes, A_CLASS);
     put_part(notes, scope->index);
@@ -346,7 +346,7 @@ static int32_t top_of(Reading *reading, int32_t name) {
     return number;
 }
 
-static void read_import(Reading *reading, const Node *statement) {
+static void follow_import(Reading *reading, const Node *statement) {
     for (int32_t i = 0; i < statement->items.count; i++) {
         const Node *alias = node_at(reading, items_of(reading, statement->items)[i]);
         int32_t module = module_node(reading, alias->name);
@@ -359,7 +359,7 @@ static void read_import(Reading *reading, const Node *statement) {
     }
 }
 
-static void read_import_from(Reading *reading, const Node *statement) {
+static void follow_import_from(Reading *reading, const Node *statement) {
     Notes *notes = &reading->notes;
     for (int32_t i = 0; i < statement->items.count; i++) {
         const Node *alias = node_at(reading, items_of(reading, statement->items)[i]);
@@ -376,7 +376,7 @@ static void read_import_from(Reading *reading, const Node *statement) {
 }
 
 /* What a file says others may take of it by `*`. */
-static void read_exports(Reading *reading, const Node *statement) {
+static void follow_exports(Reading *reading, const Node *statement) {
     Ref target = statement->a, value = statement->b;
     if (statement->kind == ASSIGN && statement->items.count == 1) {
         target = items_of(reading, statement->items)[0];
@@ -395,77 +395,77 @@ static void read_exports(Reading *reading, const Node *statement) {
 
 /* -- statements ---------------------------------------------------------------------------------- */
 
-static void read_return(Reading *reading, const Node *statement) {
-    int32_t node = statement->a ? read_expression(reading, statement->a) : 0;
+static void follow_return(Reading *reading, const Node *statement) {
+    int32_t node = statement->a ? follow_expression(reading, statement->a) : 0;
     if (node) link_to(&reading->notes, &reading->notes.scope->returns, node, 0);
 }
 
-static void read_raise(Reading *reading, const Node *statement) {
+static void follow_raise(Reading *reading, const Node *statement) {
     if (statement->a) {
-        int32_t node = read_expression(reading, statement->a);
+        int32_t node = follow_expression(reading, statement->a);
         if (node_at(reading, statement->a)->kind != CALL) call(reading, node, statement->a, RAISED);
     }
-    if (statement->b) read_expression(reading, statement->b);
+    if (statement->b) follow_expression(reading, statement->b);
 }
 
-static void read_assert(Reading *reading, const Node *statement) {
+static void follow_assert(Reading *reading, const Node *statement) {
     int32_t name, node;
-    read_expression(reading, statement->a);
+    follow_expression(reading, statement->a);
     if (is_narrowing(reading, statement->a, &name, &node)) set_name(&reading->notes, reading->notes.scope->env, name, node);
 }
 
-static void read_names_outside(Reading *reading, const Node *statement) {
+static void follow_names_outside(Reading *reading, const Node *statement) {
     for (int32_t i = 0; i < statement->items.count; i++)
         if (!map_set(&reading->notes.scope->globals, items_of(reading, statement->items)[i], 1)) decline(&reading->notes);
 }
 
-static void read_statement(Reading *reading, const Node *statement) {
+static void follow_statement(Reading *reading, const Node *statement) {
     switch (statement->kind) {
-    case FUNCTION: read_function(reading, statement); break;
-    case CLASS: read_class(reading, statement); break;
-    case RETURN: read_return(reading, statement); break;
-    case ASSIGN: read_assignment(reading, statement); break;
-    case ANNOTATED: read_annotated(reading, statement); break;
-    case AUGMENTED: read_augmented(reading, statement); break;
-    case FOR: read_for(reading, statement); break;
-    case WHILE: read_while(reading, statement); break;
-    case IF: read_if(reading, statement); break;
-    case WITH: read_with(reading, statement); break;
-    case MATCH: read_match(reading, statement); break;
-    case RAISE: read_raise(reading, statement); break;
-    case TRY: read_try(reading, statement); break;
-    case ASSERT: read_assert(reading, statement); break;
-    case IMPORT: read_import(reading, statement); break;
-    case IMPORT_FROM: read_import_from(reading, statement); break;
-    case GLOBAL: case NONLOCAL: read_names_outside(reading, statement); break;
-    case EXPRESSION: read_expression(reading, statement->a); break;
+    case FUNCTION: follow_function(reading, statement); break;
+    case CLASS: follow_class(reading, statement); break;
+    case RETURN: follow_return(reading, statement); break;
+    case ASSIGN: follow_assignment(reading, statement); break;
+    case ANNOTATED: follow_annotated(reading, statement); break;
+    case AUGMENTED: follow_augmented(reading, statement); break;
+    case FOR: follow_for(reading, statement); break;
+    case WHILE: follow_while(reading, statement); break;
+    case IF: follow_if(reading, statement); break;
+    case WITH: follow_with(reading, statement); break;
+    case MATCH: follow_match(reading, statement); break;
+    case RAISE: follow_raise(reading, statement); break;
+    case TRY: follow_try(reading, statement); break;
+    case ASSERT: follow_assert(reading, statement); break;
+    case IMPORT: follow_import(reading, statement); break;
+    case IMPORT_FROM: follow_import_from(reading, statement); break;
+    case GLOBAL: case NONLOCAL: follow_names_outside(reading, statement); break;
+    case EXPRESSION: follow_expression(reading, statement->a); break;
     default: break;
     }
 }
 
-static void read_body(Reading *reading, Run body) {
+static void follow_body(Reading *reading, Run body) {
     enter(reading, 2);
-    for (int32_t i = 0; i < body.count; i++) read_statement(reading, node_at(reading, items_of(reading, body)[i]));
+    for (int32_t i = 0; i < body.count; i++) follow_statement(reading, node_at(reading, items_of(reading, body)[i]));
     leave(reading, 2);
 }
 
-static void read_module(Reading *reading) {
+static void follow_module(Reading *reading) {
     Run body = reading->tree->body;
     reading->notes.scope = open_scope(&reading->notes, 'm', NO_NAME, NULL, 0);
-    read_body(reading, body);
-    for (int32_t i = 0; i < body.count; i++) read_exports(reading, node_at(reading, items_of(reading, body)[i]));
+    follow_body(reading, body);
+    for (int32_t i = 0; i < body.count; i++) follow_exports(reading, node_at(reading, items_of(reading, body)[i]));
     for (int32_t i = 0; i < reading->waiting_count; i++) { /* each may bring more */
         Waiting waiting = reading->waiting[i];
         reading->notes.scope = waiting.scope;
         reading->tree = waiting.tree;
-        if (waiting.expression) link_to(&reading->notes, &waiting.scope->returns, read_expression(reading, waiting.expression), 0);
-        else read_body(reading, waiting.body);
+        if (waiting.expression) link_to(&reading->notes, &waiting.scope->returns, follow_expression(reading, waiting.expression), 0);
+        else follow_body(reading, waiting.body);
     }
 }
 
-static int read_and_write(Reading *reading, Output *flow) {
+static int follow_and_write(Reading *reading, Output *flow) {
     if (setjmp(reading->notes.declined)) return 0;
-    read_module(reading);
+    follow_module(reading);
     write_notes(&reading->notes, flow);
     return 1;
 }
@@ -473,7 +473,7 @@ static int read_and_write(Reading *reading, Output *flow) {
 int write_flow(Tree *tree, Output *flow) {
     Reading reading = {.tree = tree, .steps = 1000000 + 100 * (int64_t)tree->length};
     if (!begin_notes(&reading.notes, tree)) return 0;
-    int is_done = read_and_write(&reading, flow);
+    int is_done = follow_and_write(&reading, flow);
     while (reading.annotation_count) end_tree(reading.annotations[--reading.annotation_count]);
     free(reading.annotations);
     free(reading.waiting);
