@@ -258,10 +258,12 @@ void follow_parameters(Reading *reading, Scope *scope, Ref ref) {
     Notes *notes = &reading->notes;
     const Node *all = node_at(reading, ref);
     int32_t place = notes->stack.used; /* others may be read meanwhile, of lambdas among the defaults */
+    enter(reading, 4);
     for (int32_t i = 0; i < all->items.count; i++) follow_parameter(reading, scope, items_of(reading, all->items)[i], POSITIONAL, place);
     if (all->a) follow_parameter(reading, scope, all->a, ANY_POSITIONAL, place);
     for (int32_t i = 0; i < all->more.count; i++) follow_parameter(reading, scope, items_of(reading, all->more)[i], ONLY_KEYWORD, place);
     if (all->b) follow_parameter(reading, scope, all->b, ANY_KEYWORD, place);
+    leave(reading, 4);
     scope->params = (Run){notes->params.used, (notes->stack.used - place) / 4};
     for (int32_t i = place; i < notes->stack.used; i++) push(notes, &notes->params, notes->stack.items[i]);
     notes->stack.used = place;

@@ -2,7 +2,17 @@
 
 SOURCES = {
     "nothing": "",
-    "names": "import os\nx = os\ny = x\ndef f(a):\n    return a, x, unknown\nclass C:\n    y = y\n    def m(self):\n        return y\n",
+    "names": """
+import os
+x = os
+y = x
+def f(a):
+    return a, x, unknown
+class C:
+    y = y
+    def m(self):
+        return y
+""",
     "names of classes are not seen in methods": """
 x = f()
 class C:
@@ -499,7 +509,11 @@ m: 'A' | None
 n: '\\tA\\x1f'
 o: b'A'
 p: "1 + 2"
-q: "type[(\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n f(1))]"
+"""
+    + r'q: "type[('
+    + r"\n" * 42
+    + r' f(1))]"'
+    + """
 r: 'A; B'
 s: 'x = 1'
 t: 'yield'
