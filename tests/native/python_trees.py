@@ -18,7 +18,7 @@ KINDS = re.findall(r"\w+", re.sub(r"/\*.*?\*/", "", _ENUM[1], flags=re.DOTALL))
 _NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
 _PLACELESS = {_NUMBERS[kind] for kind in ("FOR_EACH", "ARGUMENTS", "BASES", "WITH_ITEM", "BLOCK", "CASE")}
 """What `ast` tells no place of."""
-_JOINED, _TEXT, _MATCH_CLASS, _KEYWORD = (_NUMBERS[kind] for kind in ("JOINED", "TEXT", "MATCH_CLASS", "KEYWORD"))
+_JOINED, _TEXT, _MATCH_CLASS = (_NUMBERS[kind] for kind in ("JOINED", "TEXT", "MATCH_CLASS"))
 _NOWHERE = (0, 0, 0, 0)
 TELLS_PLACES_IN_STRINGS = sys.version_info >= (3, 12)
 
@@ -79,7 +79,7 @@ def _formed(node: list[Any] | str | None, is_inside: bool, is_placed: bool = Tru
     if kind == _JOINED and not TELLS_PLACES_IN_STRINGS:
         is_inside = True
     parts = (_formed(part, is_inside) for part in (a, b, c))
-    listed = tuple(_formed(item, is_inside) for item in items)
+    listed = tuple(_formed(item, is_inside, kind != _JOINED or item[0] != _TEXT) for item in items)
     rest = tuple(_formed(item, is_inside, kind != _MATCH_CLASS) for item in more)
     return (kind, form, place, number, name, other, text, *parts, listed, rest)
 
@@ -153,9 +153,15 @@ class Told:
 
     def _joinedstr(self, node: ast.JoinedStr):
         was_inside, self._is_inside = self._is_inside, self._is_inside or not TELLS_PLACES_IN_STRINGS
-        items = self.all(node.values)
+        items = [
+            self._part(value) for value in node.values if not (isinstance(value, ast.Constant) and not value.value)
+        ]
         self._is_inside = was_inside
         return self._form(node, "JOINED", items=items)
+
+    def _part(self, node: ast.expr):
+        """Text between braces: some versions tell it with the quotes around it, or tell it where there is none."""
+        return self._form(None, "TEXT", text=str(node.value)) if isinstance(node, ast.Constant) else self.one(node)
 
     def _formattedvalue(self, node: ast.FormattedValue):
         return self._form(node, "FORMATTED", a=self.one(node.value), b=self.one(node.format_spec))
