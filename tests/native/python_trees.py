@@ -1,4 +1,4 @@
-"""The trees of Python files as nested tuples: those that the compiled part reads, and those of `ast` in the same form."""
+"""The trees of Python files as nested tuples: those of the compiled part, and those of `ast` in the same form."""
 
 import ast
 import ctypes
@@ -18,34 +18,43 @@ KINDS = re.findall(r"\w+", re.sub(r"/\*.*?\*/", "", _ENUM[1], flags=re.DOTALL))
 _NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
 _PLACELESS = {_NUMBERS[kind] for kind in ("FOR_EACH", "ARGUMENTS", "BASES", "WITH_ITEM", "BLOCK", "CASE")}
 """What `ast` tells no place of."""
-_JOINED, _TEXT, _MATCH_CLASS, _KEYWORD = (_NUMBERS[kind] for kind in ("JOINED", "TEXT", "MATCH_CLASS", "KEYWORD"))
+_JOINED, _TEXT, _MATCH_CLASS = (_NUMBERS[kind] for kind in ("JOINED", "TEXT", "MATCH_CLASS"))
 _NOWHERE = (0, 0, 0, 0)
 TELLS_PLACES_IN_STRINGS = sys.version_info >= (3, 12)
 
 
-def _given(pointer: int | None, size: ctypes.c_int64) -> Any:
+def _given(pointer: int | None, size: ctypes.c_int64, is_wanted: bool = True) -> Any:
     native = library()
     assert native is not None
     if not pointer:
         return None
     try:
-        return json.loads(ctypes.string_at(pointer, size.value))
+        return json.loads(ctypes.string_at(pointer, size.value)) if is_wanted else ()
     finally:
         forget = native.recollect_python_tree_forget
         forget.argtypes = [ctypes.c_void_p]
         forget(pointer)
 
 
-def read_natively(content: bytes) -> tuple[list[Form], list[int]] | None:
-    """The statements of a file and where its lines begin; None when it is declined."""
+def is_read_natively(content: bytes) -> bool:
+    return told_natively(content, is_wanted=False) is not None
+
+
+def told_natively(content: bytes, is_wanted: bool = True) -> Any:
+    """All that is told of a file: its statements, and where its lines begin; None when it is declined."""
     native = library()
     assert native is not None
     read = native.recollect_python_tree_json
     read.restype = ctypes.c_void_p
     read.argtypes = [ctypes.c_char_p, ctypes.c_int32, ctypes.c_void_p]
     size = ctypes.c_int64()
-    given = _given(read(content, len(content), ctypes.byref(size)), size)
-    return given and (_formed_all(given[0], is_inside=False), given[1])
+    return _given(read(content, len(content), ctypes.byref(size)), size, is_wanted)
+
+
+def read_natively(content: bytes) -> tuple[list[Form], list[int]] | None:
+    """The same in the form that is compared."""
+    told = told_natively(content)
+    return told and (_formed_all(told[0], is_inside=False), told[1])
 
 
 def read_annotation_natively(text: str) -> tuple[Form | None, bool]:
@@ -70,7 +79,7 @@ def _formed(node: list[Any] | str | None, is_inside: bool, is_placed: bool = Tru
     if kind == _JOINED and not TELLS_PLACES_IN_STRINGS:
         is_inside = True
     parts = (_formed(part, is_inside) for part in (a, b, c))
-    listed = tuple(_formed(item, is_inside) for item in items)
+    listed = tuple(_formed(item, is_inside, kind != _JOINED or item[0] != _TEXT) for item in items)
     rest = tuple(_formed(item, is_inside, kind != _MATCH_CLASS) for item in more)
     return (kind, form, place, number, name, other, text, *parts, listed, rest)
 
@@ -80,9 +89,9 @@ def _formed_all(nodes: Sequence[Any], is_inside: bool) -> list[Form]:
 
 
 _OPERATORS: dict[type[ast.AST], str] = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Mod: "%", ast.MatMult: "@", ast.BitAnd: "&", ast.BitOr: "|",
-    ast.BitXor: "^", ast.Pow: "p", ast.FloorDiv: "f", ast.LShift: "l", ast.RShift: "r", ast.UAdd: "+", ast.USub: "-",
-    ast.Invert: "~", ast.Not: "!", ast.And: "&", ast.Or: "|",
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Mod: "%", ast.MatMult: "@", ast.Pow: "p",
+    ast.FloorDiv: "f", ast.LShift: "l", ast.RShift: "r", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^",
+    ast.UAdd: "+", ast.USub: "-", ast.Invert: "~", ast.Not: "!", ast.And: "&", ast.Or: "|",
 }  # fmt: skip
 
 
@@ -90,7 +99,7 @@ class Told:
     """What `ast` says of a file, in the form of the compiled part."""
 
     def __init__(self, content: bytes) -> None:
-        self._starts = [0, 0]
+        self._starts: list[int] = [0, 0]
         for line in content.split(b"\n"):
             self._starts.append(self._starts[-1] + len(line) + 1)
         self._is_inside = False
@@ -101,7 +110,7 @@ class Told:
     def one(self, node: ast.AST | None) -> Any:
         if node is None:
             return None
-        return getattr(self, f"_{type(node).__name__}")(node)
+        return getattr(self, f"_{type(node).__name__.lower()}")(node)
 
     def _form(
         self,
@@ -119,19 +128,20 @@ class Told:
         other: str | None = None,
         text: str | None = None,
     ) -> Form:
-        place = _NOWHERE
+        place: tuple[int, ...] = _NOWHERE
         if hasattr(node, "lineno") and not self._is_inside:
-            start = self._starts[node.lineno] + node.col_offset
-            place = (start, self._starts[node.end_lineno] + node.end_col_offset, node.lineno, node.end_lineno)
+            line, end_line = int(node.lineno), int(node.end_lineno)
+            start, end = self._starts[line] + int(node.col_offset), self._starts[end_line] + int(node.end_col_offset)
+            place = (start, end, line, end_line)
         made = ord(form) if isinstance(form, str) else form
         return (_NUMBERS[kind], made, place, number, name, other, text, a, b, c, tuple(items), tuple(more))
 
     # Expressions
 
-    def _Name(self, node: ast.Name):
+    def _name(self, node: ast.Name):
         return self._form(node, "NAME", name=node.id)
 
-    def _Constant(self, node: ast.Constant):
+    def _constant(self, node: ast.Constant):
         value = node.value
         if isinstance(value, str):
             return self._form(node, "TEXT", text=value)
@@ -141,86 +151,94 @@ class Told:
             return self._form(node, "WHOLE", number=value if value < 10**9 else -1)
         return self._form(node, "OTHER")
 
-    def _JoinedStr(self, node: ast.JoinedStr):
+    def _joinedstr(self, node: ast.JoinedStr):
         was_inside, self._is_inside = self._is_inside, self._is_inside or not TELLS_PLACES_IN_STRINGS
-        items = self.all(node.values)
+        items = [
+            self._part(value) for value in node.values if not (isinstance(value, ast.Constant) and not value.value)
+        ]
         self._is_inside = was_inside
         return self._form(node, "JOINED", items=items)
 
-    def _FormattedValue(self, node: ast.FormattedValue):
+    def _part(self, node: ast.expr):
+        """Text between braces: some versions tell it with the quotes around it, or tell it where there is none."""
+        return self._form(None, "TEXT", text=str(node.value)) if isinstance(node, ast.Constant) else self.one(node)
+
+    def _formattedvalue(self, node: ast.FormattedValue):
         return self._form(node, "FORMATTED", a=self.one(node.value), b=self.one(node.format_spec))
 
-    def _Attribute(self, node: ast.Attribute):
+    def _attribute(self, node: ast.Attribute):
         return self._form(node, "ATTRIBUTE", a=self.one(node.value), name=node.attr)
 
-    def _Call(self, node: ast.Call):
+    def _call(self, node: ast.Call):
         return self._form(node, "CALL", a=self.one(node.func), items=self.all(node.args), more=self.all(node.keywords))
 
     def _keyword(self, node: ast.keyword):
         return self._form(node, "KEYWORD", a=self.one(node.value), name=node.arg)
 
-    def _Lambda(self, node: ast.Lambda):
+    def _lambda(self, node: ast.Lambda):
         return self._form(node, "LAMBDA", a=self.one(node.args), b=self.one(node.body))
 
-    def _List(self, node: ast.List):
+    def _list(self, node: ast.List):
         return self._form(node, "LIST", items=self.all(node.elts))
 
-    def _Tuple(self, node: ast.Tuple):
+    def _tuple(self, node: ast.Tuple):
         return self._form(node, "TUPLE", items=self.all(node.elts))
 
-    def _Set(self, node: ast.Set):
+    def _set(self, node: ast.Set):
         return self._form(node, "SET", items=self.all(node.elts))
 
-    def _Dict(self, node: ast.Dict):
+    def _dict(self, node: ast.Dict):
         return self._form(node, "DICT", items=self.all(node.keys), more=self.all(node.values))
 
-    def _Starred(self, node: ast.Starred):
+    def _starred(self, node: ast.Starred):
         return self._form(node, "STARRED", a=self.one(node.value))
 
-    def _Subscript(self, node: ast.Subscript):
+    def _subscript(self, node: ast.Subscript):
         return self._form(node, "SUBSCRIPT", a=self.one(node.value), b=self.one(node.slice))
 
-    def _Slice(self, node: ast.Slice):
+    def _slice(self, node: ast.Slice):
         return self._form(node, "SLICE", a=self.one(node.lower), b=self.one(node.upper), c=self.one(node.step))
 
-    def _BinOp(self, node: ast.BinOp):
+    def _binop(self, node: ast.BinOp):
         return self._form(node, "BINARY", a=self.one(node.left), b=self.one(node.right), form=_OPERATORS[type(node.op)])
 
-    def _UnaryOp(self, node: ast.UnaryOp):
+    def _unaryop(self, node: ast.UnaryOp):
         return self._form(node, "UNARY", a=self.one(node.operand), form=_OPERATORS[type(node.op)])
 
-    def _Compare(self, node: ast.Compare):
+    def _compare(self, node: ast.Compare):
         return self._form(node, "COMPARE", a=self.one(node.left), items=self.all(node.comparators))
 
-    def _BoolOp(self, node: ast.BoolOp):
+    def _boolop(self, node: ast.BoolOp):
         return self._form(node, "BOOLEAN", items=self.all(node.values), form=_OPERATORS[type(node.op)])
 
-    def _IfExp(self, node: ast.IfExp):
+    def _ifexp(self, node: ast.IfExp):
         return self._form(node, "IF_ELSE", a=self.one(node.test), b=self.one(node.body), c=self.one(node.orelse))
 
-    def _Await(self, node: ast.Await):
+    def _await(self, node: ast.Await):
         return self._form(node, "AWAIT", a=self.one(node.value))
 
-    def _Yield(self, node: ast.Yield):
+    def _yield(self, node: ast.Yield):
         return self._form(node, "YIELD", a=self.one(node.value))
 
-    def _YieldFrom(self, node: ast.YieldFrom):
+    def _yieldfrom(self, node: ast.YieldFrom):
         return self._form(node, "YIELD_FROM", a=self.one(node.value))
 
-    def _NamedExpr(self, node: ast.NamedExpr):
+    def _namedexpr(self, node: ast.NamedExpr):
         return self._form(node, "NAMED", a=self.one(node.target), b=self.one(node.value))
 
-    def _ListComp(self, node: ast.ListComp):
+    def _listcomp(self, node: ast.ListComp):
         return self._form(node, "LIST_OF", a=self.one(node.elt), items=self.all(node.generators))
 
-    def _SetComp(self, node: ast.SetComp):
+    def _setcomp(self, node: ast.SetComp):
         return self._form(node, "SET_OF", a=self.one(node.elt), items=self.all(node.generators))
 
-    def _GeneratorExp(self, node: ast.GeneratorExp):
+    def _generatorexp(self, node: ast.GeneratorExp):
         return self._form(node, "GENERATOR", a=self.one(node.elt), items=self.all(node.generators))
 
-    def _DictComp(self, node: ast.DictComp):
-        return self._form(node, "DICT_OF", a=self.one(node.key), b=self.one(node.value), items=self.all(node.generators))
+    def _dictcomp(self, node: ast.DictComp):
+        return self._form(
+            node, "DICT_OF", a=self.one(node.key), b=self.one(node.value), items=self.all(node.generators)
+        )
 
     def _comprehension(self, node: ast.comprehension):
         target, iterated = self.one(node.target), self.one(node.iter)
@@ -244,7 +262,7 @@ class Told:
 
     # Statements
 
-    def _FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef):
+    def _functiondef(self, node: ast.FunctionDef | ast.AsyncFunctionDef):
         return self._form(
             node,
             "FUNCTION",
@@ -256,57 +274,61 @@ class Told:
             more=self.all(node.decorator_list),
         )
 
-    _AsyncFunctionDef = _FunctionDef
+    _asyncfunctiondef = _functiondef
 
-    def _ClassDef(self, node: ast.ClassDef):
+    def _classdef(self, node: ast.ClassDef):
         bases = None
         if node.bases or node.keywords:
             bases = self._form(None, "BASES", items=self.all(node.bases), more=self.all(node.keywords))
         body, decorators = self.all(node.body), self.all(node.decorator_list)
         return self._form(node, "CLASS", name=node.name, a=bases, items=body, more=decorators)
 
-    def _Return(self, node: ast.Return):
+    def _return(self, node: ast.Return):
         return self._form(node, "RETURN", a=self.one(node.value))
 
-    def _Delete(self, node: ast.Delete):
+    def _delete(self, node: ast.Delete):
         return self._form(node, "DELETE", items=self.all(node.targets))
 
-    def _Assign(self, node: ast.Assign):
+    def _assign(self, node: ast.Assign):
         return self._form(node, "ASSIGN", items=self.all(node.targets), a=self.one(node.value))
 
-    def _AnnAssign(self, node: ast.AnnAssign):
-        return self._form(node, "ANNOTATED", a=self.one(node.target), b=self.one(node.annotation), c=self.one(node.value))
+    def _annassign(self, node: ast.AnnAssign):
+        return self._form(
+            node, "ANNOTATED", a=self.one(node.target), b=self.one(node.annotation), c=self.one(node.value)
+        )
 
-    def _AugAssign(self, node: ast.AugAssign):
-        return self._form(node, "AUGMENTED", a=self.one(node.target), b=self.one(node.value), form=_OPERATORS[type(node.op)])
+    def _augassign(self, node: ast.AugAssign):
+        return self._form(
+            node, "AUGMENTED", a=self.one(node.target), b=self.one(node.value), form=_OPERATORS[type(node.op)]
+        )
 
-    def _For(self, node: ast.For | ast.AsyncFor):
+    def _for(self, node: ast.For | ast.AsyncFor):
         target, iterated, is_async = self.one(node.target), self.one(node.iter), isinstance(node, ast.AsyncFor)
         return self._form(
             node, "FOR", a=target, b=iterated, items=self.all(node.body), more=self.all(node.orelse), form=is_async
         )
 
-    _AsyncFor = _For
+    _asyncfor = _for
 
-    def _While(self, node: ast.While):
+    def _while(self, node: ast.While):
         return self._form(node, "WHILE", a=self.one(node.test), items=self.all(node.body), more=self.all(node.orelse))
 
-    def _If(self, node: ast.If):
+    def _if(self, node: ast.If):
         return self._form(node, "IF", a=self.one(node.test), items=self.all(node.body), more=self.all(node.orelse))
 
-    def _With(self, node: ast.With | ast.AsyncWith):
+    def _with(self, node: ast.With | ast.AsyncWith):
         is_async = isinstance(node, ast.AsyncWith)
         return self._form(node, "WITH", items=self.all(node.items), more=self.all(node.body), form=is_async)
 
-    _AsyncWith = _With
+    _asyncwith = _with
 
     def _withitem(self, node: ast.withitem):
         return self._form(node, "WITH_ITEM", a=self.one(node.context_expr), b=self.one(node.optional_vars))
 
-    def _Raise(self, node: ast.Raise):
+    def _raise(self, node: ast.Raise):
         return self._form(node, "RAISE", a=self.one(node.exc), b=self.one(node.cause))
 
-    def _Try(self, node: Any):
+    def _try(self, node: Any):
         return self._form(
             node,
             "TRY",
@@ -317,80 +339,80 @@ class Told:
             form=type(node).__name__ == "TryStar",
         )
 
-    _TryStar = _Try
+    _trystar = _try
 
     def _block(self, body: Sequence[ast.stmt]):
         return self._form(None, "BLOCK", items=self.all(body)) if body else None
 
-    def _ExceptHandler(self, node: ast.ExceptHandler):
+    def _excepthandler(self, node: ast.ExceptHandler):
         return self._form(node, "HANDLER", a=self.one(node.type), name=node.name, items=self.all(node.body))
 
-    def _Assert(self, node: ast.Assert):
+    def _assert(self, node: ast.Assert):
         return self._form(node, "ASSERT", a=self.one(node.test), b=self.one(node.msg))
 
-    def _Import(self, node: ast.Import):
+    def _import(self, node: ast.Import):
         return self._form(node, "IMPORT", items=self.all(node.names))
 
-    def _ImportFrom(self, node: ast.ImportFrom):
+    def _importfrom(self, node: ast.ImportFrom):
         return self._form(node, "IMPORT_FROM", name=node.module, number=node.level, items=self.all(node.names))
 
     def _alias(self, node: ast.alias):
         return self._form(node, "ALIAS", name=node.name, other=node.asname)
 
-    def _Global(self, node: ast.Global):
+    def _global(self, node: ast.Global):
         return self._form(node, "GLOBAL", items=node.names)
 
-    def _Nonlocal(self, node: ast.Nonlocal):
+    def _nonlocal(self, node: ast.Nonlocal):
         return self._form(node, "NONLOCAL", items=node.names)
 
-    def _Expr(self, node: ast.Expr):
+    def _expr(self, node: ast.Expr):
         return self._form(node, "EXPRESSION", a=self.one(node.value))
 
-    def _Pass(self, node: ast.Pass):
+    def _pass(self, node: ast.Pass):
         return self._form(node, "PASS")
 
-    def _Break(self, node: ast.Break):
+    def _break(self, node: ast.Break):
         return self._form(node, "BREAK")
 
-    def _Continue(self, node: ast.Continue):
+    def _continue(self, node: ast.Continue):
         return self._form(node, "CONTINUE")
 
     # Patterns
 
-    def _Match(self, node: ast.Match):
+    def _match(self, node: ast.Match):
         return self._form(node, "MATCH", a=self.one(node.subject), items=self.all(node.cases))
 
     def _match_case(self, node: ast.match_case):
         return self._form(node, "CASE", a=self.one(node.pattern), b=self.one(node.guard), items=self.all(node.body))
 
-    def _MatchValue(self, node: ast.MatchValue):
+    def _matchvalue(self, node: ast.MatchValue):
         return self._form(node, "MATCH_VALUE", a=self.one(node.value))
 
-    def _MatchSingleton(self, node: ast.MatchSingleton):
+    def _matchsingleton(self, node: ast.MatchSingleton):
         return self._form(node, "MATCH_SINGLETON")
 
-    def _MatchSequence(self, node: ast.MatchSequence):
+    def _matchsequence(self, node: ast.MatchSequence):
         return self._form(node, "MATCH_SEQUENCE", items=self.all(node.patterns))
 
-    def _MatchMapping(self, node: ast.MatchMapping):
+    def _matchmapping(self, node: ast.MatchMapping):
         return self._form(
             node, "MATCH_MAPPING", items=self.all(node.keys), more=self.all(node.patterns), name=node.rest
         )
 
-    def _MatchClass(self, node: ast.MatchClass):
+    def _matchclass(self, node: ast.MatchClass):
         named = [
             self._form(None, "KEYWORD", name=name, a=self.one(pattern))
             for name, pattern in zip(node.kwd_attrs, node.kwd_patterns, strict=True)
         ]
         return self._form(node, "MATCH_CLASS", a=self.one(node.cls), items=self.all(node.patterns), more=named)
 
-    def _MatchStar(self, node: ast.MatchStar):
+    def _matchstar(self, node: ast.MatchStar):
         return self._form(node, "MATCH_STAR", name=node.name)
 
-    def _MatchAs(self, node: ast.MatchAs):
+    def _matchas(self, node: ast.MatchAs):
         return self._form(node, "MATCH_AS", a=self.one(node.pattern), name=node.name)
 
-    def _MatchOr(self, node: ast.MatchOr):
+    def _matchor(self, node: ast.MatchOr):
         return self._form(node, "MATCH_OR", items=self.all(node.patterns))
 
 

@@ -11,13 +11,13 @@ import pytest
 from recollect.codebase import hiding
 from recollect.domain.secrets import BEGINNINGS
 from recollect.native.compiling import compile_into
-from recollect.native.library import COMPILED, FOLDER, loaded, sources
+from recollect.native.library import COMPILED, FOLDER, headers, loaded, sources
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """The sources, and nothing compiled."""
-    for source in sources(FOLDER):
+    for source in (*sources(FOLDER), *headers(FOLDER)):
         shutil.copy(source, tmp_path)
     return tmp_path
 
@@ -26,7 +26,9 @@ def test_what_was_compiled_is_used(folder: Path):
     assert loaded(folder) is None
     assert compile_into(folder) is None
     assert loaded(folder) is not None
-    assert sorted(path.name for path in folder.iterdir()) == sorted([COMPILED, *(own.name for own in sources(folder))])
+    assert sorted(path.name for path in folder.iterdir()) == sorted(
+        [COMPILED, *(own.name for own in (*sources(folder), *headers(folder)))]
+    )
 
 
 def test_what_was_compiled_of_other_sources_is_not_used(folder: Path):

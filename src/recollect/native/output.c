@@ -36,12 +36,12 @@ void put_sign(Output *output, char sign) {
 
 void put_number(Output *output, int64_t number) {
     char digits[24];
-    int used = 0;
+    size_t used = 0;
     uint64_t rest = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
     do digits[sizeof digits - 1 - used++] = (char)('0' + rest % 10);
     while (rest /= 10);
     if (number < 0) digits[sizeof digits - 1 - used++] = '-';
-    put_bytes(output, digits + sizeof digits - used, used);
+    put_bytes(output, digits + sizeof digits - used, (int64_t)used);
 }
 
 void put_text(Output *output, const uint8_t *bytes, int64_t length) {

@@ -222,7 +222,7 @@ static Ref read_format(Reader *own, int32_t *at, int32_t end, uint8_t form, int 
     *at = read_formatted(own, &part, start, end, form, level + 1);
     end_part(own, &part);
     Run pieces = taken_items(own, mark);
-    return placed(own, make_listing(own, JOINED, own->at - 1, 0, 0, pieces, NO_RUN), start, *at);
+    return placed(own, make_listing(own, JOINED, own->at - 1, 0, 0, pieces, NO_RUN), start - 1, *at); /* with its colon */
 }
 
 /* Reads what is in braces, and pushes it; the place behind it. */

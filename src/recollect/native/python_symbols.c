@@ -111,8 +111,6 @@ static inline const Node *node_at(const Reading *reading, Ref ref) { return read
 static inline const Text *name_at(const Reading *reading, int32_t name) { return reading->tree->names + name; }
 static inline Ref item_of(const Reading *reading, Run run, int32_t place) { return reading->tree->items[run.first + place]; }
 static inline Scope *scope_at(const Reading *reading, int32_t scope) { return (Scope *)reading->scopes.items + scope; }
-static inline int32_t start_of(const Reading *reading, const Node *node) { (void)reading; return node->start; }
-static inline int32_t end_of(const Reading *reading, const Node *node) { (void)reading; return node->end; }
 
 /* The line that a byte is on. A mark at the beginning of the file is on the first. */
 static int32_t line_at(const Reading *reading, int32_t byte) {
@@ -224,8 +222,8 @@ static Piece head_of(Reading *reading, int32_t start, int32_t end) {
     return text_of(reading, reading->head, reading->head_length);
 }
 
-/* Add a line to `doc`: what of it is from a column on, without the blanks behind it. Those before the first are never there. */
-static void say_line(Reading *reading, const uint8_t *at, const uint8_t *end, int32_t column) {
+/* Add a line to `doc`: what of it is from a column on, without the blanks behind it and those before the first line. */
+static void say_line(Reading *reading, const uint8_t *at, const uint8_t *end, int32_t column, int expands_tabs) {
     end = without_blanks_behind(at, end);
     if (at < end) {
         if (reading->doc_length)
@@ -237,10 +235,11 @@ static void say_line(Reading *reading, const uint8_t *at, const uint8_t *end, in
     }
     for (int32_t now = 0; at < end && reading->doc_letters < LONGEST_DOC;) {
         int32_t length = letter_length(*at) < end - at ? letter_length(*at) : (int32_t)(end - at);
-        int32_t next = *at == '\t' ? now - now % TAB + TAB : now + 1;
+        int is_expanded = expands_tabs && *at == '\t';
+        int32_t next = is_expanded ? now - now % TAB + TAB : now + 1;
         if (reading->doc_length || !blank(at, end)) {
             for (int32_t i = now > column ? now : column; i < next && reading->doc_letters < LONGEST_DOC; i++) {
-                if (*at == '\t') reading->doc[reading->doc_length++] = ' ';
+                if (is_expanded) reading->doc[reading->doc_length++] = ' ';
                 else
                     for (int32_t part = 0; part < length; part++) reading->doc[reading->doc_length++] = at[part];
                 reading->doc_letters++;
@@ -276,7 +275,7 @@ static int written_text(const Reading *reading, int32_t start, int32_t end, Piec
 /* What a literal says of a definition, without the indentation that its place gave it. */
 static Piece said_in(Reading *reading, const Node *literal) {
     Piece text;
-    if (!written_text(reading, start_of(reading, literal), end_of(reading, literal), &text)) return NOTHING_SAID;
+    if (!written_text(reading, literal->start, literal->end, &text)) return NOTHING_SAID;
     const uint8_t *start = reading->tree->content + text.start, *end = start + text.length;
     int32_t cut = INT32_MAX;
     for (const uint8_t *at = start; (at = memchr(at, '\n', (size_t)(end - at)));) {
@@ -289,7 +288,7 @@ static Piece said_in(Reading *reading, const Node *literal) {
     say_nothing(reading);
     for (const uint8_t *at = start; reading->doc_letters < LONGEST_DOC;) {
         const uint8_t *line_end = memchr(at, '\n', (size_t)(end - at));
-        say_line(reading, at, line_end ? line_end : end, at == start ? 0 : cut);
+        say_line(reading, at, line_end ? line_end : end, at == start ? 0 : cut, 1);
         if (!line_end) break;
         at = line_end + 1;
     }
@@ -330,7 +329,7 @@ static Piece uncommented(Reading *reading, int32_t start, int32_t behind) {
             if (at < bare_end && (*at == '!' || *at == ':')) at++;
             if (at < bare_end && (*at == ' ' || *at == '\t')) at++;
         }
-        if (!is_directive(at, bare_end)) say_line(reading, at, bare_end, 0);
+        if (!is_directive(at, bare_end)) say_line(reading, at, bare_end, 0, 0);
         at = line_end + 1;
     }
     return said(reading);
@@ -386,9 +385,9 @@ static Piece docstring(Reading *reading, Run statements) {
 
 /* Where a statement begins, with its decorators. */
 static int32_t outer_start(const Reading *reading, const Node *statement) {
-    int32_t start = start_of(reading, statement);
+    int32_t start = statement->start;
     if ((statement->kind != FUNCTION && statement->kind != CLASS) || !statement->more.count) return start;
-    int32_t at = start_of(reading, node_at(reading, item_of(reading, statement->more, 0)));
+    int32_t at = node_at(reading, item_of(reading, statement->more, 0))->start;
     do at--;
     while (at >= 0 && reading->tree->content[at] != '@');
     return at < 0 ? start : at;
@@ -415,7 +414,7 @@ static Path path_of(Reading *reading, Ref ref) {
     int64_t before = paths->used;
     if (node->kind == NAME) {
         put_name(reading, node->name);
-        return (Path){since(paths, before), start_of(reading, node), node->name, 0};
+        return (Path){since(paths, before), node->start, node->name, 0};
     }
     int32_t parts[LONGEST_CHAIN]; /* names of attributes, or one of these */
     enum { CALLED = -2, ENTRY = -3 };
@@ -423,7 +422,7 @@ static Path path_of(Reading *reading, Ref ref) {
     Ref inner = 0;
     for (; link < LONGEST_CHAIN; link++) {
         if (node->kind == ATTRIBUTE) {
-            if (start < 0) start = end_of(reading, node) - name_at(reading, node->name)->length;
+            if (start < 0) start = node->end - name_at(reading, node->name)->length;
             parts[used++] = node->name;
         } else if (node->kind == NAME) {
             root = node->name;
@@ -447,7 +446,7 @@ static Path path_of(Reading *reading, Ref ref) {
             put_name(reading, parts[used]);
         }
     }
-    return (Path){since(paths, before), start < 0 ? start_of(reading, node) : start, root, inner};
+    return (Path){since(paths, before), start < 0 ? node->start : start, root, inner};
 }
 
 static inline const uint8_t *bytes_of(const Reading *reading, Piece path) { return reading->paths.bytes + path.start; }
@@ -527,7 +526,7 @@ static void types(Reading *reading, Ref ref, int32_t container) {
     if (++reading->depth > DEEPEST) reading->failed = 1;
     const Node *node = node_at(reading, ref);
     const uint8_t *content = reading->tree->content;
-    int32_t start = start_of(reading, node), end = end_of(reading, node), last_name = 0;
+    int32_t start = node->start, end = node->end, last_name = 0;
     switch (reading->failed ? NOTHING : (Kind)node->kind) {
     case NAME:
         use_name(reading, USES_TYPE, node->name, start, container);
@@ -599,7 +598,7 @@ static void add_variable(Reading *reading, int32_t name, SymbolKind kind, const 
         .name = name,
         .start = above,
         .end = end,
-        .line = line_at(reading, end_of(reading, node) - 1),
+        .line = line_at(reading, node->end - 1),
         .container = container,
         .kind = (uint8_t)kind,
         .exported = (uint8_t)is_public(reading, name),
@@ -623,7 +622,7 @@ static int is_upper(const Text *text) {
 static void bind_name(Reading *reading, int32_t name, const Node *node, int32_t start, int32_t end, Ref annotation) {
     Scope *scope = scope_at(reading, reading->scope);
     if (scope->is_function) {
-        if (map_has(&scope->elsewhere, name)) use_name(reading, USES_WRITE, name, start_of(reading, node), reading->container);
+        if (map_has(&scope->elsewhere, name)) use_name(reading, USES_WRITE, name, node->start, reading->container);
         else hold(reading, reading->scope, name);
         return;
     }
@@ -637,8 +636,8 @@ static void bind_name(Reading *reading, int32_t name, const Node *node, int32_t 
         kind = is_upper(text) ? IS_CONSTANT : IS_VARIABLE;
         if (annotation) {
             const Node *written = node_at(reading, annotation);
-            int32_t from = start_of(reading, written);
-            if (ends_with(reading->tree->content + from, end_of(reading, written) - from, "TypeAlias")) kind = IS_TYPE;
+            int32_t from = written->start;
+            if (ends_with(reading->tree->content + from, written->end - from, "TypeAlias")) kind = IS_TYPE;
         }
     }
     add_variable(reading, name, kind, node, start, end, reading->container);
@@ -698,7 +697,7 @@ static void add_export(Reading *reading, Ref value) {
     if (reading->failed) return;
     if (node->kind == TEXT) {
         Piece name;
-        if (written_text(reading, start_of(reading, node), end_of(reading, node), &name)) {
+        if (written_text(reading, node->start, node->end, &name)) {
             Piece *place = one_more(reading, &reading->exports, sizeof *place);
             if (place) *place = name;
         }
@@ -726,8 +725,8 @@ static void import_by_text(Reading *reading, Run arguments) {
     if (!arguments.count) return;
     const Node *node = node_at(reading, item_of(reading, arguments, 0));
     Piece module;
-    int32_t start = start_of(reading, node);
-    if (!is_text(node) || !written_text(reading, start, end_of(reading, node), &module)) return;
+    int32_t start = node->start;
+    if (!is_text(node) || !written_text(reading, start, node->end, &module)) return;
     add_import(reading, plain(reading, reading->tree->content + module.start, module.length), NO_NAME, NO_NAME, line_at(reading, start), 0);
 }
 
@@ -872,7 +871,7 @@ static Piece heads(Reading *reading, Run nodes, int (*is_special)(Reading *readi
     for (int32_t i = 0; i < nodes.count; i++) {
         const Node *node = node_at(reading, item_of(reading, nodes, i));
         if (i) put_sign(&reading->texts, ',');
-        head_of(reading, start_of(reading, node), end_of(reading, node));
+        head_of(reading, node->start, node->end);
         *found |= is_special(reading);
     }
     put_sign(&reading->texts, ']');
@@ -895,12 +894,12 @@ static int decorator_meaning(Reading *reading) {
 }
 
 static int32_t define(Reading *reading, const Node *node, SymbolKind kind, Piece bases, Piece decorators) {
-    int32_t start = start_of(reading, node), comments_end;
+    int32_t start = node->start, comments_end;
     int32_t above = take_above(reading, outer_start(reading, node), &comments_end);
     Symbol symbol = {
         .name = node->name,
         .start = above,
-        .end = end_of(reading, node),
+        .end = node->end,
         .line = node->line,
         .container = reading->container,
         .kind = (uint8_t)kind,
@@ -930,7 +929,7 @@ static void decorate(Reading *reading, Run decorators, int32_t symbol) {
 }
 
 static void block(Reading *reading, const Node *statement, Run statements) {
-    reading->floor = start_of(reading, statement);
+    reading->floor = statement->start;
     body(reading, statements);
 }
 
@@ -1001,7 +1000,7 @@ static void read_class(Reading *reading, const Node *node) {
 
 static void lambda_with_name(Reading *reading, const Node *target, const Node *value, int32_t end, Ref annotation) {
     const Scope *scope = scope_at(reading, reading->scope);
-    int32_t start = start_of(reading, target), comments_end, above = take_above(reading, start, &comments_end);
+    int32_t start = target->start, comments_end, above = take_above(reading, start, &comments_end);
     Symbol symbol = {
         .name = target->name,
         .start = above,
@@ -1046,9 +1045,9 @@ static void read_expression_statement(Reading *reading, const Node *statement) {
     Symbol *last = (Symbol *)reading->symbols.items + reading->symbols.used - 1;
     int is_documented_below = last->kind == IS_FIELD || last->kind == IS_VARIABLE || last->kind == IS_CONSTANT ||
                               last->kind == IS_MEMBER || last->kind == IS_TYPE;
-    if (!is_documented_below || !is_next(reading, last->end, start_of(reading, statement))) return;
+    if (!is_documented_below || !is_next(reading, last->end, statement->start)) return;
     last->doc = said_in(reading, value);
-    last->end = end_of(reading, statement);
+    last->end = statement->end;
 }
 
 static int is_all(const Reading *reading, const Node *target) {
@@ -1056,7 +1055,7 @@ static int is_all(const Reading *reading, const Node *target) {
 }
 
 static void read_assignment(Reading *reading, const Node *statement) {
-    int32_t end = end_of(reading, statement), count = statement->items.count;
+    int32_t end = statement->end, count = statement->items.count;
     for (int32_t i = 0; i < count; i++) {
         Ref target = item_of(reading, statement->items, i);
         const Node *node = node_at(reading, target), *value = node_at(reading, statement->a);
@@ -1064,7 +1063,7 @@ static void read_assignment(Reading *reading, const Node *statement) {
             lambda_with_name(reading, node, value, end, 0);
             return;
         }
-        bind(reading, target, start_of(reading, node), end, 0);
+        bind(reading, target, node->start, end, 0);
     }
     expression(reading, statement->a);
     if (count && is_all(reading, node_at(reading, item_of(reading, statement->items, count - 1)))) add_export(reading, statement->a);
@@ -1072,12 +1071,12 @@ static void read_assignment(Reading *reading, const Node *statement) {
 
 static void read_annotated(Reading *reading, const Node *statement) {
     const Node *target = node_at(reading, statement->a), *value = node_at(reading, statement->c);
-    int32_t end = end_of(reading, statement);
+    int32_t end = statement->end;
     if (statement->c && value->kind == LAMBDA && target->kind == NAME) {
         lambda_with_name(reading, target, value, end, statement->b);
         return;
     }
-    bind(reading, statement->a, start_of(reading, target), end, statement->b);
+    bind(reading, statement->a, target->start, end, statement->b);
     types(reading, statement->b, reading->container);
     if (!statement->c) return;
     expression(reading, statement->c);
@@ -1085,7 +1084,7 @@ static void read_annotated(Reading *reading, const Node *statement) {
 }
 
 static void read_augmented(Reading *reading, const Node *statement) {
-    bind(reading, statement->a, start_of(reading, statement), end_of(reading, statement), 0);
+    bind(reading, statement->a, statement->start, statement->end, 0);
     expression(reading, statement->b);
     if (is_all(reading, node_at(reading, statement->a))) add_export(reading, statement->b);
 }
@@ -1305,7 +1304,7 @@ static void body(Reading *reading, Run statements) {
     for (int32_t i = 0; i < statements.count && !reading->failed; i++) {
         const Node *statement = node_at(reading, item_of(reading, statements, i));
         statement_of(reading, statement);
-        reading->floor = end_of(reading, statement);
+        reading->floor = statement->end;
     }
     reading->depth--;
 }
