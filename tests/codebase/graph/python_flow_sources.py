@@ -175,6 +175,7 @@ def f(a, b):
     if isinstance(a): a.g
     if isinstance(*a): a.h
     if (a, C): a.i
+    if issubclass(a, C): a.j
     if isinstance(b, make()):
         return b
     assert isinstance(b, (C, D)), told(b)
@@ -287,6 +288,19 @@ match x:
     case 1: pass
 match = case = 1
 match[case]
+w = f()
+match w:
+    case 1: w = g()
+    case 2: w = h()
+w.x
+match w:
+    case 1:
+        w = g()
+        raise E
+    case _:
+        w = h()
+        raise E
+w.y
 """,
     "unpacking": """
 a, b = c = f()
@@ -526,6 +540,7 @@ w: 'type[f(x, y=1).append(z)]'
 class C:
     def m(self, a: 'C', *b: 'D') -> 'Iterator[C]': yield a
 """,
+    "lines of texts that are types": r"""x: "type[(\n f())]"; y: "type[(\n\n f())]"; z: "type[(\n\n\n f())]"""",
     "slices": """
 x = f()
 x[1:2], x[:], x[1:], x[:2], x[1:2:3], x[::], x[a:b()], x['a':1], x[-1:], x[1.5:None], x[g():h():i()]
