@@ -540,7 +540,7 @@ w: 'type[f(x, y=1).append(z)]'
 class C:
     def m(self, a: 'C', *b: 'D') -> 'Iterator[C]': yield a
 """,
-    "lines of texts that are types": r"""x: "type[(\n f())]"; y: "type[(\n\n f())]"; z: "type[(\n\n\n f())]"""",
+    "lines of texts that are types": r"x: 'type[(\n f())]'; y: 'type[(\n\n f())]'; z: 'type[(\n\n\n f())]'",
     "slices": """
 x = f()
 x[1:2], x[:], x[1:], x[:2], x[1:2:3], x[::], x[a:b()], x['a':1], x[-1:], x[1.5:None], x[g():h():i()]
