@@ -273,7 +273,10 @@ def _written_ns(index: str) -> int:
 def _entries(
     repository: Repository, staged: bytes, before: Mapping[str, str] | None, bounds: Bounds
 ) -> tuple[list[Entry], list[Entry]]:
-    """The files and the submodules of the index; `before` has the commit's ids where they are others, None without one."""
+    """The files and the submodules of the index.
+
+    `before` has the ids of the commit where they are others, and is None without one.
+    """
     found = _STAGED.findall(staged)
     if len(found) != staged.count(b"\0"):  # a git that words it otherwise: then every file is read
         with Asked(repository.folder, bounds, "ls-files", "--stage", "-z") as asked:
