@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
-from recollect.domain.secrets import BEGINNINGS, find_secrets
+from recollect.domain.secrets import BEGINNINGS, find_secrets, masked
 from recollect.native.library import library
 
 if TYPE_CHECKING:
@@ -37,6 +37,15 @@ def hidden(content: bytes) -> bytes:
             end = secret.end
         content = b"".join([*parts, _bytes(text[end:])])
     return content
+
+
+def masked_part(content: bytes) -> str:
+    """A part of a file as text, with a mark in place of each secret that can be told from the part alone."""
+    text, finder = content.decode("utf-8", "replace"), _finder()
+    # Beginnings are plain letters, which are the same in bytes.
+    if not find_secrets(text, has_beginning=finder(content) if finder else None):
+        return text
+    return masked(text)
 
 
 _BEGINNINGS = tuple(beginning.encode() for beginning in BEGINNINGS)

@@ -4,20 +4,19 @@ import re
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar, cast
 
 import anyio
 import anyio.to_thread
 
-from recollect.codebase.hiding import hidden
+from recollect.codebase.hiding import hidden, masked_part
 from recollect.codebase.indexing import Indexer, IndexOptions, index_id_of, unknown_index
 from recollect.codebase.placing import place_of
 from recollect.domain.code import FileFacts, FileTrait, Snapshot, SourceFile, Span
 from recollect.domain.errors import NotFound
 from recollect.domain.progress import SilentReporter
-from recollect.domain.secrets import masked
 from recollect.storage.code import CodeStore, Content, IndexedFile, IndexRecord
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from recollect.codebase.search.importance import Importance
     from recollect.codebase.search.links import Links
     from recollect.codebase.search.naming import Names
-    from recollect.codebase.search.ranking import Ranker, Toggles
+    from recollect.codebase.search.ranking import Found, Ranker, Toggles
     from recollect.codebase.search.users import Users
     from recollect.codebase.search.uses import Uses
 
@@ -197,17 +196,20 @@ class CodeService:
         loaded = await self.load(index_id)
         hearing = hearing or self.hearing(query, toggles)
         wide = limit if hearing is None else max(limit, hearing.candidates)
-        found = await anyio.to_thread.run_sync(lambda: loaded.ranker.rank(query, wide, toggles))
-        degraded = None
-        if hearing is not None and found:
+
+        def ranked() -> "list[Found]":
+            return loaded.ranker.rank(query, wide, toggles)
+
+        def shown(found: "Sequence[Found]") -> list[CodeHit]:
+            is_name = toggles.symbol and _NAME.fullmatch(query.strip()) is not None
+            return _hits(loaded, _parts(loaded, found, query if is_name else "", limit), context_lines)
+
+        if hearing is None:
+            return Hits(await anyio.to_thread.run_sync(lambda: shown(ranked())))
+        found, degraded = await anyio.to_thread.run_sync(ranked), None
+        if found:
             found, degraded = await hearing.of(index_id, loaded.corpus, found)
-            found = found[:limit]
-        parts = [_part(loaded, one.file, one.chunk, one.score / FULL, one.signals) for one in found]
-        if toggles.symbol and _NAME.fullmatch(query.strip()):
-            named = _definitions(loaded, query, limit, {part.file: part.signals for part in parts})
-            defining = {part.file for part in named}
-            parts = [*named, *(part for part in parts if part.file not in defining)]
-        return Hits(await anyio.to_thread.run_sync(_hits, loaded, parts[:limit], context_lines), degraded)
+        return Hits(await anyio.to_thread.run_sync(shown, found[:limit]), degraded)
 
     def hearing(self, query: str, toggles: "Toggles") -> "Hearing | None":
         """What the model that the owner chose is asked for a search; None when there is none, or it is not wanted."""
@@ -411,6 +413,16 @@ class _Part(NamedTuple):
     signals: Mapping[str, float]
 
 
+def _parts(loaded: Loaded, found: "Sequence[Found]", name: str, limit: int) -> list[_Part]:
+    """What is shown of these files, after the definitions of what has this name, if there is one."""
+    parts = [_part(loaded, one.file, one.chunk, one.score / FULL, one.signals) for one in found]
+    if name:
+        named = _definitions(loaded, name, limit, {part.file: part.signals for part in parts})
+        defining = {part.file for part in named}
+        parts = [*named, *(part for part in parts if part.file not in defining)]
+    return parts[:limit]
+
+
 def _part(loaded: Loaded, file: int, chunk: int, score: float, signals: Mapping[str, float]) -> _Part:
     chunks = loaded.corpus.chunks
     if chunk < 0:
@@ -488,7 +500,7 @@ def unknown_file(path: str, loaded: Loaded) -> NotFound:
 def _extract(content: bytes, span: Span, context_lines: int) -> Extract:
     if b"PRIVATE KEY" in content:  # of which a part does not show what it is
         content = hidden(content)
-    text = masked(content[span.start : span.end].decode("utf-8", "replace"))
+    text = masked_part(content[span.start : span.end])
     if not context_lines:
         return Extract(span, "", text, "")
     lines = content.split(b"\n")
@@ -499,19 +511,25 @@ def _extract(content: bytes, span: Span, context_lines: int) -> Extract:
 
 
 def _text(lines: Sequence[bytes]) -> str:
-    return masked(b"\n".join(lines).decode("utf-8", "replace"))
+    return masked_part(b"\n".join(lines))
 
 
 def _shares(signals: Mapping[str, float]) -> dict[str, float]:
+    heard = signals.get
+    return {
+        told: round(min(1.0, sum([heard(name, 0.0) for name in names]) / most), 4) for told, names, most in _witnesses()
+    }
+
+
+@cache
+def _witnesses() -> Sequence[tuple[str, Sequence[str], float]]:
+    """What is told of a hit, by which signals, and the most that these come to."""
     from recollect.codebase.search.ranking import WEIGHTS
 
-    def share(*names: str) -> float:
-        most = sum(WEIGHTS[name] for name in names)
-        return round(min(1.0, sum(signals.get(name, 0.0) for name in names) / most), 4)
-
-    return {
-        "vector": share("meaning", "about"),
-        "symbol": share("defines", "name"),
-        "graph": share("history", "lively", "users"),
-        "text": share("text", "covered"),
+    told = {
+        "vector": ("meaning", "about"),
+        "symbol": ("defines", "name"),
+        "graph": ("history", "lively", "users"),
+        "text": ("text", "covered"),
     }
+    return [(name, signals, sum(WEIGHTS[signal] for signal in signals)) for name, signals in told.items()]

@@ -55,3 +55,10 @@ def test_nothing_stays_open(root: Path) -> None:
         with pytest.raises(FileNotFoundError):
             beneath.read("a/b/missing/c", 1)
     assert len(list(Path("/dev/fd").iterdir())) == before
+
+
+def test_after_a_folder_that_is_not_there_others_are_where_they_are(root: Path) -> None:
+    with Beneath(str(root)) as beneath:
+        with pytest.raises(FileNotFoundError):
+            beneath.read("a/missing/c", 1)
+        assert (beneath.read("e", 1), beneath.read("a/d", 1)) == (b"e", b"d")

@@ -13,6 +13,7 @@ from recollect.codebase.discovery.snapshot import take_snapshot
 from tests.codebase.discovery.repository import commit, git, new_repository, settle, write
 
 FILES = {f"{folder}/{name}.py": f"{name} = 1\n" for folder in "ab" for name in ("x", "y", "z")}
+MORE = {**FILES, "a/__init__.py": "", "b/words.po": "one"}
 
 
 def age_index(root: Path) -> None:
@@ -21,7 +22,7 @@ def age_index(root: Path) -> None:
 
 
 def edits(root: Path, chance: random.Random) -> list[Callable[[], object]]:
-    path = chance.choice([*FILES, "a/new.py", "note.txt"])
+    path = chance.choice([*MORE, "a/new.py", "note.txt"])
     file = root / path
 
     def link() -> None:
@@ -30,6 +31,7 @@ def edits(root: Path, chance: random.Random) -> list[Callable[[], object]]:
 
     return [
         lambda: write(root, {path: f"{path} = {chance.random()}\n"}),
+        lambda: write(root, {path: ""}),
         lambda: file.unlink(missing_ok=True),
         link,
         lambda: write(root, {".gitignore": chance.choice(["*.txt\n", "a/\n", ""])}),
@@ -43,9 +45,9 @@ def edits(root: Path, chance: random.Random) -> list[Callable[[], object]]:
     ]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(6))
 def test_whatever_happens_to_a_repository_is_seen(tmp_path: Path, seed: int) -> None:
-    root = new_repository(tmp_path / "r", FILES)
+    root = new_repository(tmp_path / "r", MORE)
     settle(root)
     remembered, chance = Remembered(), random.Random(seed)
     for step in range(25):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from recollect.codebase.search.corpus import Corpus
+from recollect.codebase.search.corpus import Corpus, turned
 from recollect.codebase.search.distinct import FEW, Distinct
 from recollect.storage.derived.vector_codes import Codes
 
@@ -64,7 +64,19 @@ def test_a_question_is_turned_as_the_vectors_are() -> None:
     abouts = Corpus().abouts
     made = vectors_of(["reading cookies of a request", "colour of the sky"])
     abouts.add(made)
-    turned = abouts.turned(made[0])
+    question = abouts.encoded(made[:1])
+    cosines = abouts.only(np.ones(2, dtype=np.bool_)).cosines(question)
     rows = abouts.codes.directions * abouts.codes.scales[:, np.newaxis]
-    assert rows @ turned == pytest.approx(abouts.cosines(made[0]), abs=1e-3)
-    assert not abouts.turned(np.zeros_like(made[0])).any()
+    assert rows @ turned(question) == pytest.approx(cosines, abs=1e-3)
+    assert not turned(abouts.encoded(np.zeros_like(made[:1]))).any()
+
+
+def test_rows_that_are_left_out_and_questions_without_a_meaning_are_similar_to_none() -> None:
+    from recollect.codebase.bags.bags import vectors_of
+
+    abouts = Corpus().abouts
+    made = vectors_of(["reading cookies of a request", "", "reading cookies of a request"])
+    abouts.add(made)
+    compared = abouts.only(np.array([True, True, False]))
+    assert np.round(compared.cosines(abouts.encoded(made[:1])), 3).tolist() == [1.0, 0.0, 0.0]
+    assert compared.cosines(abouts.encoded(np.zeros_like(made[:1]))).tolist() == [0.0, 0.0, 0.0]

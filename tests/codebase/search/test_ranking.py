@@ -7,6 +7,7 @@ import pytest
 
 from recollect.codebase.digest import digest
 from recollect.codebase.discovery.traits import traits_by_path
+from recollect.codebase.search import ranking
 from recollect.codebase.search.corpus import Corpus
 from recollect.codebase.search.history import History
 from recollect.codebase.search.ranking import SIMILAR_TO_NAMED, WEIGHTS, Ranker, Toggles
@@ -36,7 +37,7 @@ def order(query: str, files: dict[str, str], commits: Sequence[tuple[str, Sequen
 
 def said(query: str, commits: Sequence[tuple[str, Sequence[str]]], *paths: str) -> list[float]:
     history, row_of = History(commits), {path: row for row, path in enumerate(paths)}
-    found = history.files(query_words(query), row_of, history.changed(row_of, len(paths)))
+    found = history.files(query_words(query), history.touched(row_of, len(paths)))
     return np.round(found, 3).tolist()
 
 
@@ -217,3 +218,19 @@ def test_a_score_is_the_sum_of_what_the_witnesses_add() -> None:
         for query in ("running failed tests", "run_failed", "failed"):
             for found in ranker.rank(query, 9, toggles):
                 assert found.score == pytest.approx(sum(found.signals.values()), rel=1e-5)
+
+
+# -- what is kept from one question to the next ----------------------------------------------------
+
+
+def test_what_is_known_of_words_is_bounded_and_changes_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {f"f{number}.py": f"def cookie{number}(request):\n    return token{number}\n" for number in range(9)}
+    ranker = Ranker(corpus_of(files), History())
+    questions = ["cookie request", *(f"token{number} of a request" for number in range(9)), "cookie request"]
+    free = [ranker.rank(question, 9) for question in questions]
+    for most in ("MOST_WORDS", "MOST_ROWS"):
+        monkeypatch.setattr(ranking, most, 2)
+        bounded = Ranker(corpus_of(files), History())
+        assert [bounded.rank(question, 9) for question in questions] == free
+        assert len(bounded._had) <= 2  # pyright: ignore[reportPrivateUsage]
+        monkeypatch.undo()

@@ -64,7 +64,8 @@ class Beneath:
                 raise FileNotFoundError(path)
             self._opened.append(os.open(raw(part), _FOLDER, dir_fd=self._opened[-1]))
             self._names.append(part)
-        self._folder = path
+            # At each step: the next may fail, and then this is where we are.
+            self._folder = f"{self._folder}/{part}" if self._folder else part
         return self._opened[-1]
 
     def status(self, path: str) -> os.stat_result:

@@ -4,6 +4,7 @@ import os
 import stat
 import time
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from recollect.codebase.discovery.beneath import Beneath
 from recollect.codebase.discovery.contents import blob_id
@@ -32,6 +33,8 @@ class Gathering:
         self.known_staged = remembered.staged
         self.staged: dict[IndexStamp, Staged] = {}
         self._known_files, self._known_stamps = remembered.files, remembered.stamps
+        self._known_unwanted = remembered.unwanted
+        self._unwanted: dict[str, str] = {}
         self._stamps: dict[str, FileStamp] = {}
         self.removed: set[str] = set()
         self.repositories: list[tuple[str, str]] = []
@@ -90,11 +93,14 @@ class Gathering:
         if not stat.S_ISREG(status.st_mode):
             self.skip(path, LINK if stat.S_ISLNK(status.st_mode) else "not a plain file")
             return
-        if blob is not None:
-            known = self._known_files.get(path)
-            if known is not None and known.blob == blob and known.size == size and known.dirty == (blob != committed):
-                self._take(known)
-                return
+        if size == 0 and blob is None:
+            blob = _id_of_nothing(algorithm)
+        # Of most files is known what was decided of them: there are many, so each step counts.
+        known = self._known_files.get(path) if blob is not None else None
+        if known is not None and known.blob == blob and known.size == size and known.dirty == (blob != committed):
+            self._count()
+            self._add(known)
+            return
         if not self._wants(path, size):
             return
         try:
@@ -115,36 +121,35 @@ class Gathering:
     def found(self) -> tuple[list[SourceFile], list[Skipped]]:
         """All of them, each ascending by path."""
         files = [self._files[path] for path in sorted(self._files)]
-        plus = sum(file.language is Language.CPP for file in files)
-        plain = sum(file.language is Language.C and not is_header(file.path) for file in files)
-        if plus > plain:  # then its headers are C++ as well
+        plus = sum([file.language is Language.CPP for file in files])
+        # Then its headers are C++ as well.
+        if plus and plus > sum(file.language is Language.C and not is_header(file.path) for file in files):
             files = [file._replace(language=Language.CPP) if is_header(file.path) else file for file in files]
         return files, [Skipped(path, self._skipped[path]) for path in sorted(self._skipped) if path not in self._files]
 
     def remember(self, remembered: Remembered) -> None:
         """Note what the next look need not look at again."""
         remembered.files, remembered.stamps, remembered.staged = self._files, self._stamps, self.staged
+        remembered.unwanted = self._unwanted
 
     def _count(self) -> None:
         self._taken += 1
         if self._taken % _CHECK_EVERY == 0:
             self.bounds.check()
 
-    def _take(self, known: SourceFile) -> None:
-        """What was taken before, as it was."""
-        self._count()
-        self._add(known)
-
     def _wants(self, path: str, size: int) -> bool:
         self._count()
-        reason = reason_by_path(path)
+        reason = self._known_unwanted.get(path) or reason_by_path(path)
         if reason is None and self._excludes.ignores(path):
             reason = "excluded, as asked"
-        if reason is None and size > self._limits.max_file_bytes:
-            reason = self._too_large()
         if reason is not None:
-            self.skip(path, reason)
-        return reason is None
+            self._unwanted[path] = reason
+        elif size > self._limits.max_file_bytes:
+            reason = self._too_large()
+        if reason is None:
+            return True
+        self.skip(path, reason)
+        return False
 
     def _too_large(self) -> str:
         return f"larger than {self._limits.max_file_bytes:,} bytes"
@@ -160,8 +165,6 @@ class Gathering:
     def _read_id(
         self, path: str, status: os.stat_result, beneath: Beneath, staged: str | None, algorithm: str
     ) -> tuple[str, int] | None:
-        if status.st_size == 0:
-            return blob_id(b"", algorithm), 0
         known = self._known_stamps.get(path)
         if known is not None and known[:4] == _stamp(status, "")[:4]:
             self._stamps[path] = known
@@ -192,6 +195,12 @@ class Gathering:
 def unreadable(error: OSError) -> str:
     """The reason that the file system gives."""
     return f"it cannot be read ({error.strerror or error})"
+
+
+@lru_cache(maxsize=8)
+def _id_of_nothing(algorithm: str) -> str:
+    """The id of an empty file, of which there are many."""
+    return blob_id(b"", algorithm)
 
 
 def _stamp(status: os.stat_result, blob: str) -> FileStamp:

@@ -16,10 +16,11 @@ class Entry(NamedTuple):
     """A file as git's index has it."""
 
     path: str
+    name: bytes
+    """The last part of the path, as the file system has it."""
     blob: str
     committed: str | None
     """The id that it has in the commit; None when there is no commit."""
-    is_submodule: bool
     is_merged: bool
     """Whether it is as one side or both want it, and no conflict."""
     flags: int
@@ -32,7 +33,11 @@ class Entry(NamedTuple):
 class Staged(NamedTuple):
     """What git's index holds, compared with a commit."""
 
-    entries: Sequence[Entry]
+    folders: Mapping[str, Sequence[Entry]]
+    """The files, by the folder that they are in; folders come as in a walk, so that each is entered once."""
+    submodules: Sequence[Entry]
+    ignore_files: Sequence[str]
+    """The paths of those that may name files that do not count, which git does not know."""
     before: Mapping[str, str]
     """The ids that the commit has where the index has others."""
     gone: Sequence[str]
@@ -56,6 +61,8 @@ class Remembered:
     stamps: Mapping[str, FileStamp] = field(default_factory=dict[str, FileStamp])
     """Of the files whose content was read for their ids."""
     staged: Mapping[IndexStamp, Staged] = field(default_factory=dict[IndexStamp, Staged])
+    unwanted: Mapping[str, str] = field(default_factory=dict[str, str])
+    """By path why a file of this name is not read, whatever is in it."""
 
 
 def index_stamp(index: str, commit: str | None) -> IndexStamp | None:

@@ -1,10 +1,12 @@
 """What git knows of a folder: its commits, the files of one, and those of the work tree."""
 
+import os
 import re
 import stat
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from recollect.codebase.discovery.beneath import Beneath, TooDeep, text
@@ -196,11 +198,14 @@ def gather_work_tree(
     """
     with _ask_others(repository, gathering.bounds) as others:
         staged = _staged(repository, commit, gathering)
-        _gather_tracked(repository, staged.entries, gathering, beneath, prefix, nested)
+        _gather_tracked(repository, staged, gathering, beneath, prefix)
+        for entry in staged.submodules:
+            base = entry.committed if entry.committed is not None and entry.committed.strip("0") else None
+            _gather_submodule_files(repository, entry.path, base, gathering, beneath, prefix, nested)
         untracked = [text(path) for path in _answer(repository, others).split(b"\0") if path]
     gathering.removed.update(prefix + path for path in staged.gone)
     _gather_untracked(repository, untracked, staged.before if commit else {}, gathering, beneath, prefix)
-    _drop_ignored([*(entry.path for entry in staged.entries), *untracked], gathering, beneath, prefix)
+    _drop_ignored(staged, untracked, gathering, beneath, prefix)
 
 
 def _ask_others(repository: Repository, bounds: Bounds) -> Asked:
@@ -215,7 +220,9 @@ def _staged(repository: Repository, commit: str | None, gathering: Gathering) ->
     if found is None:
         staged, differing = _ask_index(repository, commit, gathering.bounds)
         before, gone = _committed(differing)
-        found = Staged(_entries(repository, staged, before if commit else None, gathering.bounds), before, gone)
+        files, submodules = _entries(repository, staged, before if commit else None, gathering.bounds)
+        ignore_files = [entry.path for entry in files if _is_ignore_file(entry.path)]
+        found = Staged(_by_folder(files), submodules, ignore_files, before, gone)
     if stamp is not None and stamp == index_stamp(repository.index, commit):
         gathering.staged[stamp] = found
     return found
@@ -265,70 +272,82 @@ def _written_ns(index: str) -> int:
 
 def _entries(
     repository: Repository, staged: bytes, before: Mapping[str, str] | None, bounds: Bounds
-) -> Sequence[Entry]:
-    """The files of the index; `before` has the ids of the commit where they are others, and is None without one."""
+) -> tuple[list[Entry], list[Entry]]:
+    """The files and the submodules of the index.
+
+    `before` has the ids of the commit where they are others, and is None without one.
+    """
     found = _STAGED.findall(staged)
     if len(found) != staged.count(b"\0"):  # a git that words it otherwise: then every file is read
         with Asked(repository.folder, bounds, "ls-files", "--stage", "-z") as asked:
             found = [(*entry, *[b"0"] * 7) for entry in _STAGED_ONLY.findall(_answer(repository, asked))]
-    entries: list[Entry] = []
+    files: list[Entry] = []
+    submodules: list[Entry] = []
     for mode, raw_blob, stage, raw_path, cs, cn, ms, mn, inode, size, flags in found:
-        path, blob = text(raw_path), raw_blob.decode()
+        path, name, blob = text(raw_path), raw_path.rpartition(b"/")[2], raw_blob.decode()
         committed = None if before is None else before.get(path, blob)
         modified, changed = int(ms) * _SECOND + int(mn), int(cs) * _SECOND + int(cn)
-        is_merged, is_submodule = stage == b"0", mode == _SUBMODULE
-        entries.append(
-            Entry(
-                path, blob, committed, is_submodule, is_merged, int(flags, 16), modified, changed, int(size), int(inode)
-            )
+        entry = Entry(
+            path, name, blob, committed, stage == b"0", int(flags, 16), modified, changed, int(size), int(inode)
         )
-    return entries
+        (submodules if mode == _SUBMODULE else files).append(entry)
+    return files, submodules
+
+
+def _by_folder(files: Iterable[Entry]) -> dict[str, list[Entry]]:
+    found: dict[str, list[Entry]] = {}
+    for entry in files:
+        found.setdefault(entry.path.rpartition("/")[0], []).append(entry)
+    return {folder: found[folder] for folder in sorted(found, key=lambda folder: folder.split("/"))}
 
 
 def _gather_tracked(
-    repository: Repository,
-    entries: Sequence[Entry],
-    gathering: Gathering,
-    beneath: Beneath,
-    prefix: str,
-    nested: int,
+    repository: Repository, staged: Staged, gathering: Gathering, beneath: Beneath, prefix: str
 ) -> None:
     written = _written_ns(repository.index)
-    for path, blob, committed, is_submodule, is_merged, flags, modified, changed, size, inode in entries:
-        whole = prefix + path
-        if is_submodule:
-            base = committed if committed is not None and committed.strip("0") else None
-            _gather_submodule_files(repository, path, base, gathering, beneath, prefix, nested)
-            continue
+    for folder, entries in staged.folders.items():
         try:
-            status = beneath.status(whole)
-        except (TooDeep, PermissionError) as error:
-            gathering.skip(whole, unreadable(error))
+            opened = beneath.folder(prefix + folder if folder else prefix.removesuffix("/"))
+        except OSError as error:
+            for entry in entries:
+                _note_missing(prefix, entry, error, gathering)
             continue
-        except OSError:
-            if not flags & _NOT_IN_WORK_TREE:
+        for entry in entries:
+            path, name, blob, committed, is_merged, _, modified, changed, size, inode = entry
+            try:
+                status = os.stat(name, dir_fd=opened, follow_symlinks=False)
+            except OSError as error:
+                _note_missing(prefix, entry, error, gathering)
+                continue
+            whole = prefix + path
+            if stat.S_ISDIR(status.st_mode):
                 gathering.removed.add(whole)
-            continue
-        if stat.S_ISDIR(status.st_mode):
-            gathering.removed.add(whole)
-            continue
-        is_clean = (
-            modified == status.st_mtime_ns
-            and modified < written
-            and changed == status.st_ctime_ns
-            and size == status.st_size != 0
-            and inode == status.st_ino & 0xFFFFFFFF
-            and is_merged
-        )
-        gathering.take_file(
-            whole,
-            status,
-            beneath,
-            blob=blob if is_clean else None,
-            staged=blob,
-            committed=committed,
-            algorithm=repository.algorithm,
-        )
+                continue
+            is_clean = (
+                modified == status.st_mtime_ns
+                and modified < written
+                and changed == status.st_ctime_ns
+                and size == status.st_size != 0
+                and inode == status.st_ino & 0xFFFFFFFF
+                and is_merged
+            )
+            gathering.take_file(
+                whole,
+                status,
+                beneath,
+                blob=blob if is_clean else None,
+                staged=blob,
+                committed=committed,
+                algorithm=repository.algorithm,
+            )
+
+
+def _note_missing(prefix: str, entry: Entry, error: OSError, gathering: Gathering) -> None:
+    """A file of the index cannot be looked at: it is gone, unless we may not or a sparse checkout leaves it out."""
+    if isinstance(error, TooDeep | PermissionError):
+        gathering.skip(prefix + entry.path, unreadable(error))
+    elif not entry.flags & _NOT_IN_WORK_TREE:
+        gathering.removed.add(prefix + entry.path)
 
 
 def _gather_untracked(
@@ -359,15 +378,17 @@ def _gather_untracked(
                 )
 
 
-def _drop_ignored(paths: Iterable[str], gathering: Gathering, beneath: Beneath, prefix: str) -> None:
+def _drop_ignored(
+    staged: Staged, untracked: Sequence[str], gathering: Gathering, beneath: Beneath, prefix: str
+) -> None:
     """Leave out what `.ignore` files name, which git does not know."""
     rules = IgnoreRules()
-    for path in paths:
-        if _is_ignore_file(path):
-            with suppress(OSError):
-                rules.add_file(path[: -len(_IGNORE_FILE) - 1], beneath.read(prefix + path, _MOST_RULE_BYTES))
+    for path in (*staged.ignore_files, *filter(_is_ignore_file, untracked)):
+        with suppress(OSError):
+            rules.add_file(path[: -len(_IGNORE_FILE) - 1], beneath.read(prefix + path, _MOST_RULE_BYTES))
     if rules:
-        for path in paths:
+        tracked = (entry.path for entry in chain(*staged.folders.values(), staged.submodules))
+        for path in chain(tracked, untracked):
             if rules.ignores(path):
                 gathering.drop(prefix + path)
 

@@ -23,7 +23,7 @@ from recollect.domain.code import FileTrait, Language, SymbolKind
 from recollect.storage.code import Content, IndexedFile
 from recollect.storage.derived.rotation import Rotation
 from recollect.storage.derived.token_segments import token
-from recollect.storage.derived.vector_codes import Codes, dots_by, encode
+from recollect.storage.derived.vector_codes import Codes, Dots, dots_by, encode
 
 KINDS = tuple(SymbolKind)
 _KIND_CODES = {kind.value: code for code, kind in enumerate(KINDS)}
@@ -216,24 +216,36 @@ class _Vectors:
 
     def add(self, vectors: NDArray[np.float16]) -> None:
         if len(vectors):
-            made = self._encoded(vectors)
+            made = self.encoded(vectors)
             self.codes = Codes(*_joined(self.codes, made))
 
-    def cosines(self, question: NDArray[np.float16]) -> NDArray[np.float32]:
-        """How similar each row is to the question; 0 where one of the two has no meaning."""
-        wanted = self._encoded(question[np.newaxis])
-        if np.isnan(wanted.scales[0]) or not len(self.codes.scales):
-            return np.zeros(len(self.codes.scales), dtype=np.float32)
-        dots = self._dots(wanted.directions[0], self.codes.directions)
-        return np.nan_to_num(dots.astype(np.float32) * self.codes.scales * wanted.scales[0])
-
-    def turned(self, question: NDArray[np.float16]) -> NDArray[np.float32]:
-        """The question's vector, of length 1, turned as those of the codes are; zeros if it has no meaning."""
-        wanted = self._encoded(question[np.newaxis])
-        return np.nan_to_num(wanted.directions[0] * wanted.scales[0])
-
-    def _encoded(self, vectors: NDArray[np.float16]) -> Codes:
+    def encoded(self, vectors: NDArray[np.float16]) -> Codes:
+        """Vectors as they are compared."""
         return encode(np.ascontiguousarray(vectors, dtype="<f2").tobytes(), self._rotation, self._dimensions)
+
+    def only(self, rows: NDArray[np.bool_]) -> "Compared":
+        """These rows, to be compared with questions."""
+        kept = rows & ~np.isnan(self.codes.scales)
+        return Compared(Codes(self.codes.directions, np.where(kept, self.codes.scales, np.float32(0))), self._dots)
+
+
+class Compared(NamedTuple):
+    """The meanings of rows; those without one, and those that are left out, have a scale of 0."""
+
+    codes: Codes
+    dots: Dots
+
+    def cosines(self, question: Codes) -> NDArray[np.float32]:
+        """How similar each row is to the question; 0 where one of the two has no meaning."""
+        if np.isnan(question.scales[0]) or not len(self.codes.scales):
+            return np.zeros(len(self.codes.scales), dtype=np.float32)
+        dots = self.dots(question.directions[0], self.codes.directions)
+        return dots.astype(np.float32) * self.codes.scales * question.scales[0]
+
+
+def turned(question: Codes) -> NDArray[np.float32]:
+    """A question's vector, of length 1, turned as those of the codes are; zeros if it has no meaning."""
+    return np.nan_to_num(question.directions[0] * question.scales[0])
 
 
 def _kept_file(file: IndexedFile) -> list[Any]:

@@ -3,12 +3,11 @@
 This module imports numpy, which takes a while: import it where it is needed.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import pairwise, repeat
 from math import log1p
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,7 @@ from recollect.codebase.search.best import best
 from recollect.codebase.search.rarity import rarity
 from recollect.codebase.search.word_index import WordIndex, as_bytes, from_bytes
 from recollect.codebase.words import words_of
-from recollect.storage.derived.token_segments import saturated, token
+from recollect.storage.derived.token_segments import length_norms, saturated_by, token
 
 # So many of the commits that fit best tell of files.
 BEST_COMMITS = 60
@@ -28,11 +27,26 @@ CHANGED: Final = 0.25
 HALF_AS_LIVELY = 3_000
 
 
+class Touched(NamedTuple):
+    """What is known of the files of a corpus by how they were changed."""
+
+    rows: NDArray[np.int64]
+    """By path, as a history numbers them, the file's row; -1 for one that is there no more."""
+    lively: NDArray[np.float32]
+    """By row how much a file is changed, of late more than before; the most lively has 1."""
+    changed: NDArray[np.float32]
+    """By row what is divided by what commits say: a file that changes all the time is in many by chance."""
+
+
 class History:
     """The commits of a repository, the newest first."""
 
     def __init__(self, commits: Sequence[tuple[str, Sequence[str]]] = ()) -> None:
-        self._paths: list[tuple[str, ...]] = [tuple(paths) for _, paths in commits]
+        self._names: list[str] = list(dict.fromkeys(path for _, paths in commits for path in paths))
+        number_of = {path: number for number, path in enumerate(self._names)}
+        self._numbers = np.array([number_of[path] for _, paths in commits for path in paths], dtype=np.int64)
+        """What each commit touched, by the number of the name, one commit after the other."""
+        self._firsts = np.cumsum([0, *(len(paths) for _, paths in commits)], dtype=np.int64)
         self._words = WordIndex()
         words = [words_of(subject) for subject, _ in commits]
         starts = np.concatenate([[0], np.cumsum([len(own) for own in words])]).astype(np.int64)
@@ -41,85 +55,81 @@ class History:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All of it, to be kept."""
-        known = list(dict.fromkeys(path for paths in self._paths for path in paths))
-        place_of = {path: place for place, path in enumerate(known)}
         return {
             **self._words.arrays(),
-            "names": as_bytes([path_text(path) for path in known]),
-            "touched": np.array([place_of[path] for paths in self._paths for path in paths], dtype=np.int64),
-            "first_touched": np.cumsum([0, *map(len, self._paths)], dtype=np.int64),
+            "names": as_bytes([path_text(path) for path in self._names]),
+            "touched": self._numbers,
+            "first_touched": self._firsts,
         }
 
     @classmethod
     def of(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
         """What was kept."""
         made = cls()
-        names: list[str] = [path_from(name) for name in from_bytes(arrays["names"])]
-        touched: list[int] = arrays["touched"].tolist()
-        firsts: list[int] = arrays["first_touched"].tolist()
-        made._paths = [tuple([names[place] for place in touched[start:end]]) for start, end in pairwise(firsts)]
+        made._names = [path_from(name) for name in from_bytes(arrays["names"])]
+        made._numbers, made._firsts = arrays["touched"], arrays["first_touched"]
         made._words = WordIndex.of(arrays)
         return made
 
-    def lively(self, row_of: Mapping[str, int], rows: int) -> NDArray[np.float32]:
-        """How much each file is changed, of late more than before; the most lively has 1."""
-        found = np.zeros(rows, dtype=np.float32)
-        for path, value in self._changes.items():
-            if (row := row_of.get(path)) is not None:
-                found[row] = value
-        return found / np.float32(found.max(initial=0) or 1)
+    def touched(self, row_of: Mapping[str, int], rows: int) -> Touched:
+        """What is known of the files that have these rows."""
+        found = np.fromiter(map(row_of.get, self._names, repeat(-1)), np.int64, len(self._names))
+        here = found >= 0
+        lively, changed = np.zeros(rows, dtype=np.float32), np.ones(rows, dtype=np.float32)
+        lively[found[here]] = self._changes[here]
+        changed[found[here]] += self._times[here]
+        return Touched(found, lively / np.float32(lively.max(initial=0) or 1), changed**CHANGED)
 
     @cached_property
-    def _changes(self) -> Mapping[str, float]:
-        found: dict[str, float] = {}
-        for commit, paths in enumerate(self._paths):
-            worth = 0.5 ** (commit / HALF_AS_LIVELY) / (len(paths) or 1) ** 0.5
-            for path in paths:
-                found[path] = found.get(path, 0.0) + worth
-        return {path: log1p(value) for path, value in found.items()}
+    def _changes(self) -> NDArray[np.float32]:
+        found = [0.0] * len(self._names)
+        firsts: list[int] = self._firsts.tolist()
+        numbers: list[int] = self._numbers.tolist()
+        for commit, (start, end) in enumerate(pairwise(firsts)):
+            worth = 0.5 ** (commit / HALF_AS_LIVELY) / (end - start or 1) ** 0.5
+            for number in numbers[start:end]:
+                found[number] += worth
+        return np.array([log1p(value) for value in found], dtype=np.float32)
 
     @cached_property
-    def _times(self) -> Mapping[str, int]:
-        return Counter(chain.from_iterable(self._paths))
+    def _times(self) -> NDArray[np.float32]:
+        return np.bincount(self._numbers, minlength=len(self._names)).astype(np.float32)
 
-    def changed(self, row_of: Mapping[str, int], rows: int) -> NDArray[np.float32]:
-        """By what is divided what commits say for each file: one that changes all the time is in many by chance."""
-        found = np.ones(rows, dtype=np.float32)
-        for path, times in self._times.items():
-            if (row := row_of.get(path)) is not None:
-                found[row] += times
-        return found**CHANGED
+    @cached_property
+    def _norms(self) -> NDArray[np.float32]:
+        """By commit what the length of its subject takes from how often a word occurs."""
+        return length_norms(self._words.lengths, float(self._words.lengths.mean()))
 
-    def files(
-        self, words: Sequence[tuple[str, float]], row_of: Mapping[str, int], changed: NDArray[np.float32]
-    ) -> NDArray[np.float32]:
+    def files(self, words: Sequence[tuple[str, float]], touched: Touched) -> NDArray[np.float32]:
         """What the commit that fits these words best says for each file: 1 for the most that any says, if it has all.
 
         Not what all that fit say together, which is most for the files that change all the time.
         """
-        said = np.zeros(len(changed), dtype=np.float32)
-        commits = len(self._paths)
+        said = np.zeros(len(touched.changed), dtype=np.float32)
+        commits = len(self._firsts) - 1
         if not commits:
             return said
         scores, covered = np.zeros((2, commits), dtype=np.float32)
-        average, total = float(self._words.lengths.mean()), 0.0
+        total = 0.0
         for word, weight in words:
             had = self._words.having(token(word))
             worth = weight * rarity(commits, min(len(had.rows), commits))
-            share = saturated(had.counts, self._words.lengths[had.rows], average)
-            np.add.at(scores, had.rows, np.float32(worth) * share)
             if not word.startswith("="):
                 total += worth
-                covered[had.rows] += np.float32(worth)  # once, where a subject has it twice
+            if len(had.rows):
+                np.add.at(scores, had.rows, np.float32(worth) * saturated_by(had.counts, self._norms[had.rows]))
+                if not word.startswith("="):
+                    covered[had.rows] += np.float32(worth)  # once, where a subject has it twice
         covered /= np.float32(total or 1)
         scores *= covered
-        telling: list[int] = best(scores, BEST_COMMITS).tolist()
-        for commit in telling:
-            paths = self._paths[commit]
-            worth = scores[commit] / len(paths) ** 0.5
-            for path in paths:
-                if (row := row_of.get(path)) is not None:
-                    said[row] = max(said[row], worth)
-        said /= changed
-        most = max((float(covered[commit]) for commit in telling), default=0.0)
+        telling = best(scores, BEST_COMMITS)
+        starts = self._firsts[telling]
+        sizes = self._firsts[telling + 1] - starts
+        worths = scores[telling] / np.array([max(1, size) ** 0.5 for size in sizes.tolist()], dtype=np.float32)
+        ends = np.cumsum(sizes)
+        places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - ends + sizes, sizes)
+        rows, worths = touched.rows[self._numbers[places]], np.repeat(worths, sizes)
+        np.maximum.at(said, rows[rows >= 0], worths[rows >= 0])
+        said /= touched.changed
+        most = float(covered[telling].max(initial=0))
         return said * np.float32(most**0.5 / (said.max(initial=0) or 1))

@@ -71,13 +71,12 @@ class _Lists:
     def having(self, value: int) -> NDArray[np.int64]:
         """The lists that have this number."""
         values, starts = self.arrays()
-        if self._by_value is None or len(self._by_value[0]) != len(values):
+        if self._by_value is None or self._by_value[2] != len(values):
             owners = np.repeat(np.arange(len(self), dtype=np.int64), np.diff(starts))
-            order = values.argsort(kind="stable")
-            self._by_value = values[order], owners[order]
-        ordered, owners = self._by_value
-        first, last = ordered.searchsorted([value, value + 1]).tolist()
-        return owners[first:last]
+            bounds = [0, *np.cumsum(np.bincount(values)).tolist()]
+            self._by_value = owners[values.argsort(kind="stable")], bounds, len(values)
+        owners, bounds, _ = self._by_value
+        return owners[bounds[value] : bounds[value + 1]] if value + 1 < len(bounds) else owners[:0]
 
     def best_of_each(self, worth: Mapping[int, float]) -> NDArray[np.float32]:
         """Of each list the best of what its numbers are worth; 0 for one that has none of these."""
@@ -93,8 +92,8 @@ class _Lists:
             total[self.having(value)] += np.float32(own)
         return total / np.maximum(np.diff(self.arrays()[1]), 1).astype(np.float32)
 
-    _by_value: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
-    """All numbers, ascending, and the list that each is in."""
+    _by_value: tuple[NDArray[np.int64], list[int], int] | None = None
+    """The lists that have each number, one number after the other, where those of each begin, and of how many."""
     _made: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
 
 

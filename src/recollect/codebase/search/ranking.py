@@ -7,7 +7,7 @@ takes a while: import it where it is needed.
 import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from recollect.codebase.bags.bags import vectors_of
 from recollect.codebase.search.best import best
-from recollect.codebase.search.corpus import KINDS, Corpus
+from recollect.codebase.search.corpus import KINDS, Corpus, turned
 from recollect.codebase.search.distinct import Distinct
 from recollect.codebase.search.history import History
 from recollect.codebase.search.kindred import kindred
@@ -25,7 +25,9 @@ from recollect.codebase.search.users import Users
 from recollect.codebase.search.word_index import Occurrences
 from recollect.codebase.words import names_in, query_words, words_of
 from recollect.domain.code import FileTrait, SymbolKind
-from recollect.storage.derived.token_segments import saturated, token
+from recollect.storage.derived.distinct import run_starts
+from recollect.storage.derived.token_segments import length_norms, saturated_by, token
+from recollect.storage.derived.vector_codes import Codes
 
 Column = NDArray[np.float32]
 
@@ -50,6 +52,9 @@ SIMILAR_TO_NAMED: Final = 2 / 3
 # What the words of its path count in each part of a file.
 WORTH_OF_PATH: Final = 2.0
 NEXT_CHUNKS: Final = (1.0, 0.5, 0.25)
+# What is known of so many words, in so many rows of chunks together, is kept for the next question.
+MOST_WORDS: Final = 1_000
+MOST_ROWS: Final = 250_000
 # So many words that are near one in meaning stand for it.
 MOST_KINDRED: Final = 3
 # Less similar than this share of the most similar says nothing.
@@ -94,8 +99,12 @@ _LOWERED: Final = (
 )
 _OLD: Final = re.compile(r"(?:^|[/_.-])(?:legacy|compat|deprecated|old)(?=$|[/_.-])", re.IGNORECASE)
 OLD: Final = 0.6
+_ASKING_OLD: Final = "legacy compat compatibility deprecated old"
 _TYPES: Final = re.compile(r"(?:^|/)(?:types?|typings|interfaces)(?:\.[a-z]+|/[^/]*)$", re.IGNORECASE)
 TYPES: Final = 0.85
+_ASKING_TYPES: Final = "type types typing interface interfaces"
+# Few combinations of what questions ask for are ever seen.
+MOST_LOWERED: Final = 16
 _VERSIONED: Final = re.compile(r"(?:^|/)v(\d{1,3})(?=/)")
 SUPERSEDED: Final = 0.5
 _SCOPE: Final = re.compile(r"\s*([\w./@-]{2,80})(?:\([\w ./@,-]{1,40}\))?!?:\s")
@@ -132,24 +141,36 @@ class Ranker:
         self.users = users or Users()
         chunks = corpus.chunks
         self._alive = corpus.alive[chunks.files] if len(chunks.files) else np.empty(0, dtype=np.bool_)
+        self._all_alive = bool(self._alive.all())
         self._firsts = np.flatnonzero(np.diff(chunks.files, prepend=-1))
         """The first chunk of each file that has any: the chunks of a file are neighbours."""
-        self._chunk_lengths = corpus.words.lengths
-        living = self._chunk_lengths[self._alive]
-        self._average = float(living.mean()) if len(living) else 0.0
+        self._owners = chunks.files[self._firsts]
+        """The file of each of these."""
         files = len(corpus.files)
+        self._starts, self._behind = np.zeros((2, files), dtype=np.int64)
+        self._starts[self._owners] = self._firsts
+        self._behind[self._owners] = np.append(self._firsts, len(chunks.files))[1:]
+        living = corpus.words.lengths[self._alive]
+        average = float(living.mean()) if len(living) else 0.0
+        self._norms = length_norms(corpus.words.lengths + np.float32(WORTH_OF_PATH), average)
+        """By chunk what its length takes from how often a word occurs."""
         self._living_chunks = max(1, len(living))
         self._living_files = max(1, int(corpus.alive.sum()))
         paths = [file.path for file in corpus.files]
-        self._traits = np.array([int(file.traits) for file in corpus.files], dtype=np.int64)
+        self._traits = np.array([file.traits.value for file in corpus.files], dtype=np.int64)
         told = [_told_by(path) for path in paths]
         self._old = np.array([own.is_old for own in told], dtype=np.bool_)
         self._types = np.array([own.is_types for own in told], dtype=np.bool_)
         self._superseded = _superseded(told, corpus.alive)
-        self._lively = history.lively(corpus.row_of, files)
-        self._changed = history.changed(corpus.row_of, files)
+        self._touched = history.touched(corpus.row_of, files)
+        self._had: dict[str, _Had] = {}
+        """What was found of words, as the corpus does not change: questions one after the other share many."""
+        self._had_rows = 0
+        self._lowered_by: dict[tuple[object, ...], Column] = {}
         self._users_of_files = self.users.of_files(corpus)
         self._distinct = Distinct(corpus.abouts.codes, corpus.alive)
+        self._vectors = corpus.vectors.only(self._alive)
+        self._abouts = corpus.abouts.only(corpus.alive)
 
     def rank(self, query: str, limit: int, toggles: Toggles = Toggles()) -> list[Found]:  # noqa: B008 - frozen
         """The files that fit best, best first."""
@@ -158,11 +179,12 @@ class Ranker:
         if not words or not len(corpus.files):
             return []
         plain = [(word, weight) for word, weight in words if not word.startswith("=")]
-        chunk_scores, path, covered = self._by_text(words, plain, by_meaning=toggles.vector)
-        text, fittest = self._by_file(chunk_scores)
-        signals: dict[str, Column] = {"text": _share(text), "path": _share(path)}
-        signals["covered"] = np.where(fittest >= 0, covered[fittest], 0).astype(np.float32)
-        worths = [weight * self._path_rarity(word) for word, weight in plain]
+        by_text = self._by_text(words, plain, by_meaning=toggles.vector)
+        text, fittest = self._by_file(by_text.chunks)
+        signals: dict[str, Column] = {"text": _share(text), "path": _share(by_text.paths)}
+        covered = by_text.covered[fittest] / np.float32(by_text.total or 1) if len(self._alive) else text
+        signals["covered"] = np.where(fittest >= 0, covered, np.float32(0))
+        worths = [weight * by_text.rarities[word] for word, weight in plain]
         fit = corpus.places.fit([word for word, _ in plain], worths)
         signals["name"] = np.sqrt(fit.asked * fit.named)
         signals["folders"] = fit.folders
@@ -175,42 +197,48 @@ class Ranker:
             signals["defines"] = self._defines(named or ([words[0][0]] if alone else []))
             weights["defines"] = DEFINES_ALONE if alone else WEIGHTS["defines"]
         if toggles.graph:
-            signals["history"] = self.history.files(words, corpus.row_of, self._changed)
+            signals["history"] = self.history.files(words, self._touched)
             signals["users"] = self._users_of_files.fit(words)
         cosines = np.zeros(len(self._alive), dtype=np.float32)
         if toggles.vector:
             if identifiers:
                 weights |= {name: WEIGHTS[name] * SIMILAR_TO_NAMED for name in ("meaning", "about")}
-            meaning = vectors_of([query])[0]
-            cosines = np.where(self._alive, corpus.vectors.cosines(meaning), np.float32(0))
+            meaning = corpus.vectors.encoded(vectors_of([query]))
+            cosines = self._vectors.cosines(meaning)
             signals["meaning"] = _standing_out(np.maximum(self._greatest(cosines), 0))
             signals["about"] = self._about(meaning)
         scores = sum((np.float32(weights[name]) * column for name, column in signals.items()), np.float32(0))
         if toggles.graph:  # how much a file changes says nothing for it alone
-            signals["lively"] = np.where(np.asarray(scores) > 0, self._lively, np.float32(0))
+            signals["lively"] = np.where(np.asarray(scores) > 0, self._touched.lively, np.float32(0))
             scores = scores + np.float32(weights["lively"]) * signals["lively"]
         lowered = self._lowered({*words_of(query), *(word for word, _ in words)})
         scores = np.where(corpus.alive, np.asarray(scores) * lowered, 0)
+        rows = best(scores, limit)
+        lowering = lowered[rows]
+        said = [(np.float32(weights[name]) * column[rows] * lowering).tolist() for name, column in signals.items()]
         return [
             Found(
                 row,
-                float(scores[row]),
-                int(fittest[row]) if fittest[row] >= 0 or not toggles.vector else self._nearest_chunk(row, cosines),
-                {name: float(weights[name] * column[row] * lowered[row]) for name, column in signals.items()},
-                float(lowered[row]),
+                score,
+                chunk if chunk >= 0 or not toggles.vector else self._nearest_chunk(row, cosines),
+                dict(zip(signals, own, strict=True)),
+                by,
             )
-            for row in best(scores, limit).tolist()
+            for row, score, chunk, by, *own in zip(
+                rows.tolist(), scores[rows].tolist(), fittest[rows].tolist(), lowering.tolist(), *said, strict=True
+            )
         ]
 
     # -- text ----------------------------------------------------------------------------------------
 
     def _by_text(
         self, words: Sequence[tuple[str, float]], plain: Sequence[tuple[str, float]], by_meaning: bool
-    ) -> tuple[Column, Column, Column]:
-        """What the words say of each chunk and of each path, and which share of them each chunk has."""
+    ) -> "_ByText":
+        """What the words say of each chunk and of each path."""
         scores, covered = np.zeros((2, len(self._alive)), dtype=np.float32)
         path = np.zeros(len(self._corpus.files), dtype=np.float32)
         is_plain, total = {word for word, _ in plain}, 0.0
+        rarities: dict[str, float] = {}
         for word, weight in words:
             had = self._having(word)
             value = weight * had.rarity
@@ -218,28 +246,52 @@ class Ranker:
             scores[had.rows] += np.float32(value) * had.shares
             if word not in is_plain:
                 continue
+            rarities[word] = had.rarity_in_texts
             total += value
             covered[had.rows] += np.float32(value)
             if by_meaning and (near := self._near(word, is_plain)):
                 self._add_kindred(scores, covered, weight, had, near)
-        scores[~self._alive] = 0
-        return scores, path, covered / np.float32(total or 1)
+        if not self._all_alive:
+            scores[~self._alive] = 0
+        return _ByText(scores, path, covered, total, rarities)
 
     def _having(self, word: str) -> "_Had":
         """The chunks that have a word, or that are in a file that has it on its path."""
-        had = _living(self._corpus.words.having(token(word)), self._alive)
-        on_path = _living(self._corpus.paths.having(token(word)), self._corpus.alive)
+        known = self._had.get(word)
+        if known is None:
+            known = self._had[word] = self._looked_up(word)
+            self._had_rows += len(known.rows)
+            if self._had_rows > MOST_ROWS or len(self._had) > MOST_WORDS:
+                # Whoever searches beside us goes on with what it has.
+                self._had, self._had_rows = {word: known}, len(known.rows)
+        return known
+
+    def _looked_up(self, word: str) -> "_Had":
+        number = token(word)
+        had = self._living(self._corpus.words.having(number))
+        on_path = _living(self._corpus.paths.having(number), self._corpus.alive)
         rows, counts = had.rows, had.counts
         if len(on_path.rows):
-            has = np.zeros(len(self._corpus.files), dtype=np.float32)
-            has[on_path.rows] = WORTH_OF_PATH
-            every = has[self._corpus.chunks.files]
+            every = np.zeros(len(self._alive), dtype=np.float32)
+            every[self._chunks_of(on_path.rows)] = WORTH_OF_PATH
             every[had.rows] += had.counts
             rows = np.flatnonzero(every > 0)
             counts = every[rows]
-        lengths = self._chunk_lengths[rows] + np.float32(WORTH_OF_PATH)
-        worth = rarity(self._living_chunks, min(len(had.rows) or len(rows), self._living_chunks))
-        return _Had(rows, saturated(counts, lengths, self._average), worth, on_path.rows)
+        in_texts = min(len(had.rows), self._living_chunks)
+        worth = worth_in_texts = rarity(self._living_chunks, in_texts)
+        if not in_texts:
+            worth = rarity(self._living_chunks, min(len(rows), self._living_chunks))
+        return _Had(rows, saturated_by(counts, self._norms[rows]), worth, worth_in_texts, on_path.rows)
+
+    def _living(self, found: Occurrences) -> Occurrences:
+        return found if self._all_alive else _living(found, self._alive)
+
+    def _chunks_of(self, files: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The chunks of these files, each file's one after the other."""
+        starts = self._starts[files]
+        sizes = self._behind[files] - starts
+        ends = np.cumsum(sizes)
+        return np.arange(ends[-1]) + np.repeat(starts - ends + sizes, sizes)
 
     def _near(self, word: str, asked: Container[str]) -> "list[tuple[float, _Had]]":
         """The nearest words in meaning that some chunk has and that are not asked for: how near, and where."""
@@ -262,12 +314,11 @@ class Ranker:
         scores += instead
         covered += values
 
-    def _about(self, meaning: NDArray[np.float16]) -> Column:
+    def _about(self, meaning: Codes) -> Column:
         """How similar what each file is about as a whole is to the question, in what sets it apart from the others."""
-        abouts = self._corpus.abouts
-        cosines = abouts.cosines(meaning)
-        distinct = self._distinct.cosines(abouts.turned(meaning), cosines)
-        similar = self._corpus.alive & (cosines >= LEAST_COSINE)
+        cosines = self._abouts.cosines(meaning)
+        distinct = self._distinct.cosines(turned(meaning), cosines)
+        similar = cosines >= LEAST_COSINE
         return _most(np.where(similar, np.maximum(distinct, 0), 0).astype(np.float32))
 
     def _by_file(self, scores: Column) -> tuple[Column, NDArray[np.int64]]:
@@ -275,36 +326,40 @@ class Ranker:
         files = len(self._corpus.files)
         fittest = np.full(files, -1, dtype=np.int64)
         sums = np.zeros(files, dtype=np.float32)
-        left = scores.copy()
-        for share in NEXT_CHUNKS:
-            greatest = self._greatest(left)
-            # Of equal ones the first.
-            chunks = np.flatnonzero((left > 0) & (left == greatest[self._corpus.chunks.files]))
-            owners = self._corpus.chunks.files[chunks]
-            first = np.diff(owners, prepend=-1) != 0
-            chunks, owners = chunks[first], owners[first]
-            sums[owners] += np.float32(share) * left[chunks]
-            fittest[owners] = np.where(fittest[owners] < 0, chunks, fittest[owners])
-            left[chunks] = 0
+        chunks = (scores > 0).nonzero()[0]
+        left, owners = scores[chunks], self._corpus.chunks.files[chunks]
+        starts = run_starts(owners)
+        own, sizes = owners[starts], np.diff(starts, append=len(left))
+        for turn, share in enumerate(NEXT_CHUNKS):
+            if not len(left):
+                break
+            greatest = np.maximum.reduceat(left, starts)
+            fitting = (left == np.repeat(greatest, sizes)).nonzero()[0]
+            if len(fitting) > len(starts):  # of equal ones the first
+                fitting = fitting[fitting.searchsorted(starts)]
+            sums[own] += np.float32(share) * greatest
+            if turn == 0:
+                fittest[own] = chunks[fitting]
+            others = np.ones(len(left), dtype=np.bool_)
+            others[fitting] = False
+            left, more = left[others], sizes > 1
+            own, sizes = own[more], sizes[more] - 1
+            starts = np.cumsum(sizes) - sizes
         return sums, fittest
 
     def _greatest(self, values: Column) -> Column:
         """Of each file the greatest of its chunks' values; 0 for one without chunks."""
         found = np.zeros(len(self._corpus.files), dtype=np.float32)
         if len(self._firsts):
-            found[self._corpus.chunks.files[self._firsts]] = np.maximum.reduceat(values, self._firsts)
+            found[self._owners] = np.maximum.reduceat(values, self._firsts)
         return found
 
     def _nearest_chunk(self, file: int, cosines: NDArray[np.floating]) -> int:
         """The most similar chunk of a file, for where no word tells which is the best; -1 if it has none."""
-        first, last = np.searchsorted(self._corpus.chunks.files, [file, file + 1]).tolist()
+        first, last = int(self._starts[file]), int(self._behind[file])
         return first + int(np.argmax(cosines[first:last])) if last > first else -1
 
     # -- names ---------------------------------------------------------------------------------------
-
-    def _path_rarity(self, word: str) -> float:
-        had = _living(self._corpus.words.having(token(word)), self._alive)
-        return rarity(self._living_chunks, min(len(had.rows), self._living_chunks))
 
     def _defines(self, words: Sequence[str]) -> Column:
         """How much each file defines what is called by one of these words as a whole."""
@@ -337,19 +392,45 @@ class Ranker:
         return found
 
     def _lowered(self, words: set[str]) -> Column:
+        """By what the scores of each file are multiplied; most questions have none of the words that matter here."""
+        asked = tuple(not words.isdisjoint(names) for names in _asking())
+        versions = tuple(version for version in self._superseded if version in words)
+        known = self._lowered_by.get((asked, versions))
+        if known is None:
+            if len(self._lowered_by) >= MOST_LOWERED:
+                self._lowered_by.clear()
+            known = self._lowered_by[asked, versions] = self._factors(asked, versions)
+        return known
+
+    def _factors(self, asked: Sequence[bool], versions: Container[str]) -> Column:
+        *traits, old, types = asked
         factors = np.ones(len(self._corpus.files), dtype=np.float32)
-        for trait, factor, asked_for, names in _LOWERED:
-            own = asked_for if words.intersection(words_of(names)) else factor
+        for (trait, factor, asked_for, _), is_asked in zip(_LOWERED, traits, strict=True):
+            own = asked_for if is_asked else factor
             if own < 1:
                 factors[(self._traits & int(trait)) != 0] *= np.float32(own)
-        if not words.intersection(words_of("legacy compat compatibility deprecated old")):
+        if not old:
             factors[self._old] *= np.float32(OLD)
-        if not words.intersection(words_of("type types typing interface interfaces")):
+        if not types:
             factors[self._types] *= np.float32(TYPES)
         for version, rows in self._superseded.items():
-            if version not in words:
+            if version not in versions:
                 factors[rows] *= np.float32(SUPERSEDED)
         return factors
+
+
+class _ByText(NamedTuple):
+    """What words say."""
+
+    chunks: Column
+    paths: Column
+    """By file what they say of its path."""
+    covered: Column
+    """By chunk what those words are worth together that it has."""
+    total: float
+    """What all of them are worth."""
+    rarities: Mapping[str, float]
+    """What each is worth by how many texts have it."""
 
 
 class _Had(NamedTuple):
@@ -359,7 +440,8 @@ class _Had(NamedTuple):
     shares: Column
     """What it counts in each, by how often and how long."""
     rarity: float
-    """What it is worth."""
+    """What it is worth; by how many paths have it, where no text has."""
+    rarity_in_texts: float
     on_path: NDArray[np.int64]
     """The files that have it on their path."""
 
@@ -368,6 +450,13 @@ def _living(found: Occurrences, alive: NDArray[np.bool_]) -> Occurrences:
     """Those in files as they are now: what they were before counts for nothing."""
     kept = alive[found.rows]
     return found if kept.all() else Occurrences(found.rows[kept], found.counts[kept])
+
+
+@cache
+def _asking() -> Sequence[frozenset[str]]:
+    """The words that ask for each sort of what is lowered, then those for what is old, and for types."""
+    names = [names for *_, names in _LOWERED]
+    return [frozenset(words_of(one)) for one in (*names, _ASKING_OLD, _ASKING_TYPES)]
 
 
 class _Told(NamedTuple):

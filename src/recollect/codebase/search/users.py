@@ -15,7 +15,7 @@ from recollect.codebase.search.corpus import Corpus
 from recollect.codebase.search.rarity import rarity
 from recollect.codebase.search.uses import Uses
 from recollect.codebase.search.word_index import WordIndex
-from recollect.storage.derived.token_segments import MOST_COUNTED, saturated, token
+from recollect.storage.derived.token_segments import MOST_COUNTED, length_norms, saturated_by, token
 
 # A use that leads somewhere with less confidence than this is a guess.
 SURE: Final = 0.5
@@ -104,12 +104,13 @@ class UsersOfFiles:
     def __init__(self, words: WordIndex, used: NDArray[np.integer[Any]], files: int) -> None:
         """`used` has for each row of the words the file that they are about; -1 for none."""
         self._words = words
-        self._used = used
+        self._places = used + 1
+        """The same, so that none comes first."""
         self._files = files
         counts = used >= 0
-        self._lengths = np.bincount(used[counts], words.lengths[counts], files).astype(np.float32)
-        self._living = int(np.count_nonzero(self._lengths))
-        self._average = float(self._lengths.sum()) / (self._living or 1)
+        lengths = np.bincount(used[counts], words.lengths[counts], files).astype(np.float32)
+        self._living = int(np.count_nonzero(lengths))
+        self._norms = length_norms(lengths, float(lengths.sum()) / (self._living or 1))
 
     def fit(self, words: Sequence[tuple[str, float]]) -> NDArray[np.float32]:
         """How well the users of each file fit these words: 1 for the best, if one has all of them."""
@@ -119,7 +120,7 @@ class UsersOfFiles:
             rows, counts = self._having(word)
             worth = weight * rarity(max(1, self._living), len(rows))
             if len(rows):
-                scores[rows] += np.float32(worth) * saturated(counts, self._lengths[rows], self._average)
+                scores[rows] += np.float32(worth) * saturated_by(counts, self._norms[rows])
             if not word.startswith("="):
                 total += worth
                 covered[rows] += np.float32(worth)
@@ -129,7 +130,9 @@ class UsersOfFiles:
     def _having(self, word: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """The files of which a user has this word, and how many users."""
         had = self._words.having(token(word))
-        counts = np.bincount(self._used[had.rows] + 1, had.counts, self._files + 1)[1:]
+        if not len(had.rows):
+            return had.rows, had.counts
+        counts = np.bincount(self._places[had.rows], had.counts, self._files + 1)[1:]
         rows = np.flatnonzero(counts)
         return rows, counts[rows].astype(np.float32)
 

@@ -225,8 +225,17 @@ def saturated(
 
     `b` is how much the length counts.
     """
-    norm = np.float32(K1) * (np.float32(1 - b) + np.float32(b / (average or 1.0)) * lengths)
-    return np.asarray(counts * np.float32(K1 + 1) / (counts + norm), dtype=np.float32)
+    return saturated_by(counts, length_norms(lengths, average, b))
+
+
+def length_norms(lengths: NDArray[np.float32], average: float, b: float = B) -> NDArray[np.float32]:
+    """What the lengths of passages take from a word's share, for whoever asks for the same passages again."""
+    return np.float32(K1) * (np.float32(1 - b) + np.float32(b / (average or 1.0)) * lengths)
+
+
+def saturated_by(counts: NDArray[np.float32], norms: NDArray[np.float32]) -> NDArray[np.float32]:
+    """As `saturated`, of passages with these norms."""
+    return np.asarray(counts * np.float32(K1 + 1) / (counts + norms), dtype=np.float32)
 
 
 def _with_room(array: NDArray[Any], used: int, wanted: int) -> NDArray[Any]:

@@ -49,7 +49,9 @@ class SqliteCode:
         )
 
     async def index(self, index_id: str) -> IndexRecord | None:
-        rows = await self._readers.read(lambda connection: connection.execute(_SQL["index"], {"id": index_id}))
+        rows = await self._readers.read_here(
+            lambda connection: connection.execute(_SQL["index"], {"id": index_id}), is_one_statement=True
+        )
         return _record(rows[0]) if rows else None
 
     async def known(self, version: int, contents: Sequence[Content]) -> set[Content]:
