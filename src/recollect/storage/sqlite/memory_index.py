@@ -139,14 +139,17 @@ class MemoryIndex:
     def rows(self) -> int:
         return self._columns.rows
 
-    def missed(self, connection: Connection) -> int:
+    def missed(self, latest: Revision) -> int:
         """How many changes happened since the last refresh."""
         known = 0 if self._revision is None else self._revision.number
-        return abs(latest_revision(connection).number - known)
+        return abs(latest.number - known)
 
-    def refresh(self, connection: Connection) -> None:
-        """Contain all that the connection's snapshot has. Snapshots must not go back in time from call to call."""
-        latest = latest_revision(connection)
+    def refresh(self, connection: Connection, latest: Revision | None = None) -> None:
+        """Contain all that the connection's snapshot has. Snapshots must not go back in time from call to call.
+
+        Who knows already what its latest change is need not let it be read again.
+        """
+        latest = latest or latest_revision(connection)
         if latest == self._revision:
             return
         self._views.clear()
