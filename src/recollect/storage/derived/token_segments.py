@@ -227,8 +227,19 @@ def saturated(
 
     `b` is how much the length counts.
     """
-    norm = np.float32(K1) * (np.float32(1 - b) + np.float32(b / (average or 1.0)) * lengths)
-    return np.asarray(counts * np.float32(K1 + 1) / (counts + norm), dtype=np.float32)
+    return saturated_by(counts, norms_of(lengths, average, b))
+
+
+def norms_of(lengths: NDArray[np.float32], average: float, b: float = B) -> NDArray[np.float32]:
+    """What the length of each passage comes to in BM25."""
+    return np.asarray(
+        np.float32(K1) * (np.float32(1 - b) + np.float32(b / (average or 1.0)) * lengths), dtype=np.float32
+    )
+
+
+def saturated_by(counts: NDArray[np.float32], norms: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The same as `saturated`, where it is known what the lengths come to."""
+    return np.asarray(counts * np.float32(K1 + 1) / (counts + norms), dtype=np.float32)
 
 
 def _with_room(array: NDArray[Any], used: int, wanted: int) -> NDArray[Any]:
