@@ -18,6 +18,7 @@ import httpx2
 import pytest
 
 from recollect.agents.spool import FOLDER
+from recollect.app import hooking
 from recollect.app.lifespan import running
 from recollect.app.presence import announced, listening
 from recollect.app.settings import Settings
@@ -176,6 +177,34 @@ def test_125_garbage_is_answered_with_nothing_and_a_reason(tmp_path: Path, event
     assert problems.startswith("recollect hook: ")
 
 
+@pytest.mark.parametrize(
+    ("event", "loads"),
+    [
+        ("permission", "recollect.domain.permissions"),
+        ("session-start", "apsw"),
+        ("user-prompt-submit", "apsw"),
+        ("post-tool-use", "recollect.domain.secrets"),
+        ("stop", "recollect.domain.secrets"),
+    ],
+)
+def test_125_a_hook_loads_only_what_its_moment_needs(home: Path, folder: Path, event: str, loads: str) -> None:
+    call = told(folder, "", prompt="apollo", tool_name="Bash", tool_input={})
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "recollect.app", "hook", event, "--home", str(home)],
+        input=json.dumps(call).encode(),
+        capture_output=True,
+        timeout=30,
+        check=True,
+    )
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.decode().splitlines()}
+    assert loads in loaded
+    slow = {"asyncio", "hashlib", "importlib.resources", "logging", "numpy", "pydantic", "tempfile", "unicodedata"}
+    ours = {"recollect.app.application", "recollect.app.settings"}
+    if event != "permission":
+        ours |= {"recollect.domain.permissions", "datetime"}
+    assert loaded & (slow | ours) == set()
+
+
 def test_125_a_missing_or_broken_store_and_an_unknown_hook_stop_nobody(tmp_path: Path) -> None:
     call: dict[str, Any] = {"tool_name": "Bash", "tool_input": {}, "session_id": "s", "prompt": "x", "cwd": "/"}
     for event in ("permission", "session-start", "user-prompt-submit", "post-tool-use", "stop", "unheard-of"):
@@ -221,7 +250,7 @@ def test_125_a_server_answers_by_meaning_and_when_it_is_killed_the_store_does(
 ) -> None:
     assert listening(home) == served
     asked = told(folder, "UserPromptSubmit", prompt="on which day is apollo deployed?")
-    answer, problems = hook(home, "user-prompt-submit", asked)
+    answer, problems = hook(home, "user-prompt-submit", asked, RECOLLECT_HOOKS_SERVER_MS="1500")
     assert "Thursdays" in context_of(answer)
     assert problems == ""
     assert not (home / FOLDER).exists()  # the server has kept the prompt itself
@@ -243,6 +272,80 @@ def test_125_a_server_that_hangs_stops_nobody(home: Path, folder: Path) -> None:
         answer, problems = hook(home, "user-prompt-submit", asked)
     assert "Thursdays" in context_of(answer)
     assert "did not answer" in problems
+
+
+@pytest.mark.parametrize("age", [-1e9, 0.0, 0.05, 0.07, 0.09, 0.5, 1e9])
+def test_125_a_server_gets_no_more_time_than_an_agent_has(age: float) -> None:
+    seconds = hooking.server_seconds(age)
+    assert 0.02 <= seconds <= 0.06
+    assert not 0 <= age <= 0.08 or age + seconds <= 0.1
+
+
+def test_125_who_says_so_lets_a_server_take_longer_but_never_as_long_as_patience(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("RECOLLECT_HOOKS_SERVER_MS", "500")
+    assert hooking.server_seconds(0.09) == 0.5
+    monkeypatch.setenv("RECOLLECT_HOOKS_SERVER_MS", "500000")
+    assert hooking.server_seconds(0.0) == hooking.PATIENCE_SECONDS
+    monkeypatch.setenv("RECOLLECT_HOOKS_SERVER_MS", "soon")
+    assert hooking.server_seconds(0.09) == 0.02
+
+
+class _Clock:
+    """Goes on only while somebody waits."""
+
+    now = 100.0
+
+
+class _Connection:
+    """A connection at whose other end nobody does anything in time, or something only one moment before that."""
+
+    def __init__(self, clock: _Clock, *, reads: bool, answers: bytes) -> None:
+        self._clock, self._reads, self._answers = clock, reads, answers
+        self._timeout = 0.0
+
+    def __enter__(self) -> "_Connection":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def settimeout(self, seconds: float) -> None:
+        assert seconds > 0
+        self._timeout = seconds
+
+    def sendall(self, _: bytes) -> None:
+        self._wait(in_vain=not self._reads)
+
+    def recv(self, _: int) -> bytes:
+        self._wait(in_vain=not self._answers)
+        return self._answers
+
+    def _wait(self, *, in_vain: bool) -> None:
+        self._clock.now += self._timeout if in_vain else self._timeout * 0.9
+        if in_vain:
+            raise TimeoutError("timed out")
+
+
+@pytest.mark.parametrize(
+    ("reads", "answers"), [(False, b""), (True, b""), (True, b"x")], ids=["reads nothing", "silent", "dribbling"]
+)
+def test_125_all_that_a_server_is_waited_for_together_is_within_its_time(
+    monkeypatch: pytest.MonkeyPatch, reads: bool, answers: bytes
+) -> None:
+    clock = _Clock()
+
+    def connect(_: object, timeout: float) -> _Connection:
+        clock.now += timeout * 0.9
+        return _Connection(clock, reads=reads, answers=answers)
+
+    monkeypatch.setattr(time, "monotonic", lambda: clock.now)
+    monkeypatch.setattr(socket, "create_connection", connect)
+    post: Any = hooking._post  # pyright: ignore[reportPrivateUsage]
+    with pytest.raises(OSError, match=r"timed out|too long"):
+        post("http://127.0.0.1:9", "/v1/hooks/stop", b"{}", 0.06)
+    assert clock.now <= 100.06 + 1e-9
 
 
 def _answering(answer: bytes, *, forever: bool = False) -> Callable[[socket.socket], None]:

@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 
 # After this an agent is answered `{}`, whatever is still under way.
 PATIENCE_SECONDS = 2.0
-# How long a server may take; then the store is looked at.
-SERVER_SECONDS = 0.6
+# How long a server may take, unless the settings say it; then the store is looked at. Where it takes long to start a
+# process it is less: an agent is to be answered in 0.15 seconds, and by this age a process has to look at the store.
+MOST_SERVER_SECONDS, LEAST_SERVER_SECONDS = 0.06, 0.02
+LOOKS_ITSELF_AT_AGE = 0.1
 MOST_BYTES, MOST_ANSWERED_BYTES = 16 * 1024 * 1024, 1024 * 1024
 BRIEF_TOKENS, PROMPT_TOKENS = 600, 400
 MOST_LATEST, MOST_PREFERENCES, MOST_HINTS = 5, 10, 5
@@ -102,7 +104,7 @@ def _from_server(home: Path, event: "HookEvent", told: bytes) -> "HookAnswer | N
     if url is None:
         return None
     try:
-        answer = _post(url, f"/v1/hooks/{event}", told)
+        answer = _post(url, f"/v1/hooks/{event}", told, server_seconds(_age()))
         context = answer["hookSpecificOutput"]["additionalContext"] if answer else None
         if context is not None and not isinstance(context, str):
             raise ValueError("it answered something else")
@@ -112,7 +114,26 @@ def _from_server(home: Path, event: "HookEvent", told: bytes) -> "HookAnswer | N
         return None
 
 
-def _post(url: str, path: str, body: bytes) -> Any:
+def server_seconds(age: float) -> float:
+    """How long a server may take when this process has this age; within the bounds also when that cannot be true."""
+    if given := _number("SERVER_MS"):
+        return min(given / 1000, PATIENCE_SECONDS)
+    return min(MOST_SERVER_SECONDS, max(LEAST_SERVER_SECONDS, LOOKS_ITSELF_AT_AGE - age))
+
+
+def _age() -> float:
+    """How many seconds ago this process was started, as far as the system tells that."""
+    import time
+
+    try:
+        started = int(Path("/proc/self/stat").read_bytes().rpartition(b")")[2].split()[19])
+        return time.clock_gettime(time.CLOCK_BOOTTIME) - started / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, LookupError, AttributeError):  # it tells it elsewhere
+        return 0.0
+
+
+def _post(url: str, path: str, body: bytes, seconds: float) -> Any:
+    """What is answered within so many seconds, all in all; else `OSError`."""
     import socket
     import time
 
@@ -127,14 +148,22 @@ def _post(url: str, path: str, body: bytes) -> Any:
         f"POST {path} HTTP/1.1\r\nHost: {authority}\r\nContent-Type: application/json\r\n{authorization}"
         f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
     )
-    received, deadline = bytearray(), time.monotonic() + SERVER_SECONDS
-    with socket.create_connection((host, int(port)), timeout=SERVER_SECONDS) as connection:
+    received, deadline = bytearray(), time.monotonic() + seconds
+
+    def left() -> float:
+        if (rest := deadline - time.monotonic()) <= 0:
+            raise TimeoutError("it takes too long")
+        return rest
+
+    with socket.create_connection((host, int(port)), timeout=seconds) as connection:
+        connection.settimeout(left())
         connection.sendall(head.encode() + body)
+        connection.settimeout(left())
         while chunk := connection.recv(65536):
             received += chunk
-            connection.settimeout(left := max(0.001, deadline - time.monotonic()))
-            if left <= 0.001 or len(received) > MOST_ANSWERED_BYTES:
-                raise TimeoutError("its answer has no end")
+            if len(received) > MOST_ANSWERED_BYTES:
+                raise ValueError("its answer has no end")
+            connection.settimeout(left())
     status, _, rest = bytes(received).partition(b"\r\n")
     if status.split(b" ")[1:2] != [b"200"]:
         raise ValueError(f"it answered {status[:80].decode('ascii', 'replace')}")
@@ -230,5 +259,10 @@ def _is_off(name: str) -> bool:
 
 
 def _tokens(name: str, usual: int) -> int:
-    given = os.environ.get(f"RECOLLECT_HOOKS_{name}_TOKENS", "")
-    return int(given) if given.isdecimal() else usual
+    given = _number(f"{name}_TOKENS")
+    return usual if given is None else given
+
+
+def _number(name: str) -> int | None:
+    given = os.environ.get(f"RECOLLECT_HOOKS_{name}", "")
+    return int(given) if given.isdecimal() else None

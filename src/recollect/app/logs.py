@@ -9,6 +9,7 @@ from typing import Any
 from recollect.app.settings import LogSettings
 
 # What every log record has by itself; anything else was given as `extra` and is shown.
+_ENCODER = json.JSONEncoder(default=str)
 _PLAIN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "color_message"}
 
 
@@ -19,6 +20,10 @@ def start_logging(settings: LogSettings, default_level: str) -> None:
     handler.setFormatter(TextLines() if as_text else JsonLines())
     root = logging.getLogger()
     root.handlers[:] = [handler]
+    # What we show of a record tells neither the line that logged nor the thread: to find these out would take a third
+    # of what a call costs to be logged.
+    setattr(logging, "_srcfile", None)  # noqa: B010 - as the documentation of logging tells it
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     level = (settings.level or default_level).upper()
     root.setLevel(level)
     handler.setLevel(level)  # the audit log hears more of some loggers than is shown
@@ -40,7 +45,7 @@ class JsonLines(logging.Formatter):
         }
         if record.exc_info:
             entry["exception"] = self.formatException(record.exc_info)
-        return json.dumps(entry, default=str)
+        return _ENCODER.encode(entry)
 
 
 class TextLines(logging.Formatter):

@@ -79,6 +79,7 @@ def _behind_edge(application: Application, tools: "ToolServer", doorkeeper: "Key
     from recollect.gateway.openai.openapi import with_openai
     from recollect.gateway.openai.shape import OpenAIShape
     from recollect.gateway.rest.app import build_app
+    from recollect.gateway.rest.calls import Shortcut, ToolCalls
     from recollect.gateway.switches import Switches
     from recollect.tools.asking import ask_mimo
     from recollect.tools.facts import search_vibes
@@ -105,6 +106,7 @@ def _behind_edge(application: Application, tools: "ToolServer", doorkeeper: "Key
         async with mcp.run(), openai.run(), mira.run() if mira is not None else nullcontext():
             yield
 
+    calls = ToolCalls(application.dispatcher)
     api = build_app(
         application.dispatcher,
         application.listing,
@@ -116,6 +118,7 @@ def _behind_edge(application: Application, tools: "ToolServer", doorkeeper: "Key
         mimo_lists={search_vibes.name: "results"},
         stores=application.store_states,
         lifespan=lifespan,
+        calls=calls,
     )
     api.router.routes.append(Route("/mcp", endpoint=mcp.asgi_app))
     hooks = Noted(HttpHooks(application.answer_hook), HOOKS_SURFACE)
@@ -139,7 +142,7 @@ def _behind_edge(application: Application, tools: "ToolServer", doorkeeper: "Key
     api.openapi = lambda: document_of(application.registry.revision)
     metrics = application.oversight.metrics
     api.router.routes.append(Route("/metrics", metrics_endpoint(metrics), methods=["GET"]))
-    doors = Switches(api, doors_off(settings))
+    doors = Switches(Shortcut(api, calls), doors_off(settings))
     edge = Edge(
         doors,
         doorkeeper=doorkeeper,

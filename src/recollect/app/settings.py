@@ -427,6 +427,13 @@ class HookSettings(BaseModel):
     prompt_tokens: int = Field(
         default=400, ge=0, le=10_000, description="How many tokens are added to a prompt at most; 0 adds nothing."
     )
+    server_ms: int = Field(
+        default=60,
+        ge=1,
+        le=1_500,
+        description="How many milliseconds the command of a hook waits at most for a server that runs, before it looks "
+        "into the store itself. Unless this is set it waits less, down to 20, where starting took long.",
+    )
 
 
 class SkillSettings(BaseModel):

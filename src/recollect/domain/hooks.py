@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from recollect.domain.permissions import Verdict
+if TYPE_CHECKING:
+    from recollect.domain.permissions import Verdict
 
 
 class HookEvent(StrEnum):
@@ -46,5 +47,5 @@ class HookCall:
 class HookAnswer:
     """What the agent is answered: a verdict, something to know, or nothing."""
 
-    verdict: Verdict | None = None
+    verdict: "Verdict | None" = None
     context: str | None = None

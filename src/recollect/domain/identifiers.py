@@ -3,7 +3,6 @@
 import os
 import time
 from functools import lru_cache
-from hashlib import sha256
 
 # Crockford's base 32: no letter is mistaken for another.
 _LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -21,6 +20,8 @@ def new_id(prefix: str) -> str:
 
 def settled_id(prefix: str, milliseconds: int, text: str) -> str:
     """Such an id that is the same whenever it is made of the same moment and text."""
+    from hashlib import sha256  # whose library takes longer to load than hooks have
+
     random = int.from_bytes(sha256(text.encode()).digest()[: _RANDOM_BITS // 8])
     return f"{prefix}_{_letters(milliseconds % (1 << _TIME_BITS), _TIME_PAIRS)}{_letters(random, _RANDOM_PAIRS)}"
 

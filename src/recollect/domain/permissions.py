@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from recollect.domain.errors import InvalidRequest
+from recollect.domain.patterns import late
 
 # Where tools are given commands of a shell. By these and not by their names, of which every agent has others.
 COMMANDS = ("command", "cmd", "script")
@@ -22,10 +23,10 @@ MOST_CHARACTERS, MOST_PARTS, MOST_COMPARISONS = 1_000_000, 1_000, 500_000
 # What it may take to read a regular expression; usual ones take a tenth.
 MOST_REGEX_SECONDS = 0.015
 # What makes one command into several, or lets it write or read elsewhere.
-_JOINS = re.compile(r"[;&|`<>\n\r]|\$\(")
-_PARTS = re.compile(r"[;&|`()\n\r]+|\$\(")
+_JOINS = late(r"[;&|`<>\n\r]|\$\(")
+_PARTS = late(r"[;&|`()\n\r]+|\$\(")
 # A way that goes up again, maybe out of the folder that it begins with.
-_UPWARDS = re.compile(r"""(?:^|[/\\"])\.\.(?:[/\\"]|$)""")
+_UPWARDS = late(r"""(?:^|[/\\"])\.\.(?:[/\\"]|$)""")
 OWN_NAME = "recollect"
 
 

@@ -4,14 +4,14 @@ It is precise before it is eager: what is taken for a secret is lost to whoever 
 images in base64, code and prose about passwords are left alone.
 """
 
-import base64
-import binascii
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
+
+from recollect.domain.patterns import late
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,9 @@ _compiled = cache(re.compile)
 
 
 def _is_jwt(match: re.Match[str]) -> bool:
+    import base64  # which few texts need, and hooks have no time for
+    import binascii
+
     head = match[0].split(".", 1)[0]
     try:
         return b'"alg"' in base64.urlsafe_b64decode(head + "=" * (-len(head) % 4))
@@ -116,8 +119,8 @@ _BY_RARE_SIGN = tuple(
 )
 
 # The password of an address such as postgres://ada:PASSWORD@host/db; one with an @ of its own reaches to the last one.
-_IN_ADDRESS = re.compile(r"""://(?P<user>[^\s/@:"'<>]{0,256}):(?P<value>[^\s/"'<>]{1,256})(?=@[\w\[])""")
-_SENT_ALONG = re.compile(r"\s{1,4}(?P<value>[A-Za-z0-9._~+/-]{16,4096}={0,2})")
+_IN_ADDRESS = late(r"""://(?P<user>[^\s/@:"'<>]{0,256}):(?P<value>[^\s/"'<>]{1,256})(?=@[\w\[])""")
+_SENT_ALONG = late(r"\s{1,4}(?P<value>[A-Za-z0-9._~+/-]{16,4096}={0,2})")
 
 
 class _Name(NamedTuple):
@@ -135,12 +138,12 @@ class _Name(NamedTuple):
 
 
 # Tokens with which one goes on somewhere, or that a model reads: nobody can use them against anybody.
-_HARMLESS_TOKENS = re.compile(
+_HARMLESS_TOKENS = late(
     r"(?:next|prev|previous|page|paging|cursor|continuation|sync|resume|csrf|xsrf|design|stop|start|pad|eos|bos|unk|sep"
     r"|cls|mask|special|input|output|max|min|first|last|per)[ _-]?$"
 )
-_OPENING_KEYS = re.compile(r"(?:api|access|secret|private|account|auth|encryption|signing|license)[ _-]?$")
-_OPENING_TOKENS = re.compile(r"(?:access|auth|api|refresh|bearer|bot|deploy)[ _-]?$")
+_OPENING_KEYS = late(r"(?:api|access|secret|private|account|auth|encryption|signing|license)[ _-]?$")
+_OPENING_TOKENS = late(r"(?:access|auth|api|refresh|bearer|bot|deploy)[ _-]?$")
 _NAMES = (
     *(_Name("password", name, is_password=True) for name in ("password", "passwd", "passphrase", "passcode", "pwd")),
     _Name("secret", "secret"),
@@ -155,12 +158,13 @@ _LONGEST_OPTION = 40
 # From the end of the name to the end of the value. Between them is an assignment in code, configuration or prose, or
 # only space, which counts for the options of commands.
 _SUFFIX = r"(?:s|_?\d{1,2}|[_-](?:prod|production|dev|test|staging|live|main|value|base64|b64))"
+_SUFFIX_AT_END = late(_SUFFIX + "$")
 _END_OF_NAME = rf"{_SUFFIX}?(?![\w-])"
 _VALUE = r"""
     (?:\*\*|\\?(?P<quote>["'`]))?
     (?P<value>(?(quote)[^\n]{1,4096}?(?=\\?(?P=quote))|[^\s"'`,;<>]{1,4096}))
 """
-_ASSIGNED = re.compile(
+_ASSIGNED = late(
     _END_OF_NAME
     + r"""
     \\?["'`\])*]{0,3}
@@ -173,10 +177,10 @@ _ASSIGNED = re.compile(
     + _VALUE,
     re.VERBOSE | re.IGNORECASE,
 )
-_GIVEN = re.compile(_END_OF_NAME + r"(?P<sign>[ \t]{1,4})" + _VALUE, re.VERBOSE | re.IGNORECASE)
-_OPTION = re.compile(r"(?:^|\s)--?(?:[A-Za-z][\w-]*)?$")
+_GIVEN = late(_END_OF_NAME + r"(?P<sign>[ \t]{1,4})" + _VALUE, re.VERBOSE | re.IGNORECASE)
+_OPTION = late(r"(?:^|\s)--?(?:[A-Za-z][\w-]*)?$")
 
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = late(
     r"""
     [x*.•…#_-]+ | <.*>? | \[.* | \$\{.* | \$\(.* | \$[A-Za-z_]\w* | %\w+% | %[(sd].* | \{.* | @\w+@
     | (?:your|enter|insert|example|sample|dummy|fake|change|replace|redacted|hidden|masked|required|optional|string)
@@ -188,21 +192,21 @@ _PLACEHOLDER = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 # The name of an environment variable.
-_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
+_VARIABLE = late(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 # Where something is, and whose; not what it is.
-_ELSEWHERE = re.compile(r"/|~/|\.{1,2}/|[A-Za-z]:\\|\w+://|[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}$")
-_CODE = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*[(\[]|[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+$|[&*]\w")
-_TERM = re.compile(
+_ELSEWHERE = late(r"/|~/|\.{1,2}/|[A-Za-z]:\\|\w+://|[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}$")
+_CODE = late(r"[A-Za-z_]\w*(?:\.\w+)*[(\[]|[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+$|[&*]\w")
+_TERM = late(
     r"(?:sha|md|hmac|aes|rsa|utf|ecdsa|ed|x)-?\d+|bcrypt|argon2(?:id?|d)?|pbkdf2|scrypt|base(?:16|32|58|64|85)"
     r"|oauth2?|oidc|saml2?|ldap|totp|[1-9]fa|u2f|fido2|1password|k8s|s3|ec2|ipv[46]|http[s123]?|pkcs-?\d+",
     re.IGNORECASE,
 )
-_HASH_OR_UUID = re.compile(
+_HASH_OR_UUID = late(
     r"(?:sha\d+[:-])?[0-9a-f]{7,64}|[0-9a-f]{128}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE
 )
-_SYMBOL = re.compile(r"[!#$%^&*+=?~@|]")
-_WORD = re.compile(r"[A-Za-z]*\d{0,4}")
-_MARK = re.compile(r"\[secret: [a-z ]+\]")
+_SYMBOL = late(r"[!#$%^&*+=?~@|]")
+_WORD = late(r"[A-Za-z]*\d{0,4}")
+_MARK = late(r"\[secret: [a-z ]+\]")
 
 # Of the name of something that holds a secret, such as db_password_v2.
 _ENDINGS = tuple({name.ending for name in _NAMES})
@@ -312,7 +316,7 @@ def telling_name(name: str) -> str | None:
     lowered = name.lower()
     if lowered in ("authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key"):
         return "token"
-    candidates = dict.fromkeys((lowered, re.sub(_SUFFIX + "$", "", lowered)))
+    candidates = dict.fromkeys((lowered, _SUFFIX_AT_END.sub("", lowered)))
     for candidate in candidates:
         for telling in _NAMES:
             if candidate.endswith(telling.ending) and _tells(telling, candidate, len(candidate) - len(telling.ending)):

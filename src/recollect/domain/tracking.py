@@ -1,7 +1,5 @@
 """Which request is worked on, for whoever asks others on its behalf: so that it can be followed there too."""
 
-from collections.abc import Generator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
@@ -28,11 +26,16 @@ def tracked() -> Tracked | None:
     return _now.get()
 
 
-@contextmanager
-def tracking(request_id: str, traceparent: str | None = None) -> Generator[None]:
+class tracking:  # noqa: N801 - read as the statement that it begins; each call passes two, so it is no generator
     """All that is done in here, and all tasks that begin in here, are done for this request."""
-    token = _now.set(Tracked(request_id, traceparent))
-    try:
-        yield
-    finally:
-        _now.reset(token)
+
+    __slots__ = ("_before", "_now")
+
+    def __init__(self, request_id: str, traceparent: str | None = None) -> None:
+        self._now = Tracked(request_id, traceparent)
+
+    def __enter__(self) -> None:
+        self._before = _now.set(self._now)
+
+    def __exit__(self, *_: object) -> None:
+        _now.reset(self._before)

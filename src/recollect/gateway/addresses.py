@@ -93,12 +93,14 @@ def parsed_address(text: str) -> Address | None:
     return found.ipv4_mapped or found if isinstance(found, ipaddress.IPv6Address) else found
 
 
+@lru_cache(maxsize=4096)
 def is_loopback(address: str) -> bool:
     """Whether this machine itself is calling."""
     found = parsed_address(address)
     return found is not None and found.is_loopback
 
 
+@lru_cache(maxsize=4096)
 def host_of(address: str) -> str:
     """What stands for all addresses that one host has."""
     found = parsed_address(address)

@@ -3,7 +3,6 @@
 from collections.abc import Collection
 from contextlib import suppress
 
-from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from recollect.domain.callers import OWNER, STRANGER, Caller, Doorkeeper
@@ -11,12 +10,13 @@ from recollect.domain.errors import Unauthenticated
 from recollect.gateway.abuse import Abuse
 from recollect.gateway.addresses import Addresses, is_loopback
 from recollect.gateway.bearer import HINT, MISSING, key_in
+from recollect.gateway.circumstances import header_of
 from recollect.gateway.limits import Limits, Standing, TooManyRequests
 from recollect.toolkit.security import security_event
 
 # A browser cannot send a key with the first request of a page. The page tells nothing and asks for the key itself.
 OPEN_PATHS = frozenset({"/health", "/docs"})
-SANDBOX_HEADER = "x-mimo-sandbox"
+SANDBOX_HEADER = b"x-mimo-sandbox"
 
 
 class Admission:
@@ -112,4 +112,4 @@ class Admission:
 
 def _as_wished(caller: Caller, scope: Scope) -> Caller:
     """The caller, who may say with the first request to want only to read."""
-    return caller.only_reading() if SANDBOX_HEADER in Headers(scope=scope) else caller
+    return caller.only_reading() if header_of(scope, SANDBOX_HEADER) is not None else caller

@@ -2,7 +2,6 @@
 
 import re
 
-from starlette.datastructures import Headers
 from starlette.types import Scope
 
 # Of the W3C's Trace Context: a version, a trace, a span, flags; a later version may say more after them.
@@ -10,6 +9,14 @@ _TRACEPARENT = re.compile(
     r"(?!ff)([0-9a-f]{2})-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-.*)?", re.ASCII
 )
 _LENGTH = 55
+
+
+def header_of(scope: Scope, name: bytes) -> str | None:
+    """The first header of this name, which is given in lower case, as servers have it."""
+    for known, value in scope["headers"]:
+        if known == name:
+            return value.decode("latin-1")
+    return None
 
 
 def address_of(scope: Scope) -> str | None:
@@ -21,7 +28,8 @@ def address_of(scope: Scope) -> str | None:
 
 def traceparent_of(scope: Scope) -> str | None:
     """The span that the request belongs to, when it says so in the right form."""
-    return sane_traceparent(Headers(scope=scope).get("traceparent", ""))
+    given = header_of(scope, b"traceparent")
+    return sane_traceparent(given) if given else None
 
 
 def sane_traceparent(given: str) -> str | None:

@@ -45,8 +45,10 @@ def headers_for(origin: str) -> list[tuple[bytes, bytes]]:
 
 def preflight(scope: Scope) -> Response | None:
     """The answer to a browser that asks what a page may send; None for any other request."""
+    if scope["method"] != "OPTIONS":
+        return None
     headers = Headers(scope=scope)
-    if scope["method"] != "OPTIONS" or "origin" not in headers or "access-control-request-method" not in headers:
+    if "origin" not in headers or "access-control-request-method" not in headers:
         return None
     allowed = {
         "Access-Control-Allow-Methods": METHODS,

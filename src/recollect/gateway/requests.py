@@ -8,12 +8,11 @@ from typing import Any, Final, TypeVar, cast
 import anyio
 from pydantic_core import from_json
 from starlette.datastructures import Headers
-from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope
 
 from recollect.domain.errors import InvalidRequest
 from recollect.gateway.callers import caller_of
-from recollect.gateway.circumstances import address_of, traceparent_of
+from recollect.gateway.circumstances import address_of, header_of, traceparent_of
 from recollect.gateway.edge import request_id_of
 from recollect.gateway.http_errors import MalformedBody
 from recollect.toolkit.context import CallContext
@@ -26,12 +25,16 @@ _LABEL = re.compile(LABEL_PATTERN)
 T = TypeVar("T")
 
 
-async def body_of(scope: Scope, receive: Receive) -> bytes | None:
+async def body_of(receive: Receive) -> bytes | None:
     """All that was sent; None when the client left meanwhile."""
-    try:
-        return await Request(scope, receive).body()
-    except ClientDisconnect:
-        return None
+    chunks: list[bytes] = []
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        chunks.append(message.get("body", b""))
+        if not message.get("more_body", False):
+            return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
 
 def object_of(body: bytes) -> dict[str, Any]:
@@ -52,7 +55,7 @@ def context_of(scope: Scope, *, surface: str, patience: float = 0, client: str |
     return CallContext(
         surface=surface,
         caller=caller_of(scope),
-        client=client_of(Headers(scope=scope)) or client,
+        client=client_in(scope) or client,
         address=address_of(scope),
         traceparent=traceparent_of(scope),
         patience=patience,
@@ -78,6 +81,12 @@ def client_of(headers: Headers) -> str | None:
     return None if name is None else f"http:{name}"
 
 
+def client_in(scope: Scope) -> str | None:
+    """The same, of a request that is not read yet."""
+    name = checked_label(header_of(scope, CLIENT_HEADER.lower().encode()), CLIENT_HEADER)
+    return None if name is None else f"http:{name}"
+
+
 def label_of(headers: Headers, name: str) -> str | None:
     """What a header names; `InvalidRequest` when that is no name."""
     return checked_label(headers.get(name), name)
@@ -92,12 +101,21 @@ def checked_label(given: str | None, name: str) -> str | None:
 async def while_connected(receive: Receive, work: Awaitable[T]) -> T | None:
     """What comes of the work; None when the client left, after the work has been stopped."""
     with anyio.CancelScope() as connected:
-        # Not a task group: it would cost every call 80 microseconds, and wrap what the work raises.
-        watcher = asyncio.create_task(cancel_when_disconnected(receive, connected))
+        # Not a task group: it would cost every call 80 microseconds, and wrap what the work raises. And not before the
+        # work waits for something: until then nothing is heard of the client, and most calls end without waiting.
+        watcher: asyncio.Task[None] | None = None
+
+        def watch() -> None:
+            nonlocal watcher
+            watcher = asyncio.create_task(cancel_when_disconnected(receive, connected))
+
+        waiting = asyncio.get_running_loop().call_soon(watch)
         try:
             return await work
         finally:
-            watcher.cancel()
+            waiting.cancel()
+            if watcher is not None:
+                watcher.cancel()
 
 
 async def cancel_when_disconnected(receive: Receive, scope: anyio.CancelScope) -> None:

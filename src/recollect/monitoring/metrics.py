@@ -5,7 +5,7 @@ import re
 from collections.abc import Awaitable, Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from prometheus_client.exposition import choose_encoder
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from prometheus_client.registry import Collector
 
 logger = logging.getLogger("recollect.metrics")
+
+Metric = TypeVar("Metric", Counter, Histogram)
 
 OTHER = "other"
 """What stands for a value that has no label of its own."""
@@ -76,6 +78,7 @@ class Metrics(logging.Handler):
         self._clock = clock
         self._counted_at: float | None = None
         self._labels = {name: Labels() for name in ("surface", "outcome", "event")}
+        self._labelled: dict[tuple[object, tuple[str, ...]], Any] = {}
         self.registry = registry = CollectorRegistry()
         self._calls = Counter("recollect_calls", "Calls of tools.", ["tool", "surface", "outcome"], registry=registry)
         self._seconds = Histogram(
@@ -115,8 +118,8 @@ class Metrics(logging.Handler):
             case "recollect.calls", "call":
                 tool = told["tool"] if told["tool"] in self._tools else OTHER
                 surface = self._labels["surface"].of(told["surface"])
-                self._calls.labels(tool, surface, self._labels["outcome"].of(told["outcome"])).inc()
-                self._seconds.labels(tool).observe(told["ms"] / 1000)
+                self._of(self._calls, tool, surface, self._labels["outcome"].of(told["outcome"])).inc()
+                self._of(self._seconds, tool).observe(told["ms"] / 1000)
             case "recollect.security", _:
                 if "outcome" in told:  # the edge refused a request
                     self._refusals.labels(self._labels["outcome"].of(told["outcome"])).inc()
@@ -126,8 +129,15 @@ class Metrics(logging.Handler):
 
     def count_request(self, method: str, route: str, status: int, seconds: float) -> None:
         """An HTTP request has ended; `route` is one of the server's own, not the path that was asked for."""
-        self._requests.labels(method, route, str(status)).inc()
-        self._request_seconds.labels(route).observe(seconds)
+        self._of(self._requests, method, route, str(status)).inc()
+        self._of(self._request_seconds, route).observe(seconds)
+
+    def _of(self, metric: Metric, *labels: str) -> Metric:
+        """The one with these labels, of which there are as few as are kept anyway: looked up without a lock."""
+        known = (metric, labels)
+        if known not in self._labelled:
+            self._labelled[known] = metric.labels(*labels)
+        return self._labelled[known]
 
     def websocket_opened(self) -> None:
         self._websockets.inc()

@@ -44,6 +44,7 @@ _YEAR = re.compile(r"\b(?:in|during|of|since|year) (?P<year>(?:19|20)\d{2})\b", 
 _AGO = re.compile(rf"\b(?P<count>\d{{1,5}}|{'|'.join(_NUMBERS)}) (?P<unit>day|week|month|year)s? ago\b", re.IGNORECASE)
 _LAST = re.compile(r"\b(?P<which>last|this|past) (?P<unit>week|month|year)\b", re.IGNORECASE)
 _NEAR = {"today": 0, "yesterday": 1}
+_NEEDED = (*(month[:3] for month in _MONTHS), *_NEAR, " ago", *("last ", "this ", "past "))
 _DAYS_OF = {"day": 1, "week": 7, "month": 30, "year": 365}
 
 
@@ -58,8 +59,17 @@ class Span:
 
 def spans_named(question: str, asked_at: datetime) -> tuple[Span, ...]:
     """Every stretch of time that the question names; relative ones are meant from when it is asked."""
+    if question.isascii() and not _may_name(question.lower()):
+        return ()
     found = dict.fromkeys((*_absolute(question, asked_at), *_relative(question, asked_at)))
     return tuple(found)[:MOST_SPANS]
+
+
+def _may_name(lowered: str) -> bool:
+    """Whether any of the patterns could match: most questions have nothing of what each of them needs."""
+    if " 19" in lowered or " 20" in lowered or "-" in lowered:  # a year, or a date in numbers
+        return True
+    return any(map(lowered.__contains__, _NEEDED))
 
 
 def _absolute(question: str, asked_at: datetime) -> Iterator[Span]:

@@ -89,6 +89,10 @@ SIGNALS: Final[dict[str, Meaning]] = {
 CONTEXTUAL: Final = {"meaning": 0.8, "similarity": 6.0, "overlap": -0.9}
 
 
+_WEIGHTS32: Final = {name: np.float32(meaning.weight) for name, meaning in SIGNALS.items()}
+_CONTEXTUAL32: Final = {name: np.float32(weight) for name, weight in CONTEXTUAL.items()}
+
+
 class Signal(NamedTuple):
     """What one witness says of a candidate."""
 
@@ -139,7 +143,7 @@ class Ranking:
         likeness = evidence.copy()
         for name, column in self._values.items():
             part = evidence if SIGNALS[name].evidence else likeness
-            part += np.float32(self._weight(name)) * column
+            part += self._weight32(name) * column
         self._trust = _share_of_one(evidence * np.float32(1 / CONVINCING))
         self._totals: Column = np.asarray(evidence + likeness * self._trust, dtype=np.float32)
         if len(pool.handles):
@@ -196,6 +200,9 @@ class Ranking:
     def _weight(self, name: str) -> float:
         return CONTEXTUAL[name] if self._contextual and name in CONTEXTUAL else SIGNALS[name].weight
 
+    def _weight32(self, name: str) -> np.float32:
+        return _CONTEXTUAL32[name] if self._contextual and name in CONTEXTUAL else _WEIGHTS32[name]
+
     def _signal(self, name: str, value: float, place: int, share: float) -> Signal:
         meaning = SIGNALS[name]
         trust = 1.0 if meaning.evidence else float(self._trust[place])
@@ -239,7 +246,8 @@ def _signals(pool: CandidatePool, question: Question) -> dict[str, Column]:
     asked = words * np.append(_share(pool.text_traits, _ASKS), np.float32(0))
     standing, similarity = _known(pool.standings), _known(pool.cosines)
     by_assistant = _by_assistant(pool)
-    coverage = _coverage(pool, by_assistant)
+    is_conversation = _is_conversation(pool)
+    coverage = _coverage(pool, by_assistant, is_conversation=is_conversation)
     names = _share(traits, _NAMES)
     found: dict[str, Column] = {
         "words": words[own],
@@ -266,7 +274,7 @@ def _signals(pool: CandidatePool, question: Question) -> dict[str, Column]:
         found["named"] = names
     if question.kind & Kind.ADVICE:
         found["standing"] = _share(traits, _STANDING)
-    if _is_conversation(pool):
+    if is_conversation:
         found["nearby"] = _nearby(pool, standing, by_assistant)
     if by_assistant is not None:
         _mind_assistants(found, by_assistant[own], question.kind)
@@ -294,14 +302,14 @@ def _by_assistant(pool: CandidatePool) -> NDArray[np.bool_] | None:
     return (pool.text_speakers[:, np.newaxis] == np.array(assistants)).any(axis=1)
 
 
-def _coverage(pool: CandidatePool, by_assistant: NDArray[np.bool_] | None) -> Column:
+def _coverage(pool: CandidatePool, by_assistant: NDArray[np.bool_] | None, *, is_conversation: bool) -> Column:
     """The share of the question's words that occur in a memory or near it; each counts once, where it is nearest."""
     if not pool.terms:
         return np.zeros(len(pool.handles), dtype=np.float32)
     has = np.zeros((len(pool.text_bm25) + 1, len(pool.terms)), dtype=np.float32)
     np.greater(pool.text_occurrences, 0, out=has[:-1], casting="unsafe")
     nearest = has[pool.around[:, REACH]]
-    if _is_conversation(pool):
+    if is_conversation:
         if by_assistant is not None:
             has[:-1][by_assistant] = 0  # what an assistant said nearby is not what a person meant
         for distance in range(1, REACH + 1):
@@ -353,6 +361,9 @@ def _microseconds(moment: datetime) -> int:
 
 def _best_of_session(scores: Column, sessions: NDArray[np.int32]) -> Column:
     """For each candidate the best score in its session, its own without a session."""
-    best = np.full(int(sessions.max()) + 2, -np.inf, dtype=np.float32)
+    last = int(sessions.max())
+    if last < 0:
+        return scores.copy()
+    best = np.full(last + 2, -np.inf, dtype=np.float32)
     np.maximum.at(best, sessions, scores)
     return np.where(sessions < 0, scores, best[sessions])

@@ -1,22 +1,22 @@
 """How text becomes the terms that the text index holds; questions and memories are read alike."""
 
-import re
-import unicodedata
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from itertools import chain, pairwise
 from typing import Any
 
+from recollect.domain.patterns import late
+
 # Scripts written without spaces: each pair of neighbouring characters is a term.
 _UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f"
 # Letters and digits, and the vowel signs of Indic scripts, which Python does not count as letters.
 _WORD = rf"(?:[^\W_{_UNSPACED}]|[\u0300-\u036f\u0900-\u0dff])"
-_CHUNK = re.compile(rf"[{_UNSPACED}]+|{_WORD}+(?:[_'\u2019]{_WORD}+)*")
-_ASCII_CHUNK = re.compile(r"[A-Za-z0-9]+(?:[_'][A-Za-z0-9]+)*")  # the same for plain text, and faster
-_UNSPACED_CHUNK = re.compile(rf"[{_UNSPACED}]")
-_POSSESSIVE = re.compile(r"['\u2019]s?$|['\u2019](?=\w)")
+_CHUNK = late(rf"[{_UNSPACED}]+|{_WORD}+(?:[_'\u2019]{_WORD}+)*")
+_ASCII_CHUNK = late(r"[A-Za-z0-9]+(?:[_'][A-Za-z0-9]+)*")  # the same for plain text, and faster
+_UNSPACED_CHUNK = late(rf"[{_UNSPACED}]")
+_POSSESSIVE = late(r"['\u2019]s?$|['\u2019](?=\w)")
 # Inside an identifier: fooBar, HTTPServer, sha256.
-PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+PART = late(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 STOP_WORDS = frozenset(
     """
@@ -32,7 +32,7 @@ STOP_WORDS = frozenset(
 # Texts longer than this many words are found by their passages, which end with a sentence where they can.
 LONG_TEXT = 90
 PASSAGE_WORDS = 60
-_SENTENCE = re.compile(r"[^.!?\n]*(?:[.!?]+[\"')\]]*\s*|\n+|$)")
+_SENTENCE = late(r"[^.!?\n]*(?:[.!?]+[\"')\]]*\s*|\n+|$)")
 
 
 def terms(text: str) -> tuple[str, ...]:
@@ -128,6 +128,8 @@ def _chunks(text: str) -> list[str]:
 
 
 def _without_accents(text: str) -> str:
+    import unicodedata  # which plain text does without
+
     decomposed = unicodedata.normalize("NFKD", text)
     kept = "".join(letter for letter in decomposed if not "\u0300" <= letter <= "\u036f")
     return unicodedata.normalize("NFKC", kept)

@@ -1,11 +1,13 @@
 """The JSON that agents' programs send to hooks, and the JSON that they are answered."""
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from recollect.domain.errors import InvalidRequest
 from recollect.domain.hooks import HookAnswer, HookCall, HookEvent
-from recollect.domain.permissions import Effect, Verdict
+
+if TYPE_CHECKING:
+    from recollect.domain.permissions import Verdict
 
 # What Claude Code calls the moments, where an answer has to name its own.
 AGENTS_EVENTS = {
@@ -71,9 +73,11 @@ def written(call: HookCall, answer: HookAnswer) -> dict[str, Any]:
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": answer.context}}
 
 
-def _of_verdict(agents_event: str | None, verdict: Verdict) -> dict[str, Any]:
+def _of_verdict(agents_event: str | None, verdict: "Verdict") -> dict[str, Any]:
     if verdict.effect is None:
         return {}
+    from recollect.domain.permissions import Effect  # which only this hook loads
+
     match agents_event:
         case "PreToolUse":
             return {

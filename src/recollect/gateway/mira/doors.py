@@ -53,7 +53,7 @@ class Door:
         if answer is None:
             await self._refuse_method(scope)(scope, receive, send)
             return
-        body = await body_of(scope, receive)
+        body = await body_of(receive)
         if body is not None:
             await while_connected(receive, self._respond(answer, body, scope, receive, send))
 

@@ -25,7 +25,7 @@ class Endpoint:
         self._answer = answer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        body = await body_of(scope, receive)
+        body = await body_of(receive)
         if body is not None:
             await while_connected(receive, self._respond(body, scope, receive, send))
 

@@ -21,7 +21,7 @@ from recollect.gateway.callers import caller_of
 from recollect.gateway.edge import request_id_of
 from recollect.gateway.http_errors import ErrorBody, error_response, unforeseen
 from recollect.gateway.noting import noted
-from recollect.gateway.rest.calls import ToolCalls
+from recollect.gateway.rest.calls import PREFIX, ToolCalls
 from recollect.gateway.rest.events import JobEvents
 from recollect.gateway.rest.liveness import HEALTH_PATH, Liveness, LivenessDoor, StoreState
 from recollect.gateway.rest.mimo import ASK_PATH, MimoAsk, MimoFailure
@@ -76,11 +76,12 @@ def build_app(
     mimo_lists: Mapping[str, str] | None = None,
     stores: Callable[[], Mapping[str, StoreState]] = _nothing_open,
     lifespan: Lifespan[FastAPI] | None = None,
+    calls: ToolCalls | None = None,
 ) -> FastAPI:
     """All tools of the dispatcher over HTTP. `requires_key` only documents what the edge in front demands.
 
     The tool `mimo_ask` also answers at Mimo's own address, where results of `mimo_lists` are lists. `stores` tells
-    which of them are open.
+    which of them are open. `calls` is what answers calls of tools, where that stands elsewhere too.
     """
     app = FastAPI(
         title="Recollect",
@@ -93,7 +94,7 @@ def build_app(
         # Otherwise an environment variable could make it send traces, with messages of errors, over the network.
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
     )
-    app.router.routes.insert(0, Route("/v1/tools/{name}", ToolCalls(dispatcher), methods=["POST"]))
+    app.router.routes.insert(0, Route(f"{PREFIX}{{name}}", calls or ToolCalls(dispatcher), methods=["POST"]))
     if mimo_ask is not None:
         app.router.routes.append(Route(ASK_PATH, MimoAsk(dispatcher, mimo_ask), methods=["POST"]))
     app.router.routes.append(Route(TOOL_PATH, MimoToolCalls(dispatcher, mimo_lists or {}), methods=["POST"]))

@@ -39,7 +39,7 @@ class MimoAsk:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()
-        body = await body_of(scope, receive)
+        body = await body_of(receive)
         if body is None:
             return
         try:

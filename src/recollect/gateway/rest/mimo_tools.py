@@ -7,12 +7,12 @@ from uuid import uuid4
 
 from pydantic import BaseModel, Field
 from pydantic_core import to_jsonable_python
-from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from recollect.domain.errors import ErrorCode, Forbidden, InvalidRequest, RecollectError
 from recollect.gateway.admission import SANDBOX_HEADER
+from recollect.gateway.circumstances import header_of
 from recollect.gateway.requests import body_of, context_of, object_of, while_connected
 from recollect.toolkit.declaration import Framed
 from recollect.toolkit.dispatcher import Dispatcher
@@ -92,11 +92,11 @@ class MimoToolCalls:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()
-        body = await body_of(scope, receive)
+        body = await body_of(receive)
         if body is None:
             return
         call_id, tool, data = str(uuid4()), "", None
-        is_sandboxed = SANDBOX_HEADER in Headers(scope=scope)
+        is_sandboxed = header_of(scope, SANDBOX_HEADER) is not None
         try:
             tool, arguments = _asked(body)
             if is_sandboxed and tool in NOT_IN_SANDBOX:

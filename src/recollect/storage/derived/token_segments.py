@@ -143,6 +143,8 @@ class TokenSegments:
             if place < len(postings.tokens) and postings.tokens[place] == wanted:
                 here = slice(int(postings.starts[place]), int(postings.starts[place + 1]))
                 found.append(Had(postings.rows[here].astype(np.int64), postings.counts[here].astype(np.float32)))
+        if len(found) == 1 and not self._rows:
+            return found[0]
         tail = self._tail()
         places = (tail.tokens == wanted).nonzero()[0]
         if len(places):

@@ -19,6 +19,7 @@ from recollect.storage.derived.vector_codes import (
     dots_by,
     encode,
     lengths_of,
+    packed_by,
     planes_of,
     unpacked,
     words_for,
@@ -33,6 +34,10 @@ COARSE_SHARE = 6
 FINE_SHARE = 50
 FEWEST = 10_000
 CANDIDATES_PER_HIT = 20
+# Rows are packed when somebody has asked so often, and again when so many, and a quarter of all, are not: it takes as
+# long as some dozen questions.
+PACKED_AFTER = 8
+LEAST_PACKED = 1_024
 # So many rows tell how many are within a distance.
 _SAMPLE = 16_384
 _COSINES_SAMPLED = 4096
@@ -68,6 +73,13 @@ class _Part(NamedTuple):
         return self.start + len(self.codes.scales)
 
 
+class _Packed(NamedTuple):
+    """The first rows of a part, made ready for many questions: rows never change."""
+
+    rows: int
+    dots: Callable[[NDArray[np.int8]], NDArray[Any]]
+
+
 class _Question(NamedTuple):
     vector: bytes
     codes: Codes
@@ -83,6 +95,10 @@ class VectorSegments:
         self._dimensions = dimensions
         self._rotation = Rotation(dimensions)
         self._dots = dots_by(kernel)
+        self._pack = packed_by(kernel)
+        self._packed: dict[int, _Packed] = {}
+        """By the first row of the part."""
+        self._asked = 0
         self._centre: NDArray[np.float32] | None = None
         self._mapped: list[_Part] = []
         self._tail = _Tail(0, dimensions)
@@ -150,11 +166,13 @@ class VectorSegments:
             return Nearest(np.empty(0, dtype=np.int64), np.empty(0))
         centre = self._centre
         if centre is None or self.rows <= EXACT_ROWS:
-            compared = [self._compared(codes, part.codes) for part in self._parts()]
+            self._asked += 1
+            compared = [self._compared_whole(codes, part) for part in self._parts()]
             cosines = compared[0] if len(compared) == 1 else np.concatenate(compared)
             rows = np.arange(len(cosines)) if allowed is None else np.flatnonzero(allowed)
             cosines = cosines if allowed is None else cosines[rows]
         else:
+            self._packed.clear()
             if allowed is not None and np.count_nonzero(allowed) <= EXACT_ROWS:
                 rows = np.flatnonzero(allowed)
             else:
@@ -178,13 +196,15 @@ class VectorSegments:
         exactly: Exactly,
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The same without rows that only rounding put among the first."""
-        worst = np.sort(cosines)[-limit]
-        sure, unsure = np.flatnonzero(cosines > worst + slack), np.flatnonzero(cosines <= worst + slack)
+        ascending = cosines.copy()
+        ascending.partition(len(cosines) - limit)
+        is_sure = cosines > ascending[len(cosines) - limit] + slack
+        sure, unsure = is_sure.nonzero()[0], (~is_sure).nonzero()[0]
         exact = self.refine(query, exactly(rows[unsure]))
-        best = np.argsort(-exact, kind="stable")[: limit - len(sure)]
+        best = (-exact).argsort(kind="stable")[: limit - len(sure)]
         chosen = np.concatenate([sure, unsure[best]])
         found = np.concatenate([cosines[sure], exact[best]])
-        order = np.argsort(chosen)
+        order = chosen.argsort()
         return rows[chosen[order]], found[order]
 
     def cosines(self, query: bytes, rows: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -212,10 +232,29 @@ class VectorSegments:
         return self._last_question.codes
 
     def _joined(self, vectors: Sequence[bytes]) -> bytes:
-        nothing = bytes(2 * self._dimensions)
-        if any(vector and len(vector) != len(nothing) for vector in vectors):
-            raise ValueError(f"a vector has {len(nothing)} bytes")
-        return b"".join([vector or nothing for vector in vectors])
+        size = 2 * self._dimensions
+        lengths = set(map(len, vectors))
+        if not lengths <= {0, size}:
+            raise ValueError(f"a vector has {size} bytes")
+        if 0 not in lengths:
+            return b"".join(vectors)
+        return b"".join([vector or bytes(size) for vector in vectors])
+
+    def _compared_whole(self, query: Codes, part: _Part) -> NDArray[np.float64]:
+        """The same as `_compared` for all rows of a part, which are packed when that is worth it."""
+        directions, scales = part.codes
+        packed, rows = self._packed.get(part.start), len(scales)
+        unpacked_rows = rows - (packed.rows if packed else 0)
+        if self._pack and self._asked > PACKED_AFTER and unpacked_rows >= max(LEAST_PACKED, rows // 4):
+            packed = self._packed[part.start] = _Packed(rows, self._pack(directions))
+        if packed is None:
+            return self._compared(query, part.codes)
+        dots = packed.dots(query.directions[0])
+        if packed.rows < rows:
+            dots = np.concatenate([dots, self._dots(query.directions[0], directions[packed.rows :])])
+        cosines = dots * scales.astype(np.float64)
+        cosines *= query.scales[0]
+        return cosines
 
     def _compared(self, query: Codes, codes: Codes) -> NDArray[np.float64]:
         cosines = self._dots(query.directions[0], codes.directions) * codes.scales.astype(np.float64)

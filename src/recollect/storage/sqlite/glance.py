@@ -3,9 +3,8 @@
 import json
 from collections.abc import Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from recollect.storage.sqlite.connections import Connection
 from recollect.storage.sqlite.named_queries import load_queries
@@ -22,8 +21,7 @@ BUSY_SECONDS = 0.2
 CANDIDATES = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(NamedTuple):
     """What is told of a memory."""
 
     id: str
@@ -31,8 +29,7 @@ class Note:
     content: str
 
 
-@dataclass(frozen=True, slots=True)
-class NearProject:
+class NearProject(NamedTuple):
     """The project that a folder is in."""
 
     id: str

@@ -38,7 +38,7 @@ from recollect.storage.sqlite.lanes import Readers, Writer
 from recollect.storage.sqlite.links import add_links, copy_links, keep_links, links_of, with_links
 from recollect.storage.sqlite.named_queries import load_queries
 from recollect.storage.sqlite.quotas import refuse_beyond
-from recollect.storage.sqlite.revisions import vector_kinds
+from recollect.storage.sqlite.revisions import Revision, latest_revision, vector_kinds
 from recollect.storage.sqlite.rows import (
     json_text,
     json_value,
@@ -210,9 +210,10 @@ class SqliteMemories:
     ) -> dict[int, Memory] | None:
         """The search, unless so much happened since the last one that catching up takes long."""
         index = self._indexes.get((query.model, len(query.vector)))
-        if index is None or index.misses_much or index.missed(connection) > FEW_CHANGES:
+        if index is None or index.misses_much:
             return None
-        return self._search(connection, query, choose)
+        latest = latest_revision(connection)
+        return None if index.missed(latest) > FEW_CHANGES else self._search(connection, query, choose, latest)
 
     def _speakers(self, connection: Connection, visibility: Visibility, model: str) -> Sequence[str]:
         with self._indexes_lock:
@@ -221,8 +222,11 @@ class SqliteMemories:
             audiences = connection.execute(_SQL["audiences"], _visibility_values(visibility))
             return index.speakers(tuple(audience for (audience,) in audiences))
 
-    def _search(self, connection: Connection, query: CandidateQuery, choose: Choose) -> dict[int, Memory]:
-        handles = choose(self._candidates(connection, query))
+    def _search(
+        self, connection: Connection, query: CandidateQuery, choose: Choose, latest: Revision | None = None
+    ) -> dict[int, Memory]:
+        """What is chosen; `latest` is the last change of the connection's snapshot, where that is known."""
+        handles = choose(self._candidates(connection, query, latest))
         if not handles:
             return {}
         values = _visibility_values(query.visibility) | {"seqs": json_text([*handles])}
@@ -234,12 +238,12 @@ class SqliteMemories:
             _note_conflicts(connection, found)
         return found
 
-    def _candidates(self, connection: Connection, query: CandidateQuery) -> CandidatePool:
+    def _candidates(self, connection: Connection, query: CandidateQuery, latest: Revision | None) -> CandidatePool:
         values = _visibility_values(query.visibility) | _filter_values(query.filter)
         # The snapshot begins with the first statement, under the lock: an index never sees an older state again.
         with self._indexes_lock:
             index = self._index(connection, query.model, len(query.vector))
-            index.refresh(connection)
+            index.refresh(connection, latest)
             audiences = [audience for (audience,) in connection.execute(_SQL["audiences"], values)]
             within = audiences
             if query.filter.scope is not None:

@@ -23,8 +23,9 @@ from recollect.storage.derived.token_segments import (
     Had,
     TokenSegments,
     match,
+    length_norms,
     rarity,
-    saturated,
+    saturated_by,
     token,
     tokens_of,
 )
@@ -97,6 +98,8 @@ class _View(NamedTuple):
     places_of_speakers: NDArray[np.int32]
     """Where each of all speakers is among these; NONE for one who is not, and at the end."""
     typical: _Typical
+    norms: NDArray[np.float32]
+    """What the length of each row comes to, as if it were one passage."""
 
 
 class _Found(NamedTuple):
@@ -139,14 +142,17 @@ class MemoryIndex:
     def rows(self) -> int:
         return self._columns.rows
 
-    def missed(self, connection: Connection) -> int:
+    def missed(self, latest: Revision) -> int:
         """How many changes happened since the last refresh."""
         known = 0 if self._revision is None else self._revision.number
-        return abs(latest_revision(connection).number - known)
+        return abs(latest.number - known)
 
-    def refresh(self, connection: Connection) -> None:
-        """Contain all that the connection's snapshot has. Snapshots must not go back in time from call to call."""
-        latest = latest_revision(connection)
+    def refresh(self, connection: Connection, latest: Revision | None = None) -> None:
+        """Contain all that the connection's snapshot has. Snapshots must not go back in time from call to call.
+
+        Who knows already what its latest change is need not let it be read again.
+        """
+        latest = latest or latest_revision(connection)
         if latest == self._revision:
             return
         self._views.clear()
@@ -363,19 +369,20 @@ class MemoryIndex:
         else:
             frequencies = [int(np.count_nonzero(view.visible[had.rows])) for had in matches]
         found = _Found(terms, frequencies, rarity(view.texts, frequencies))
-        scores = self._scored(matches, found.worth, view.typical.average)
+        scores = self._scored(matches, found.worth, view.norms)
         chosen = self._choose(query, scores, allowed, self._exactly(vectors_of))
         return self._pool(query, chosen, view, found, scores)
 
-    def _scored(self, matches: Sequence[Had], worth: NDArray[np.float32], average: float) -> NDArray[np.float32]:
+    def _scored(
+        self, matches: Sequence[Had], worth: NDArray[np.float32], norms: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
         """What the words of each row are worth together, as if it were one passage."""
         scores = np.zeros(self.rows, dtype=np.float32)
         if not matches:
             return scores
         rows = np.concatenate([had.rows for had in matches])
         counts = np.concatenate([had.counts for had in matches])
-        lengths = np.minimum(self._words.lengths[rows], np.float32(LONGEST_PASSAGE))
-        shares = saturated(counts, lengths, average)
+        shares = saturated_by(counts, norms[rows])
         start = 0
         for had, worth_of_word in zip(matches, worth, strict=True):
             end = start + len(had.rows)
@@ -439,13 +446,15 @@ class MemoryIndex:
             speakers = columns.speakers_among(audiences)
             place_of = {name: place for place, name in enumerate(speakers)}
             places = [*(place_of.get(name, NONE) for name in columns.speaker_names), NONE]
+            typical = self._typical(audiences, texts, visible)
             self._views[which] = _View(
                 visible,
                 texts,
                 texts == columns.rows,
                 speakers,
                 np.array(places, dtype=np.int32),
-                self._typical(audiences, texts, visible),
+                typical,
+                length_norms(np.minimum(self._words.lengths, np.float32(LONGEST_PASSAGE)), typical.average),
             )
         return self._views[which]
 
