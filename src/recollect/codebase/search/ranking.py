@@ -94,8 +94,17 @@ _LOWERED: Final = (
 )
 _OLD: Final = re.compile(r"(?:^|[/_.-])(?:legacy|compat|deprecated|old)(?=$|[/_.-])", re.IGNORECASE)
 OLD: Final = 0.6
-_TYPES: Final = re.compile(r"(?:^|/)(?:types?|typings|interfaces)(?:\.[a-z]+|/[^/]*)$", re.IGNORECASE)
+_TYPES: Final = re.compile(
+    r"(?i:(?:^|/)(?:types?|typings|interfaces)(?:\.[a-z]+|/[^/]*)$)"
+    r"|(?:[.](?:types?|typings|interfaces?)|-(?:types|interfaces)|[a-z](?:Types|Interfaces))\.[cm]?tsx?$"
+)
 TYPES: Final = 0.85
+_INDEX: Final = re.compile(r"(?:^|/)index\.[cm]?[jt]sx?$")
+# An index of scripts that defines nothing only hands on what others define.
+HANDING_ON: Final = 0.5
+_IN_ANOTHER_WAY: Final = re.compile(r"(.+?)[_-]?(?:async|sync)", re.IGNORECASE)
+# The same as a file beside it, but waiting or not waiting: who asks for neither means the one beside it.
+IN_ANOTHER_WAY: Final = 0.85
 _VERSIONED: Final = re.compile(r"(?:^|/)v(\d{1,3})(?=/)")
 SUPERSEDED: Final = 0.5
 _SCOPE: Final = re.compile(r"\s*([\w./@-]{2,80})(?:\([\w ./@,-]{1,40}\))?!?:\s")
@@ -145,6 +154,9 @@ class Ranker:
         told = [_told_by(path) for path in paths]
         self._old = np.array([own.is_old for own in told], dtype=np.bool_)
         self._types = np.array([own.is_types for own in told], dtype=np.bool_)
+        defining = np.bincount(corpus.symbols.files, minlength=files) > 0
+        self._handing_on = np.array([own.is_index for own in told], dtype=np.bool_) & ~defining
+        self._in_another_way = _in_another_way(paths, corpus.row_of)
         self._superseded = _superseded(told, corpus.alive)
         self._lively = history.lively(corpus.row_of, files)
         self._changed = history.changed(corpus.row_of, files)
@@ -346,6 +358,10 @@ class Ranker:
             factors[self._old] *= np.float32(OLD)
         if not words.intersection(words_of("type types typing interface interfaces")):
             factors[self._types] *= np.float32(TYPES)
+        if not words.intersection(words_of("index export exports exported entry")):
+            factors[self._handing_on] *= np.float32(HANDING_ON)
+        if not words.intersection(words_of("async asynchronous await promise sync synchronous")):
+            factors[self._in_another_way] *= np.float32(IN_ANOTHER_WAY)
         for version, rows in self._superseded.items():
             if version not in words:
                 factors[rows] *= np.float32(SUPERSEDED)
@@ -375,6 +391,7 @@ class _Told(NamedTuple):
 
     is_old: bool
     is_types: bool
+    is_index: bool
     versioned: tuple[str, int] | None
     """The folder that has a folder `vN` around the file, and that number."""
 
@@ -383,7 +400,19 @@ class _Told(NamedTuple):
 def _told_by(path: str) -> _Told:
     version = _VERSIONED.search(path)
     versioned = (path[: version.start()], int(version[1])) if version else None
-    return _Told(bool(_OLD.search(path)), bool(_TYPES.search(path)), versioned)
+    return _Told(bool(_OLD.search(path)), bool(_TYPES.search(path)), bool(_INDEX.search(path)), versioned)
+
+
+def _in_another_way(paths: Sequence[str], living: Mapping[str, int]) -> NDArray[np.int64]:
+    """The files that are called as one beside them, with `async` or `sync` behind it."""
+    found: list[int] = []
+    for row, path in enumerate(paths):
+        folder, name = path[: path.rfind("/") + 1], path[path.rfind("/") + 1 :]
+        stem, dot, endings = name.partition(".")
+        other = _IN_ANOTHER_WAY.fullmatch(stem) if "sync" in name.lower() else None
+        if other is not None and f"{folder}{other[1]}{dot}{endings}" in living:
+            found.append(row)
+    return np.array(found, dtype=np.int64)
 
 
 def _superseded(told: Sequence[_Told], alive: NDArray[np.bool_]) -> dict[str, NDArray[np.int64]]:
