@@ -102,7 +102,7 @@ TYPES: Final = 0.85
 _INDEX: Final = re.compile(r"(?:^|/)index\.[cm]?[jt]sx?$")
 # An index of scripts that defines nothing only hands on what others define.
 HANDING_ON: Final = 0.5
-_IN_ANOTHER_WAY: Final = re.compile(r"(.+?)[_-]?(?:async|sync)", re.IGNORECASE)
+_IN_ANOTHER_WAY: Final = re.compile(r"((?:.*/)?[^/.]+?)[_-]?(?:async|sync)(\.[^/]*)", re.IGNORECASE)
 # The same as a file beside it, but waiting or not waiting: who asks for neither means the one beside it.
 IN_ANOTHER_WAY: Final = 0.85
 _VERSIONED: Final = re.compile(r"(?:^|/)v(\d{1,3})(?=/)")
@@ -156,7 +156,7 @@ class Ranker:
         self._types = np.array([own.is_types for own in told], dtype=np.bool_)
         defining = np.bincount(corpus.symbols.files, minlength=files) > 0
         self._handing_on = np.array([own.is_index for own in told], dtype=np.bool_) & ~defining
-        self._in_another_way = _in_another_way(paths, corpus.row_of)
+        self._in_another_way = np.array([own.beside in corpus.row_of for own in told], dtype=np.bool_)
         self._superseded = _superseded(told, corpus.alive)
         self._lively = history.lively(corpus.row_of, files)
         self._changed = history.changed(corpus.row_of, files)
@@ -392,6 +392,8 @@ class _Told(NamedTuple):
     is_old: bool
     is_types: bool
     is_index: bool
+    beside: str
+    """Of a file that is named after one beside it, with `async` or `sync` behind, the path of that one; else empty."""
     versioned: tuple[str, int] | None
     """The folder that has a folder `vN` around the file, and that number."""
 
@@ -400,19 +402,9 @@ class _Told(NamedTuple):
 def _told_by(path: str) -> _Told:
     version = _VERSIONED.search(path)
     versioned = (path[: version.start()], int(version[1])) if version else None
-    return _Told(bool(_OLD.search(path)), bool(_TYPES.search(path)), bool(_INDEX.search(path)), versioned)
-
-
-def _in_another_way(paths: Sequence[str], living: Mapping[str, int]) -> NDArray[np.int64]:
-    """The files that are called as one beside them, with `async` or `sync` behind it."""
-    found: list[int] = []
-    for row, path in enumerate(paths):
-        folder, name = path[: path.rfind("/") + 1], path[path.rfind("/") + 1 :]
-        stem, dot, endings = name.partition(".")
-        other = _IN_ANOTHER_WAY.fullmatch(stem) if "sync" in name.lower() else None
-        if other is not None and f"{folder}{other[1]}{dot}{endings}" in living:
-            found.append(row)
-    return np.array(found, dtype=np.int64)
+    another = _IN_ANOTHER_WAY.fullmatch(path) if "sync" in path.lower() else None
+    beside = another[1] + another[2] if another else ""
+    return _Told(bool(_OLD.search(path)), bool(_TYPES.search(path)), bool(_INDEX.search(path)), beside, versioned)
 
 
 def _superseded(told: Sequence[_Told], alive: NDArray[np.bool_]) -> dict[str, NDArray[np.int64]]:
