@@ -20,7 +20,7 @@ from recollect.codebase.parsing.reading import lines_of, read_facts
 from recollect.domain.code import FileFacts, Language, Problem, Symbol
 
 # Raised when the same content would come to something else than before.
-VERSION = 7
+VERSION = 8
 
 
 class Searchable(NamedTuple):

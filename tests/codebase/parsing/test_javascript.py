@@ -214,6 +214,50 @@ def test_uses_have_their_path_and_variables_of_functions_are_none():
     ]
 
 
+def test_what_brackets_or_a_type_are_put_around_is_what_is_defined():
+    facts = facts_of(
+        """
+        export const load = (async () => fetchAll()) as Loader;
+        export const plugin = { install(app) {}, stop: () => {} } satisfies Plugin;
+        export const Box = (class { open() {} });
+        export const total = (a + b) as Money;
+        """,
+        TYPESCRIPT,
+    )
+    assert symbols_of(facts) == [
+        "function load",
+        "constant plugin",
+        "method plugin.install",
+        "method plugin.stop",
+        "class Box",
+        "method Box.open",
+        "constant total",
+    ]
+    assert facts.symbols[1].signature == "export const plugin"
+    assert [use for use in uses_of(facts) if "type" in use or "call" in use] == [
+        "1 load: call fetchAll",
+        "1 : type Loader",
+        "2 : type Plugin",
+        "4 : type Money",
+    ]
+
+
+LICENSED = "/**\n * Copyright (c) Somebody.\n * MIT license.\n */\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "doc"),
+    [
+        ("// Keeps carts.\nimport a from 'a';\n", "Keeps carts."),
+        (f"{LICENSED}import a from 'a';\n", ""),
+        (f"{LICENSED}\n// Keeps carts.\nimport a from 'a';\n", "Keeps carts."),
+        ("// SPDX-License-Identifier: MIT\n\nexport const a = 1;\n", ""),
+    ],
+)
+def test_a_license_says_nothing_of_what_a_file_is_about(source: str, doc: str):
+    assert facts_of(source, TYPESCRIPT).doc == doc
+
+
 def test_in_a_script_everything_at_the_top_is_for_others():
     assert symbols_of(facts_of("function f() {} var x = 1;", JAVASCRIPT)) == ["function f", "variable x"]
 

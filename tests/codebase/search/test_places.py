@@ -26,6 +26,14 @@ def test_a_file_named_after_what_it_is_is_called_by_its_folder() -> None:
     assert fits("auth") == [(0, 0, 1), (1, 1, 1), (0, 0, 0), (0, 0, 0)]
 
 
+def test_a_folder_of_sources_names_nothing_either() -> None:
+    places = Places()
+    places.add(["packages/leak-finder/src/index.ts", "crates/glob/src/lib.rs", "src/index.ts"])
+    fit = places.fit(["leak", "glob", "index"], (1.0, 1.0, 1.0))
+    assert fit.named.round(3).tolist() == [0.5, 1, 1]
+    assert places.fit(["src"], (1.0,)).named.tolist() == [0, 0, 0]
+
+
 def test_words_count_by_what_they_are_worth() -> None:
     assert fits("token", "src", worth=(3.0, 1.0))[0] == (0.75, 1, 0.25)
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from recollect.codebase.bags.bags import vectors_of
 from recollect.codebase.digest import digest
 from recollect.codebase.discovery.traits import traits_by_path
 from recollect.codebase.search import ranking
@@ -20,10 +21,11 @@ SAME = "def handle(value: int) -> int:\n    return value\n"
 
 def corpus_of(files: dict[str, str]) -> Corpus:
     corpus = Corpus()
+    languages = {path: Language.TYPESCRIPT if path.endswith("ts") else Language.PYTHON for path in files}
     corpus.put(
         (
-            IndexedFile(path, Content(path, Language.PYTHON), len(text), traits_by_path(path), False, 1),
-            digest(text.encode(), Language.PYTHON),
+            IndexedFile(path, Content(path, languages[path]), len(text), traits_by_path(path), False, 1),
+            digest(text.encode(), languages[path]),
         )
         for path, text in files.items()
     )
@@ -101,6 +103,53 @@ def test_configuration_comes_after_the_program_unless_it_is_asked_for(query: str
     assert order(query, files)[0] == first
 
 
+TOTAL = "export function total(cart: Cart): number {\n  // sum up the prices of a cart\n  return cart.sum\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("query", "first"), [("the cart's total", "shop/total.ts"), ("index that exports the total", "shop/total/index.ts")]
+)
+def test_an_index_that_only_hands_on_comes_after_what_it_hands_on(query: str, first: str) -> None:
+    files = {"shop/total.ts": TOTAL, "shop/total/index.ts": "export { total } from '../total' // total of a cart\n"}
+    assert order(query, files)[0] == first
+
+
+def test_an_index_that_defines_something_counts_as_any_other_file() -> None:
+    corpus = corpus_of({"shop/index.ts": TOTAL, "shop/all/index.ts": "export * from '..' // total\n"})
+    found = {corpus.files[one.file].path: one.lowered for one in Ranker(corpus, History()).rank("total of carts", 9)}
+    assert found == {"shop/index.ts": 1, "shop/all/index.ts": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("query", "lowered"), [("parse a cart", ["shop/parseAsync.ts"]), ("parse a cart asynchronously", [])]
+)
+def test_who_does_not_ask_for_waiting_means_the_file_beside_it(query: str, lowered: list[str]) -> None:
+    names = ("parse", "parseAsync", "loadAsync", "desync")
+    corpus = corpus_of({f"shop/{name}.ts": f"export function {name}(cart) {{}} // parse\n" for name in names})
+    found = Ranker(corpus, History()).rank(query, 9)
+    assert len(found) == len(names)
+    assert [corpus.files[one.file].path for one in found if one.lowered < 1] == lowered
+
+
+@pytest.mark.parametrize(
+    ("path", "is_lowered"),
+    [
+        ("shop/cart.interface.ts", True),
+        ("shop/cart.types.ts", True),
+        ("shop/cartTypes.ts", True),
+        ("shop/cart-types.mts", True),
+        ("shop/types.py", True),
+        ("shop/types/cart.ts", True),
+        ("shop/prototypes.ts", False),
+        ("shop/interface.ts", False),
+        ("shop/cart.types.py", False),
+    ],
+)
+def test_files_of_types_come_after_what_they_are_for(path: str, is_lowered: bool) -> None:
+    found = Ranker(corpus_of({path: TOTAL}), History()).rank("prices of a cart", 1)
+    assert (found[0].lowered < 1) == is_lowered
+
+
 # -- names -----------------------------------------------------------------------------------------
 
 USES = "def handle(context: Context) -> None:\n    # the context keeps values\n    context.keep(values)\n"
@@ -161,6 +210,19 @@ def test_a_file_is_found_by_what_sets_it_apart_from_the_others() -> None:
     assert corpus.files[found[0].file].path == "shop/payments/refund.py"
     assert (about[0], found[0].signals["about"]) == (pytest.approx(WEIGHTS["about"]),) * 2
     assert about[1] < about[0] / 5
+
+
+def test_a_name_that_is_declared_many_times_tells_once_what_a_file_is_about() -> None:
+    often = "".join(f"export function pipe(a: A{number}): void\n" for number in range(90))
+    once = "export function pipe(a: A): void\n"
+    rest = "export function refund(payment: Payment): void { return }\n"
+
+    def about(overloads: str) -> float:
+        files = {"shop/one.ts": overloads + rest, **{f"other_{number}.py": SAME for number in range(9)}}
+        corpus = corpus_of(files)
+        return float(corpus.abouts.cosines(vectors_of(["refund of a payment"])[0])[0])
+
+    assert about(often) == pytest.approx(about(once))
 
 
 # -- words near in meaning -------------------------------------------------------------------------

@@ -30,7 +30,17 @@ for _trait, _names in _FOLDERS.items():
     for _name in _names.split():
         _BY_FOLDER[_name] = _BY_FOLDER.get(_name, 0) | _trait.value
 
-_TEST_FOLDER = re.compile(r"_tests?$|\.tests?$|^test_|^tests[_-]")
+_TEST_FOLDER = re.compile(
+    r"_tests?$|\.tests?$|^test_|^tests[_-]|^(?:dts|types?)-(?:\w+-)?tests?$|^__\w*(?:test|spec|mock|fixture)\w*__$"
+)
+_EXAMPLE_FOLDER = re.compile(r"[_-]playground$|^sandbox$|^__(?:bench|perf)\w*__$")
+# Above all else it holds programs to run against the whole; further down it is a part of the program.
+_TEST_FOLDER_ABOVE_ALL = "integration"
+# Such a folder beside the sources is about them, and one within them is a part of the program.
+_SOURCES = frozenset({"src", "lib", "source"})
+_PART_OF_PROGRAM = re.compile(
+    r"scripts?|perf|bench(?:es|marks?)?|samples?|tutorials?|cookbook|docs?|documentation|website"
+)
 _TEST_NAME = re.compile(
     r"(?:^test_[^/]*|[^/]*_tests?|^tests?|^conftest)\.(?:py|pyi|rs|c|cc|cpp|cxx|rb|php|sh|lua|jl)$"
     r"|_tests?\.(?:go|exs|dart)$|_unittest\.(?:c|cc|cpp)$|_spec\.(?:rb|lua)$|\.bats$|\.feature$"
@@ -45,6 +55,7 @@ _GENERATED_NAME = re.compile(
     r"_pb2(?:_grpc)?\.pyi?$|\.pb\.(?:go|cc|h|swift)$|\.pb\.gw\.go$|_grpc\.pb\.go$|[._-]generated\.\w+$|\.gen\.\w+$"
     r"|_gen\.go$|^zz_generated|\.designer\.cs$|\.g\.(?:cs|dart|i\.cs)$|\.snap$"
 )
+_EXAMPLE_NAME = re.compile(r"\.(?:bench|benchmark|stories|story)\.[cm]?[jt]sx?$")
 _DECLARATION_NAME = re.compile(r"\.d\.[cm]?ts$|\.d\.\w+\.ts$|\.pyi$|\.rbi$")
 _CONFIGURATION_NAME = re.compile(
     r"^\.[^/]+$|\.(?:toml|ini|cfg|conf|properties|env|ya?ml|jsonc?|json5|tfvars|editorconfig|plist|props|targets|"
@@ -105,11 +116,17 @@ def _is_minified(content: bytes) -> bool:
 
 @lru_cache(maxsize=65536)
 def _traits_of_folder(folder: str) -> int:
-    found = 0
-    for name in folder.lower().split("/"):
-        found |= _BY_FOLDER.get(name, 0)
+    names = folder.lower().split("/")
+    found = FileTrait.TEST.value if names[0] == _TEST_FOLDER_ABOVE_ALL else 0
+    in_sources = False
+    for name in names:
+        if not (in_sources and _PART_OF_PROGRAM.fullmatch(name)):
+            found |= _BY_FOLDER.get(name, 0)
         if _TEST_FOLDER.search(name):
             found |= FileTrait.TEST
+        if _EXAMPLE_FOLDER.search(name):
+            found |= FileTrait.EXAMPLE
+        in_sources = in_sources or name in _SOURCES
     return int(found)
 
 
@@ -119,6 +136,8 @@ def _traits_of_name(name: str) -> int:
     found = FileTrait(0)
     if _TEST_NAME.search(lower) or _CAMEL_TEST_NAME.search(name):
         found |= FileTrait.TEST
+    if _EXAMPLE_NAME.search(lower):
+        found |= FileTrait.EXAMPLE
     if _GENERATED_NAME.search(lower):
         found |= FileTrait.GENERATED
     if _DECLARATION_NAME.search(lower):

@@ -7,6 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from recollect.codebase.parsing.nodes import (
+    LICENSE,
     LONGEST_CHAIN,
     LONGEST_SIGNATURE,
     Findings,
@@ -34,7 +35,6 @@ TYPES = frozenset(
 
 _SEPARATORS = re.compile(r"\s*(?:::|->|\?\.|!!?\.|\\|\.)\s*")
 _INSTANCE = frozenset({"this", "self", "super"})
-_LICENSE = re.compile(r"copyright|licen[cs]e|SPDX-", re.IGNORECASE)
 # More local names than this are not handed on to a function within: it would take quadratic time.
 _MOST_HANDED_ON = 500
 LONGEST_NAME = 300
@@ -706,7 +706,7 @@ def opening(found: Findings, root: "Node", comments: frozenset[int], definitions
 
 def _said(found: Findings, block: Sequence["Node"]) -> str:
     text = "\n".join(found.text_of(comment) for comment in block if not found.text_of(comment).startswith("#!"))
-    return "" if _LICENSE.search(text) else uncommented(text)
+    return "" if LICENSE.search(text) else uncommented(text)
 
 
 def _child(node: "Node", name: str, place: int) -> "Node | None":

@@ -4,7 +4,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from recollect.codebase.parsing.nodes import Findings, Shape, kinds, shapes
+from recollect.codebase.parsing.nodes import LICENSE, Findings, Shape, kinds, shapes
 from recollect.codebase.parsing.scopes import Scope, settle
 from recollect.domain.code import Import, Language, SymbolKind, UseKind
 
@@ -17,6 +17,8 @@ _PATH = re.compile(r"[A-Za-z_$][A-Za-z_$0-9]*(?:\.[A-Za-z_$#][A-Za-z_$0-9]*)*")
 _LONGEST_PATH = 200
 _FUNCTIONS = frozenset({"function_expression", "arrow_function", "generator_function"})
 _WRAPPERS = frozenset({"parenthesized_expression", "as_expression", "satisfies_expression", "await_expression"})
+_TYPED = frozenset({"parenthesized_expression", "as_expression", "satisfies_expression"})
+_DEFINING = _FUNCTIONS | {"class", "object"}
 _SHAPES = {
     "identifier": Shape.NAME,
     "this": Shape.NAME,
@@ -50,7 +52,7 @@ def read(tree: "Tree", found: Findings) -> None:
 
 
 def _file_doc(found: Findings, root: "Node") -> str:
-    """What the first comment says, unless it belongs to the definition right below it."""
+    """What the first comment says, unless it is a license, or belongs to the definition right below it."""
     children = root.named_children[:8]
     for place, child in enumerate(children):
         if child.type == "hash_bang_line":
@@ -64,7 +66,7 @@ def _file_doc(found: Findings, root: "Node") -> str:
         _, doc = found.take_above(child.end_byte)
         imports = ("import_statement", "expression_statement")
         if below is None or below.type in imports or not found.is_next(child.end_byte, below.start_byte):
-            return doc
+            return "" if LICENSE.search(doc) else doc
         break
     found.take_above(0)
     return ""
@@ -305,6 +307,8 @@ def _declare_variable(
         return
     if annotation is not None:
         found.stack.append(annotation)
+    if value is not None:
+        value = _within(found, value)
     simple = name.type == "identifier"
     if value is not None and simple and value.type in (*_FUNCTIONS, "class"):
         called = found.text_of(name)
@@ -332,6 +336,19 @@ def _declare_variable(
             )
     if value is not None:
         _take_value(found, value, symbol, named=simple and not scope.is_function)
+
+
+def _within(found: Findings, value: "Node") -> "Node":
+    """The function, class or object that brackets are put around or a type is told of; else the value as it is."""
+    inner = value
+    types: list[Node] = []
+    while inner.type in _TYPED and inner.named_child_count:
+        inner, *others = inner.named_children
+        types += others
+    if inner is value or inner.type not in _DEFINING:
+        return value
+    found.visit(types)
+    return inner
 
 
 def _value_start(node: "Node", value: "Node | None") -> int:

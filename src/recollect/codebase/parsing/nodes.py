@@ -27,6 +27,8 @@ LONGEST_CHAIN = 16
 MOST_PROBLEMS = 20
 """More places than this say nothing new: the file is not what its name promises."""
 
+LICENSE = re.compile(r"copyright|licen[cs]e|SPDX-", re.IGNORECASE)
+"""A comment at the top that has it says nothing of what the file is about."""
 _MARK = re.compile(r"(?:/\*[*!]*|//[/!]*|\*(?!/)|#+[!:]?|--+)?[ \t]?")
 _DIRECTIVE = re.compile(
     r"go:|\+build|eslint|@ts-|prettier-|noqa|type: ?ignore|pylint|pyright:|mypy:|istanbul|biome-|clang-"

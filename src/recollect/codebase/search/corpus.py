@@ -6,7 +6,7 @@ a while: import it where it is needed.
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -294,5 +294,7 @@ def _every(columns: Iterable[Sequence[int]]) -> NDArray[np.int32]:
 
 
 def _about(path: str, outline: Outline) -> str:
-    text = "\n".join([path, outline.doc[:1000], " ".join(outline.names[:TELLING_NAMES])])
+    # What is declared many times, as a function for each sort of arguments, is told once.
+    names = islice(dict.fromkeys(outline.names), TELLING_NAMES)
+    text = "\n".join([path, outline.doc[:1000], " ".join(names)])
     return text.encode("utf-8", "replace").decode()  # a path may hold what is no text

@@ -18,6 +18,8 @@ from recollect.codebase.words import words_of
 
 # Files that are named after what they are and not after what they are about: their folder tells that.
 _NAMELESS = frozenset({"__init__", "__main__", "index", "mod", "lib", "main"})
+# Nor does such a folder tell it, but the one around it.
+_NAMELESS_FOLDERS = frozenset({"src", "lib", "source"})
 # What a word is worth of which only the beginning is the same.
 _LONG_BEGINNING, _SHORT_BEGINNING = 0.8, 0.5
 LEAST_BEGINNING = 3
@@ -110,8 +112,8 @@ class Places:
         for path in paths:
             *folders, name = path.split("/")
             stem = _SUFFIXES.sub("", name)
-            if stem in _NAMELESS and folders:
-                stem = folders[-1]
+            if stem in _NAMELESS:
+                stem = next((each for each in reversed(folders) if each.lower() not in _NAMELESS_FOLDERS), stem)
             self._names.add(self._numbers(stem))
             self._folders.add([number for folder in folders for number in self._numbers(folder)])
 

@@ -100,9 +100,20 @@ _LOWERED: Final = (
 _OLD: Final = re.compile(r"(?:^|[/_.-])(?:legacy|compat|deprecated|old)(?=$|[/_.-])", re.IGNORECASE)
 OLD: Final = 0.6
 _ASKING_OLD: Final = "legacy compat compatibility deprecated old"
-_TYPES: Final = re.compile(r"(?:^|/)(?:types?|typings|interfaces)(?:\.[a-z]+|/[^/]*)$", re.IGNORECASE)
+_TYPES: Final = re.compile(
+    r"(?i:(?:^|/)(?:types?|typings|interfaces)(?:\.[a-z]+|/[^/]*)$)"
+    r"|(?:[.](?:types?|typings|interfaces?)|-(?:types|interfaces)|[a-z](?:Types|Interfaces))\.[cm]?tsx?$"
+)
 TYPES: Final = 0.85
 _ASKING_TYPES: Final = "type types typing interface interfaces"
+_INDEX: Final = re.compile(r"(?:^|/)index\.[cm]?[jt]sx?$")
+# An index of scripts that defines nothing only hands on what others define.
+HANDING_ON: Final = 0.5
+_ASKING_INDEX: Final = "index export exports exported entry"
+_IN_ANOTHER_WAY: Final = re.compile(r"((?:.*/)?[^/.]+?)[_-]?(?:async|sync)(\.[^/]*)", re.IGNORECASE)
+# The same as a file beside it, but waiting or not waiting: who asks for neither means the one beside it.
+IN_ANOTHER_WAY: Final = 0.85
+_ASKING_WAY: Final = "async asynchronous await promise sync synchronous"
 # Few combinations of what questions ask for are ever seen.
 MOST_LOWERED: Final = 16
 _VERSIONED: Final = re.compile(r"(?:^|/)v(\d{1,3})(?=/)")
@@ -161,6 +172,9 @@ class Ranker:
         told = [_told_by(path) for path in paths]
         self._old = np.array([own.is_old for own in told], dtype=np.bool_)
         self._types = np.array([own.is_types for own in told], dtype=np.bool_)
+        defining = np.bincount(corpus.symbols.files, minlength=files) > 0
+        self._handing_on = np.array([own.is_index for own in told], dtype=np.bool_) & ~defining
+        self._in_another_way = np.array([own.beside in corpus.row_of for own in told], dtype=np.bool_)
         self._superseded = _superseded(told, corpus.alive)
         self._touched = history.touched(corpus.row_of, files)
         self._had: dict[str, _Had] = {}
@@ -403,7 +417,7 @@ class Ranker:
         return known
 
     def _factors(self, asked: Sequence[bool], versions: Container[str]) -> Column:
-        *traits, old, types = asked
+        *traits, old, types, index, way = asked
         factors = np.ones(len(self._corpus.files), dtype=np.float32)
         for (trait, factor, asked_for, _), is_asked in zip(_LOWERED, traits, strict=True):
             own = asked_for if is_asked else factor
@@ -413,6 +427,10 @@ class Ranker:
             factors[self._old] *= np.float32(OLD)
         if not types:
             factors[self._types] *= np.float32(TYPES)
+        if not index:
+            factors[self._handing_on] *= np.float32(HANDING_ON)
+        if not way:
+            factors[self._in_another_way] *= np.float32(IN_ANOTHER_WAY)
         for version, rows in self._superseded.items():
             if version not in versions:
                 factors[rows] *= np.float32(SUPERSEDED)
@@ -454,9 +472,9 @@ def _living(found: Occurrences, alive: NDArray[np.bool_]) -> Occurrences:
 
 @cache
 def _asking() -> Sequence[frozenset[str]]:
-    """The words that ask for each sort of what is lowered, then those for what is old, and for types."""
+    """The words that ask for each sort of what is lowered, then those for what is old, types, indexes, ways."""
     names = [names for *_, names in _LOWERED]
-    return [frozenset(words_of(one)) for one in (*names, _ASKING_OLD, _ASKING_TYPES)]
+    return [frozenset(words_of(one)) for one in (*names, _ASKING_OLD, _ASKING_TYPES, _ASKING_INDEX, _ASKING_WAY)]
 
 
 class _Told(NamedTuple):
@@ -464,6 +482,9 @@ class _Told(NamedTuple):
 
     is_old: bool
     is_types: bool
+    is_index: bool
+    beside: str
+    """Of a file that is named after one beside it, with `async` or `sync` behind, the path of that one; else empty."""
     versioned: tuple[str, int] | None
     """The folder that has a folder `vN` around the file, and that number."""
 
@@ -472,7 +493,9 @@ class _Told(NamedTuple):
 def _told_by(path: str) -> _Told:
     version = _VERSIONED.search(path)
     versioned = (path[: version.start()], int(version[1])) if version else None
-    return _Told(bool(_OLD.search(path)), bool(_TYPES.search(path)), versioned)
+    another = _IN_ANOTHER_WAY.fullmatch(path) if "sync" in path.lower() else None
+    beside = another[1] + another[2] if another else ""
+    return _Told(bool(_OLD.search(path)), bool(_TYPES.search(path)), bool(_INDEX.search(path)), beside, versioned)
 
 
 def _superseded(told: Sequence[_Told], alive: NDArray[np.bool_]) -> dict[str, NDArray[np.int64]]:
