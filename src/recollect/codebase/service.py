@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar, cast
 import anyio
 import anyio.to_thread
 
-from recollect.codebase.hiding import hidden
+from recollect.codebase.extracting import Extract, extracted
 from recollect.codebase.indexing import Indexer, IndexOptions, index_id_of, unknown_index
 from recollect.codebase.placing import place_of
 from recollect.domain.code import FileFacts, FileTrait, Snapshot, SourceFile, Span
 from recollect.domain.errors import NotFound
 from recollect.domain.progress import SilentReporter
-from recollect.domain.secrets import masked
 from recollect.storage.code import CodeStore, Content, IndexedFile, IndexRecord
 
 if TYPE_CHECKING:
@@ -50,15 +49,6 @@ MANY_CHANGES = 200
 SHOWN_BYTES = 600
 # The greatest sum of all signals that real questions reach.
 FULL = 4.0
-
-
-class Extract(NamedTuple):
-    """A part of a file as it was indexed, with a few lines around it."""
-
-    span: Span
-    before: str
-    text: str
-    after: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,11 +228,6 @@ class CodeService:
             await self.embedding.read_all()
         await self.store.sweep(VERSION)
         return removed
-
-    async def extract(self, loaded: Loaded, file: IndexedFile, span: Span, context_lines: int) -> Extract:
-        """This part of a file, as it was when the index was made; without secrets."""
-        content = await self.content(loaded, file)
-        return _extract(content, span, context_lines)
 
     async def content(self, loaded: Loaded, file: IndexedFile) -> bytes:
         from recollect.codebase.discovery.contents import read_content
@@ -429,7 +414,7 @@ def _hits(loaded: Loaded, parts: Sequence[_Part], context_lines: int) -> list[Co
             file=file,
             score=round(min(1.0, part.score), 4),
             scores=_shares(part.signals),
-            extract=_extract(held[file.path], part.span, context_lines)
+            extract=extracted(held[file.path], part.span, context_lines)
             if file.path in held
             else Extract(part.span, "", "", ""),
             symbol=loaded.names.qualified(part.symbol) if part.symbol >= 0 else "",
@@ -483,23 +468,6 @@ def unknown_file(path: str, loaded: Loaded) -> NotFound:
     near = nearest_names(path, loaded.corpus.row_of)
     hint = f"did you mean {' or '.join(near)}?" if near else "paths are given from the root of the index"
     return NotFound(f"there is no file {path[:200]!r} in this index", hint=hint)
-
-
-def _extract(content: bytes, span: Span, context_lines: int) -> Extract:
-    if b"PRIVATE KEY" in content:  # of which a part does not show what it is
-        content = hidden(content)
-    text = masked(content[span.start : span.end].decode("utf-8", "replace"))
-    if not context_lines:
-        return Extract(span, "", text, "")
-    lines = content.split(b"\n")
-    first, last = max(0, span.first_line - 1), min(len(lines), span.last_line)
-    before = lines[max(0, first - context_lines) : first]
-    after = lines[last : last + context_lines]
-    return Extract(span, _text(before), text, _text(after))
-
-
-def _text(lines: Sequence[bytes]) -> str:
-    return masked(b"\n".join(lines).decode("utf-8", "replace"))
 
 
 def _shares(signals: Mapping[str, float]) -> dict[str, float]:

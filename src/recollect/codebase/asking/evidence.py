@@ -4,17 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from recollect.codebase.service import CodeService, Extract, Loaded
+from recollect.codebase.extracting import Extract, Extractor
+from recollect.codebase.service import CodeService, Loaded
 from recollect.domain.code import Span
 from recollect.domain.errors import Conflict
-from recollect.domain.secrets import find_secrets, mark
 from recollect.storage.code import IndexedFile
 
 # Of a definition no more lines than these are shown, and so few around a use in a longer one.
 LONGEST = 40
 AROUND = 2
-# So many lines before and behind what is shown are looked through for secrets.
-FAR = 200
 MOST_EVIDENCE = 20
 MOST_NAMED = 6
 # What an entry of evidence takes beside its texts: the names of its fields, numbers, the id of the content.
@@ -219,15 +217,12 @@ def _fitting(content: bytes, piece: Piece, context_lines: int, tokens: int) -> t
     first, last = piece.first - 1, min(piece.last, len(lines))
     if first >= last:
         return None, False
-    before, after = max(0, first - FAR), min(len(lines), last + FAR)
-    # A secret may be longer than what is shown: it is looked for in more.
-    texts = [""] * before + _masked_lines(b"\n".join(lines[before:after]))
     start = sum(len(line) + 1 for line in lines[:first])
+    extractor = Extractor(content, first + 1, last)
 
     def extract(last: int, around: int) -> Extract:
         end = start + sum(len(line) + 1 for line in lines[first:last]) - 1
-        parts = texts[max(0, first - around) : first], texts[first:last], texts[last : last + around]
-        return Extract(Span(start, end, first + 1, last), *("\n".join(part) for part in parts))
+        return extractor.extract(Span(start, end, first + 1, last), around)
 
     if _cost(whole := extract(last, context_lines)) <= tokens:
         return whole, False
@@ -236,13 +231,3 @@ def _fitting(content: bytes, piece: Piece, context_lines: int, tokens: int) -> t
             return shorter, True
         last = first + (last - first) // 2
     return None, True
-
-
-def _masked_lines(content: bytes) -> list[str]:
-    """The lines with a mark in place of each secret; there are as many as before."""
-    text = content.decode("utf-8", "replace")
-    while found := find_secrets(text):  # a mark may be what now ends a word next to it
-        for secret in reversed(found):
-            line_ends = "\n" * text.count("\n", secret.start, secret.end)
-            text = text[: secret.start] + mark(secret.kind) + line_ends + text[secret.end :]
-    return text.split("\n")
