@@ -14,7 +14,7 @@ import anyio.to_thread
 from recollect.codebase.extracting import Extract, extracted
 from recollect.codebase.indexing import Indexer, IndexOptions, index_id_of, unknown_index
 from recollect.codebase.placing import place_of
-from recollect.domain.code import FileFacts, FileTrait, Snapshot, SourceFile, Span
+from recollect.domain.code import FileFacts, FileTrait, Language, Snapshot, SourceFile, Span
 from recollect.domain.errors import NotFound
 from recollect.domain.progress import SilentReporter
 from recollect.storage.code import CodeStore, Content, IndexedFile, IndexRecord
@@ -64,16 +64,17 @@ class CodeHit:
     symbol: str
     """The definition that it is about; empty when it is about none."""
     stale: bool = False
-    """Whether the file has changed since, so that what was there cannot be shown any more."""
+    """Whether the file has changed since: what is shown is what was there, or nothing if that cannot be had."""
 
 
 class Hits(list[T]):
     """What was found, best first."""
 
-    def __init__(self, hits: Iterable[T] = (), degraded: str | None = None) -> None:
-        """`degraded` is why the model that the owner chose was not heard of all of it."""
+    def __init__(self, hits: Iterable[T] = (), degraded: str | None = None, *, more: bool = False) -> None:
+        """`degraded` is why the model that the owner chose was not heard of all of it; `more` that this is not all."""
         super().__init__(hits)
         self.degraded = degraded
+        self.more = more
 
 
 @dataclass
@@ -179,25 +180,31 @@ class CodeService:
         toggles: "Toggles",
         context_lines: int,
         hearing: "Hearing | None" = None,
+        language: Language | None = None,
     ) -> Hits[CodeHit]:
         """The parts of files that answer best, best first: definitions of what is named, then one of each file.
 
+        With a language only files of it count.
         Whoever searches several indexes gives each the same `hearing`; see there.
         """
         loaded = await self.load(index_id)
         hearing = hearing or self.hearing(query, toggles)
-        wide = limit if hearing is None else max(limit, hearing.candidates)
-        found = await anyio.to_thread.run_sync(lambda: loaded.ranker.rank(query, wide, toggles))
+        wide = limit + 1 if hearing is None else max(limit + 1, hearing.candidates)
+        files = loaded.corpus.files
+        among = wide if language is None else len(files)
+        found = await anyio.to_thread.run_sync(lambda: loaded.ranker.rank(query, among, toggles))
+        found = [one for one in found if language in (None, files[one.file].content.language)][:wide]
         degraded = None
         if hearing is not None and found:
             found, degraded = await hearing.of(index_id, loaded.corpus, found)
-            found = found[:limit]
         parts = [_part(loaded, one.file, one.chunk, one.score / FULL, one.signals) for one in found]
         if toggles.symbol and _NAME.fullmatch(query.strip()):
-            named = _definitions(loaded, query, limit, {part.file: part.signals for part in parts})
+            named = _definitions(loaded, query, limit + 1, {part.file: part.signals for part in parts})
+            named = [part for part in named if language in (None, files[part.file].content.language)]
             defining = {part.file for part in named}
             parts = [*named, *(part for part in parts if part.file not in defining)]
-        return Hits(await anyio.to_thread.run_sync(_hits, loaded, parts[:limit], context_lines), degraded)
+        hits = await anyio.to_thread.run_sync(_hits, loaded, parts[:limit], context_lines)
+        return Hits(hits, degraded, more=len(parts) > limit)
 
     def hearing(self, query: str, toggles: "Toggles") -> "Hearing | None":
         """What the model that the owner chose is asked for a search; None when there is none, or it is not wanted."""
@@ -404,11 +411,12 @@ def _part(loaded: Loaded, file: int, chunk: int, score: float, signals: Mapping[
 
 
 def _hits(loaded: Loaded, parts: Sequence[_Part], context_lines: int) -> list[CodeHit]:
-    """What is shown of these parts; of a file that changed since, where it was and nothing that is passed off as it."""
+    """What is shown of these parts; of a file that changed since, what it was and nothing that is passed off as it."""
     from recollect.codebase.discovery.contents import still_held
 
     files = [loaded.corpus.files[part.file] for part in parts]
     held = still_held(loaded.place, [_source(file) for file in files])
+    changed = changed_files(loaded, files)
     return [
         CodeHit(
             file=file,
@@ -418,10 +426,17 @@ def _hits(loaded: Loaded, parts: Sequence[_Part], context_lines: int) -> list[Co
             if file.path in held
             else Extract(part.span, "", "", ""),
             symbol=loaded.names.qualified(part.symbol) if part.symbol >= 0 else "",
-            stale=file.path not in held,
+            stale=file.path not in held or file.path in changed,
         )
         for file, part in zip(files, parts, strict=True)
     ]
+
+
+def changed_files(loaded: Loaded, files: Iterable[IndexedFile]) -> set[str]:
+    """The paths of those that are not any more what they were when they were indexed."""
+    from recollect.codebase.discovery.contents import changed_after
+
+    return changed_after(loaded.place, map(_source, files), loaded.record.updated_at.timestamp())
 
 
 def _source(file: IndexedFile) -> SourceFile:

@@ -20,6 +20,7 @@ from recollect.memory.projects import ProjectService
 from recollect.storage.code import IndexedFile, IndexRecord
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, examples, tool
+from recollect.tools.budgets import TokenBudget, Truncated, fitting
 from recollect.tools.code_view import AboutCode, Degraded, Memories, remembered_about
 from recollect.tools.index_jobs import BUILD, jobs_of
 
@@ -118,6 +119,7 @@ class SearchRepoRequest(Request):
     k: int = Field(default=20, ge=1, le=100, description="How many results at most.")
     features: Features = Field(default_factory=Features, description="Which witnesses are heard.")
     context_lines: int = Field(default=5, ge=0, le=20, description="How many lines around each result are shown.")
+    token_budget: TokenBudget = 20_000
 
 
 class Scores(Result):
@@ -141,6 +143,15 @@ class Citation(Result):
     content_sha: str = Field(description="The id that git gives the file's content.")
 
 
+Stale = Annotated[
+    bool,
+    Field(
+        description="Whether the file changed since it was indexed: then what was indexed is shown, or nothing where "
+        "that cannot be had any more."
+    ),
+]
+
+
 class FoundCode(Result):
     path: str
     span: list[int] = Field(description="The first byte, and the one behind the last.")
@@ -149,28 +160,18 @@ class FoundCode(Result):
     score: float
     scores: Scores
     content: Shown
-    stale: bool = Field(description="Whether the file changed since it was indexed: then its content is not shown.")
+    stale: Stale
     citation: Citation
     memories: Memories
 
 
 class SearchRepoResult(Result):
     results: list[FoundCode] = Field(description="Best first, one of each file.")
-    total: int
+    total: int = Field(description="How many were found, of the `k` that were asked for at most.")
     query_time_ms: float
     degraded: Degraded
+    truncated: Truncated
     freshness: Freshness
-
-
-TokenBudget = Annotated[
-    int,
-    Field(
-        ge=200,
-        le=200_000,
-        description="About how many tokens of a language model the answer may take; what does not fit is left out.",
-    ),
-]
-Truncated = Annotated[bool, Field(description="Whether there is more than is told here.")]
 
 
 class AskIndexRequest(Request):
@@ -204,6 +205,7 @@ class EvidenceView(Result):
     symbol: str = Field(description="The definition that it is of; empty when it is of none, or of several.")
     relevance: float
     content: Shown
+    stale: Stale
     citation: Citation
 
 
@@ -300,11 +302,14 @@ async def search_repo(
     )
     record = await known_index(request.index_id, code)
     memories = await remembered_about(record.root, [part_of(hit) for hit in hits], grounding, projects, context)
+    found = (found_code(hit, record, told) for hit, told in zip(hits, memories, strict=True))
+    results = fitting(found, request.token_budget)
     return SearchRepoResult(
-        results=[found_code(hit, record, told) for hit, told in zip(hits, memories, strict=True)],
+        results=results,
         total=len(hits),
         query_time_ms=round((time.perf_counter() - began) * 1000, 2),
         degraded=hits.degraded,
+        truncated=hits.more or len(results) < len(hits),
         freshness=freshness_of(record, None),
     )
 
@@ -338,6 +343,7 @@ async def ask_index(request: AskIndexRequest, code: CodeService) -> AskIndexResu
                 symbol=one.symbol,
                 relevance=one.relevance,
                 content=Shown(pre=one.extract.before, text=one.extract.text, post=one.extract.after),
+                stale=one.stale,
                 citation=_citation(one.file, one.extract.span, loaded.record),
             )
             for one in answer.evidence

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import anyio.to_thread
 
-from recollect.codebase.asking.evidence import MOST_EVIDENCE, Evidence, Item, Pool, Sentence
+from recollect.codebase.asking.evidence import MOST_EVIDENCE, Evidence, Item, Pool, Sentence, printable
 from recollect.codebase.asking.intents import Intent
 from recollect.codebase.asking.places import (
     ENVIRONMENT,
@@ -99,9 +99,13 @@ async def answered(
         await inquest.look_into(inquiry)
     shown = await inquest.pool.shown(code, inquest.sentences, context_lines, token_budget)
     text = shown.answer
-    if shown.changed:
-        told = ", ".join(shown.changed[:3]) + (" and more" if len(shown.changed) > 3 else "")
-        text = f"{text} What is in {told} has changed since it was indexed and is not shown.".strip()
+    for paths, become in (
+        (shown.changed, "is not shown"),
+        (sorted({printable(one.file.path) for one in shown.evidence if one.stale}), "is shown as it was then"),
+    ):
+        if paths:
+            told = ", ".join(paths[:3]) + (" and more" if len(paths) > 3 else "")
+            text = f"{text} What is in {told} has changed since it was indexed and {become}.".strip()
     truncated = shown.truncated or inquest.walker.ended_early or inquest.unread > 0
     return Answer(inquest.steps, shown.evidence, text, truncated or bool(shown.changed))
 
@@ -233,7 +237,7 @@ class _Inquest:
         items: Callable[[Mapping[Node, Sequence[Link]]], list[Item]],
     ) -> None:
         """What is sure, and then what is a guess; the program itself before tests."""
-        order = sorted(found, key=lambda node: (-round(found[node][0].confidence, 1), self.walker.is_beside(node)))
+        order = sorted(found, key=lambda node: (self.walker.is_beside(node), -round(found[node][0].confidence, 1)))
         sure = [node for node in order if found[node][0].confidence >= GUESS]
         guesses = [node for node in order if found[node][0].confidence < GUESS]
         by_name = f"By the name alone, which is a guess: {begin[0].lower()}{begin[1:]}"

@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+import anyio.to_thread
+
 from recollect.codebase.extracting import Extract, Extractor
-from recollect.codebase.service import CodeService, Loaded
+from recollect.codebase.service import CodeService, Loaded, changed_files
 from recollect.domain.code import Span
 from recollect.domain.errors import Conflict
 from recollect.storage.code import IndexedFile
@@ -19,6 +21,10 @@ MOST_NAMED = 6
 ENTRY_CHARACTERS = 300
 # No more than this share of a budget goes to the sentences.
 SENTENCES_SHARE = 0.4
+
+
+def printable(path: str) -> str:
+    return path.encode("utf-8", "backslashreplace").decode()
 
 
 def tokens_of(text: str | int) -> int:
@@ -63,6 +69,8 @@ class Evidence:
     extract: Extract
     symbol: str
     """The definition that it is in; empty when it is in none."""
+    stale: bool = False
+    """Whether the file has changed since it was indexed."""
 
 
 class Pool:
@@ -119,7 +127,7 @@ class Pool:
                 contents[piece.file] = await _content(code, self._loaded, file)
             content = contents[piece.file]
             if content is None:
-                changed.add(file.path.encode("utf-8", "backslashreplace").decode())
+                changed.add(printable(file.path))
                 continue
             fitting, cut = _fitting(content, piece, context_lines, left - tokens_of(self._head(file)))
             truncated = truncated or cut
@@ -129,6 +137,8 @@ class Pool:
             name = self._loaded.names.qualified(piece.symbol) if piece.symbol >= 0 else ""
             evidence.append(Evidence(file, round(min(1.0, piece.relevance), 4), fitting, name))
             numbers[place] = len(evidence)
+        now = await anyio.to_thread.run_sync(changed_files, self._loaded, [one.file for one in evidence])
+        evidence = [replace(one, stale=one.file.path in now) for one in evidence]
         numbers = {place: numbers[own] for place, own in joined.items() if own in numbers}
         said: list[str] = []
         left = token_budget - sum(_cost(one.extract) + tokens_of(self._head(one.file)) for one in evidence)
