@@ -16,6 +16,7 @@ import anyio.to_thread
 from anyio.abc import Process
 
 from recollect.codebase.bundling.journal import Journal
+from recollect.codebase.counting import told_of_files
 from recollect.codebase.discovery.limits import Limits
 from recollect.codebase.discovery.remembered import Remembered
 from recollect.codebase.fresh_digests import FreshDigests
@@ -333,6 +334,7 @@ class Indexer:
             details={
                 "files": len(snapshot.files),
                 "skipped": len(snapshot.skipped),
+                **told_of_files(snapshot),
                 "bytes": sum(file.size for file in snapshot.files),
                 "dirty": len(snapshot.dirty),
                 "is_git": snapshot.is_git,

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from recollect.codebase.asking.intents import Intent
-from recollect.codebase.counting import PROBLEM
+from recollect.codebase.counting import PROBLEM, left_out_of
 from recollect.codebase.indexing import IndexOptions, index_id_of, unknown_index
 from recollect.codebase.linking import UNSETTLED
 from recollect.codebase.service import CodeHit, CodeService
@@ -95,6 +95,12 @@ class BuildRepoIndexRequest(Request):
     )
 
 
+class LeftOutView(Result):
+    reason: str
+    files: int
+    paths: list[str] = Field(description="The first 20 of them.")
+
+
 class BuildRepoIndexResult(Result):
     index_id: str
     files: int
@@ -108,6 +114,14 @@ class BuildRepoIndexResult(Result):
         description="Of how many changed files it is not known yet what they mean for values passed through others.",
     )
     skipped: int = Field(description="How many files were not read: binaries, too large, locked versions.")
+    left_out: list[LeftOutView] = Field(default=[], description="Why these were not read, the commonest reason first.")
+    sorts: dict[str, int] = Field(
+        default={}, description="How many files were recognised as tests, vendored, generated, minified and so on."
+    )
+    broken: list[str] = Field(
+        default=[],
+        description="The files with syntax that could not be read, 200 at most; get_symbols tells the lines.",
+    )
     freshness: Freshness
 
 
@@ -276,6 +290,9 @@ async def build_repo_index(
         unresolved=details["unresolved"],
         unsettled=details.get(UNSETTLED, 0),
         skipped=details["skipped"],
+        left_out=[LeftOutView(**one._asdict()) for one in left_out_of(details)],
+        sorts=details.get("sorts", {}),
+        broken=details.get("broken", []),
         freshness=freshness_of(built.record, 0),
     )
 

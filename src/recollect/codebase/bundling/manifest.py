@@ -5,6 +5,7 @@ from typing import Any
 
 from recollect import __version__
 from recollect.codebase.bundling.paths import printable_path
+from recollect.codebase.counting import left_out_of
 from recollect.storage.code import IndexedFile, IndexRecord
 
 # Raised when a bundle of the same index would be read in another way.
@@ -47,6 +48,12 @@ def manifest_of(record: IndexRecord, files: Sequence[IndexedFile], counts: Mappi
             "symbols_defs": details.get("symbols", 0),
             "symbols_refs": details.get("edges", 0),
             **counts,
+        },
+        "files": {
+            "left_out": [one._asdict() for one in left_out_of(details)],
+            "sorts": dict(details.get("sorts", {})),
+            "broken": list(details.get("broken", ())),
+            "unparsed": dict(details.get("unparsed", {})),
         },
         "paths": dict(PATHS),
         # One program is all of Mimir's parts; their names are kept for those who look them up.
