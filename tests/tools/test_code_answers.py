@@ -1,9 +1,11 @@
 """What every answer about code says of itself: whether it is all, and whether it still holds."""
 
+import json
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from recollect.app.application import Application
@@ -152,3 +154,35 @@ async def test_116_several_repositories_are_searched_as_they_are_now(app: Applic
     found = await call(app, root, "search_repos", query="zebra", k=1)
     assert [one["index_id"] for one in found["repositories"]] == [whole]
     assert [one["path"] for one in found["results"]] == ["src/new.py"]
+
+
+async def test_116_an_index_answers_as_it_was_asked_to_when_it_was_made(app: Application, root: Path) -> None:
+    plain = await indexed(app, root)
+    options = {
+        "context_lines": 1,
+        "max_files_to_embed": 1000,
+        "excludes": ["node_modules/", "*.test.ts"],
+        "features": {"vector": True, "symbol": True, "graph": False},
+    }
+    ensured = await call(app, root, "ensure_repo_index", path=str(root), language="ts", index_opts=options)
+    index_id, job_id = ensured["index_id"], ensured["job_id"]
+    with anyio.fail_after(30):
+        while (await call(app, root, "get_job", job_id=job_id))["state"] != "completed":  # noqa: ASYNC110
+            await anyio.sleep(0.01)
+    again = await call(app, root, "ensure_repo_index", path=str(root), index_opts=options)
+    assert (again["state"], again["index_id"]) == ("completed", index_id)
+    manifest = json.loads(str((await app.resources.read(ensured["manifest_uri"], CallContext(surface="x"))).body))
+    assert (manifest["config"]["context_lines"], manifest["config"]["features"]) == (1, options["features"])
+    assert manifest["config"]["excludes"] == options["excludes"]
+
+    async def found(index_id: str, **arguments: Any) -> tuple[str, bool]:
+        """What is shown before a definition, and whether history counts."""
+        named = await call(app, root, "search_repo", index_id=index_id, query="login", k=1, **arguments)
+        asked = await call(app, root, "search_repo", index_id=index_id, query="load users", k=50, **arguments)
+        return named["results"][0]["content"]["pre"], any(one["scores"]["graph"] > 0 for one in asked["results"])
+
+    assert await found(plain) == ("from src.store import load_user\n\n\n", True)
+    assert await found(index_id) == ("\n", False)
+    assert await found(index_id, context_lines=2, features={"graph": True}) == ("\n\n", True)
+    answer = await call(app, root, "ask_index", index_id=index_id, question="What is login?")
+    assert answer["evidence"][0]["content"]["pre"] == "\n"

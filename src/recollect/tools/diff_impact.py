@@ -138,7 +138,7 @@ async def diff_impact(
 
     loaded, freshness = await chosen_index(request.index_id, request.project, code, projects, context)
     base, head = _revisions(request)
-    options = IndexOptions(excludes=tuple(loaded.record.options.get("excludes", ())))
+    options = IndexOptions.of(loaded.record.options)
     changed = await difference(code, loaded.record.root, base, head, options)
     found = await consequences_of(changed, code, loaded, request.max_hops)
     budget = _Budget(request.token_budget)

@@ -46,14 +46,22 @@ class Features(Request):
 
 
 class IndexOpts(Request):
-    context_lines: int = Field(default=5, ge=0, le=20, description="How many lines are shown around what is found.")
+    context_lines: int = Field(
+        default=5,
+        ge=0,
+        le=20,
+        description="How many lines are shown around what is found, unless a search says otherwise, and around the "
+        "snippets of a bundle.",
+    )
     max_files_to_embed: int | None = Field(
         default=None, ge=1, description="Accepted for those who give it: all files are embedded, at no cost."
     )
     excludes: list[Annotated[str, Field(min_length=1, max_length=500)]] = Field(
         default=[], max_length=100, description="What is left out, as lines of a .gitignore."
     )
-    features: Features = Field(default_factory=Features, description="Which witnesses are heard.")
+    features: Features = Field(
+        default_factory=Features, description="Which witnesses are heard, unless a search says otherwise."
+    )
 
 
 class EnsureRepoIndexRequest(Request):
@@ -93,6 +101,10 @@ class BuildRepoIndexRequest(Request):
     excludes: list[Annotated[str, Field(min_length=1, max_length=500)]] = Field(
         default=[], max_length=100, description="What is left out, as lines of a .gitignore."
     )
+    context_lines: int = Field(default=5, ge=0, le=20, description="As in ensure_repo_index.")
+    unheard: list[Literal["vector", "symbol", "graph"]] = Field(
+        default=[], description="The features that ensure_repo_index was given as false."
+    )
 
 
 class LeftOutView(Result):
@@ -131,8 +143,16 @@ class SearchRepoRequest(Request):
     index_id: IndexId
     query: str = Field(min_length=1, max_length=10_000, description="A question, a name, or the words of a change.")
     k: int = Field(default=20, ge=1, le=100, description="How many results at most.")
-    features: Features = Field(default_factory=Features, description="Which witnesses are heard.")
-    context_lines: int = Field(default=5, ge=0, le=20, description="How many lines around each result are shown.")
+    features: Features = Field(
+        default_factory=Features,
+        description="Which witnesses are heard; those that are not given as the index has them.",
+    )
+    context_lines: int = Field(
+        default=5,
+        ge=0,
+        le=20,
+        description="How many lines around each result are shown; else as many as the index was made with.",
+    )
     token_budget: TokenBudget = 20_000
 
 
@@ -254,13 +274,19 @@ async def ensure_repo_index(
     it had before until then.
     """
     root = resolved_root(request.path, context, code)
-    options = IndexOptions(excludes=tuple(request.index_opts.excludes))
+    opts = request.index_opts
+    options = IndexOptions(
+        excludes=tuple(opts.excludes),
+        context_lines=opts.context_lines,
+        unheard=tuple(name for name, is_heard in opts.features.model_dump().items() if not is_heard),
+    )
     snapshot = await code.indexer.snapshot(root, request.rev, options)
     index_id = index_id_of(snapshot.root, request.rev, options)
     record = await code.store.index(index_id)
     job = next(iter(await jobs_of(index_id, BUILD, jobs)), None)
     if job is None and (record is None or await changed_since(record, snapshot, code)):
-        arguments = {"path": snapshot.root, "rev": request.rev, "excludes": list(options.excludes)}
+        arguments = {"path": snapshot.root, "rev": request.rev, **options.as_data()}
+        del arguments["languages"]  # all of them are
         job = await jobs.start(BUILD, {"arguments": arguments, "context": context.kept(), "index_id": index_id})
     return EnsureRepoIndexResult(
         index_id=index_id,
@@ -277,7 +303,8 @@ async def build_repo_index(
 ) -> BuildRepoIndexResult:
     """Bring the index of a repository up to date, and wait for it. What ensure_repo_index begins is this job."""
     root = resolved_root(request.path, context, code)
-    built = await code.indexer.build(root, request.rev, IndexOptions(excludes=tuple(request.excludes)), run)
+    options = IndexOptions(tuple(request.excludes), (), request.context_lines, tuple(request.unheard))
+    built = await code.indexer.build(root, request.rev, options, run)
     await code.load(built.record.id)  # so that nobody waits for it when they ask
     details = built.record.details
     return BuildRepoIndexResult(
@@ -313,10 +340,10 @@ async def search_repo(
     from recollect.codebase.search.ranking import Toggles
 
     began = time.perf_counter()
-    toggles = Toggles(**request.features.model_dump())
-    hits = await code.search(
-        request.index_id, request.query, limit=request.k, toggles=toggles, context_lines=request.context_lines
-    )
+    record = await known_index(request.index_id, code)
+    toggles = Toggles(**IndexOptions.of(record.options).features | request.features.model_dump(exclude_unset=True))
+    lines = lines_around(request, record)
+    hits = await code.search(request.index_id, request.query, limit=request.k, toggles=toggles, context_lines=lines)
     record = await known_index(request.index_id, code)
     memories = await remembered_about(record.root, [part_of(hit) for hit in hits], grounding, projects, context)
     found = (found_code(hit, record, told) for hit, told in zip(hits, memories, strict=True))
@@ -342,9 +369,8 @@ async def ask_index(request: AskIndexRequest, code: CodeService) -> AskIndexResu
 
     began = time.perf_counter()
     loaded = await code.load(request.index_id)
-    answer = await answered(
-        request.question, code, loaded, context_lines=request.context_lines, token_budget=request.token_budget
-    )
+    lines = lines_around(request, loaded.record)
+    answer = await answered(request.question, code, loaded, context_lines=lines, token_budget=request.token_budget)
     return AskIndexResult(
         question=request.question,
         answer=answer.text,
@@ -407,6 +433,13 @@ async def known_index(index_id: str, code: CodeService) -> IndexRecord:
     if (record := await code.store.index(index_id)) is None:
         raise unknown_index(index_id)
     return record
+
+
+def lines_around(request: SearchRepoRequest | AskIndexRequest, record: IndexRecord) -> int:
+    """How many lines are shown around each result: as many as are asked for, or as the index was made with."""
+    if "context_lines" in request.model_fields_set:
+        return request.context_lines
+    return IndexOptions.of(record.options).context_lines
 
 
 async def changed_since(record: IndexRecord, snapshot: Snapshot, code: CodeService) -> int:
