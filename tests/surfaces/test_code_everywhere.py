@@ -176,7 +176,7 @@ async def test_117_a_question_is_answered_in_steps_with_evidence(call: Caller, r
     assert (first["lines"], first["symbol"], first["content"]["pre"], first["relevance"]) == (
         [10, 15],
         "validate_password",
-        "",
+        "\n",
         0.9405,
     )
     assert (second["lines"], second["symbol"]) == ([6, 7], "UserNotFoundError")

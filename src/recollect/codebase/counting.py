@@ -1,14 +1,17 @@
 """What is told of a repository as a whole: how many uses there are, and which files could not be read."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from recollect.codebase.path_text import printable
-from recollect.domain.code import FileEdges, FileFacts
+from recollect.domain.code import FileEdges, FileFacts, FileTrait, Skipped, Snapshot
 
 # So many files of each sort that could not be read are named.
 MOST_TOLD = 200
+# So many files that were left out for one reason are named.
+MOST_LEFT_OUT = 20
 # By which name an index's details tell why it is not known who uses what.
 PROBLEM = "graph_problem"
 
@@ -85,3 +88,35 @@ def counted(facts: Mapping[str, FileFacts], found: Mapping[str, FileEdges]) -> C
     for path, own in facts.items():
         counts.put_in(path, own, found.get(path))
     return counts
+
+
+class LeftOut(NamedTuple):
+    """Files that were not read, for one reason."""
+
+    reason: str
+    files: int
+    paths: list[str]
+    """The first of them."""
+
+
+def left_out_of(details: Mapping[str, Any]) -> list[LeftOut]:
+    """As it is among the details of an index, the commonest reason first."""
+    return [LeftOut(*one) for one in details.get("left_out", ())]
+
+
+def told_of_files(snapshot: Snapshot) -> dict[str, Any]:
+    """What an index's details tell of its files: what was left out and why, and which sorts were recognised."""
+    traits = Counter(file.traits for file in snapshot.files)
+    sorts = {str(trait.name).lower(): sum(traits[own] for own in traits if trait in own) for trait in FileTrait}
+    return {
+        "left_out": [list(one) for one in _by_reason(snapshot.skipped)],
+        "sorts": {name: files for name, files in sorts.items() if files},
+    }
+
+
+def _by_reason(skipped: Iterable[Skipped]) -> list[LeftOut]:
+    reasons: dict[str, list[str]] = {}
+    for one in sorted(skipped):
+        reasons.setdefault(one.reason, []).append(printable(one.path))
+    by_reason = [LeftOut(reason, len(paths), paths[:MOST_LEFT_OUT]) for reason, paths in reasons.items()]
+    return sorted(by_reason, key=lambda one: (-one.files, one.reason))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
-from recollect.domain.secrets import BEGINNINGS, find_secrets, masked
+from recollect.domain.secrets import BEGINNINGS, Secret, find_secrets
 from recollect.native.library import library
 
 if TYPE_CHECKING:
@@ -39,13 +39,12 @@ def hidden(content: bytes) -> bytes:
     return content
 
 
-def masked_part(content: bytes) -> str:
-    """A part of a file as text, with a mark in place of each secret that can be told from the part alone."""
-    text, finder = content.decode("utf-8", "replace"), _finder()
+def secrets_in(content: bytes) -> list[Secret]:
+    """The secrets in a part of a file, placed by the letters of it as text; what is no text is kept by surrogates."""
+    finder = _finder()
     # Beginnings are plain letters, which are the same in bytes.
-    if not find_secrets(text, has_beginning=finder(content) if finder else None):
-        return text
-    return masked(text)
+    has_beginning = finder(content) if finder else None
+    return find_secrets(content.decode("utf-8", "surrogateescape"), has_beginning=has_beginning)
 
 
 _BEGINNINGS = tuple(beginning.encode() for beginning in BEGINNINGS)

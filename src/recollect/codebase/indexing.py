@@ -9,13 +9,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import anyio
 import anyio.to_thread
 from anyio.abc import Process
 
 from recollect.codebase.bundling.journal import Journal
+from recollect.codebase.counting import told_of_files
 from recollect.codebase.discovery.limits import Limits
 from recollect.codebase.discovery.remembered import Remembered
 from recollect.codebase.fresh_digests import FreshDigests
@@ -49,6 +50,9 @@ LARGE_GIT_INDEX = 100_000
 _LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
 
 
+CONTEXT_LINES = 5
+
+
 @dataclass(frozen=True, slots=True)
 class IndexOptions:
     """What an index is asked to hold."""
@@ -56,9 +60,34 @@ class IndexOptions:
     excludes: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
     """Only these; all by default."""
+    context_lines: int = CONTEXT_LINES
+    """How many lines are shown around what is found, where whoever asks does not say."""
+    unheard: tuple[str, ...] = ()
+    """The witnesses (vector, symbol, graph) that are not heard, where whoever asks does not say."""
 
     def as_data(self) -> dict[str, Any]:
-        return {"excludes": list(self.excludes), "languages": list(self.languages)}
+        data: dict[str, Any] = {"excludes": list(self.excludes), "languages": list(self.languages)}
+        # What is as always is not said, so that an index keeps its id.
+        if self.context_lines != CONTEXT_LINES:
+            data["context_lines"] = self.context_lines
+        if self.unheard:
+            data["unheard"] = sorted(self.unheard)
+        return data
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> Self:
+        """As they are kept with an index."""
+        return cls(
+            tuple(data.get("excludes", ())),
+            tuple(data.get("languages", ())),
+            data.get("context_lines", CONTEXT_LINES),
+            tuple(data.get("unheard", ())),
+        )
+
+    @property
+    def features(self) -> dict[str, bool]:
+        """Which witnesses are heard."""
+        return {name: name not in self.unheard for name in ("vector", "symbol", "graph")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,6 +362,7 @@ class Indexer:
             details={
                 "files": len(snapshot.files),
                 "skipped": len(snapshot.skipped),
+                **told_of_files(snapshot),
                 "bytes": sum(file.size for file in snapshot.files),
                 "dirty": len(snapshot.dirty),
                 "is_git": snapshot.is_git,

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar, cast
 import anyio
 import anyio.to_thread
 
-from recollect.codebase.hiding import hidden, masked_part
+from recollect.codebase.extracting import Extract, extracted
 from recollect.codebase.indexing import Indexer, IndexOptions, index_id_of, unknown_index
 from recollect.codebase.placing import place_of
-from recollect.domain.code import FileFacts, FileTrait, Snapshot, SourceFile, Span
+from recollect.domain.code import FileFacts, FileTrait, Language, Snapshot, SourceFile, Span
 from recollect.domain.errors import NotFound
 from recollect.domain.progress import SilentReporter
 from recollect.storage.code import CodeStore, Content, IndexedFile, IndexRecord
@@ -51,15 +51,6 @@ SHOWN_BYTES = 600
 FULL = 4.0
 
 
-class Extract(NamedTuple):
-    """A part of a file as it was indexed, with a few lines around it."""
-
-    span: Span
-    before: str
-    text: str
-    after: str
-
-
 @dataclass(frozen=True, slots=True)
 class CodeHit:
     """A part of a file that answers."""
@@ -73,16 +64,17 @@ class CodeHit:
     symbol: str
     """The definition that it is about; empty when it is about none."""
     stale: bool = False
-    """Whether the file has changed since, so that what was there cannot be shown any more."""
+    """Whether the file has changed since: what is shown is what was there, or nothing if that cannot be had."""
 
 
 class Hits(list[T]):
     """What was found, best first."""
 
-    def __init__(self, hits: Iterable[T] = (), degraded: str | None = None) -> None:
-        """`degraded` is why the model that the owner chose was not heard of all of it."""
+    def __init__(self, hits: Iterable[T] = (), degraded: str | None = None, *, more: bool = False) -> None:
+        """`degraded` is why the model that the owner chose was not heard of all of it; `more` that this is not all."""
         super().__init__(hits)
         self.degraded = degraded
+        self.more = more
 
 
 @dataclass
@@ -188,28 +180,33 @@ class CodeService:
         toggles: "Toggles",
         context_lines: int,
         hearing: "Hearing | None" = None,
+        language: Language | None = None,
     ) -> Hits[CodeHit]:
         """The parts of files that answer best, best first: definitions of what is named, then one of each file.
 
+        With a language only files of it count.
         Whoever searches several indexes gives each the same `hearing`; see there.
         """
         loaded = await self.load(index_id)
         hearing = hearing or self.hearing(query, toggles)
-        wide = limit if hearing is None else max(limit, hearing.candidates)
+        wide = limit + 1 if hearing is None else max(limit + 1, hearing.candidates)
+        files = loaded.corpus.files
 
         def ranked() -> "list[Found]":
-            return loaded.ranker.rank(query, wide, toggles)
+            found = loaded.ranker.rank(query, wide if language is None else len(files), toggles)
+            return [one for one in found if language in (None, files[one.file].content.language)][:wide]
 
-        def shown(found: "Sequence[Found]") -> list[CodeHit]:
+        def shown(found: "Sequence[Found]", degraded: str | None) -> Hits[CodeHit]:
             is_name = toggles.symbol and _NAME.fullmatch(query.strip()) is not None
-            return _hits(loaded, _parts(loaded, found, query if is_name else "", limit), context_lines)
+            parts = _parts(loaded, found, query if is_name else "", limit + 1, language)
+            return Hits(_hits(loaded, parts[:limit], context_lines), degraded, more=len(parts) > limit)
 
         if hearing is None:
-            return Hits(await anyio.to_thread.run_sync(lambda: shown(ranked())))
+            return await anyio.to_thread.run_sync(lambda: shown(ranked(), None))
         found, degraded = await anyio.to_thread.run_sync(ranked), None
         if found:
             found, degraded = await hearing.of(index_id, loaded.corpus, found)
-        return Hits(await anyio.to_thread.run_sync(shown, found[:limit]), degraded)
+        return await anyio.to_thread.run_sync(shown, found[: limit + 1], degraded)
 
     def hearing(self, query: str, toggles: "Toggles") -> "Hearing | None":
         """What the model that the owner chose is asked for a search; None when there is none, or it is not wanted."""
@@ -240,11 +237,6 @@ class CodeService:
             await self.embedding.read_all()
         await self.store.sweep(VERSION)
         return removed
-
-    async def extract(self, loaded: Loaded, file: IndexedFile, span: Span, context_lines: int) -> Extract:
-        """This part of a file, as it was when the index was made; without secrets."""
-        content = await self.content(loaded, file)
-        return _extract(content, span, context_lines)
 
     async def content(self, loaded: Loaded, file: IndexedFile) -> bytes:
         from recollect.codebase.discovery.contents import read_content
@@ -413,11 +405,13 @@ class _Part(NamedTuple):
     signals: Mapping[str, float]
 
 
-def _parts(loaded: Loaded, found: "Sequence[Found]", name: str, limit: int) -> list[_Part]:
+def _parts(loaded: Loaded, found: "Sequence[Found]", name: str, limit: int, language: Language | None) -> list[_Part]:
     """What is shown of these files, after the definitions of what has this name, if there is one."""
     parts = [_part(loaded, one.file, one.chunk, one.score / FULL, one.signals) for one in found]
     if name:
         named = _definitions(loaded, name, limit, {part.file: part.signals for part in parts})
+        files = loaded.corpus.files
+        named = [part for part in named if language in (None, files[part.file].content.language)]
         defining = {part.file for part in named}
         parts = [*named, *(part for part in parts if part.file not in defining)]
     return parts[:limit]
@@ -431,24 +425,32 @@ def _part(loaded: Loaded, file: int, chunk: int, score: float, signals: Mapping[
 
 
 def _hits(loaded: Loaded, parts: Sequence[_Part], context_lines: int) -> list[CodeHit]:
-    """What is shown of these parts; of a file that changed since, where it was and nothing that is passed off as it."""
+    """What is shown of these parts; of a file that changed since, what it was and nothing that is passed off as it."""
     from recollect.codebase.discovery.contents import still_held
 
     files = [loaded.corpus.files[part.file] for part in parts]
     held = still_held(loaded.place, [_source(file) for file in files])
+    changed = changed_files(loaded, files)
     return [
         CodeHit(
             file=file,
             score=round(min(1.0, part.score), 4),
             scores=_shares(part.signals),
-            extract=_extract(held[file.path], part.span, context_lines)
+            extract=extracted(held[file.path], part.span, context_lines)
             if file.path in held
             else Extract(part.span, "", "", ""),
             symbol=loaded.names.qualified(part.symbol) if part.symbol >= 0 else "",
-            stale=file.path not in held,
+            stale=file.path not in held or file.path in changed,
         )
         for file, part in zip(files, parts, strict=True)
     ]
+
+
+def changed_files(loaded: Loaded, files: Iterable[IndexedFile]) -> set[str]:
+    """The paths of those that are not any more what they were when they were indexed."""
+    from recollect.codebase.discovery.contents import changed_after
+
+    return changed_after(loaded.place, map(_source, files), loaded.record.updated_at.timestamp())
 
 
 def _source(file: IndexedFile) -> SourceFile:
@@ -495,23 +497,6 @@ def unknown_file(path: str, loaded: Loaded) -> NotFound:
     near = nearest_names(path, loaded.corpus.row_of)
     hint = f"did you mean {' or '.join(near)}?" if near else "paths are given from the root of the index"
     return NotFound(f"there is no file {path[:200]!r} in this index", hint=hint)
-
-
-def _extract(content: bytes, span: Span, context_lines: int) -> Extract:
-    if b"PRIVATE KEY" in content:  # of which a part does not show what it is
-        content = hidden(content)
-    text = masked_part(content[span.start : span.end])
-    if not context_lines:
-        return Extract(span, "", text, "")
-    lines = content.split(b"\n")
-    first, last = max(0, span.first_line - 1), min(len(lines), span.last_line)
-    before = lines[max(0, first - context_lines) : first]
-    after = lines[last : last + context_lines]
-    return Extract(span, _text(before), text, _text(after))
-
-
-def _text(lines: Sequence[bytes]) -> str:
-    return masked_part(b"\n".join(lines))
 
 
 def _shares(signals: Mapping[str, float]) -> dict[str, float]:

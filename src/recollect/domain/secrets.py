@@ -161,6 +161,7 @@ _SUFFIX = r"(?:s|_?\d{1,2}|[_-](?:prod|production|dev|test|staging|live|main|val
 _SUFFIX_AT_END = late(_SUFFIX + "$")
 _END_OF_NAME = rf"{_SUFFIX}?(?![\w-])"
 _VALUE = r"""
+    (?:(?:\(|\\\r?\n)\s{0,80}(?=["'`]))?                             # on a line of its own
     (?:\*\*|\\?(?P<quote>["'`]))?
     (?P<value>(?(quote)[^\n]{1,4096}?(?=\\?(?P=quote))|[^\s"'`,;<>]{1,4096}))
 """

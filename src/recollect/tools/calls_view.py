@@ -14,6 +14,8 @@ from recollect.tools.repositories import printable_path
 _BESIDE = FileTrait.TEST | FileTrait.EXAMPLE | FileTrait.DOCUMENTATION | FileTrait.VENDORED
 CALLING = (UseKind.CALL, UseKind.NEW, UseKind.DECORATE)
 MOST_LINES = 20
+# What is less sure than this rests on a name alone.
+GUESS = 0.5
 
 
 class CallView(Result):
@@ -61,7 +63,10 @@ class CallsElsewhere(NamedTuple):
 
 
 def call_views(calls: Iterable[tuple[End, Call]], loaded: Loaded) -> list[CallView]:
-    """The calls of each end together, the surest first; the ends are in this index."""
+    """The calls of each end together; the ends are in this index.
+
+    What the program itself does comes before tests, which would crowd it out; what is a guess comes after both.
+    """
     ends: dict[End, list[Call]] = {}
     for end, call in calls:
         ends.setdefault(end, []).append(call)
@@ -81,7 +86,16 @@ def call_views(calls: Iterable[tuple[End, Call]], loaded: Loaded) -> list[CallVi
             confidence=round(surest.confidence, 3),
         )
         views.append((bool(files[end.file].traits & _BESIDE), view))
-    views.sort(key=lambda one: (-round(one[1].confidence, 1), one[0], -one[1].count, one[1].path, one[1].lines))
+    views.sort(
+        key=lambda one: (
+            one[1].confidence < GUESS,
+            one[0],
+            -round(one[1].confidence, 1),
+            -one[1].count,
+            one[1].path,
+            one[1].lines,
+        )
+    )
     return [view for _, view in views]
 
 

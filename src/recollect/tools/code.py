@@ -12,6 +12,7 @@ from recollect.grounding.service import SAME, Grounding, Part
 from recollect.memory.projects import ProjectService
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, examples, tool
+from recollect.tools.budgets import TokenBudget, Truncated, fitting
 from recollect.tools.calls_view import (
     CALLING,
     Call,
@@ -28,7 +29,7 @@ from recollect.tools.repositories import (
     Citation,
     Freshness,
     Shown,
-    Truncated,
+    Stale,
     found_code,
     freshness_of,
     part_of,
@@ -67,6 +68,7 @@ class GetSymbolsRequest(Request):
     project: ProjectOption
     limit: int = Field(default=200, ge=1, le=2_000, description="How many at most.")
     offset: int = Field(default=0, ge=0, description="How many are passed over.")
+    token_budget: TokenBudget = 20_000
 
 
 class SymbolView(Result):
@@ -88,6 +90,7 @@ class GetSymbolsResult(Result):
     symbols: list[SymbolView] = Field(description="In the order of the file.")
     broken_lines: list[int] = Field(description="Where the syntax could not be read.")
     memories: Memories
+    truncated: Truncated
     freshness: Freshness
 
 
@@ -97,6 +100,7 @@ class SemanticCodeSearchRequest(Request):
     query: str = Field(min_length=1, max_length=10_000, description="A question, a name, or the words of a change.")
     language: Language | None = Field(default=None, description="Only files of this language.")
     limit: int = Field(default=10, ge=1, le=100, description="How many at most.")
+    token_budget: TokenBudget = 10_000
     project: ProjectOption
 
 
@@ -106,7 +110,7 @@ class CodeResult(Result):
     symbol: str
     score: float
     content: Shown
-    stale: bool = Field(description="Whether the file changed since it was indexed: then its content is not shown.")
+    stale: Stale
     citation: Citation
     memories: Memories
 
@@ -116,6 +120,7 @@ class SemanticCodeSearchResult(Result):
     results: list[CodeResult] = Field(description="Best first.")
     calls: list[CallView] = Field(description="Who calls or is called, when the question asks that.")
     degraded: Degraded
+    truncated: Truncated
     freshness: Freshness
 
 
@@ -129,13 +134,16 @@ class CallsRequest(Request):
         description="Whether to look into the other indexed repositories too: who calls it there, by its package, or "
         "where what it calls is defined.",
     )
+    token_budget: TokenBudget = 10_000
     project: ProjectOption
 
 
 class CallsResult(Result):
     function: str
     definitions: list[str] = Field(description="What is meant by the name: path, line and qualified name.")
-    calls: list[CallView] = Field(description="The surest first; tests and examples after the program itself.")
+    calls: list[CallView] = Field(
+        description="The program itself before tests and examples, then the surest; guesses last."
+    )
     total: int
     unresolved: list[str] = Field(description="Calls out of it whose definition is not in the repository.")
     elsewhere: list[CallsElsewhereView] = Field(description="What other repositories tell, if that was asked.")
@@ -174,11 +182,8 @@ async def get_symbols(
         context,
         request.project,
     )
-    return GetSymbolsResult(
-        file_path=path,
-        language=facts.language,
-        total=len(wanted),
-        symbols=[
+    symbols = fitting(
+        (
             SymbolView(
                 name=symbol.name,
                 qualified_name=name,
@@ -191,9 +196,17 @@ async def get_symbols(
                 memories=[one for one in told if one.score == SAME],
             )
             for (name, symbol), told in zip(shown, memories, strict=True)
-        ],
+        ),
+        request.token_budget,
+    )
+    return GetSymbolsResult(
+        file_path=path,
+        language=facts.language,
+        total=len(wanted),
+        symbols=symbols,
         broken_lines=[problem.line for problem in facts.problems],
         memories=of_file,
+        truncated=request.offset + len(symbols) < len(wanted),
         freshness=freshness,
     )
 
@@ -213,24 +226,28 @@ async def semantic_code_search(
     loaded, freshness = await project_index(request.project, code, projects, context)
     if (asked := asked_calls(request.query)) is not None and loaded.names.find(asked.name):
         found = await _calls(asked.name, code, loaded, incoming=asked.incoming)
+        calls = fitting(found[: request.limit], request.token_budget)
         return SemanticCodeSearchResult(
             search_type="callers" if asked.incoming else "callees",
             results=[],
-            calls=found[: request.limit],
+            calls=calls,
             degraded=None,
+            truncated=len(calls) < len(found),
             freshness=freshness,
         )
-    limit = request.limit if request.language is None else 10 * request.limit
-    hits = await code.search(loaded.record.id, request.query, limit=limit, toggles=Toggles(), context_lines=5)
-    degraded = hits.degraded
-    hits = [hit for hit in hits if request.language is None or hit.file.content.language is request.language]
-    hits = hits[: request.limit]
+    hits = await code.search(
+        loaded.record.id,
+        request.query,
+        limit=request.limit,
+        toggles=Toggles(),
+        context_lines=5,
+        language=request.language,
+    )
     parts = [part_of(hit) for hit in hits]
     memories = await remembered_about(loaded.record.root, parts, grounding, projects, context, request.project)
-    shown = [found_code(hit, loaded.record, told) for hit, told in zip(hits, memories, strict=True)]
-    return SemanticCodeSearchResult(
-        search_type="semantic",
-        results=[
+    shown = (found_code(hit, loaded.record, told) for hit, told in zip(hits, memories, strict=True))
+    results = fitting(
+        (
             CodeResult(
                 path=one.path,
                 lines=one.lines,
@@ -242,9 +259,15 @@ async def semantic_code_search(
                 memories=one.memories,
             )
             for one in shown
-        ],
+        ),
+        request.token_budget,
+    )
+    return SemanticCodeSearchResult(
+        search_type="semantic",
+        results=results,
         calls=[],
-        degraded=degraded,
+        degraded=hits.degraded,
+        truncated=hits.more or len(results) < len(hits),
         freshness=freshness,
     )
 
@@ -294,6 +317,7 @@ async def _answered(
     if request.across:
         asked = callers_elsewhere if incoming else callees_elsewhere
         elsewhere = await asked(rows, code, loaded, request.limit)
+    shown = fitting(calls[: request.limit], request.token_budget)
     corpus = loaded.corpus
     return CallsResult(
         function=request.function_name,
@@ -302,11 +326,11 @@ async def _answered(
             f"{loaded.names.qualified(row)}"
             for row in rows[:20]
         ],
-        calls=calls[: request.limit],
+        calls=shown,
         total=len(calls),
         unresolved=list(dict.fromkeys(unresolved))[:50],
         elsewhere=elsewhere.views,
-        truncated=elsewhere.truncated or len(calls) > request.limit,
+        truncated=elsewhere.truncated or len(shown) < len(calls),
         freshness=freshness,
     )
 

@@ -10,12 +10,11 @@ from recollect.domain.code import Evidence, Language, SymbolKind, UseKind
 from recollect.memory.projects import ProjectService
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, examples, tool
+from recollect.tools.budgets import TokenBudget, Truncated, tokens_of_view
 from recollect.tools.code import ProjectOption, project_index
 from recollect.tools.repositories import (
     Freshness,
     IndexId,
-    TokenBudget,
-    Truncated,
     freshness_of,
     printable_path,
 )
@@ -353,7 +352,3 @@ def _hop(link: "Link", node: "Node", loaded: Loaded) -> HopView:
         evidence=link.evidence,
         confidence=round(link.confidence, 3),
     )
-
-
-def tokens_of_view(view: Result) -> int:
-    return -(-len(view.model_dump_json()) // 4)

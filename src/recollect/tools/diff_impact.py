@@ -14,9 +14,10 @@ from recollect.domain.errors import InvalidRequest
 from recollect.memory.projects import ProjectService
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, examples, tool
+from recollect.tools.budgets import TokenBudget, Truncated, tokens_of_view
 from recollect.tools.code import ProjectOption
-from recollect.tools.code_graph import IndexOption, called, chosen_index, tokens_of_view
-from recollect.tools.repositories import Freshness, TokenBudget, Truncated, printable_path
+from recollect.tools.code_graph import IndexOption, called, chosen_index
+from recollect.tools.repositories import Freshness, printable_path
 
 if TYPE_CHECKING:
     from recollect.codebase.asking.walking import Node, Reached
@@ -137,7 +138,7 @@ async def diff_impact(
 
     loaded, freshness = await chosen_index(request.index_id, request.project, code, projects, context)
     base, head = _revisions(request)
-    options = IndexOptions(excludes=tuple(loaded.record.options.get("excludes", ())))
+    options = IndexOptions.of(loaded.record.options)
     changed = await difference(code, loaded.record.root, base, head, options)
     found = await consequences_of(changed, code, loaded, request.max_hops)
     budget = _Budget(request.token_budget)

@@ -77,7 +77,7 @@ def index_of(job: Job) -> str:
     if told := job.payload.get("index_id") or (job.result or {}).get("index_id"):
         return told
     given = _given(job)
-    return index_id_of(_path_of(job), given.get("rev", "HEAD"), IndexOptions(excludes=tuple(given.get("excludes", ()))))
+    return index_id_of(_path_of(job), given.get("rev", "HEAD"), IndexOptions.of(given))
 
 
 def _path_of(job: Job) -> str:

@@ -9,6 +9,7 @@ from recollect.memory.projects import ProjectService
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, examples, tool
 from recollect.toolkit.jobview import ErrorView
+from recollect.tools.budgets import TokenBudget, Truncated, fitting
 from recollect.tools.code import ProjectOption, project_index
 from recollect.tools.repositories import Freshness
 
@@ -19,6 +20,7 @@ class SummarizeCodebaseRequest(Request):
     project: ProjectOption
     limit: int = Field(default=100, ge=1, le=1_000, description="How many modules at most.")
     offset: int = Field(default=0, ge=0, description="How many modules are passed over.")
+    token_budget: TokenBudget = 20_000
 
 
 class ModuleView(Result):
@@ -42,6 +44,7 @@ class SummarizeCodebaseResult(Result):
     total: int
     entry_points: list[str]
     external_dependencies: list[str] = Field(description="Libraries, the most used first.")
+    truncated: Truncated
     freshness: Freshness
 
 
@@ -63,14 +66,9 @@ async def summarize_codebase(
 
     loaded, freshness = await project_index(request.project, code, projects, context)
     found = await described(await code.modules(loaded), model.completer, reporter)
-    shown = found.modules.modules[request.offset : request.offset + request.limit]
-    return SummarizeCodebaseResult(
-        message=f"Summarized {len(shown)} of {len(found.modules.modules)} modules",
-        name=found.modules.name,
-        project_type=found.modules.project_type,
-        method=found.method,
-        problem=ErrorView.of(found.problem) if found.problem else None,
-        modules=[
+    everything = found.modules.modules
+    shown = fitting(
+        (
             ModuleView(
                 id=module.id,
                 name=module.name,
@@ -81,10 +79,20 @@ async def summarize_codebase(
                 symbol_count=module.symbol_count,
                 line_count=module.line_count,
             )
-            for module in shown
-        ],
-        total=len(found.modules.modules),
+            for module in everything[request.offset : request.offset + request.limit]
+        ),
+        request.token_budget,
+    )
+    return SummarizeCodebaseResult(
+        message=f"Summarized {len(shown)} of {len(everything)} modules",
+        name=found.modules.name,
+        project_type=found.modules.project_type,
+        method=found.method,
+        problem=ErrorView.of(found.problem) if found.problem else None,
+        modules=shown,
+        total=len(everything),
         entry_points=list(found.modules.entry_points)[:50],
         external_dependencies=list(found.modules.external_deps),
+        truncated=request.offset + len(shown) < len(everything),
         freshness=freshness,
     )

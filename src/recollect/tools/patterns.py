@@ -13,9 +13,10 @@ from recollect.memory.projects import ProjectService
 from recollect.storage.code import IndexedFile
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, examples, tool
+from recollect.tools.budgets import TokenBudget, Truncated, tokens_of_view
 from recollect.tools.code import ProjectOption
-from recollect.tools.code_graph import IndexOption, chosen_index, tokens_of_view
-from recollect.tools.repositories import Freshness, Shown, TokenBudget, Truncated, printable_path
+from recollect.tools.code_graph import IndexOption, chosen_index
+from recollect.tools.repositories import Freshness, Shown, printable_path
 
 if TYPE_CHECKING:
     from recollect.codebase.matching.finding import Found

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from recollect.codebase.asking.intents import Intent
-from recollect.codebase.counting import PROBLEM
+from recollect.codebase.counting import PROBLEM, left_out_of
 from recollect.codebase.indexing import IndexOptions, index_id_of, unknown_index
 from recollect.codebase.linking import UNSETTLED
 from recollect.codebase.service import CodeHit, CodeService
@@ -20,6 +20,7 @@ from recollect.memory.projects import ProjectService
 from recollect.storage.code import IndexedFile, IndexRecord
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, examples, tool
+from recollect.tools.budgets import TokenBudget, Truncated, fitting
 from recollect.tools.code_view import AboutCode, Degraded, Memories, remembered_about
 from recollect.tools.index_jobs import BUILD, jobs_of
 
@@ -45,14 +46,22 @@ class Features(Request):
 
 
 class IndexOpts(Request):
-    context_lines: int = Field(default=5, ge=0, le=20, description="How many lines are shown around what is found.")
+    context_lines: int = Field(
+        default=5,
+        ge=0,
+        le=20,
+        description="How many lines are shown around what is found, unless a search says otherwise, and around the "
+        "snippets of a bundle.",
+    )
     max_files_to_embed: int | None = Field(
         default=None, ge=1, description="Accepted for those who give it: all files are embedded, at no cost."
     )
     excludes: list[Annotated[str, Field(min_length=1, max_length=500)]] = Field(
         default=[], max_length=100, description="What is left out, as lines of a .gitignore."
     )
-    features: Features = Field(default_factory=Features, description="Which witnesses are heard.")
+    features: Features = Field(
+        default_factory=Features, description="Which witnesses are heard, unless a search says otherwise."
+    )
 
 
 class EnsureRepoIndexRequest(Request):
@@ -92,6 +101,16 @@ class BuildRepoIndexRequest(Request):
     excludes: list[Annotated[str, Field(min_length=1, max_length=500)]] = Field(
         default=[], max_length=100, description="What is left out, as lines of a .gitignore."
     )
+    context_lines: int = Field(default=5, ge=0, le=20, description="As in ensure_repo_index.")
+    unheard: list[Literal["vector", "symbol", "graph"]] = Field(
+        default=[], description="The features that ensure_repo_index was given as false."
+    )
+
+
+class LeftOutView(Result):
+    reason: str
+    files: int
+    paths: list[str] = Field(description="The first 20 of them.")
 
 
 class BuildRepoIndexResult(Result):
@@ -107,6 +126,14 @@ class BuildRepoIndexResult(Result):
         description="Of how many changed files it is not known yet what they mean for values passed through others.",
     )
     skipped: int = Field(description="How many files were not read: binaries, too large, locked versions.")
+    left_out: list[LeftOutView] = Field(default=[], description="Why these were not read, the commonest reason first.")
+    sorts: dict[str, int] = Field(
+        default={}, description="How many files were recognised as tests, vendored, generated, minified and so on."
+    )
+    broken: list[str] = Field(
+        default=[],
+        description="The files with syntax that could not be read, 200 at most; get_symbols tells the lines.",
+    )
     freshness: Freshness
 
 
@@ -116,8 +143,17 @@ class SearchRepoRequest(Request):
     index_id: IndexId
     query: str = Field(min_length=1, max_length=10_000, description="A question, a name, or the words of a change.")
     k: int = Field(default=20, ge=1, le=100, description="How many results at most.")
-    features: Features = Field(default_factory=Features, description="Which witnesses are heard.")
-    context_lines: int = Field(default=5, ge=0, le=20, description="How many lines around each result are shown.")
+    features: Features = Field(
+        default_factory=Features,
+        description="Which witnesses are heard; those that are not given as the index has them.",
+    )
+    context_lines: int = Field(
+        default=5,
+        ge=0,
+        le=20,
+        description="How many lines around each result are shown; else as many as the index was made with.",
+    )
+    token_budget: TokenBudget = 20_000
 
 
 class Scores(Result):
@@ -141,6 +177,15 @@ class Citation(Result):
     content_sha: str = Field(description="The id that git gives the file's content.")
 
 
+Stale = Annotated[
+    bool,
+    Field(
+        description="Whether the file changed since it was indexed: then what was indexed is shown, or nothing where "
+        "that cannot be had any more."
+    ),
+]
+
+
 class FoundCode(Result):
     path: str
     span: list[int] = Field(description="The first byte, and the one behind the last.")
@@ -149,28 +194,18 @@ class FoundCode(Result):
     score: float
     scores: Scores
     content: Shown
-    stale: bool = Field(description="Whether the file changed since it was indexed: then its content is not shown.")
+    stale: Stale
     citation: Citation
     memories: Memories
 
 
 class SearchRepoResult(Result):
     results: list[FoundCode] = Field(description="Best first, one of each file.")
-    total: int
+    total: int = Field(description="How many were found, of the `k` that were asked for at most.")
     query_time_ms: float
     degraded: Degraded
+    truncated: Truncated
     freshness: Freshness
-
-
-TokenBudget = Annotated[
-    int,
-    Field(
-        ge=200,
-        le=200_000,
-        description="About how many tokens of a language model the answer may take; what does not fit is left out.",
-    ),
-]
-Truncated = Annotated[bool, Field(description="Whether there is more than is told here.")]
 
 
 class AskIndexRequest(Request):
@@ -204,6 +239,7 @@ class EvidenceView(Result):
     symbol: str = Field(description="The definition that it is of; empty when it is of none, or of several.")
     relevance: float
     content: Shown
+    stale: Stale
     citation: Citation
 
 
@@ -238,13 +274,19 @@ async def ensure_repo_index(
     it had before until then.
     """
     root = resolved_root(request.path, context, code)
-    options = IndexOptions(excludes=tuple(request.index_opts.excludes))
+    opts = request.index_opts
+    options = IndexOptions(
+        excludes=tuple(opts.excludes),
+        context_lines=opts.context_lines,
+        unheard=tuple(name for name, is_heard in opts.features.model_dump().items() if not is_heard),
+    )
     snapshot = await code.indexer.snapshot(root, request.rev, options)
     index_id = index_id_of(snapshot.root, request.rev, options)
     record = await code.store.index(index_id)
     job = next(iter(await jobs_of(index_id, BUILD, jobs)), None)
     if job is None and (record is None or await changed_since(record, snapshot, code)):
-        arguments = {"path": snapshot.root, "rev": request.rev, "excludes": list(options.excludes)}
+        arguments = {"path": snapshot.root, "rev": request.rev, **options.as_data()}
+        del arguments["languages"]  # all of them are
         job = await jobs.start(BUILD, {"arguments": arguments, "context": context.kept(), "index_id": index_id})
     return EnsureRepoIndexResult(
         index_id=index_id,
@@ -261,7 +303,8 @@ async def build_repo_index(
 ) -> BuildRepoIndexResult:
     """Bring the index of a repository up to date, and wait for it. What ensure_repo_index begins is this job."""
     root = resolved_root(request.path, context, code)
-    built = await code.indexer.build(root, request.rev, IndexOptions(excludes=tuple(request.excludes)), run)
+    options = IndexOptions(tuple(request.excludes), (), request.context_lines, tuple(request.unheard))
+    built = await code.indexer.build(root, request.rev, options, run)
     await code.load(built.record.id)  # so that nobody waits for it when they ask
     details = built.record.details
     return BuildRepoIndexResult(
@@ -274,6 +317,9 @@ async def build_repo_index(
         unresolved=details["unresolved"],
         unsettled=details.get(UNSETTLED, 0),
         skipped=details["skipped"],
+        left_out=[LeftOutView(**one._asdict()) for one in left_out_of(details)],
+        sorts=details.get("sorts", {}),
+        broken=details.get("broken", []),
         freshness=freshness_of(built.record, 0),
     )
 
@@ -294,17 +340,20 @@ async def search_repo(
     from recollect.codebase.search.ranking import Toggles
 
     began = time.perf_counter()
-    toggles = Toggles(**request.features.model_dump())
-    hits = await code.search(
-        request.index_id, request.query, limit=request.k, toggles=toggles, context_lines=request.context_lines
-    )
+    record = await known_index(request.index_id, code)
+    toggles = Toggles(**IndexOptions.of(record.options).features | request.features.model_dump(exclude_unset=True))
+    lines = lines_around(request, record)
+    hits = await code.search(request.index_id, request.query, limit=request.k, toggles=toggles, context_lines=lines)
     record = await known_index(request.index_id, code)
     memories = await remembered_about(record.root, [part_of(hit) for hit in hits], grounding, projects, context)
+    found = (found_code(hit, record, told) for hit, told in zip(hits, memories, strict=True))
+    results = fitting(found, request.token_budget)
     return SearchRepoResult(
-        results=[found_code(hit, record, told) for hit, told in zip(hits, memories, strict=True)],
+        results=results,
         total=len(hits),
         query_time_ms=round((time.perf_counter() - began) * 1000, 2),
         degraded=hits.degraded,
+        truncated=hits.more or len(results) < len(hits),
         freshness=freshness_of(record, None),
     )
 
@@ -320,9 +369,8 @@ async def ask_index(request: AskIndexRequest, code: CodeService) -> AskIndexResu
 
     began = time.perf_counter()
     loaded = await code.load(request.index_id)
-    answer = await answered(
-        request.question, code, loaded, context_lines=request.context_lines, token_budget=request.token_budget
-    )
+    lines = lines_around(request, loaded.record)
+    answer = await answered(request.question, code, loaded, context_lines=lines, token_budget=request.token_budget)
     return AskIndexResult(
         question=request.question,
         answer=answer.text,
@@ -338,6 +386,7 @@ async def ask_index(request: AskIndexRequest, code: CodeService) -> AskIndexResu
                 symbol=one.symbol,
                 relevance=one.relevance,
                 content=Shown(pre=one.extract.before, text=one.extract.text, post=one.extract.after),
+                stale=one.stale,
                 citation=_citation(one.file, one.extract.span, loaded.record),
             )
             for one in answer.evidence
@@ -384,6 +433,13 @@ async def known_index(index_id: str, code: CodeService) -> IndexRecord:
     if (record := await code.store.index(index_id)) is None:
         raise unknown_index(index_id)
     return record
+
+
+def lines_around(request: SearchRepoRequest | AskIndexRequest, record: IndexRecord) -> int:
+    """How many lines are shown around each result: as many as are asked for, or as the index was made with."""
+    if "context_lines" in request.model_fields_set:
+        return request.context_lines
+    return IndexOptions.of(record.options).context_lines
 
 
 async def changed_since(record: IndexRecord, snapshot: Snapshot, code: CodeService) -> int:

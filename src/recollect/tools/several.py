@@ -2,30 +2,32 @@
 
 import time
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
+from recollect.codebase.indexing import IndexOptions, index_id_of
 from recollect.codebase.service import CodeService, Loaded
 from recollect.codebase.several.packages import Ecosystem
 from recollect.grounding.service import Grounding
 from recollect.memory.projects import ProjectService
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, examples, tool
-from recollect.tools.code_graph import tokens_of_view
+from recollect.tools.budgets import TokenBudget, Truncated, fitting
 from recollect.tools.code_view import AboutCode, Degraded, remembered_about
 from recollect.tools.repositories import (
     Features,
     FoundCode,
     Freshness,
     IndexId,
-    TokenBudget,
-    Truncated,
     found_code,
     freshness_of,
     part_of,
     printable_path,
 )
+
+if TYPE_CHECKING:
+    from recollect.codebase.several.dependants import RepositoryLink
 
 # Each is loaded whole.
 MOST_INDEXES = 8
@@ -36,7 +38,8 @@ IndexIds = Annotated[
     Field(
         default=[],
         max_length=MOST_INDEXES,
-        description="The indexes; by default the newest of each folder, at most 8. `index` tells what there is.",
+        description="The indexes; by default that of each folder's work tree, or else its newest, at most 8. `index` "
+        "tells what there is.",
     ),
 ]
 
@@ -128,22 +131,22 @@ async def search_repos(
         parts = [part_of(found[number].hit) for number in own]
         told = await remembered_about(there.record.root, parts, grounding, projects, context)
         memories |= dict(zip(own, told, strict=True))
-    results: list[FoundInRepository] = []
-    left = request.token_budget
-    for number, one in enumerate(found):
-        record = one.loaded.record
-        shown = found_code(one.hit, record, memories[number]).model_dump() | {"score": one.score, "index_id": record.id}
-        view = FoundInRepository.model_validate(shown)
-        left -= tokens_of_view(view)
-        if left < 0 and results:
-            break
-        results.append(view)
+    results = fitting(
+        (
+            FoundInRepository.model_validate(
+                found_code(one.hit, one.loaded.record, memories[number]).model_dump()
+                | {"score": one.score, "index_id": one.loaded.record.id}
+            )
+            for number, one in enumerate(found)
+        ),
+        request.token_budget,
+    )
     return SearchReposResult(
         results=results,
         repositories=[_repository(one) for one in chosen],
         query_time_ms=round((time.perf_counter() - began) * 1000, 2),
         degraded=found.degraded,
-        truncated=left_out or len(results) < len(found),
+        truncated=left_out or found.more or len(results) < len(found),
     )
 
 
@@ -158,33 +161,7 @@ async def repo_links(request: RepoLinksRequest, code: CodeService) -> RepoLinksR
 
     chosen, left_out = await loaded_indexes(request.index_ids, code)
     found = sorted(await links_between(code, chosen), key=lambda one: (-len(one.files), one.package.name))
-    links: list[RepoLinkView] = []
-    left = request.token_budget
-    for one in found:
-        files = one.user.corpus.files
-        view = RepoLinkView(
-            index_id=one.user.record.id,
-            root=one.user.record.root,
-            uses_index_id=one.definer.record.id,
-            uses_root=one.definer.record.root,
-            package=one.package.name,
-            ecosystem=one.package.ecosystem,
-            manifest=printable_path(one.package.manifest),
-            declared=one.declared,
-            files=[
-                ImportingFileView(
-                    path=printable_path(files[file.file].path),
-                    lines=list(file.lines[:MOST_LINES]),
-                    names=list(file.names[:MOST_LINES]),
-                )
-                for file in one.files[:MOST_FILES]
-            ],
-            total_files=len(one.files),
-        )
-        left -= tokens_of_view(view)
-        if left < 0 and links:
-            break
-        links.append(view)
+    links = fitting(map(_link, found), request.token_budget)
     return RepoLinksResult(
         links=links,
         repositories=[_repository(one) for one in chosen],
@@ -193,18 +170,42 @@ async def repo_links(request: RepoLinksRequest, code: CodeService) -> RepoLinksR
 
 
 async def loaded_indexes(index_ids: Sequence[str], code: CodeService) -> tuple[list[Loaded], bool]:
-    """The indexes that are named, or the newest of each folder; and whether there are more than are taken."""
+    """The indexes that are named, or one of each folder; and whether there are more than are taken.
+
+    Of a folder the work tree counts, read whole: somebody may have indexed an old revision, or a part, just now.
+    """
     wanted = list(dict.fromkeys(index_ids))
     more = False
     if not wanted:
-        newest = {
-            record.root: record.id
-            for record in sorted(await code.store.indexes(), key=lambda one: one.updated_at)
-            if record.generation
-        }
-        all_ids = list(newest.values())[::-1]
+        whole = [record for record in await code.store.indexes() if record.generation]
+        whole.sort(key=lambda one: (one.id == index_id_of(one.root, "HEAD", IndexOptions()), one.updated_at))
+        chosen = {record.root: record for record in whole}
+        all_ids = [record.id for record in sorted(chosen.values(), key=lambda one: one.updated_at, reverse=True)]
         wanted, more = all_ids[:MOST_INDEXES], len(all_ids) > MOST_INDEXES
     return [await code.load(index_id) for index_id in wanted], more
+
+
+def _link(one: "RepositoryLink") -> RepoLinkView:
+    files = one.user.corpus.files
+    return RepoLinkView(
+        index_id=one.user.record.id,
+        root=one.user.record.root,
+        uses_index_id=one.definer.record.id,
+        uses_root=one.definer.record.root,
+        package=one.package.name,
+        ecosystem=one.package.ecosystem,
+        manifest=printable_path(one.package.manifest),
+        declared=one.declared,
+        files=[
+            ImportingFileView(
+                path=printable_path(files[file.file].path),
+                lines=list(file.lines[:MOST_LINES]),
+                names=list(file.names[:MOST_LINES]),
+            )
+            for file in one.files[:MOST_FILES]
+        ],
+        total_files=len(one.files),
+    )
 
 
 def _repository(loaded: Loaded) -> RepositoryView:

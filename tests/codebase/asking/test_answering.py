@@ -222,3 +222,34 @@ async def test_117_a_file_that_changed_since_is_not_quoted(tmp_path: Path) -> No
     assert places(answer) == [("b.py", 1, 2)]
     assert answer.text == "What is in a.py has changed since it was indexed and is not shown."
     assert answer.truncated
+
+
+async def test_117_what_is_in_a_class_or_a_file_is_listed(shop: Shop) -> None:
+    answer = await ask(shop, "What methods does Session have?")
+    assert steps(answer)[-1][:2] == ("symbol", "Session")
+    assert "the method `login` (shop/auth.py:" in answer.text
+    assert "validate_password" not in answer.text
+    assert "the field" not in answer.text
+    answer = await ask(shop, "What fields does load_user have?")
+    assert answer.text == "No fields are known to be defined in `load_user`."
+    answer = await ask(shop, "Which functions are defined in shop/store.py?")
+    assert "the function `load_user` (shop/store.py:8)" in answer.text
+    answer = await ask(shop, "What methods does Sesion have?")
+    assert answer.text.startswith("Nothing is called `Sesion` in this repository. The nearest names are `Session`")
+
+
+async def test_117_which_tests_reach_a_definition_is_told(shop: Shop) -> None:
+    answer = await ask(shop, "Which tests cover load_user?")
+    assert answer.text.startswith("`load_user` is reached by the tests `test_login` (tests/test_auth.py:")
+    assert ", through " in answer.text
+    answer = await ask(shop, "Is handle_login tested?")
+    assert answer.text == "No test is known that reaches `handle_login`."
+
+
+async def test_117_a_name_of_a_library_is_not_said_not_to_exist(shop: Shop) -> None:
+    answer = await ask(shop, "Who catches ValueError?")
+    assert answer.text.startswith(
+        "No place in this repository is known where `ValueError` is caught. `ValueError` is not defined in this "
+        "repository (it comes from builtins); it is used in "
+    )
+    assert places(answer)

@@ -25,9 +25,9 @@ async def test_parts_that_overlap_are_shown_as_one(shop: Shop) -> None:
     assert shown.answer == "See this [2] and that [1]."
     first = shown.evidence[0].extract
     assert (first.before, first.text.split("\n")[0], first.after) == (
-        "",
+        "\n",
         "    def login(self, password: str) -> bool:",
-        "            return validate_password(self.name, password)",
+        "\n            return validate_password(self.name, password)",
     )
 
 

@@ -58,6 +58,21 @@ ASKED = {
     "where is DATABASE_URL read": [("configuration", "DATABASE_URL")],
     "how do I set SESSION_TTL": [("configuration", "SESSION_TTL")],
     "which environment variables are read?": [("configuration", "")],
+    # Put in other ways.
+    "whats calling load_user": [("callgraph", "load_user")],
+    "who is calling load_user?": [("callgraph", "load_user")],
+    "how many functions call load_user?": [("callgraph", "load_user")],
+    "does anything still call load_user?": [("callgraph", "load_user")],
+    "is load_user used in tests?": [("usage", "load_user")],
+    "is SESSION_TTL used anywhere?": [("usage", "SESSION_TTL")],
+    "what are the subclasses of ShopError?": [("usage", "ShopError")],
+    "what is using Session": [("usage", "Session")],
+    "which tests cover load_user?": [("callgraph tests", "load_user")],
+    "are there any tests for load_user?": [("callgraph tests", "load_user")],
+    "is load_user tested?": [("callgraph tests", "load_user")],
+    "what methods does Session have?": [("symbol members", "Session")],
+    "list the methods of Session": [("symbol members", "Session")],
+    "which functions are defined in shop/auth.py?": [("symbol members", "shop/auth.py")],
     # Several at once; what "it" is.
     "Where is UserNotFoundError raised and who catches it?": [
         ("raise", "UserNotFoundError"),
@@ -72,6 +87,7 @@ ASKED = {
 
 def _told(inquiry: Inquiry) -> tuple[str, ...]:
     intent = inquiry.intent.value if inquiry.incoming else f"{inquiry.intent.value} out"
+    intent += f" {inquiry.only}" if inquiry.only else ""
     other = (inquiry.other.name,) if inquiry.other else ()
     return intent, inquiry.subject.name or inquiry.subject.text, *other
 

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import anyio.to_thread
 
-from recollect.codebase.asking.evidence import MOST_EVIDENCE, Evidence, Item, Pool, Sentence
+from recollect.codebase.asking.consequences import impact_of_rows
+from recollect.codebase.asking.evidence import MOST_EVIDENCE, Evidence, Item, Pool, Sentence, printable
 from recollect.codebase.asking.intents import Intent
 from recollect.codebase.asking.places import (
     ENVIRONMENT,
@@ -26,7 +27,7 @@ from recollect.codebase.asking.places import (
     mentions,
 )
 from recollect.codebase.asking.questions import Inquiry, Subject, inquiries
-from recollect.codebase.asking.walking import CALLING, GUESS, Node, Walker, Way
+from recollect.codebase.asking.walking import CALLING, GUESS, TYPES, Node, Walker, Way
 from recollect.codebase.search.links import Link, Links
 from recollect.codebase.service import FULL, CodeService, Loaded
 from recollect.codebase.words import words_of
@@ -99,9 +100,13 @@ async def answered(
         await inquest.look_into(inquiry)
     shown = await inquest.pool.shown(code, inquest.sentences, context_lines, token_budget)
     text = shown.answer
-    if shown.changed:
-        told = ", ".join(shown.changed[:3]) + (" and more" if len(shown.changed) > 3 else "")
-        text = f"{text} What is in {told} has changed since it was indexed and is not shown.".strip()
+    for paths, become in (
+        (shown.changed, "is not shown"),
+        (sorted({printable(one.file.path) for one in shown.evidence if one.stale}), "is shown as it was then"),
+    ):
+        if paths:
+            told = ", ".join(paths[:3]) + (" and more" if len(paths) > 3 else "")
+            text = f"{text} What is in {told} has changed since it was indexed and {become}.".strip()
     truncated = shown.truncated or inquest.walker.ended_early or inquest.unread > 0
     return Answer(inquest.steps, shown.evidence, text, truncated or bool(shown.changed))
 
@@ -123,12 +128,16 @@ class _Inquest:
 
     async def look_into(self, inquiry: Inquiry) -> None:
         match inquiry.intent:
+            case Intent.SYMBOL if inquiry.only == "members":
+                await self._members(inquiry.subject, inquiry.parts)
             case Intent.SYMBOL:
                 await self._symbol(inquiry.subject)
             case Intent.FILE:
                 await self._file(inquiry.subject)
             case Intent.IMPORT:
                 await self._imports(inquiry.subject, incoming=inquiry.incoming)
+            case Intent.CALLGRAPH if inquiry.only == "tests":
+                await self._tests(inquiry.subject)
             case Intent.CALLGRAPH:
                 await self._calls(inquiry.subject, incoming=inquiry.incoming)
             case Intent.USAGE:
@@ -233,7 +242,7 @@ class _Inquest:
         items: Callable[[Mapping[Node, Sequence[Link]]], list[Item]],
     ) -> None:
         """What is sure, and then what is a guess; the program itself before tests."""
-        order = sorted(found, key=lambda node: (-round(found[node][0].confidence, 1), self.walker.is_beside(node)))
+        order = sorted(found, key=lambda node: (self.walker.is_beside(node), -round(found[node][0].confidence, 1)))
         sure = [node for node in order if found[node][0].confidence >= GUESS]
         guesses = [node for node in order if found[node][0].confidence < GUESS]
         by_name = f"By the name alone, which is a guess: {begin[0].lower()}{begin[1:]}"
@@ -267,6 +276,33 @@ class _Inquest:
             self._say(f"`{self._names.qualified(row)}` is", [Item(text, (piece,))])
         if len(rows) > MOST_DEFINITIONS:
             self._say(f"{len(rows) - MOST_DEFINITIONS} more definitions have this name.")
+
+    async def _members(self, subject: Subject, parts: str) -> None:
+        """What of some kind is in a definition, or in a file."""
+        rows = self._found(subject)
+        files = [] if rows else files_named(subject.name, self._corpus)
+        if not rows and not files:
+            await self._missing_or_words(subject)
+            return
+        containers = self._corpus.symbols.containers
+        own = [(row, self.walker.within(row)) for row in rows[:MOST_DEFINITIONS]]
+        own += [(-1, list(self.walker.symbols_of(file))) for file in files[:MOST_DEFINITIONS]]
+        for holder, inner in own:
+            members = [
+                row for row in inner if int(containers[row]) == holder and _is_part(self.walker.kind(row), parts)
+            ]
+            name = self._names.qualified(holder) if holder >= 0 else subject.name
+            self._step(Intent.SYMBOL, name, len(members))
+            items = [self._member(row) for row in members[:MOST_USES]]
+            if items:
+                self._say(f"`{name}` has", items, len(members) - len(items))
+            else:
+                self._say(f"No {parts} are known to be defined in `{name}`.")
+
+    def _member(self, row: int) -> Item:
+        file, line = int(self._corpus.symbols.files[row]), int(self._corpus.symbols.lines[row])
+        text = f"the {self.walker.kind(row).value} `{self._corpus.names[row]}` ({self._path(file)}:{line})"
+        return Item(text, (self.pool.lines(file, line, line, 0.8, row),))
 
     async def _tell_files(self, name: str, files: Sequence[int]) -> None:
         self._step(Intent.FILE, name, len(files))
@@ -444,6 +480,32 @@ class _Inquest:
         for row in rows[:MOST_DEFINITIONS]:
             self.pool.symbol(row, 0.6)
 
+    async def _tests(self, subject: Subject) -> None:
+        """Which tests reach a definition, directly or through others."""
+        rows = self._found(subject)
+        if not rows:
+            await self._missing_or_words(subject)
+            return
+        called = self._spoken(rows)
+        found = await anyio.to_thread.run_sync(impact_of_rows, rows, self._loaded, self._links, FLOW_HOPS)
+        self._step(Intent.CALLGRAPH, called, len(found.tests))
+        tests = sorted(found.tests, key=lambda one: (one.hops, -one.way.confidence))
+        items = [
+            Item(
+                f"{self._called(one.node)} ({self._path(link.source_file)}:{link.line}"
+                f"{f', through {one.hops - 1} more' if one.hops > 1 else ''})",
+                (self.pool.use(link.source_file, link.source, link.line, self._relevance(link, one.node, one.hops)),),
+            )
+            for one in tests[:MOST_USES]
+            if (link := one.way.links[-1])
+        ]
+        if items:
+            self._say(f"`{called}` is reached by the tests", items, len(tests) - len(items))
+        else:
+            self._say(f"No test is known that reaches `{called}`.")
+        for row in rows[:MOST_DEFINITIONS]:
+            self.pool.symbol(row, 0.5)
+
     def _spoken(self, rows: Sequence[int]) -> str:
         """The name of what was found: qualified when it is one thing."""
         own = {self._names.qualified(row) for row in rows}
@@ -477,6 +539,11 @@ class _Inquest:
             source = f" (it comes from {', '.join(libraries)})" if libraries else ""
             self._say(f"`{subject.name}` is not defined in this repository{source}; it is {verb} in", items)
         return bool(items)
+
+    def _is_of_outside(self, name: str) -> bool:
+        """Whether something that the repository does not define is used by this name."""
+        dotted = f".{name.replace('::', '.')}"
+        return any(f".{one.use}".endswith(dotted) for own in self._links.unresolved.values() for one in own)
 
     async def _usage(self, subject: Subject) -> None:
         rows = self._found(subject)
@@ -674,8 +741,13 @@ class _Inquest:
         kind, done = (UseKind.RAISE, "raised") if intent is Intent.RAISE else (UseKind.CATCH, "caught")
         rows = self._found(subject)
         if not rows:
-            if not (inquiry.incoming and self._uses_of_outside(subject, intent, {kind}, done)):
-                await self._missing_or_words(subject)
+            if inquiry.incoming and self._uses_of_outside(subject, intent, {kind}, done):
+                return
+            if inquiry.incoming and self._is_of_outside(subject.name):
+                self._say(f"No place in this repository is known where `{subject.name}` is {done}.")
+                self._uses_of_outside(subject, Intent.USAGE, None, "used")
+                return
+            await self._missing_or_words(subject)
             return
         called = self._spoken(rows)
         if not inquiry.incoming:
@@ -848,6 +920,18 @@ def _first_sentence(doc: str) -> str:
     line = _shortened(doc.strip().split("\n\n", 1)[0])
     sentence = re.match(r"(.+?)[.!?](?:\s|$)", line)
     return (sentence[1] if sentence else line).strip()
+
+
+def _is_part(kind: SymbolKind, parts: str) -> bool:
+    match parts:
+        case "methods" | "functions":
+            return kind in _RUNNING or kind is SymbolKind.SIGNATURE
+        case "fields" | "attributes" | "properties":
+            return kind in _VALUES
+        case "classes" | "types":
+            return kind in TYPES
+        case _:
+            return True
 
 
 def _article(kind: SymbolKind) -> str:

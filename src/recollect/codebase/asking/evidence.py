@@ -4,23 +4,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from recollect.codebase.service import CodeService, Extract, Loaded
+import anyio.to_thread
+
+from recollect.codebase.extracting import Extract, Extractor
+from recollect.codebase.service import CodeService, Loaded, changed_files
 from recollect.domain.code import Span
 from recollect.domain.errors import Conflict
-from recollect.domain.secrets import find_secrets, mark
 from recollect.storage.code import IndexedFile
 
 # Of a definition no more lines than these are shown, and so few around a use in a longer one.
 LONGEST = 40
 AROUND = 2
-# So many lines before and behind what is shown are looked through for secrets.
-FAR = 200
 MOST_EVIDENCE = 20
 MOST_NAMED = 6
 # What an entry of evidence takes beside its texts: the names of its fields, numbers, the id of the content.
 ENTRY_CHARACTERS = 300
 # No more than this share of a budget goes to the sentences.
 SENTENCES_SHARE = 0.4
+
+
+def printable(path: str) -> str:
+    return path.encode("utf-8", "backslashreplace").decode()
 
 
 def tokens_of(text: str | int) -> int:
@@ -65,6 +69,8 @@ class Evidence:
     extract: Extract
     symbol: str
     """The definition that it is in; empty when it is in none."""
+    stale: bool = False
+    """Whether the file has changed since it was indexed."""
 
 
 class Pool:
@@ -121,7 +127,7 @@ class Pool:
                 contents[piece.file] = await _content(code, self._loaded, file)
             content = contents[piece.file]
             if content is None:
-                changed.add(file.path.encode("utf-8", "backslashreplace").decode())
+                changed.add(printable(file.path))
                 continue
             fitting, cut = _fitting(content, piece, context_lines, left - tokens_of(self._head(file)))
             truncated = truncated or cut
@@ -131,6 +137,8 @@ class Pool:
             name = self._loaded.names.qualified(piece.symbol) if piece.symbol >= 0 else ""
             evidence.append(Evidence(file, round(min(1.0, piece.relevance), 4), fitting, name))
             numbers[place] = len(evidence)
+        now = await anyio.to_thread.run_sync(changed_files, self._loaded, [one.file for one in evidence])
+        evidence = [replace(one, stale=one.file.path in now) for one in evidence]
         numbers = {place: numbers[own] for place, own in joined.items() if own in numbers}
         said: list[str] = []
         left = token_budget - sum(_cost(one.extract) + tokens_of(self._head(one.file)) for one in evidence)
@@ -219,15 +227,12 @@ def _fitting(content: bytes, piece: Piece, context_lines: int, tokens: int) -> t
     first, last = piece.first - 1, min(piece.last, len(lines))
     if first >= last:
         return None, False
-    before, after = max(0, first - FAR), min(len(lines), last + FAR)
-    # A secret may be longer than what is shown: it is looked for in more.
-    texts = [""] * before + _masked_lines(b"\n".join(lines[before:after]))
     start = sum(len(line) + 1 for line in lines[:first])
+    extractor = Extractor(content, first + 1, last)
 
     def extract(last: int, around: int) -> Extract:
         end = start + sum(len(line) + 1 for line in lines[first:last]) - 1
-        parts = texts[max(0, first - around) : first], texts[first:last], texts[last : last + around]
-        return Extract(Span(start, end, first + 1, last), *("\n".join(part) for part in parts))
+        return extractor.extract(Span(start, end, first + 1, last), around)
 
     if _cost(whole := extract(last, context_lines)) <= tokens:
         return whole, False
@@ -236,13 +241,3 @@ def _fitting(content: bytes, piece: Piece, context_lines: int, tokens: int) -> t
             return shorter, True
         last = first + (last - first) // 2
     return None, True
-
-
-def _masked_lines(content: bytes) -> list[str]:
-    """The lines with a mark in place of each secret; there are as many as before."""
-    text = content.decode("utf-8", "replace")
-    while found := find_secrets(text):  # a mark may be what now ends a word next to it
-        for secret in reversed(found):
-            line_ends = "\n" * text.count("\n", secret.start, secret.end)
-            text = text[: secret.start] + mark(secret.kind) + line_ends + text[secret.end :]
-    return text.split("\n")

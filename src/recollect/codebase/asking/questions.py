@@ -1,7 +1,7 @@
 """What a question about code asks for, told by how it is put. Names keep their upper and lower case."""
 
 import re
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from recollect.codebase.asking.intents import Intent
 
@@ -26,6 +26,10 @@ class Inquiry(NamedTuple):
     """The second thing, of questions about two."""
     incoming: bool = True
     """Whether it asks who does something to the subject, and not what the subject does."""
+    only: Literal["", "tests", "members"] = ""
+    """Of those who do it the tests alone, or what is in the subject."""
+    parts: str = ""
+    """What of that, such as methods."""
 
 
 NOTHING = Subject("")
@@ -90,13 +94,16 @@ _ACTIVE = (
 )
 _AND = r"(?:\s*(?:,|/|and|or|,\s*and|,\s*or)\s*)"
 _SOMEBODY = (
-    r"(?:who|what|which(?:\s+[\w-]+){0,2}|what(?:\s+[\w-]+){1,2}|"
+    r"(?:who|what|which(?:\s+[\w-]+){0,2}|what(?:\s+[\w-]+){1,2}|how\s+many(?:\s+[\w-]+){0,2}|"
+    r"does\s+any(?:thing|one|body)(?:\s+else|\s+still)?|"
     r"(?:list|find|show|give|get)(?:\s+me)?(?:\s+all|\s+every|\s+the)*(?:\s+[\w-]+){1,2}?\s+(?:that|which|who|where))"
 )
 _WHO = rf"(?:{_SOMEBODY})"
 _LIST = (
     r"(?:(?:list|find|show|give|get)(?:\s+me)?\s+)?(?:(?:what|which|who)\s+(?:is|are)\s+)?(?:all\s+|the\s+|every\s+)*"
 )
+_DOING = r"(?:who|what|which(?:\s+[\w-]+){0,2})(?:'?s|\s+is|\s+are)"
+_PARTS = r"(?P<parts>functions|methods|members|fields|attributes|properties|classes|types|definitions|symbols)"
 _FILES = r"(?:files?|modules?|scripts?|source\s+files?|packages?|folders?|director(?:y|ies))"
 
 
@@ -179,6 +186,11 @@ _PASSIVELY = _form(
     rf"(?P<a>.+?)\s+(?:be\s+|being\s+|get\s+|gets\s+|both\s+)?(?P<v>{_PASSIVE}(?:{_AND}{_PASSIVE})*)"
     r"(?:\s+(?:in|inside|within|by|from|to|at|for)\b.*)?"
 )
+# "Is it used anywhere?" asks where.
+_WHETHER = _form(
+    rf"(?:is|are)\s+(?P<a>[^\s]+(?:\s+(?:function|method|class|variable|constant))?)\s+(?:ever\s+|still\s+|really\s+|actually\s+)?"
+    rf"(?P<v>{_PASSIVE})(?:\s+(?:anywhere|somewhere|at\s+all|yet|in|inside|within|by|from)\b.*)?"
+)
 _INVERTED = _form(
     rf"(?:where|how|when)\s+(?P<a>.+?)\s+(?:is|are|gets?)\s+(?:being\s+)?(?P<v>{_PASSIVE}(?:{_AND}{_PASSIVE})*)(?:\s+(?:in|by|from|to|at)\b.*)?"
 )
@@ -201,7 +213,29 @@ _NOUNS = (
     (Intent.SYMBOL, _form(rf"{_LIST}(?:definition|declaration|implementation|signature)s?\s+(?:of|for)\s+(?P<a>.+)")),
     (Intent.USAGE, _BREAKS),
     (Intent.RAISE, _form(rf"{_WHO}\s+(?:code\s+)?(?:is|are)\s+(?:throwing|raising)\s+(?P<a>.+)")),
+    (Intent.CALLGRAPH, _form(rf"{_DOING}\s+(?:calling|invoking)\s+(?P<a>.+)")),
+    (Intent.CATCH, _form(rf"{_DOING}\s+(?:catching|handling)\s+(?P<a>.+)")),
+    (Intent.RAISE, _form(rf"{_DOING}\s+(?:throwing|raising)\s+(?P<a>.+)")),
+    (Intent.USAGE, _form(rf"{_DOING}\s+(?:using|referencing|extending|subclassing|inheriting\s+from)\s+(?P<a>.+)")),
+    (Intent.USAGE, _form(rf"{_LIST}(?:sub-?class(?:es)?|(?:derived|child)\s+classes|heirs?)\s+of\s+(?P<a>.+)")),
 )  # fmt: skip
+_TESTS = (
+    _form(
+        rf"{_LIST}(?:(?:what|which|are\s+there(?:\s+any)?)\s+)?(?:unit\s+)?tests?\s+(?:that\s+|which\s+)?"
+        r"(?:(?:cover|exercise|reach|check|verif(?:y|ie)|test|call|use|run)(?:e?s)?|for|of|covering|testing)\s+(?P<a>.+)"
+    ),
+    _form(
+        r"(?:is|are|how\s+(?:is|are)|where\s+(?:is|are))\s+(?P<a>.+?)\s+(?:tested|covered)(?:\s+by\s+(?:any\s+)?tests?)?"
+    ),
+)
+_MEMBERS = (
+    _form(
+        rf"(?:what|which|how\s+many)\s+{_PARTS}\s+(?:do|does)\s+(?P<a>.+?)\s+"
+        r"(?:have|define|contain|offer|provide|expose|declare|hold|implement)"
+    ),
+    _form(rf"{_LIST}{_PARTS}\s+(?:of|in|on)\s+(?P<a>.+)"),
+    _form(rf"(?:what|which)\s+{_PARTS}\s+(?:is|are)\s+(?:defined\s+|declared\s+|there\s+)?(?:in|on|by)\s+(?P<a>.+)"),
+)
 _WHAT = (
     _form(r"what(?:'s|\s+is|\s+are|\s+was)\s+(?P<a>.+?)(?:\s+(?:for|about))?"),
     _form(r"what\s+(?:do|does)\s+(?P<a>.+?)\s+(?:do|mean|return|look\s+like|take|contain|hold)"),
@@ -256,13 +290,24 @@ def subject_of(text: str) -> Subject:
 
 def _asked(text: str) -> list[Inquiry]:
     if len(text) <= LONGEST_SENTENCE:
-        for asked in (_about_two, _about_files, _about_verbs, _about_flow, _about_things):
+        for asked in (_about_parts, _about_two, _about_files, _about_verbs, _about_flow, _about_things):
             if found := asked(text):
                 return found
     if " " not in text and _is_name(_bare(text)):
         return [Inquiry(Intent.SYMBOL, subject_of(text))]
     named = [Inquiry(Intent.SYMBOL, Subject(name, name, certain=True)) for name in names_in(text)]
     return [*named, Inquiry(Intent.SEARCH, Subject(text))]
+
+
+def _about_parts(text: str) -> list[Inquiry]:
+    for wanted, forms in (
+        (Inquiry(Intent.CALLGRAPH, NOTHING, only="tests"), _TESTS),
+        (Inquiry(Intent.SYMBOL, NOTHING, only="members"), _MEMBERS),
+    ):
+        for form in forms:
+            if (match := form.fullmatch(text)) and (subject := subject_of(match["a"])).name:
+                return [wanted._replace(subject=subject, parts=match.groupdict().get("parts", "").lower())]
+    return []
 
 
 def _about_two(text: str) -> list[Inquiry]:
@@ -298,7 +343,7 @@ def _about_verbs(text: str) -> list[Inquiry]:
     for intent, form in _NOUNS:
         if (match := form.fullmatch(text)) and (subject := subject_of(match["a"])).name:
             return [Inquiry(intent, subject)]
-    for form in (_PASSIVELY, _INVERTED, _ACTIVELY, _DOES):
+    for form in (_PASSIVELY, _WHETHER, _INVERTED, _ACTIVELY, _DOES):
         if match := form.fullmatch(text):
             return _by_verbs(match["v"], subject_of(match["a"]))
     return []

@@ -21,7 +21,7 @@ GUESS = 0.5
 BESIDE = FileTrait.TEST | FileTrait.EXAMPLE | FileTrait.DOCUMENTATION | FileTrait.VENDORED | FileTrait.GENERATED
 # Nodes that a walk looks at before it ends: a definition that half of a large repository uses is no reason to wait.
 MOST_VISITED = 20_000
-_TYPES = frozenset(
+TYPES = frozenset(
     {SymbolKind.CLASS, SymbolKind.STRUCT, SymbolKind.INTERFACE, SymbolKind.TRAIT, SymbolKind.ENUM, SymbolKind.IMPL}
 )
 
@@ -97,7 +97,7 @@ class Walker:
         rows: dict[int, None] = {}
         for symbol in symbols:
             rows[symbol] = None
-            if self.kind(symbol) in _TYPES:
+            if self.kind(symbol) in TYPES:
                 rows.update(dict.fromkeys(self.within(symbol)))
         return [self.node(row) for row in rows]
 
@@ -120,7 +120,7 @@ class Walker:
     def callers(self, symbol: int) -> list[Link]:
         """Who calls a definition; of a type, who makes one of it. A call that is known twice is told once."""
         found = self.users(self.node(symbol), CALLING)
-        if self.kind(symbol) in _TYPES:
+        if self.kind(symbol) in TYPES:
             for row in self.within(symbol):
                 if self.kind(row) is SymbolKind.CONSTRUCTOR:
                     found += self.users(self.node(row), CALLING)

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from recollect.codebase.counting import left_out_of
 from recollect.domain.clock import Clock
 from recollect.domain.code import Snapshot
 from recollect.domain.errors import Cancelled, RecollectError
@@ -19,6 +20,8 @@ EVENTS = "events.jsonl"
 LONGEST_BYTES = 256 * 1024
 # Within a stage, progress is noted when it came so much further, in hundredths.
 STEP = 10.0
+# So many files are named in one line.
+MOST_LISTED = 10
 
 Event = Mapping[str, Any]
 
@@ -44,6 +47,8 @@ class Journal:
         self._note("acquire", 0, f"Found {len(snapshot.files)} files and left out {len(snapshot.skipped)}")
         if snapshot.dirty:
             self._note("acquire", 0, f"{len(snapshot.dirty)} of them differ from the commit")
+        for one in left_out_of(self.record.details):
+            self._note("acquire", 0, f"Left out as {one.reason}: {_listed(one.paths, one.files)}")
 
     async def report(self, done: float, total: float | None = None, message: str = "") -> None:
         stage, _, what = message.partition(": ")
@@ -58,6 +63,8 @@ class Journal:
         counts = record.details
         told = f"{counts['symbols']} definitions, {counts['edges']} uses resolved, {counts['unresolved']} not"
         self._note("write", 97, told)
+        if broken := counts.get("broken", ()):
+            self._note("write", 97, f"Syntax that could not be read in {_listed(broken, len(broken))}")
         self._note("complete", 100, "Pipeline completed successfully")
 
     def __enter__(self) -> Self:
@@ -97,6 +104,11 @@ class Journal:
             _shorten(file)
         with file.open("a", encoding="utf-8", errors="replace") as events:
             events.write(json.dumps(event, ensure_ascii=False) + "\n")
+
+
+def _listed(paths: Sequence[str], total: int) -> str:
+    shown = paths[:MOST_LISTED]
+    return ", ".join(shown) + (f" and {total - len(shown)} more" if total > len(shown) else "")
 
 
 def events_of(folder: Path) -> Sequence[Event]:

@@ -5,6 +5,8 @@ from typing import Any
 
 from recollect import __version__
 from recollect.codebase.bundling.paths import printable_path
+from recollect.codebase.counting import left_out_of
+from recollect.codebase.indexing import IndexOptions
 from recollect.storage.code import IndexedFile, IndexRecord
 
 # Raised when a bundle of the same index would be read in another way.
@@ -24,7 +26,7 @@ PATHS: Mapping[str, str] = {
 
 def manifest_of(record: IndexRecord, files: Sequence[IndexedFile], counts: Mapping[str, int]) -> dict[str, Any]:
     """The manifest of one state; `counts` are those of what is not in the record."""
-    details = record.details
+    details, options = record.details, IndexOptions.of(record.options)
     return {
         "index_id": record.id,
         "repo": {
@@ -34,10 +36,10 @@ def manifest_of(record: IndexRecord, files: Sequence[IndexedFile], counts: Mappi
         },
         "config": {
             "languages": sorted({str(file.content.language) for file in files}),
-            "excludes": list(record.options.get("excludes", ())),
-            "context_lines": 5,
+            "excludes": list(options.excludes),
+            "context_lines": options.context_lines,
             "max_files_to_embed": None,
-            "features": {"vector": True, "symbol": True, "graph": True},
+            "features": options.features,
             "imports_policy": {"types_for_first_order": True, "code_for_direct_imports": True},
             "watch_mode": False,
         },
@@ -47,6 +49,12 @@ def manifest_of(record: IndexRecord, files: Sequence[IndexedFile], counts: Mappi
             "symbols_defs": details.get("symbols", 0),
             "symbols_refs": details.get("edges", 0),
             **counts,
+        },
+        "files": {
+            "left_out": [one._asdict() for one in left_out_of(details)],
+            "sorts": dict(details.get("sorts", {})),
+            "broken": list(details.get("broken", ())),
+            "unparsed": dict(details.get("unparsed", {})),
         },
         "paths": dict(PATHS),
         # One program is all of Mimir's parts; their names are kept for those who look them up.

@@ -23,7 +23,7 @@ from recollect.codebase.bundling.journal import EVENTS, events_of, log_page, unt
 from recollect.codebase.bundling.manifest import PATHS, manifest_of
 from recollect.codebase.bundling.paths import printable_path
 from recollect.codebase.bundling.status import status_of
-from recollect.codebase.indexing import unknown_index
+from recollect.codebase.indexing import CONTEXT_LINES, IndexOptions, unknown_index
 from recollect.domain.code import Edge, FileEdges, FileFacts, SourceFile, Span, SymbolKind, Use, UseKind
 from recollect.domain.progress import Reporter
 from recollect.domain.secrets import masked
@@ -40,7 +40,6 @@ STATE = "bundle.state"
 BATCH = 100
 # Zstandard's own default: stronger levels take longer than they save.
 LEVEL = 3
-CONTEXT_LINES = 5
 # What a token is long, in bytes of code, more or less.
 BYTES_PER_TOKEN = 4
 _UNFINISHED = "writing-"
@@ -290,7 +289,8 @@ class _Writing:
         if content is None:
             self._counts.without_text += 1
             return
-        for snippet in snippets_of(path, content, spans):
+        lines_around = IndexOptions.of(self.loaded.record.options).context_lines
+        for snippet in snippets_of(path, content, spans, lines_around):
             self._open["snippets"].write(_line(snippet))
             self._counts.snippets += 1
 
@@ -354,7 +354,9 @@ def repository_map(
     }
 
 
-def snippets_of(path: str, content: bytes, spans: Sequence[Span]) -> Iterator[dict[str, Any]]:
+def snippets_of(
+    path: str, content: bytes, spans: Sequence[Span], context_lines: int = CONTEXT_LINES
+) -> Iterator[dict[str, Any]]:
     """The parts of a file, without secrets. `blank` before each and `text`, put together, are the whole file.
 
     A secret is masked in the file as a whole, so that one that a cut goes through is found too.
@@ -362,7 +364,7 @@ def snippets_of(path: str, content: bytes, spans: Sequence[Span]) -> Iterator[di
     text = content.decode("utf-8", "replace")
     clean = masked(text)
     if clean != text:
-        yield from _masked_snippets(path, clean, spans)
+        yield from _masked_snippets(path, clean, spans, context_lines)
         return
     lines = content.split(b"\n")
     end = 0
@@ -374,9 +376,9 @@ def snippets_of(path: str, content: bytes, spans: Sequence[Span]) -> Iterator[di
             "path": path,
             "span": [span.start, span.end],
             "hash": hashlib.sha256(own).hexdigest(),
-            "pre": _text(lines[max(0, first - CONTEXT_LINES) : first]),
+            "pre": _text(lines[max(0, first - context_lines) : first]),
             "text": own.decode("utf-8", "replace"),
-            "post": _text(lines[behind : behind + CONTEXT_LINES]),
+            "post": _text(lines[behind : behind + context_lines]),
             "line_start": span.first_line,
             "line_end": span.last_line,
             "blank": content[end : span.start].decode("utf-8", "replace"),
@@ -385,7 +387,7 @@ def snippets_of(path: str, content: bytes, spans: Sequence[Span]) -> Iterator[di
         end = span.end
 
 
-def _masked_snippets(path: str, clean: str, spans: Sequence[Span]) -> Iterator[dict[str, Any]]:
+def _masked_snippets(path: str, clean: str, spans: Sequence[Span], context_lines: int) -> Iterator[dict[str, Any]]:
     """The parts of a file in which something was masked: bytes are others then, so it is cut at lines."""
     lines = clean.split("\n")
     behind = 0
@@ -400,9 +402,9 @@ def _masked_snippets(path: str, clean: str, spans: Sequence[Span]) -> Iterator[d
             "path": path,
             "span": [span.start, span.end],
             "hash": hashlib.sha256(own.encode()).hexdigest(),
-            "pre": "\n".join(lines[max(0, first - CONTEXT_LINES) : first]),
+            "pre": "\n".join(lines[max(0, first - context_lines) : first]),
             "text": own,
-            "post": "\n".join(lines[behind : behind + CONTEXT_LINES]),
+            "post": "\n".join(lines[behind : behind + context_lines]),
             "line_start": first + 1,
             "line_end": behind,
             "blank": "",

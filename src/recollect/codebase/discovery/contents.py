@@ -223,6 +223,36 @@ def read_contents(
             yield file, content if isinstance(content, bytes) else None
 
 
+def changed_after(snapshot: Snapshot, files: Iterable[SourceFile], moment: float) -> set[str]:
+    """The paths of those whose file is another now, and was written after this moment or is gone.
+
+    Git may keep a file in another form than the work tree (line ends, filters): one that is older is not taken for
+    changed.
+    """
+    if snapshot.from_objects:
+        return set()
+    try:
+        with Beneath(snapshot.root) as beneath:
+            return {file.path for file in files if _is_another(beneath, file, moment)}
+    except OSError:  # the folder itself is gone
+        return {file.path for file in files}
+
+
+def _is_another(beneath: Beneath, file: SourceFile, moment: float) -> bool:
+    try:
+        # Moving a file here, or giving it back its old time, writes its entry.
+        status = beneath.status(file.path)
+        if max(status.st_mtime, status.st_ctime) <= moment:
+            return False
+        content = beneath.read(file.path, status.st_size + 1)
+    except OSError:
+        return True
+    return file.blob not in (
+        blob_id(content, algorithm_of(file.blob)),
+        blob_id(content.replace(b"\r\n", b"\n"), algorithm_of(file.blob)),
+    )
+
+
 def still_held(snapshot: Snapshot, files: Iterable[SourceFile]) -> dict[str, bytes]:
     """What these files held when the snapshot was taken, by path; without those that do not any more."""
     try:

@@ -39,15 +39,16 @@ async def search_all(
 ) -> Hits[HitOf]:
     """The parts of files that answer best, best first, of whichever repository."""
     found: list[tuple[Loaded, CodeHit]] = []
-    degraded: str | None = None
+    degraded, more = None, False
     hearing = code.hearing(query, toggles)
     for one in loaded:
         hits = await code.search(
             one.record.id, query, limit=limit, toggles=toggles, context_lines=context_lines, hearing=hearing
         )
         found += [(one, hit) for hit in hits]
-        degraded = degraded or hits.degraded
-    return Hits(await anyio.to_thread.run_sync(_merged, loaded, found, query, limit), degraded)
+        degraded, more = degraded or hits.degraded, more or hits.more
+    merged = await anyio.to_thread.run_sync(_merged, loaded, found, query, limit)
+    return Hits(merged, degraded, more=more or len(merged) < len(found))
 
 
 def _merged(loaded: Sequence[Loaded], found: Sequence[tuple[Loaded, CodeHit]], query: str, limit: int) -> list[HitOf]:
