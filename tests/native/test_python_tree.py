@@ -876,7 +876,8 @@ def test_annotations_are_read_as_ast_reads_them(text: str):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "some words here", "a b", "list[int", "list]", "a 1", "1 a", "'a' b", "a: b", "a = b", "a?", "%Y-%m-%d",
+    ["", "some words here", "a b", "a b → c", "5min", "2024-01-01", "0x", "1_",
+     "list[int", "list]", "a 1", "1 a", "'a' b", "a: b", "a = b", "a?", "%Y-%m-%d",
      "/path", "not", "class", "*a", "a :=1", "yield", "a\nb", "a\n  b", "'a", "# comment", "=", "<", "$x",
      "(a for b)"],
 )  # fmt: skip

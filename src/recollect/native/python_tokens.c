@@ -240,9 +240,10 @@ static int skip_digits(Tokenizing *own, int base, int may_begin_so) {
     }
 }
 
-/* A number that ends where a word or another number begins is refused, or will be. */
+/* A number that ends where a word begins is refused; where a keyword begins it will be. */
 static int end_number(Tokenizing *own, int32_t start, uint8_t form) {
-    if (is_of_word(ahead(own, 0)) || ahead(own, 0) >= 128) return IS_DOUBTED;
+    uint8_t next = ahead(own, 0);
+    if (is_of_word(next) || next >= 128) return next < 128 && !strchr("aefino", next) ? IS_WRONG : IS_DOUBTED;
     Token *token = add_token(own, NUMBER_TOKEN, start, own->line);
     if (!token) return IS_DOUBTED;
     token->form = form;
@@ -255,17 +256,18 @@ static int read_number(Tokenizing *own) {
     int is_zero = 1;
     if (ahead(own, 0) == '0' && (mark == 'x' || mark == 'o' || mark == 'b')) {
         own->at += 2;
-        return skip_digits(own, mark == 'x' ? 16 : mark == 'o' ? 8 : 2, 1) ? end_number(own, start, form) : IS_DOUBTED;
+        return skip_digits(own, mark == 'x' ? 16 : mark == 'o' ? 8 : 2, 1) ? end_number(own, start, form) : IS_WRONG;
     }
     if (ahead(own, 0) != '.') {
-        if (!skip_digits(own, 10, 0) || own->at - start > LONGEST_DECIMAL) return IS_DOUBTED;
+        if (!skip_digits(own, 10, 0)) return IS_WRONG;
+        if (own->at - start > LONGEST_DECIMAL) return IS_DOUBTED;
         for (int32_t i = start; i < own->at; i++) is_zero &= own->content[i] == '0' || own->content[i] == '_';
     }
     int32_t whole_end = own->at;
     if (ahead(own, 0) == '.') {
         own->at++;
         form = REAL_NUMBER;
-        if (is_digit_of(ahead(own, 0), 10) && !skip_digits(own, 10, 0)) return IS_DOUBTED;
+        if (is_digit_of(ahead(own, 0), 10) && !skip_digits(own, 10, 0)) return IS_WRONG;
     }
     if ((ahead(own, 0) | 32) == 'e') {
         own->at++;
@@ -277,7 +279,7 @@ static int read_number(Tokenizing *own) {
         own->at++;
         form = IMAGINARY_NUMBER;
     }
-    if (form == WHOLE_NUMBER && own->content[start] == '0' && whole_end - start > 1 && !is_zero) return IS_DOUBTED;
+    if (form == WHOLE_NUMBER && own->content[start] == '0' && whole_end - start > 1 && !is_zero) return IS_WRONG;
     return end_number(own, start, form);
 }
 

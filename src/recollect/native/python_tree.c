@@ -658,6 +658,17 @@ static int has_formatted(const Tokens *tokens) {
     return 0;
 }
 
+static int is_operand(const Token *token) { return token->type == NAME_TOKEN || token->type == NUMBER_TOKEN || token->type == STRING_TOKEN; }
+
+/* Whether two words, or a word and a number, stand side by side, as in prose: no expression has that, whatever comes behind. */
+static int is_prose(const Tokens *tokens) {
+    for (int32_t i = 1; i < tokens->used; i++)
+        if (is_operand(tokens->items + i - 1) && is_operand(tokens->items + i) &&
+            (tokens->items[i - 1].type != STRING_TOKEN || tokens->items[i].type != STRING_TOKEN))
+            return 1;
+    return 0;
+}
+
 static void tell_names(Tree *tree) {
     Names *names = &own_of(own_of(tree)->root)->names;
     tree->names = own_of(tree)->root->names = names->items;
@@ -684,7 +695,7 @@ static Tree *read_whole(Tree *tree, void (*read)(Reader *), int *is_wrong) {
     int is_read = was_read(&reader, read);
     tell_names(tree);
     /* newer versions understand more of what is formatted */
-    if (is_wrong) *is_wrong = !is_read && reader.is_wrong && !has_formatted(&reader.tokens);
+    if (is_wrong) *is_wrong = !is_read && (reader.is_wrong || is_prose(&reader.tokens)) && !has_formatted(&reader.tokens);
     free(reader.tokens.items);
     free(reader.stack.items);
     free(reader.bytes);
