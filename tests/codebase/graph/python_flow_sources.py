@@ -166,12 +166,16 @@ def f(a, b):
     g
     if isinstance(h, F):
         h = 1
-    if isinstance(a, ()): a
-    if isinstance(a, *b): a
-    if isinstance(a, C, D): a
-    if isinstance(a, C, key=D): a
-    if isinstance(a.b, C): a
-    if x.isinstance(a, C): a
+    if isinstance(a, ()): a.a
+    if isinstance(a, *b): a.b
+    if isinstance(a, C, D): a.c
+    if isinstance(a, C, key=D): a.d
+    if isinstance(a.b, C): a.b.e
+    if x.isinstance(a, C): a.f
+    if isinstance(a): a.g
+    if isinstance(*a): a.h
+    if (a, C): a.i
+    if issubclass(a, C): a.j
     if isinstance(b, make()):
         return b
     assert isinstance(b, (C, D)), told(b)
@@ -284,6 +288,19 @@ match x:
     case 1: pass
 match = case = 1
 match[case]
+w = f()
+match w:
+    case 1: w = g()
+    case 2: w = h()
+w.x
+match w:
+    case 1:
+        w = g()
+        raise E
+    case _:
+        w = h()
+        raise E
+w.y
 """,
     "unpacking": """
 a, b = c = f()
@@ -523,6 +540,7 @@ w: 'type[f(x, y=1).append(z)]'
 class C:
     def m(self, a: 'C', *b: 'D') -> 'Iterator[C]': yield a
 """,
+    "lines of texts that are types": r"x: 'type[(\n f())]'; y: 'type[(\n\n f())]'; z: 'type[(\n\n\n f())]'",
     "slices": """
 x = f()
 x[1:2], x[:], x[1:], x[:2], x[1:2:3], x[::], x[a:b()], x['a':1], x[-1:], x[1.5:None], x[g():h():i()]
@@ -608,6 +626,16 @@ return z
     + "if x: x = f()\n"
     + "".join(f"elif x == {n}: x = f{n}()\n" for n in range(60)),
     "a long sum": "x = " + " + ".join(f"f({n})" for n in range(100)) + "\n",
+    "much of all that is nested": """
+a[0] = f
+a[1][2].append(g(lambda q=(lambda r=1: r): q))
+b: 'A | list[B]' = [c := d for d in [(a, b), *e]]
+(c, [d, *e]) = x
+if isinstance(a, C): pass
+match a:
+    case [C(b, c=[d])] if e: pass
+"""
+    * 320,
     "many names and branches": "".join(f"x{n} = f({n})\n" for n in range(60))
     + "".join(f"if x{n}: x{n} = g(); y{n} = h\n" for n in range(60)),
 }
@@ -622,6 +650,7 @@ RARE_SOURCES = {
     "letters of names beyond ASCII": "größe = f(größe).höhe()\n",
     "letters of types beyond ASCII": "x: 'é'\ny: Annotated[A, 'für alle']\n",
     "a formatted type": "x: f'{y()}' = z\n",
+    "letters by their names in types": "x: \"type[f('\\\\N{BULLET}')]\"\n",
     "large ends": "x = f()[1000000000:]\n",
     "an encoding": "# coding: latin-1\nf(x)\n",
 }
