@@ -3,7 +3,7 @@
 import hashlib
 import json
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -268,6 +268,12 @@ class Indexer:
         unread = {*await self.store.unread(record.id, VERSION)}.difference(changed, removed)
         return _Behind(changed | unread, removed, known, to_read=bool(unread))
 
+    async def paths_of(self, record: IndexRecord) -> Collection[str]:
+        """The paths of the files that an index has in this state."""
+        if self._files is not None and self._files[0] == (record.id, record.generation, record.updated_at):
+            return self._files[1].keys()
+        return {*await self.store.paths(record.id)}
+
     async def _files_of(self, record: IndexRecord) -> Mapping[str, IndexedFile]:
         """The files of an index as it is; they are asked for once after each change."""
         state = (record.id, record.generation, record.updated_at)
@@ -326,8 +332,13 @@ class Indexer:
     ) -> Linked:
         """What the uses in changed files, and in those that may mean something else now, lead to."""
         await _report(reporter, "graph", 0, "finding what each use means")
-        contents = {file.path: Content(file.blob, file.language) for file in snapshot.files}
         before_that = {path: file.content for path, file in known.items()}
+        contents: dict[str, Content] = {}
+        for path, blob, _, language, _, _ in snapshot.files:
+            content = before_that.get(path)
+            # What is the same is the same object: to see that it has not changed takes no time.
+            is_same = content is not None and content.blob == blob and content.language is language
+            contents[path] = content if content is not None and is_same else Content(blob, language)
         linked = await self._linker.linked(before, before_that, contents, ready)
         await _report(reporter, "graph", 1, "found what each use means")
         return linked
@@ -417,10 +428,12 @@ def _without(snapshot: Snapshot, unread: Mapping[Content, str]) -> Snapshot:
         return snapshot
     blobs = {content.blob for content in unread}
     reasons = {
-        file.path: reason
-        for file in snapshot.files
-        if file.blob in blobs and (reason := unread.get(Content(file.blob, file.language))) is not None
+        path: reason
+        for path, blob, _, language, _, _ in snapshot.files
+        if blob in blobs and (reason := unread.get(Content(blob, language))) is not None
     }
+    if not reasons:
+        return snapshot
     return replace(
         snapshot,
         files=[file for file in snapshot.files if file.path not in reasons],
@@ -439,7 +452,9 @@ def _is_large(root: Path) -> bool:
 def _binaries(snapshot: Snapshot, record: IndexRecord | None) -> dict[Content, str]:
     """The contents that were found to be no text when the index was made, and need not be looked at again."""
     known: Mapping[str, str] = record.details.get("binaries", {}) if record else {}
-    return {Content(file.blob, file.language): known[file.blob] for file in snapshot.files if file.blob in known}
+    if not known:
+        return {}
+    return {Content(blob, language): known[blob] for _, blob, _, language, _, _ in snapshot.files if blob in known}
 
 
 def _is_as(
@@ -463,16 +478,17 @@ def _final(unread: Mapping[Content, str]) -> dict[str, str]:
 
 def differences(snapshot: Snapshot, known: Mapping[str, IndexedFile]) -> tuple[set[str], list[str]]:
     """The paths of files that are new or changed, and of those that are gone."""
-    changed = {
-        file.path
-        for file in snapshot.files
-        if (before := known.get(file.path)) is None
-        or before.content.blob != file.blob
-        or before.content.language is not file.language
-        or before.dirty != file.dirty
-    }
-    present = {file.path for file in snapshot.files}
-    return changed, sorted(path for path in known if path not in present)
+    changed: set[str] = set()
+    present: set[str] = set()
+    for path, blob, _, language, _, dirty in snapshot.files:
+        present.add(path)
+        before = known.get(path)
+        if before is not None:
+            (known_blob, known_language), known_dirty = before.content, before.dirty
+            if known_blob == blob and known_language is language and known_dirty == dirty:
+                continue
+        changed.add(path)
+    return changed, sorted(known.keys() - present)
 
 
 def _except(files: dict[str, IndexedFile], removed: Iterable[str]) -> Mapping[str, IndexedFile]:

@@ -78,8 +78,11 @@ class Linker:
         ready: Process | None = None,
     ) -> Linked:
         """What changes when the files have these contents; before, they had the known ones."""
-        paths = [*{**known, **contents}]
-        changed = [path for path in paths if known.get(path) != contents.get(path)]
+        changed = [
+            path
+            for path in {**known, **contents}
+            if (content := contents.get(path)) is not (before_that := known.get(path)) and content != before_that
+        ]
         if before is None or _is_much(before, len(changed)):
             return await self.all_linked(contents, ready)
         if not changed:

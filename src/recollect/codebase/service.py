@@ -2,7 +2,7 @@
 
 import re
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
@@ -298,7 +298,7 @@ class CodeService:
         changed = await self.store.files(record.id, after_generation=base.generation if base else 0)
         if base is not None and _is_worn(base.corpus, len(changed)):
             base, changed = None, await self.store.files(record.id)
-        paths = {*await self.store.paths(record.id)}
+        paths = await self.indexer.paths_of(record)
         corpus = await anyio.to_thread.run_sync(_without_removed, base, paths)
         await self._put(corpus, changed)
         known_uses = 0 if base is None or base.users is None else base.generation
@@ -349,12 +349,12 @@ def _is_worn(corpus: "Corpus", changed: int) -> bool:
     return len(corpus.files) + changed > 1.25 * len(corpus.row_of) + MANY_CHANGES
 
 
-def _without_removed(base: "KeptCorpus | None", paths: set[str]) -> "Corpus":
+def _without_removed(base: "KeptCorpus | None", paths: Collection[str]) -> "Corpus":
     """What there is of the files that still are; others may be searching what is there now."""
     from recollect.codebase.search.corpus import Corpus
 
     corpus = base.corpus.copied() if base else Corpus()
-    corpus.put((), [path for path in corpus.row_of if path not in paths])
+    corpus.put((), corpus.row_of.keys() - paths)
     return corpus
 
 

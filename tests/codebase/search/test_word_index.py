@@ -1,79 +1,41 @@
-"""Which rows have which words: compared with what a dictionary would say."""
+"""Words are found in rows that came together and in those that came one by one."""
 
-from collections import Counter
 from collections.abc import Sequence
-from random import Random
 
 import numpy as np
-from numpy.testing import assert_array_equal
 
-from recollect.codebase.search.word_index import MANY_PARTS, WordIndex
-
-Texts = Sequence[Counter[int]]
+from recollect.codebase.search import word_index
+from recollect.codebase.search.word_index import WordIndex
 
 
-def added(index: WordIndex, texts: Texts) -> None:
-    starts = np.cumsum([0, *(len(text) for text in texts)])
-    words = np.array([word for text in texts for word in text], dtype=np.uint64)
-    counts = np.array([count for text in texts for count in text.values()], dtype=np.uint8)
-    index.add(starts, words, counts)
+def add(index: WordIndex, rows: Sequence[Sequence[int]]) -> None:
+    starts = np.cumsum([0, *map(len, rows)])
+    words = np.array([word for row in rows for word in row], dtype=np.uint64)
+    index.add(starts, words, np.full(len(words), 2, dtype=np.uint8))
 
 
-def agrees(index: WordIndex, texts: Texts) -> None:
-    assert index.rows == len(texts)
-    assert index.lengths.tolist() == [sum(text.values()) for text in texts]
-    for word in range(1, 40):
+def test_rows_that_come_one_by_one_are_found_and_leave_the_many_before_them_as_they_are() -> None:
+    many = [[1, 2 + row % 5] for row in range(2_000)]
+    few = [[1, 9], [2, 9], [1]] * 10
+    index = WordIndex()
+    add(index, many)
+    first = index._parts[0]  # pyright: ignore[reportPrivateUsage]
+    for row in few:
+        add(index, [row])
+    parts = index._parts  # pyright: ignore[reportPrivateUsage]
+    assert parts[0] is first
+    assert len(parts) <= word_index.MANY_PARTS
+    every = [*many, *few]
+    for word in (1, 2, 6, 9, 77):
         found = index.having(word)
-        expected = [(row, text[word]) for row, text in enumerate(texts) if word in text]
-        assert list(zip(found.rows.tolist(), found.counts.tolist(), strict=True)) == expected
+        assert found.rows.tolist() == [row for row, own in enumerate(every) if word in own]
+        assert found.counts.tolist() == [2.0] * len(found.rows)
 
 
-def some_texts(random: Random, count: int) -> list[Counter[int]]:
-    return [Counter(random.choices(range(1, 39), k=random.randrange(12))) for _ in range(count)]
-
-
-def test_words_are_found_in_all_rows_that_have_them_however_they_came() -> None:
-    random = Random(1)
-    index, texts = WordIndex(), list[Counter[int]]()
-    agrees(index, texts)
-    for _ in range(3 * MANY_PARTS):
-        some = some_texts(random, random.randrange(6))
-        added(index, some)
-        texts += some
-        agrees(index, texts)
-
-
-def test_what_is_kept_is_read_back_and_goes_on() -> None:
-    random = Random(2)
-    texts = some_texts(random, 30)
+def test_what_is_no_longer_little_is_put_together_with_the_rest() -> None:
     index = WordIndex()
-    added(index, texts[:20])
-    added(index, texts[20:])
-    again = WordIndex.of(index.arrays())
-    agrees(again, texts)
-    more = some_texts(random, 5)
-    added(again, more)
-    agrees(again, [*texts, *more])
-    agrees(index, texts)
-
-
-def test_some_rows_alone_are_as_if_only_they_had_come() -> None:
-    random = Random(3)
-    index, texts = WordIndex(), some_texts(random, 40)
-    for start in range(0, 40, 10):
-        added(index, texts[start : start + 10])
-    for kept in (np.arange(40) % 3 == 0, np.ones(40, dtype=np.bool_), np.zeros(40, dtype=np.bool_)):
-        alone = index.only(kept)
-        agrees(alone, [texts[row] for row in np.flatnonzero(kept).tolist()])
-        added(alone, texts[:2])
-        agrees(alone, [*(texts[row] for row in np.flatnonzero(kept).tolist()), *texts[:2]])
-    agrees(index, texts)
-    agrees(WordIndex().only(np.ones(0, dtype=np.bool_)), [])
-
-
-def test_rows_without_words_are_rows_too() -> None:
-    index = WordIndex()
-    added(index, [Counter(), Counter()])
-    assert index.rows == 2
-    assert_array_equal(index.having(7).rows, [])
-    agrees(WordIndex.of(index.arrays()), [Counter(), Counter()])
+    for row in range(60):
+        add(index, [[1, row + 2]])
+    assert len(index._parts) <= word_index.MANY_PARTS  # pyright: ignore[reportPrivateUsage]
+    assert index.having(1).rows.tolist() == list(range(60))
+    assert index.having(61).rows.tolist() == [59]

@@ -14,6 +14,8 @@ from recollect.storage.derived.vector_codes import Codes
 FEW: Final = 30
 # So many rows are worked on at once: as floats all of them would take four times the room.
 _BATCH: Final = 1024
+# So many of the batches are kept for the second time that they are needed: those of most repositories.
+_KEPT: Final = 8
 
 
 class Distinct:
@@ -23,13 +25,18 @@ class Distinct:
         rows, dimensions = codes.directions.shape
         pointing = alive & ~np.isnan(codes.scales)
         total = np.zeros(dimensions, dtype=np.float32)
+        floats: dict[int, NDArray[np.float32]] = {}
         for batch in _batches(rows):
-            total += np.where(pointing[batch], codes.scales[batch], np.float32(0)) @ _floats(codes, batch)
+            own = _floats(codes, batch)
+            if len(floats) < _KEPT:
+                floats[batch.start] = own
+            total += np.where(pointing[batch], codes.scales[batch], np.float32(0)) @ own
         self._common = total / np.float32(int(pointing.sum()) + FEW)
         self._square = float(self._common @ self._common)
         self._along = np.empty(rows, dtype=np.float32)
         for batch in _batches(rows):
-            self._along[batch] = np.nan_to_num(_floats(codes, batch) @ self._common * codes.scales[batch])
+            own = floats.pop(batch.start) if batch.start in floats else _floats(codes, batch)
+            self._along[batch] = np.nan_to_num(own @ self._common * codes.scales[batch])
         self._lengths = np.sqrt(np.maximum(1 - 2 * self._along + self._square, 1e-6)).astype(np.float32)
 
     def cosines(self, question: NDArray[np.float32], cosines: NDArray[np.float32]) -> NDArray[np.float32]:

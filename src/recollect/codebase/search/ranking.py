@@ -305,7 +305,7 @@ class Ranker:
         starts = self._starts[files]
         sizes = self._behind[files] - starts
         ends = np.cumsum(sizes)
-        return np.arange(ends[-1]) + np.repeat(starts - ends + sizes, sizes)
+        return np.arange(int(ends[-1]), dtype=np.int64) + np.repeat(starts - ends + sizes, sizes)
 
     def _near(self, word: str, asked: Container[str]) -> "list[tuple[float, _Had]]":
         """The nearest words in meaning that some chunk has and that are not asked for: how near, and where."""

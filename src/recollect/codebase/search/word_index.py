@@ -16,6 +16,8 @@ Rows = NDArray[np.int64]
 
 # More parts than this cost a search more than putting them together.
 MANY_PARTS = 8
+# A part that is so many times as large as all others together stays as it is.
+MUCH_MORE = 8
 
 
 class _Part(NamedTuple):
@@ -53,7 +55,10 @@ class WordIndex:
         if len(words):
             self._parts.append(_by_word(words, rows, counts))
         if len(self._parts) > MANY_PARTS:
-            self._parts = [_joined(self._parts)]
+            first, *others = self._parts
+            # What comes with single files is put together by itself: to order all words again takes long.
+            is_little = MUCH_MORE * sum(len(part.rows) for part in others) < len(first.rows)
+            self._parts = [first, _joined(others)] if is_little else [_joined(self._parts)]
 
     def having(self, word: int) -> Occurrences:
         """The rows that have this word, ascending."""
