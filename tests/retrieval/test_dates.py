@@ -1,9 +1,11 @@
 """The moments that a question names."""
 
+import random
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
+from recollect.retrieval import dates
 from recollect.retrieval.dates import (
     AFTER_DAY,
     AFTER_MONTH,
@@ -188,3 +190,20 @@ def test_a_date_with_its_time_is_that_day() -> None:
 def test_those_who_march_name_no_month() -> None:
     assert spans_named("why did they march on?", ASKED_AT) == ()
     assert spans_named("what happened in March 2024?", ASKED_AT) != ()
+
+
+def test_questions_that_are_not_looked_through_name_no_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = """
+        why did the party move on from it may March Sept 3rd 7 of 2019 1999 in since 2023-05 2023-05-07T1 two a weeks
+        days years ago AGO last this PAST week month today Yesterday summary marching 20 19 days ago, maybe dec
+    """
+    dice = random.Random(5)
+    questions = [" ".join(dice.choices(words.split(), k=dice.randint(1, 6))) for _ in range(2_000)]
+    quick = [spans_named(question, ASKED_AT) for question in questions]
+    assert 200 < sum(not spans for spans in quick) < 1_800
+
+    def may_always(_: str) -> bool:
+        return True
+
+    monkeypatch.setattr(dates, "_may_name", may_always)
+    assert quick == [spans_named(question, ASKED_AT) for question in questions]

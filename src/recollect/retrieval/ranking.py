@@ -89,10 +89,6 @@ SIGNALS: Final[dict[str, Meaning]] = {
 CONTEXTUAL: Final = {"meaning": 0.8, "similarity": 6.0, "overlap": -0.9}
 
 
-_WEIGHTS32: Final = {name: np.float32(meaning.weight) for name, meaning in SIGNALS.items()}
-_CONTEXTUAL32: Final = {name: np.float32(weight) for name, weight in CONTEXTUAL.items()}
-
-
 class Signal(NamedTuple):
     """What one witness says of a candidate."""
 
@@ -143,7 +139,7 @@ class Ranking:
         likeness = evidence.copy()
         for name, column in self._values.items():
             part = evidence if SIGNALS[name].evidence else likeness
-            part += self._weight32(name) * column
+            part += np.float32(self._weight(name)) * column
         self._trust = _share_of_one(evidence * np.float32(1 / CONVINCING))
         self._totals: Column = np.asarray(evidence + likeness * self._trust, dtype=np.float32)
         if len(pool.handles):
@@ -199,9 +195,6 @@ class Ranking:
 
     def _weight(self, name: str) -> float:
         return CONTEXTUAL[name] if self._contextual and name in CONTEXTUAL else SIGNALS[name].weight
-
-    def _weight32(self, name: str) -> np.float32:
-        return _CONTEXTUAL32[name] if self._contextual and name in CONTEXTUAL else _WEIGHTS32[name]
 
     def _signal(self, name: str, value: float, place: int, share: float) -> Signal:
         meaning = SIGNALS[name]

@@ -1,15 +1,22 @@
 """Calling tools over HTTP: answers, refusals, jobs, and clients that leave."""
 
+import asyncio
 import json
 import logging
+from collections.abc import Coroutine
+from typing import Any
 
 import anyio
+import anyio.lowlevel
 import httpx2
 import pytest
+from starlette.types import Message, Receive, Scope, Send
 
 from recollect.domain.errors import ErrorCode
+from recollect.gateway import requests
 from recollect.gateway.edge import Edge
 from recollect.gateway.http_errors import STATUS
+from recollect.gateway.rest.calls import Shortcut, ToolCalls
 from tests.gateway.doors import doorkeeper
 from tests.gateway.rest.serving import serving
 from tests.gateway.rest.toys import Toys
@@ -233,3 +240,71 @@ async def test_what_a_client_sends_is_in_no_log(client: httpx2.AsyncClient, capl
     await client.post("/v1/tools/echo", json={"text": "fine", "very-private": 1, "times": "very-private"})
     assert [record.message for record in caplog.records].count("call") == 2
     assert "very-private" not in str([vars(record) for record in caplog.records])
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/v1/tools/echo", b'{"text": "x"}'),
+        ("POST", "/v1/tools/echo", b"{"),
+        ("POST", "/v1/tools/echo", b'{"texd": 1}'),
+        ("POST", "/v1/tools/ecko", b""),
+        ("POST", "/v1/tools/fail", b'{"code": "conflict"}'),
+        ("POST", "/v1/tools/break", b"{}"),
+        ("POST", "/v1/tools/", b""),
+        ("POST", "/v1/tools", b""),
+        ("POST", "/v1/tools/echo/more", b""),
+        ("POST", "/v1/tools/echo%2Fmore", b""),
+        ("GET", "/v1/tools/echo", b""),
+        ("DELETE", "/v1/tools/echo", b""),
+        ("POST", "/v1/toolsecho", b""),
+    ],
+)
+async def test_the_shortcut_answers_as_the_long_way_does(toys: Toys, method: str, path: str, body: bytes):
+    calls = ToolCalls(toys.dispatcher)
+    answers: list[tuple[int, bytes, dict[str, str]]] = []
+    for app in (toys.app, Shortcut(toys.app, calls)):
+        guarded = Edge(app, doorkeeper=doorkeeper(None), max_body_bytes=1000, allowed_hosts=())
+        async with httpx2.AsyncClient(transport=httpx2.ASGITransport(guarded), base_url="http://localhost") as client:
+            response = await client.request(method, path, content=body, headers={"X-Request-Id": "mine"})
+        told = {
+            name: value for name, value in response.headers.items() if not name.startswith(("x-mimo", "x-ratelimit"))
+        }
+        answers.append((response.status_code, response.content, told))
+    assert answers[0] == answers[1]
+
+
+async def test_a_call_passes_no_layer_of_the_framework(toys: Toys):
+    async def elsewhere(scope: Scope, receive: Receive, send: Send) -> None:
+        raise AssertionError(scope["path"])
+
+    shortcut = Shortcut(elsewhere, ToolCalls(toys.dispatcher))
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(shortcut), base_url="http://localhost") as client:
+        assert (await client.post("/v1/tools/echo", json={"text": "x"})).status_code == 200
+        with pytest.raises(AssertionError, match="/v1/tools"):
+            await client.get("/v1/tools")
+
+
+async def test_a_call_that_waits_for_nothing_is_watched_by_nobody_and_one_that_waits_is(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    begun: list[str] = []
+    usual = asyncio.create_task
+
+    def create(work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        begun.append(work.__qualname__)
+        return usual(work)
+
+    monkeypatch.setattr(requests.asyncio, "create_task", create)
+
+    async def gone() -> Message:
+        return {"type": "http.disconnect"}
+
+    async def at_once() -> int:
+        return 7
+
+    assert await requests.while_connected(gone, at_once()) == 7
+    await anyio.lowlevel.checkpoint()
+    assert begun == []
+    assert await requests.while_connected(gone, anyio.sleep_forever()) is None
+    assert begun == ["cancel_when_disconnected"]

@@ -1,6 +1,6 @@
 """Similarity search over segments and memory (features 58 and 68): the same answers however rows are kept."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from recollect.storage.derived import vector_segments
 from recollect.storage.derived.rotation import LENGTH, Rotation
 from recollect.storage.derived.segment_file import SegmentFile, UnusableFile
-from recollect.storage.derived.vector_codes import Bytes, Dots, Kernel, dots_by
+from recollect.storage.derived.vector_codes import Bytes, Dots, Kernel, Pack, dots_by
 from recollect.storage.derived.vector_segments import Nearest, VectorSegments
 
 DIMENSIONS = 48
@@ -420,3 +420,34 @@ def test_segments_come_before_rows_in_memory() -> None:
     segments = filled(clustered(10))
     with pytest.raises(ValueError, match="only in memory"):
         segments.attach(segments.arrays_of(np.arange(10)))
+
+
+@pytest.mark.parametrize("cut", [0, 1_500])
+def test_packed_rows_answer_to_the_last_bit_as_they_did_before_and_also_when_more_come(
+    monkeypatch: pytest.MonkeyPatch, cut: int
+) -> None:
+    packed: list[int] = []
+    usual = vector_segments.packed_by
+
+    def counting(kernel: Kernel | None) -> Pack | None:
+        pack = usual(kernel)
+
+        def packing(directions: Bytes) -> Callable[[Bytes], NDArray[Any]]:
+            assert pack
+            packed.append(len(directions))
+            return pack(directions)
+
+        return packing if pack else None
+
+    monkeypatch.setattr(vector_segments, "packed_by", counting)
+    vectors, questions = clustered(4_200), clustered(30, seed=1)
+    segments = VectorSegments(DIMENSIONS)
+    if cut:
+        segments.attach(filled(vectors[:cut]).arrays_of(np.arange(cut)))
+    for end in (3_000, 3_700, 4_200):
+        segments.append(vectors[segments.rows : end])
+        fresh = filled(vectors[:end], kernel="numpy")
+        for question in questions:
+            assert plain(segments.nearest(question, 12)) == plain(fresh.nearest(question, 12))
+    # Not before somebody has asked often, and again only when enough is new.
+    assert packed == ([1_500, 1_500, 2_700] if cut else [3_000, 4_200])
