@@ -11,6 +11,7 @@ import pytest
 from recollect.app.application import Application
 from recollect.app.lifespan import running
 from recollect.app.settings import Settings
+from recollect.domain.errors import NotFound
 from recollect.toolkit.context import CallContext
 from tests.codebase.discovery.repository import commit, git, write
 
@@ -186,3 +187,16 @@ async def test_116_an_index_answers_as_it_was_asked_to_when_it_was_made(app: App
     assert await found(index_id, context_lines=2, features={"graph": True}) == ("\n\n", True)
     answer = await call(app, root, "ask_index", index_id=index_id, question="What is login?")
     assert answer["evidence"][0]["content"]["pre"] == "\n"
+
+
+async def test_104_a_folder_that_is_indexed_is_a_project_to_ask_about(app: Application, root: Path) -> None:
+    elsewhere = root.parent
+    await call(app, elsewhere, "index", action="project", path=str(root))
+    callers = await call(app, elsewhere, "find_callers", function_name="load_user", project=str(root), limit=1)
+    assert callers["calls"][0]["function"] == "login"
+    symbols = await call(app, elsewhere, "get_symbols", file_path="src/store.py", project=str(root))
+    assert [one["name"] for one in symbols["symbols"]] == ["load_user"]
+    found = await call(app, elsewhere, "semantic_code_search", query="load_user", project=str(root), limit=1)
+    assert found["results"][0]["path"] == "src/store.py"
+    with pytest.raises(NotFound, match="there is no project"):
+        await call(app, elsewhere, "find_callers", function_name="load_user", project=str(root / "src"))

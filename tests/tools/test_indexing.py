@@ -8,7 +8,7 @@ import pytest
 from recollect.app.application import Application
 from recollect.app.lifespan import running
 from recollect.app.settings import CodeSettings, Settings
-from recollect.domain.errors import Cancelled, Unavailable
+from recollect.domain.errors import Busy, Cancelled, Unavailable
 from recollect.toolkit.context import CallContext
 from tests.codebase.discovery.repository import write
 from tests.codebase.indexes import worker_pids
@@ -37,6 +37,14 @@ async def test_103_118_indexing_a_project_is_a_job_that_is_seen_handed_back_and_
         assert status["message"] == "Index status: 0 symbols in 0 files of 0 indexes; 1 being built"
         read = await app.resources.read(f"mimir://indexes/{build['index_id']}/status.json", CallContext(surface="x"))
         assert '"state": "running"' in str(read.body)
+        asked: tuple[tuple[str, dict[str, Any]], ...] = (
+            ("search_repo", {"query": "login"}),
+            ("ask_index", {"question": "login"}),
+        )
+        for tool, arguments in asked:
+            with pytest.raises(Busy, match="is being made for the first time") as told:
+                await call(app, tool, index_id=build["index_id"], **arguments)
+            assert told.value.details["job_id"] == begun["job_id"]
 
         failures: list[Exception] = []
 

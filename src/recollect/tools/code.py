@@ -1,5 +1,6 @@
 """Code of the project one works in: its symbols, who calls what, and where to look."""
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -355,17 +356,34 @@ async def root_of(path: str | None, code: CodeService, projects: ProjectService,
         return resolved_root(project.path, context, code)
     if context.working_directory is not None:
         return resolved_root(context.working_directory, context, code)
-    raise InvalidRequest("it is not known which code is meant", hint="give a path, or choose a project by set_project")
+    raise InvalidRequest(
+        "it is not known which code is meant",
+        hint="give the folder or the project as an argument; set_project chooses one for a client that stays connected",
+    )
+
+
+async def _root(project: str, code: CodeService, projects: ProjectService, context: CallContext) -> str:
+    """The folder of a project. A folder that is indexed will do, though nobody has made a project of it."""
+    try:
+        return resolved_root((await projects.find(project, context.working_directory)).path, context, code)
+    except NotFound:
+        if not Path(project).is_absolute():
+            raise
+        root = resolved_root(project, context, code)
+        if await code.store.index(index_id_of(root, "HEAD", IndexOptions())) is None:
+            raise
+        return root
 
 
 async def project_index(
     project: str | None, code: CodeService, projects: ProjectService, context: CallContext
 ) -> tuple[Loaded, Freshness]:
     """The index of the project's folder. One that is a little behind is brought up to date first."""
-    if project is not None:
-        root = resolved_root((await projects.find(project, context.working_directory)).path, context, code)
-    else:
-        root = await root_of(None, code, projects, context)
+    root = (
+        await root_of(None, code, projects, context)
+        if project is None
+        else await _root(project, code, projects, context)
+    )
     options = IndexOptions()
     index_id = index_id_of(root, "HEAD", options)
     if await code.store.index(index_id) is None:

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from recollect.domain.errors import NotFound
 from recollect.domain.links import CodeLink, LinkOrigin
 from recollect.domain.memories import Memory
 from recollect.domain.scopes import Visibility
@@ -137,7 +138,10 @@ async def remembered_about(
     project: str | None = None,
 ) -> list[list[AboutCode]]:
     """What the caller may know about each of these parts of a repository."""
-    visibility = Visibility(await project_id_of(project, projects, context))
+    try:
+        visibility = Visibility(await project_id_of(project, projects, context))
+    except NotFound:  # a folder that is indexed and no project
+        visibility = Visibility(None)
     return [[_about(one) for one in found] for found in await grounding.remembered(root, parts, visibility)]
 
 

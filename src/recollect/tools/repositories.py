@@ -13,7 +13,7 @@ from recollect.codebase.indexing import IndexOptions, index_id_of, unknown_index
 from recollect.codebase.linking import UNSETTLED
 from recollect.codebase.service import CodeHit, CodeService
 from recollect.domain.code import Snapshot, Span
-from recollect.domain.errors import Forbidden, InvalidRequest
+from recollect.domain.errors import Busy, Forbidden, InvalidRequest
 from recollect.grounding.service import Grounding, Part
 from recollect.jobs.service import JobRun, JobService
 from recollect.memory.projects import ProjectService
@@ -330,6 +330,7 @@ async def search_repo(
     code: CodeService,
     grounding: Grounding,
     projects: ProjectService,
+    jobs: JobService,
     context: CallContext,
 ) -> SearchRepoResult:
     """Find where an indexed repository answers a question, names a thing, or would be changed for something.
@@ -340,7 +341,7 @@ async def search_repo(
     from recollect.codebase.search.ranking import Toggles
 
     began = time.perf_counter()
-    record = await known_index(request.index_id, code)
+    record = await finished_index(request.index_id, code, jobs)
     toggles = Toggles(**IndexOptions.of(record.options).features | request.features.model_dump(exclude_unset=True))
     lines = lines_around(request, record)
     hits = await code.search(request.index_id, request.query, limit=request.k, toggles=toggles, context_lines=lines)
@@ -359,7 +360,7 @@ async def search_repo(
 
 
 @tool("code", read_only=True)
-async def ask_index(request: AskIndexRequest, code: CodeService) -> AskIndexResult:
+async def ask_index(request: AskIndexRequest, code: CodeService, jobs: JobService) -> AskIndexResult:
     """Answer a question about an indexed repository from its symbols and who uses what, with evidence for every claim.
 
     No language model is asked. A name that does not exist is said not to exist, with the nearest ones; a question that
@@ -368,6 +369,7 @@ async def ask_index(request: AskIndexRequest, code: CodeService) -> AskIndexResu
     from recollect.codebase.asking.answering import answered
 
     began = time.perf_counter()
+    await finished_index(request.index_id, code, jobs)
     loaded = await code.load(request.index_id)
     lines = lines_around(request, loaded.record)
     answer = await answered(request.question, code, loaded, context_lines=lines, token_budget=request.token_budget)
@@ -433,6 +435,19 @@ async def known_index(index_id: str, code: CodeService) -> IndexRecord:
     if (record := await code.store.index(index_id)) is None:
         raise unknown_index(index_id)
     return record
+
+
+async def finished_index(index_id: str, code: CodeService, jobs: JobService) -> IndexRecord:
+    """An index that can be asked; one that is being made for the first time is not said not to exist."""
+    if (record := await code.store.index(index_id)) is not None:
+        return record
+    if job := next(iter(await jobs_of(index_id, BUILD, jobs)), None):
+        raise Busy(
+            f"the index {index_id} is being made for the first time",
+            hint=f"ask again when get_job tells that {job.id} is completed",
+            details={"job_id": job.id, "progress": job.progress.done},
+        )
+    raise unknown_index(index_id)
 
 
 def lines_around(request: SearchRepoRequest | AskIndexRequest, record: IndexRecord) -> int:
