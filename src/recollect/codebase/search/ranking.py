@@ -303,8 +303,8 @@ class Ranker:
     def _chunks_of(self, files: NDArray[np.int64]) -> NDArray[np.int64]:
         """The chunks of these files, each file's one after the other."""
         starts = self._starts[files]
-        sizes = self._behind[files] - starts
-        ends = np.cumsum(sizes)
+        sizes: NDArray[np.int64] = self._behind[files] - starts
+        ends: NDArray[np.int64] = np.cumsum(sizes)
         return np.arange(int(ends[-1]), dtype=np.int64) + np.repeat(starts - ends + sizes, sizes)
 
     def _near(self, word: str, asked: Container[str]) -> "list[tuple[float, _Had]]":
