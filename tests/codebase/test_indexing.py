@@ -10,8 +10,8 @@ import pytest
 
 from recollect.app.lifespan import running
 from recollect.app.settings import Settings
-from recollect.codebase import digest as digests
-from recollect.codebase import indexing
+from recollect.codebase import fresh_digests, indexing, linking, recent_facts, service
+from recollect.codebase.digest_version import VERSION
 from recollect.codebase.indexing import IndexOptions
 from recollect.codebase.workers import Workers
 from recollect.domain.code import Language
@@ -186,7 +186,8 @@ async def test_a_program_that_reads_otherwise_reads_all_files_again(
     root = tmp_path / "folder"
     write(root, {"a.py": "def one(): pass\n"})
     await home.build(root)
-    monkeypatch.setattr(digests, "VERSION", digests.VERSION + 1)
+    for who in (indexing, linking, fresh_digests, recent_facts, service):
+        monkeypatch.setattr(who, "VERSION", VERSION + 1)
     contents = kept(monkeypatch)
     built = await home.build(root)
     assert (built.changed, len(contents), await home.found(built, "one")) == (["a.py"], 1, ["a.py"])
@@ -200,7 +201,7 @@ async def test_what_is_swept_away_while_it_is_indexed_is_read_again_the_next_tim
     write_index = SqliteCode.write
 
     async def sweeping(self: SqliteCode, *given: Any, **named: Any) -> bool:
-        await self.sweep(digests.VERSION)
+        await self.sweep(VERSION)
         return await write_index(self, *given, **named)
 
     monkeypatch.setattr(SqliteCode, "write", sweeping)

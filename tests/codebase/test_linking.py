@@ -12,7 +12,7 @@ import anyio.to_thread
 import pytest
 
 from recollect.codebase import linking, linking_apart
-from recollect.codebase.digest import VERSION
+from recollect.codebase.digest_version import VERSION
 from recollect.codebase.indexing import Built
 from recollect.codebase.linking import Linker
 from recollect.codebase.linking_apart import linked_apart

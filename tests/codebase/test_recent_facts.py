@@ -2,7 +2,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
-from recollect.codebase.digest import VERSION, digest
+from recollect.codebase.digest import digest
+from recollect.codebase.digest_version import VERSION
 from recollect.codebase.packed_facts import facts_in
 from recollect.codebase.recent_facts import RecentFacts
 from recollect.domain.code import Language

@@ -19,9 +19,6 @@ from recollect.codebase.packed_facts import behind_facts, packed_facts, unpacked
 from recollect.codebase.parsing.reading import lines_of, read_facts
 from recollect.domain.code import FileFacts, Language, Problem, Symbol
 
-# Raised when the same content would come to something else than before.
-VERSION = 8
-
 
 class Searchable(NamedTuple):
     """What is searched in a file; one row a chunk."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from recollect.codebase.digest_version import VERSION
 from recollect.storage.code import CodeStore, Content
 
 # More than this is read from the store again.
@@ -30,7 +31,6 @@ class FreshDigests:
 
     async def of(self, contents: Sequence[Content], store: CodeStore) -> dict[Content, bytes]:
         """Those of these contents, as far as there are any; what is not at hand is taken out of the store."""
-        from recollect.codebase.digest import VERSION
 
         fresh = self._fresh
         found = {content: fresh[content] for content in contents if content in fresh}

@@ -17,6 +17,7 @@ from anyio.abc import Process
 
 from recollect.codebase.bundling.journal import Journal
 from recollect.codebase.counting import told_of_files
+from recollect.codebase.digest_version import VERSION
 from recollect.codebase.discovery.limits import Limits
 from recollect.codebase.discovery.remembered import Remembered
 from recollect.codebase.fresh_digests import FreshDigests
@@ -258,7 +259,6 @@ class Indexer:
         return {} if record is None else await self._files_of(record)
 
     async def _behind(self, snapshot: Snapshot, record: IndexRecord | None) -> "_Behind":
-        from recollect.codebase.digest import VERSION
 
         if record is None:
             return _Behind(*differences(snapshot, {}), {}, to_read=False)
@@ -304,7 +304,6 @@ class Indexer:
 
     async def _read(self, snapshot: Snapshot, files: Sequence[SourceFile], reporter: Reporter) -> dict[Content, str]:
         """Digest the contents of these that nobody digested before; those that cannot be had, and why."""
-        from recollect.codebase.digest import VERSION
         from recollect.codebase.packed_facts import callables_in
 
         wanted = {Content(file.blob, file.language): file for file in files}
@@ -345,7 +344,6 @@ class Indexer:
 
     async def facts(self, files: Iterable[IndexedFile]) -> dict[str, FileFacts]:
         """What each of these files says."""
-        from recollect.codebase.digest import VERSION
         from recollect.codebase.garbage import uncollected
         from recollect.codebase.packed_facts import unpacked_facts
 

@@ -12,6 +12,7 @@ import anyio.from_thread
 from anyio.abc import Process
 
 from recollect.codebase.counting import PROBLEM, Counts, counted
+from recollect.codebase.digest_version import VERSION
 from recollect.codebase.fresh_digests import FreshDigests
 from recollect.codebase.garbage import uncollected
 from recollect.codebase.heeding import in_thread
@@ -141,7 +142,6 @@ class Linker:
         known: Mapping[str, Content],
         contents: Mapping[str, Content],
     ) -> Linked:
-        from recollect.codebase.digest import VERSION
         from recollect.codebase.graph.definitions import last_name
         from recollect.codebase.graph.manifests import NAMES, differ
         from recollect.codebase.graph.mending import mended

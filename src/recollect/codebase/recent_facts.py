@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from recollect.codebase.digest_version import VERSION
 from recollect.storage.code import CodeStore, Content
 
 # As they are kept, which is a tenth of what they take when they are unpacked.
@@ -18,7 +19,6 @@ class RecentFacts:
 
     async def of(self, contents: Iterable[Content], store: CodeStore) -> Mapping[Content, bytes]:
         """Those of these contents, as far as there are any; what is not known is taken out of the store."""
-        from recollect.codebase.digest import VERSION
         from recollect.codebase.packed_facts import facts_in
 
         wanted = [*dict.fromkeys(contents)]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar, cast
 import anyio
 import anyio.to_thread
 
+from recollect.codebase.digest_version import VERSION
 from recollect.codebase.extracting import Extract, extracted
 from recollect.codebase.indexing import Indexer, IndexOptions, index_id_of, unknown_index
 from recollect.codebase.placing import place_of
@@ -225,7 +226,6 @@ class CodeService:
 
     async def clean_up(self) -> int:
         """Remove the indexes of folders that are gone, and what no index needs; how many indexes that were."""
-        from recollect.codebase.digest import VERSION
 
         removed = 0
         for record in await self.store.indexes():
@@ -245,7 +245,6 @@ class CodeService:
 
     async def facts(self, loaded: Loaded, path: str) -> FileFacts:
         """What one file says."""
-        from recollect.codebase.digest import VERSION
         from recollect.codebase.packed_facts import unpacked_facts
 
         if path not in loaded.facts:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import anyio.to_thread
 
+from recollect.codebase.digest_version import VERSION
 from recollect.domain.code import FileFacts, Language, Span
 from recollect.domain.errors import RecollectError
 from recollect.domain.links import CodeState
@@ -194,7 +195,6 @@ class CodeNow:
         return {file.path: (file.content.blob, await code.content(loaded, file)) for file in files}
 
     async def _facts(self, record: IndexRecord, blob: str, path: str, content: bytes) -> FileFacts:
-        from recollect.codebase.digest import VERSION
         from recollect.codebase.packed_facts import unpacked_facts
 
         wanted = Content(blob, await self._language(record, path, content))

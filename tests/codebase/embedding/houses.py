@@ -8,7 +8,7 @@ from typing import NamedTuple
 import anyio
 from pydantic import SecretStr
 
-from recollect.codebase.digest import VERSION
+from recollect.codebase.digest_version import VERSION
 from recollect.codebase.embedding.service import CodeEmbedding
 from recollect.codebase.embedding.working import Rhythm
 from recollect.codebase.indexing import Built, Indexer, IndexOptions

@@ -23,6 +23,7 @@ from recollect.codebase.bundling.journal import EVENTS, events_of, log_page, unt
 from recollect.codebase.bundling.manifest import PATHS, manifest_of
 from recollect.codebase.bundling.paths import printable_path
 from recollect.codebase.bundling.status import status_of
+from recollect.codebase.digest_version import VERSION
 from recollect.codebase.indexing import CONTEXT_LINES, IndexOptions, unknown_index
 from recollect.domain.code import Edge, FileEdges, FileFacts, SourceFile, Span, SymbolKind, Use, UseKind
 from recollect.domain.progress import Reporter
@@ -91,7 +92,7 @@ async def bundle(code: "CodeService", index_id: str, reporter: Reporter) -> Path
 
 
 async def _written(code: "CodeService", loaded: "Loaded", folder: Path, reporter: Reporter) -> None:
-    from recollect.codebase.digest import VERSION, unpacked
+    from recollect.codebase.digest import unpacked
     from recollect.codebase.packing import unpacked_edges
 
     corpus = loaded.corpus

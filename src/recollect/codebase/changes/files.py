@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import anyio.to_thread
 
+from recollect.codebase.digest_version import VERSION
 from recollect.codebase.indexing import IndexOptions
 from recollect.codebase.service import CodeService
 from recollect.domain.code import FileFacts, Snapshot, SourceFile
@@ -193,7 +194,6 @@ def _contents(
 
 async def _facts(code: CodeService, files: Iterable[tuple[SourceFile, bytes]]) -> dict[Content, FileFacts]:
     """What these contents say; those that no index has are read now."""
-    from recollect.codebase.digest import VERSION
     from recollect.codebase.packed_facts import unpacked_facts
 
     wanted = {Content(file.blob, file.language): content for file, content in files}

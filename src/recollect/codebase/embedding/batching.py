@@ -10,6 +10,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import TypeVar
 
+from recollect.codebase.digest_version import VERSION
 from recollect.codebase.embedding.pending import PendingTexts
 from recollect.domain.errors import InvalidRequest, RecollectError
 from recollect.domain.identifiers import new_id
@@ -58,7 +59,6 @@ class Batching:
 
     async def _gathered(self) -> dict[str, str]:
         """As many pending texts as go into a batch."""
-        from recollect.codebase.digest import VERSION
 
         texts: dict[str, str] = {}
         async with aclosing(self._pending.all()) as parts:

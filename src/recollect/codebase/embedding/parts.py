@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from recollect.codebase.digest_version import VERSION
 from recollect.codebase.embedding.asking import Asking
 from recollect.codebase.embedding.pending import PendingTexts
 from recollect.storage.code_vectors import CodeVectorStore
@@ -22,7 +23,6 @@ class Parts:
 
     async def known(self, corpus: "Corpus", found: "Sequence[Found]") -> dict[int, bytes]:
         """The vectors that there are."""
-        from recollect.codebase.digest import VERSION
 
         files = {one.chunk: corpus.files[one.file] for one in found if one.chunk >= 0}
         texts = await self._vectors.texts(VERSION, [*{file.content for file in files.values()}])

@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
+from recollect.codebase.digest_version import VERSION
 from recollect.codebase.heeding import in_thread
 from recollect.codebase.placing import place_of
 from recollect.storage.code import CodeStore, Content, IndexedFile
@@ -34,7 +35,6 @@ class PendingTexts:
 
     async def all(self) -> AsyncGenerator[Pending]:
         """All that is pending, some contents at a time. What cannot be read is left out."""
-        from recollect.codebase.digest import VERSION
 
         after = 0
         while part := await self._vectors.unembedded(self._model, VERSION, after=after, limit=AT_ONCE):
@@ -43,7 +43,6 @@ class PendingTexts:
 
     async def read_all(self) -> None:
         """Have the texts of all contents known by their keys; nothing is sent anywhere."""
-        from recollect.codebase.digest import VERSION
 
         after = 0
         while part := await self._vectors.unembedded(self._model, VERSION, after=after, limit=AT_ONCE):
@@ -52,7 +51,6 @@ class PendingTexts:
 
     async def read(self, files: Sequence[tuple[str, IndexedFile]]) -> dict[Content, list[tuple[str, str]]]:
         """The keys and texts of the chunks of these files, each given with its index; the keys are kept."""
-        from recollect.codebase.digest import VERSION
         from recollect.codebase.embedding.texts import key_of, texts_of
 
         digests = await self._store.digests(VERSION, [*{file.content for _, file in files}])

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import anyio.abc
 
+from recollect.codebase.digest_version import VERSION
 from recollect.codebase.embedding.asking import BATCH_SIZE, Asking
 from recollect.codebase.embedding.batching import Batching
 from recollect.codebase.embedding.hearing import Hearing
@@ -87,7 +88,6 @@ class CodeEmbedding:
 
     async def state(self) -> EmbeddingState:
         """What is embedded and what is pending."""
-        from recollect.codebase.digest import VERSION
 
         batch = await self._vectors.batch(self.model)
         counts = await self._vectors.counts(self.model, VERSION)

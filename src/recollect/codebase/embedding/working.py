@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import anyio
 
+from recollect.codebase.digest_version import VERSION
 from recollect.codebase.embedding.asking import Asking
 from recollect.codebase.embedding.batching import Batching
 from recollect.codebase.embedding.pending import PendingTexts
@@ -95,7 +96,6 @@ class Worker:
         self._seen = state
 
     async def _embed(self) -> None:
-        from recollect.codebase.digest import VERSION
 
         model = self._asking.model
         async with aclosing(PendingTexts(self._store, self._vectors, model).all()) as parts:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from recollect.codebase.digest import VERSION
+from recollect.codebase.digest_version import VERSION
 from recollect.codebase.search.corpus import Corpus
 from recollect.codebase.search.history import History
 from recollect.codebase.search.users import Users
