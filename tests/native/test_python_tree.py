@@ -771,7 +771,7 @@ def test_a_long_list_is_not_deep():
 
 
 def test_what_is_in_formatted_strings_is_where_it_says():
-    content = 'x = f"é{a}{b + c:{d}}" \'\' rf\'{e!r}\' f"""{\n  g.h\n}"""\n'.encode()
+    content = 'pass\nx = f"é{a}{b + c:{d}}" \'\' rf\'{e!r}\' f"""{\n  g.h\n}"""\n'.encode()
     segments: list[str] = []
 
     def walk(node: list[Any] | str | int | None) -> None:

@@ -601,8 +601,8 @@ static int is_plain_line(const uint8_t *line, int32_t length) {
         while (i < length && is_of_encoding(line[i])) i++;
         const uint8_t *name = line + start;
         int32_t size = i - start;
-        if (size == 5 && (name[3] == '-' || name[3] == '_')) return (name[0] | 32) == 'u' && (name[1] | 32) == 't' && (name[2] | 32) == 'f' && name[4] == '8';
-        return size == 4 && (name[0] | 32) == 'u' && (name[1] | 32) == 't' && (name[2] | 32) == 'f' && name[3] == '8';
+        int is_dashed = size == 5 && (name[3] == '-' || name[3] == '_');
+        return (size == 4 || is_dashed) && (name[0] | 32) == 'u' && (name[1] | 32) == 't' && (name[2] | 32) == 'f' && name[size - 1] == '8';
     }
     return 1;
 }
