@@ -3,8 +3,8 @@
 #include "flow_notes.h"
 
 #define MOST_COPIED 20000000 /* names in copies of bindings: a file with more of them is read by other means */
-#define MOST_LINKS 20000000
-#define MOST_BYTES 1000000000
+#define MOST_LINKS 5000000
+#define MOST_BYTES 200000000
 
 /* -- memory -------------------------------------------------------------------------------------- */
 
