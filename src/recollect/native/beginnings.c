@@ -1,5 +1,7 @@
 /* Looks for many beginnings of words at once: in one pass, by their first two bytes. */
 
+#include "door.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +21,7 @@ typedef struct {
 } Finder;
 
 /* For beginnings of at least two bytes each, ended by a line end; they must outlive it. NULL without memory, or for too many. */
-Finder *recollect_finder_made(const uint8_t *beginnings, int64_t length) {
+DOOR Finder *recollect_finder_made(const uint8_t *beginnings, int64_t length) {
     Finder *own = malloc(sizeof *own);
     if (!own) return NULL;
     memset(own->first, -1, sizeof own->first);
@@ -40,7 +42,7 @@ Finder *recollect_finder_made(const uint8_t *beginnings, int64_t length) {
 }
 
 /* Whether the text has one of them. */
-int32_t recollect_finder_found(const Finder *own, const uint8_t *text, int64_t length) {
+DOOR int32_t recollect_finder_found(const Finder *own, const uint8_t *text, int64_t length) {
     for (int64_t i = 0; i + 1 < length; i++)
         for (int32_t which = own->first[text[i] << 8 | text[i + 1]]; which >= 0; which = own->all[which].next)
             if (length - i >= own->all[which].length && !memcmp(text + i, own->all[which].bytes, (size_t)own->all[which].length)) return 1;

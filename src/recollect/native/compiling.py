@@ -8,7 +8,7 @@ from pathlib import Path
 
 from recollect.native.library import COMPILED, fingerprint, sources
 
-_OPTIONS = ("-O3", "-std=c11", "-shared", "-fPIC")
+_OPTIONS = ("-O3", "-std=c11", "-shared", "-fPIC", "-fvisibility=hidden")
 _SECONDS = 120
 
 

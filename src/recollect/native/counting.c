@@ -4,6 +4,8 @@ It does what `recollect.codebase.bags` does in numpy, for ASCII alone and severa
 texts and numbers come and go as arrays, and what a word is stemmed to is told by the caller. A counter is used by one
 thread at a time. Whatever fails for want of memory says so and leaves the counter fit to be thrown away. */
 
+#include "door.h"
+
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>
@@ -476,7 +478,7 @@ static void tell_meaning(const Counter *own, float *total) {
 
 /* -- what is called from outside ----------------------------------------------------------------- */
 
-void recollect_counter_ended(Counter *own) {
+DOOR void recollect_counter_ended(Counter *own) {
     if (!own) return;
     forget(&own->vocabulary);
     forget(&own->identifiers);
@@ -493,7 +495,7 @@ void recollect_counter_ended(Counter *own) {
 
 /* A counter for a model: its words, each ended by a line end; their rows and scales, which must outlive the counter; what is
 unknown; and what each ASCII sign means, or -1. */
-Counter *recollect_counter_made(const uint8_t *vocabulary, int64_t length, const int8_t *rows, const float *scales,
+DOOR Counter *recollect_counter_made(const uint8_t *vocabulary, int64_t length, const int8_t *rows, const float *scales,
                                 int32_t dimensions, int32_t unknown, const int32_t *signs) {
     Counter *own = calloc(1, sizeof *own);
     if (!own) return NULL;
@@ -524,11 +526,11 @@ Counter *recollect_counter_made(const uint8_t *vocabulary, int64_t length, const
 }
 
 /* How many identifiers it knows. */
-int64_t recollect_counter_size(const Counter *own) { return own->identifiers.entries.used; }
+DOOR int64_t recollect_counter_size(const Counter *own) { return own->identifiers.entries.used; }
 
 /* Reads texts. Of each, `ends` and `name_ends` tell where it and the names that are defined in it end. How many bytes the
 parts of identifiers are whose stems are not known, each with a line end behind it. */
-int64_t recollect_counter_read(Counter *own, int64_t count, const uint8_t *texts, const int64_t *ends, const uint8_t *names,
+DOOR int64_t recollect_counter_read(Counter *own, int64_t count, const uint8_t *texts, const int64_t *ends, const uint8_t *names,
                                const int64_t *name_ends) {
     own->read.used = own->stops.used = 0;
     for (int64_t i = 0, text = 0, name = 0; i < count; i++) {
@@ -543,7 +545,7 @@ int64_t recollect_counter_read(Counter *own, int64_t count, const uint8_t *texts
 }
 
 /* Those parts. */
-void recollect_counter_unknown(const Counter *own, uint8_t *to) {
+DOOR void recollect_counter_unknown(const Counter *own, uint8_t *to) {
     const Entry *entries = own->parts.entries.items;
     for (int64_t number = own->stem_ends.used; number < own->parts.entries.used; number++) {
         memcpy(to, (uint8_t *)own->parts.bytes.items + entries[number].start, (size_t)entries[number].length);
@@ -553,7 +555,7 @@ void recollect_counter_unknown(const Counter *own, uint8_t *to) {
 }
 
 /* Takes up their stems, each with a line end behind it, and with them the words of the identifiers that were read. */
-int32_t recollect_counter_told(Counter *own, const uint8_t *stems, int64_t length) {
+DOOR int32_t recollect_counter_told(Counter *own, const uint8_t *stems, int64_t length) {
     for (int64_t start = 0; start < length && own->stem_ends.used < own->parts.entries.used;) {
         const uint8_t *stem = stems + start, *end = memchr(stem, '\n', (size_t)(length - start));
         int64_t size = end ? end - stem : length - start;
@@ -578,7 +580,7 @@ int32_t recollect_counter_told(Counter *own, const uint8_t *stems, int64_t lengt
 /* Counts the texts that were read; a name that is defined counts `worth` more. Beside what was read, each text has other words,
 by their tokens, and other pieces, by their numbers in the vocabulary, up to where `other_ends` and `piece_ends` tell. What each
 text means goes to `vectors`, and where its words begin to `starts`. How many words there are. */
-int64_t recollect_counter_counted(Counter *own, int32_t worth, const uint64_t *others, const int64_t *other_ends,
+DOOR int64_t recollect_counter_counted(Counter *own, int32_t worth, const uint64_t *others, const int64_t *other_ends,
                                   const int32_t *pieces, const int64_t *piece_ends, int32_t *starts, float *vectors) {
     const int64_t *stops = own->stops.items, count = own->stops.used / 2;
     int64_t from = 0, other = 0, piece = 0;
@@ -609,11 +611,11 @@ int64_t recollect_counter_counted(Counter *own, int32_t worth, const uint64_t *o
 }
 
 /* The words that were counted last, and how often each was. */
-const uint64_t *recollect_counter_tokens(const Counter *own) { return own->found_tokens.items; }
-const uint8_t *recollect_counter_counts(const Counter *own) { return own->found_counts.items; }
+DOOR const uint64_t *recollect_counter_tokens(const Counter *own) { return own->found_tokens.items; }
+DOOR const uint8_t *recollect_counter_counts(const Counter *own) { return own->found_counts.items; }
 
 /* Of each text that was read, the last word of it; 0 for one that has none. */
-void recollect_counter_wholes(const Counter *own, uint64_t *to) {
+DOOR void recollect_counter_wholes(const Counter *own, uint64_t *to) {
     const int64_t *stops = own->stops.items;
     const int32_t *read = own->read.items, *starts = own->words_of.starts.items, *words = own->words_of.list.items;
     const uint64_t *tokens = own->tokens.items;

@@ -95,7 +95,6 @@ typedef struct {
 
 /* Of interest to python_flow.c alone: no name of another library is to be taken for one of these. */
 #ifdef __GNUC__
-#pragma GCC visibility push(hidden)
 #endif
 
 int begin_notes(Notes *notes, Tree *tree); /* 0 without memory; `declined` must be set before anything else is called */
@@ -145,7 +144,6 @@ void note_store(Notes *notes, int32_t base, int32_t name, int32_t node);
 void note_star(Notes *notes, int32_t module, int32_t level);
 
 #ifdef __GNUC__
-#pragma GCC visibility pop
 #endif
 
 #endif

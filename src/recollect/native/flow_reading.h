@@ -27,7 +27,6 @@ static inline const Node *node_at(const Reading *reading, Ref ref) { return read
 static inline const int32_t *items_of(const Reading *reading, Run run) { return reading->tree->items + run.first; }
 
 #ifdef __GNUC__
-#pragma GCC visibility push(hidden)
 #endif
 
 /* Into something nested, so many levels deep; declined where that is too deep or takes too long. */
@@ -55,7 +54,6 @@ void iterate(Reading *reading, int32_t node, Ref place);
 int32_t decorate(Reading *reading, int32_t decorator, Ref place, int32_t decorated);
 
 #ifdef __GNUC__
-#pragma GCC visibility pop
 #endif
 
 #endif

@@ -4,6 +4,7 @@ wrote is kept until it was fetched. */
 #include <limits.h>
 #include <stdlib.h>
 
+#include "door.h"
 #include "output.h"
 #include "python_flow.h"
 #include "python_symbols.h"
@@ -15,14 +16,14 @@ typedef struct {
     Output parts[PARTS];
 } PythonReading;
 
-void recollect_python_ended(PythonReading *reading) {
+DOOR void recollect_python_ended(PythonReading *reading) {
     if (!reading) return;
     for (int32_t i = 0; i < PARTS; i++) end_output(reading->parts + i);
     free(reading);
 }
 
 /* What is in a file; NULL when it is declined: it is then to be read by other means. */
-PythonReading *recollect_python_read(const uint8_t *content, int64_t length) {
+DOOR PythonReading *recollect_python_read(const uint8_t *content, int64_t length) {
     if (length < 0 || length > INT_MAX / 64) return NULL; /* all places and numbers are far from their limits */
     Tree *tree = read_tree(content, (int32_t)length);
     PythonReading *reading = tree ? calloc(1, sizeof *reading) : NULL;
@@ -34,7 +35,7 @@ PythonReading *recollect_python_read(const uint8_t *content, int64_t length) {
 }
 
 /* One of its parts; it is there until the reading ends. */
-const uint8_t *recollect_python_part(const PythonReading *reading, int32_t which, int64_t *length) {
+DOOR const uint8_t *recollect_python_part(const PythonReading *reading, int32_t which, int64_t *length) {
     *length = reading->parts[which].used;
     return reading->parts[which].bytes;
 }

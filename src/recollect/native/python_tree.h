@@ -96,7 +96,7 @@ typedef enum {
 typedef struct {
     uint8_t kind, form;
     uint16_t height;        /* how many levels of nodes it is, itself the first: never more than TALLEST, so that a walk may call itself */
-    int32_t start, end;     /* bytes, as col_offset and end_col_offset tell them */
+    int32_t start, end;     /* bytes of the file, where lineno and col_offset tell */
     int32_t line, end_line; /* from 1 */
     int32_t name;           /* among `names` */
     int32_t other;          /* of ALIAS only, else NO_NAME */

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "door.h"
 #include "output.h"
 #include "python_tree.h"
 
@@ -62,7 +63,7 @@ static uint8_t *given(Output *output, int64_t *size) {
 }
 
 /* The statements of a file and where its lines begin; NULL when it is declined. What is given is let go of by the function below. */
-uint8_t *recollect_python_tree_json(const uint8_t *content, int32_t length, int64_t *size) {
+DOOR uint8_t *recollect_python_tree_json(const uint8_t *content, int32_t length, int64_t *size) {
     Output output = {0};
     Tree *tree = read_tree(content, length);
     if (!tree) return NULL;
@@ -79,7 +80,7 @@ uint8_t *recollect_python_tree_json(const uint8_t *content, int32_t length, int6
 }
 
 /* The expression that an annotation is, read within the tree of an empty file. */
-uint8_t *recollect_python_annotation_json(const uint8_t *content, int32_t length, int64_t *size, int *is_wrong) {
+DOOR uint8_t *recollect_python_annotation_json(const uint8_t *content, int32_t length, int64_t *size, int *is_wrong) {
     Output output = {0};
     *is_wrong = 0;
     Tree *around = read_tree(content, 0), *tree = around ? read_annotation(around, content, length, is_wrong) : NULL;
@@ -89,4 +90,4 @@ uint8_t *recollect_python_annotation_json(const uint8_t *content, int32_t length
     return tree ? given(&output, size) : NULL;
 }
 
-void recollect_python_tree_forget(uint8_t *bytes) { free(bytes); }
+DOOR void recollect_python_tree_forget(uint8_t *bytes) { free(bytes); }

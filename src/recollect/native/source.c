@@ -1,7 +1,9 @@
 /* Of which sources all this was compiled: what was made of others is not used. */
 
+#include "door.h"
+
 #ifndef SOURCES
 #define SOURCES ""
 #endif
 
-const char *recollect_sources(void) { return SOURCES; }
+DOOR const char *recollect_sources(void) { return SOURCES; }
