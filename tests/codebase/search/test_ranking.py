@@ -107,10 +107,10 @@ TOTAL = "export function total(cart: Cart): number {\n  // sum up the prices of 
 
 
 @pytest.mark.parametrize(
-    ("query", "first"), [("the cart's total", "shop/total.ts"), ("index that exports the total", "shop/total/index.ts")]
+    ("query", "first"), [("total of a cart", "shop/sums.ts"), ("exports of cart and total", "shop/cart/total/index.ts")]
 )
 def test_an_index_that_only_hands_on_comes_after_what_it_hands_on(query: str, first: str) -> None:
-    files = {"shop/total.ts": TOTAL, "shop/total/index.ts": "export { total } from '../total' // total of a cart\n"}
+    files = {"shop/sums.ts": TOTAL, "shop/cart/total/index.ts": "export { total, Cart } from '../../sums'\n"}
     assert order(query, files)[0] == first
 
 

@@ -307,7 +307,7 @@ def _declare_variable(
         return
     if annotation is not None:
         found.stack.append(annotation)
-    if value is not None:
+    if value is not None and value.type in _TYPED:
         value = _within(found, value)
     simple = name.type == "identifier"
     if value is not None and simple and value.type in (*_FUNCTIONS, "class"):
