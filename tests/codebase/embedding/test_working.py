@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import anyio
 import pytest
@@ -136,7 +137,8 @@ async def test_it_waits_longer_after_each_failure(
 
     async with opened(tmp_path / "home", service.url, rhythm=Rhythm(idle=1, failed=2, longest=10)) as house:
         monkeypatch.setattr(house.embedding.worker, "work", fail)
-        monkeypatch.setattr("recollect.codebase.embedding.working.anyio.sleep", note)
+        # Its own way to sleep, and not that of everybody: others would then never rest.
+        monkeypatch.setattr("recollect.codebase.embedding.working.anyio", SimpleNamespace(sleep=note))
         with pytest.raises(Unavailable, match="enough"):
             await house.embedding.worker.keep()
         assert (waits, house.embedding.worker.problem) == (

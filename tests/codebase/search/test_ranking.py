@@ -220,7 +220,8 @@ def test_a_name_that_is_declared_many_times_tells_once_what_a_file_is_about() ->
     def about(overloads: str) -> float:
         files = {"shop/one.ts": overloads + rest, **{f"other_{number}.py": SAME for number in range(9)}}
         corpus = corpus_of(files)
-        return float(corpus.abouts.cosines(vectors_of(["refund of a payment"])[0])[0])
+        question = corpus.abouts.encoded(vectors_of(["refund of a payment"]))
+        return float(corpus.abouts.only(corpus.alive).cosines(question)[0])
 
     assert about(often) == pytest.approx(about(once))
 
