@@ -55,3 +55,10 @@ def test_020_of_a_secret_that_a_cut_goes_through_no_part_is_shown() -> None:
 def test_020_a_secret_in_parentheses_is_masked() -> None:
     content = b'DB_PASSWORD = (\n    "multilineSecretPw77"\n)\n'
     assert extracted(content, span(content, content[:-1]), 0).text == 'DB_PASSWORD = (\n    "[secret: password]"\n)'
+
+
+def test_020_a_secret_is_masked_in_all_lines_around_however_many_are_shown() -> None:
+    content = b'PASSWORD = (\n    "correct-horse-battery9"\n)\n' + b"x = 1\n" * 300 + b"def connect(): ...\n"
+    shown = extracted(content, span(content, b"def connect(): ..."), 303)
+    assert shown.before.startswith('PASSWORD = (\n    "[secret: password]"\n)\nx = 1\n')
+    assert "correct-horse" not in extracted(content, span(content, b"def connect(): ..."), 302).before

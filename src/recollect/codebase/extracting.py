@@ -7,9 +7,9 @@ from recollect.codebase.hiding import hidden, secrets_in
 from recollect.domain.code import Span
 from recollect.domain.secrets import Secret, mark, masked
 
-# So many lines before and behind what is shown are looked through for secrets: one may be longer, or what tells of it
-# may stand before it.
-FAR = 200
+# So many lines more before and behind what is shown are looked through for secrets: what tells of one may stand before
+# it, and a cut may go through it. All but private keys, which are looked for in the whole file, are on one line.
+FAR = 10
 
 
 class Extract(NamedTuple):
@@ -22,15 +22,15 @@ class Extract(NamedTuple):
 
 
 class Extractor:
-    """Takes parts out of some lines of one file."""
+    """Takes parts out of a piece of one file."""
 
-    def __init__(self, content: bytes, first_line: int, last_line: int) -> None:
-        """No part begins before the first line or ends behind the last one, apart from what is around it."""
+    def __init__(self, content: bytes, start: int, end: int, most_around: int) -> None:
+        """No part goes beyond these bytes, apart from so many lines around it."""
         if b"PRIVATE KEY" in content:  # of which a part does not show what it is
             content = hidden(content)
         self._content = content
-        start = self._line_start(self._offset_of(first_line), FAR)
-        self._start, self._window = start, content[start : self._line_end(self._offset_of(last_line), FAR)]
+        self._start = self._line_start(start, most_around + FAR)
+        self._window = content[self._start : self._line_end(end, most_around + FAR)]
         self._secrets = secrets_in(self._window)
 
     def extract(self, span: Span, context_lines: int) -> Extract:
@@ -45,13 +45,6 @@ class Extractor:
             self._text(span.start, span.end),
             self._text(span.end, end),
         )
-
-    def _offset_of(self, line: int) -> int:
-        offset = 0
-        for _ in range(line - 1):
-            if not (offset := self._content.find(b"\n", offset) + 1):
-                return len(self._content)
-        return offset
 
     def _line_start(self, offset: int, lines: int) -> int:
         """Where the line begins that is so many before the one that the offset is on."""
@@ -83,7 +76,7 @@ class Extractor:
 
 
 def extracted(content: bytes, span: Span, context_lines: int) -> Extract:
-    return Extractor(content, span.first_line, span.last_line).extract(span, context_lines)
+    return Extractor(content, span.start, span.end, context_lines).extract(span, context_lines)
 
 
 def _marked(window: str, secrets: list[Secret], first: int, last: int) -> Iterator[str]:

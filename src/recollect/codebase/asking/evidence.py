@@ -228,11 +228,14 @@ def _fitting(content: bytes, piece: Piece, context_lines: int, tokens: int) -> t
     if first >= last:
         return None, False
     start = sum(len(line) + 1 for line in lines[:first])
-    extractor = Extractor(content, first + 1, last)
+
+    def end_of(last: int) -> int:
+        return start + sum(len(line) + 1 for line in lines[first:last]) - 1
+
+    extractor = Extractor(content, start, end_of(last), context_lines)
 
     def extract(last: int, around: int) -> Extract:
-        end = start + sum(len(line) + 1 for line in lines[first:last]) - 1
-        return extractor.extract(Span(start, end, first + 1, last), around)
+        return extractor.extract(Span(start, end_of(last), first + 1, last), around)
 
     if _cost(whole := extract(last, context_lines)) <= tokens:
         return whole, False
