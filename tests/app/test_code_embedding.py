@@ -8,7 +8,7 @@ import anyio
 import pytest
 from pydantic import SecretStr
 
-from recollect.app import application
+from recollect.app import upkeep
 from recollect.app.application import Application
 from recollect.app.lifespan import running
 from recollect.app.settings import CodeSettings, EmbeddingSettings, Settings
@@ -23,7 +23,7 @@ MODEL = "vllm/a-model"
 
 @pytest.fixture(autouse=True)
 def begins_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(application, "EMBED_SECONDS", 0.01)
+    monkeypatch.setattr(upkeep, "EMBED_SECONDS", 0.01)
 
 
 async def call(app: Application, tool: str, /, **arguments: Any) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from recollect.app.settings import OWNERS_ONLY, CodeSettings, Settings, load_settings, unknown_variables, variable_names
+from recollect.app.setting_sources import OWNERS_ONLY
+from recollect.app.settings import CodeSettings, Settings, load_settings, unknown_variables, variable_names
 from recollect.domain.errors import Misconfigured
 from recollect.inference.choices import CallerRights, CompletionChoice, EmbeddingChoice, Pace
 

@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 from recollect.app.lifespan import running
-from recollect.app.settings import MIMO_FLAGS, Settings, variable_names
+from recollect.app.setting_sources import MIMO_FLAGS
+from recollect.app.settings import Settings, variable_names
 from recollect.tools.operations import AuditEntry
 from tests.surfaces.commands import run_command
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from recollect.app.settings import OWNERS_ONLY, FileSettings, TerminalSettings, WebSettings
+from recollect.app.setting_sources import OWNERS_ONLY
+from recollect.app.settings import FileSettings, TerminalSettings, WebSettings
 from recollect.tools import ALL
 from recollect.workbench.files.searching import MOST_MATCHES
 from recollect.workbench.files.service import MOST_ENTRIES, MOST_NAMES

@@ -5,9 +5,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-from recollect.app.application import TEND_SECONDS
 from recollect.app.lifespan import running
 from recollect.app.settings import Settings, WorkingSettings
+from recollect.app.upkeep import TEND_SECONDS
 from recollect.memory.consolidation import LEAST_AGE, MOST_AT_ONCE, MOVE_SECONDS, Reason
 from recollect.toolkit.context import CallContext
 from recollect.tools import ALL

@@ -6,7 +6,7 @@ from typing import Any
 import anyio
 import pytest
 
-from recollect.app import application
+from recollect.app import upkeep
 from recollect.app.lifespan import running
 from recollect.app.settings import Settings
 from recollect.storage.sqlite import memory_index
@@ -16,7 +16,7 @@ from recollect.toolkit.context import CallContext
 async def test_068_a_scattered_index_is_compacted_by_a_job_that_nobody_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(application, "COMPACT_SECONDS", 0.02)
+    monkeypatch.setattr(upkeep, "COMPACT_SECONDS", 0.02)
     monkeypatch.setattr(memory_index, "FEW_CHANGES", 5)
     monkeypatch.setattr(memory_index, "MANY_SEGMENTS", 2)
     async with running(Settings(home=tmp_path)) as app:

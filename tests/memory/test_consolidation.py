@@ -13,7 +13,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from recollect.app import application
+from recollect.app import upkeep
 from recollect.app.lifespan import running
 from recollect.app.settings import Settings
 from recollect.domain.errors import Busy, InvalidRequest, RecollectError
@@ -459,7 +459,7 @@ async def test_047_a_process_that_is_killed_with_the_memory_kept_leaves_no_secon
 async def test_047_a_server_consolidates_without_being_asked_and_goes_on_after_a_bug(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(application, "TEND_SECONDS", 0.01)
+    monkeypatch.setattr(upkeep, "TEND_SECONDS", 0.01)
     monkeypatch.setattr("recollect.memory.consolidation.LEAST_AGE", timedelta(seconds=0.1))
     tend, breaks = Consolidator.tend, [True]
 

@@ -10,7 +10,8 @@ from typing import Any
 import anyio
 import pytest
 
-from recollect.app import application
+from recollect.app import upkeep
+from recollect.app.application import Application
 from recollect.app.lifespan import running
 from recollect.app.settings import Settings
 from recollect.domain.errors import Cancelled, NotFound
@@ -258,17 +259,17 @@ async def test_049_it_is_only_due_where_the_operator_says_so_and_in_one_process(
 async def test_049_several_servers_forget_once_and_by_default_none_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(application, "FORGET_SECONDS", 0.02)
+    monkeypatch.setattr(upkeep, "FORGET_SECONDS", 0.02)
     home = tmp_path / "home"
     store = await SqliteStore.open(home)
     long_ago = NOW - timedelta(days=4000)
     await store.memories.put([write(f"note {n}", recorded_at=long_ago, updated_at=long_ago) for n in range(3)])
     await store.close()
 
-    async def runs(app: application.Application) -> list[Any]:
+    async def runs(app: Application) -> list[Any]:
         return (await call(app, "list_jobs", tool="forget_faded")).jobs
 
-    async def call(app: application.Application, name: str, **arguments: Any) -> Any:
+    async def call(app: Application, name: str, **arguments: Any) -> Any:
         return await app.dispatcher.call(name, arguments, CallContext(surface="python"))
 
     async with running(Settings(home=home)) as quiet:
@@ -282,5 +283,5 @@ async def test_049_several_servers_forget_once_and_by_default_none_does(
             while (health := await call(first, "memory_health")).total_forgotten < 3:
                 pass
         assert (health.memories, health.last_batch_count, health.interval_ms) == (0, 3, 3_600_000)
-        await anyio.sleep(10 * application.FORGET_SECONDS)  # both look several times, and there is still the one run
+        await anyio.sleep(10 * upkeep.FORGET_SECONDS)  # both look several times, and there is still the one run
         assert [job.result["forgotten"] for job in await runs(second)] == [3]

@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
-from recollect.app import application as wiring
+from recollect.app import upkeep
 from recollect.app.application import Application
 from recollect.app.lifespan import running
 from recollect.app.settings import Settings
@@ -264,7 +264,7 @@ async def test_042_calls_that_are_too_old_are_erased_by_a_server_that_lives_on(
 
     async with opened(tmp_path / "home") as application:
         await Client(application)("health_check")
-    monkeypatch.setattr(wiring, "FADE_AFTER_SECONDS", 0)
+    monkeypatch.setattr(upkeep, "FADE_AFTER_SECONDS", 0)
     monkeypatch.setattr(SqliteSessions, "forget_before", noticed)
     async with opened(tmp_path / "home", sessions={"history": False, "keep_days": 1e-9}) as application:
         ada = Client(application)

@@ -2,9 +2,8 @@
 
 import logging
 import os
-import shutil
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,12 +12,13 @@ import anyio
 import anyio.abc
 import anyio.to_thread
 
+from recollect.app.checks import Checks
 from recollect.app.oversight import Oversight, families_off
 from recollect.app.settings import Settings
+from recollect.app.upkeep import Upkeep
 from recollect.domain.breakage import place_of
 from recollect.domain.clock import Clock, system_clock
-from recollect.domain.errors import RecollectError, Unavailable, error_from_record
-from recollect.domain.jobs import JobState
+from recollect.domain.errors import RecollectError
 from recollect.jobs.service import JobService
 from recollect.memory.models import ModelsInUse
 from recollect.memory.projects import ProjectService
@@ -27,7 +27,6 @@ from recollect.memory.service import Draft, MemoryService
 from recollect.monitoring.audit.log import AuditLog
 from recollect.skills.places import are_there
 from recollect.storage.store import Store
-from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Tool
 from recollect.toolkit.dispatcher import Dispatcher
 from recollect.toolkit.health import Health
@@ -87,22 +86,12 @@ logger = logging.getLogger("recollect.app")
 
 # Counts of calls are worth little: losing half a minute of them to a crash is fine, a write per call is not.
 USAGE_SECONDS = 30.0
-# How often it is looked whether the index became so scattered that it should be written anew.
-COMPACT_SECONDS = 60.0
-# Calls and jobs that are too old to be kept are looked for in processes that live on, and then so often.
-FADE_AFTER_SECONDS, FADE_SECONDS = 60.0, 3600.0
-# How often it is looked whether it is time to let go of what has faded.
-FORGET_SECONDS = 60.0
 # What is kept of repositories; there is no such file until one is indexed.
 CODE_DATABASE = "code.db"
-# A server begins to embed code so long after it has started, or after there is some.
-EMBED_SECONDS = 5.0
 # Questions about code whose meaning is not asked for again: some thousand.
 QUESTION_CACHE_BYTES = 8 * 1024 * 1024
 # How often it is looked whether hooks of agents left something to keep.
 TOLD_SECONDS = 2.0
-# How often working memory is looked after.
-TEND_SECONDS = 30.0
 
 
 def _report_refused(skill: "RefusedSkill") -> None:
@@ -329,18 +318,7 @@ class Application:
         self.services.provide_ready(AuditLog, self.oversight.audit)
         self.services.provide_ready(Registry, self.registry)
         provide_named("recollect.monitoring.status.Parts", self._parts)
-        self.services.provide_ready(
-            Health,
-            Health(
-                {
-                    "store": self._check_store,
-                    "search": self._check_search,
-                    "embedding": self._check_embedding,
-                    "jobs": self._check_jobs,
-                    "disk": self._check_disk,
-                }
-            ),
-        )
+        self.services.provide_ready(Health, Checks(self.services, self.settings.home).health())
 
     async def _files(self) -> "FileService":
         from recollect.app.workbench import file_service
@@ -463,15 +441,16 @@ class Application:
         self._store = await SqliteStore.open(self.settings.home, clock=self._clock, lease_seconds=lease_seconds)
         self._tasks.start_soon(self._keep_counts, self._store)
         self._tasks.start_soon(self._keep_history)
-        self._tasks.start_soon(self._fade_history, self._store)
         self._tasks.start_soon(self._keep_told)
-        self._tasks.start_soon(self._keep_compact)
-        self._tasks.start_soon(self._keep_forgetting)
-        self._tasks.start_soon(self._tend_working_memory)
+        upkeep = Upkeep(self.settings, self.services, self.dispatcher, self._clock, self._has_code)
+        self._tasks.start_soon(upkeep.fade_history, self._store)
+        self._tasks.start_soon(upkeep.keep_compact)
+        self._tasks.start_soon(upkeep.keep_forgetting)
+        self._tasks.start_soon(upkeep.tend_working_memory)
         if self._adopts_jobs and self._why_no_summaries() is None:
-            self._tasks.start_soon(self._keep_summaries)
+            self._tasks.start_soon(upkeep.keep_summaries)
         if self._adopts_jobs and self.settings.code.embedding_choice(self.settings.embedding.choice()) is not None:
-            self._tasks.start_soon(self._keep_code_embedded)
+            self._tasks.start_soon(upkeep.keep_code_embedded)
         self._tasks.start_soon(self.services.get, JobService)
         return self._store
 
@@ -799,131 +778,3 @@ class Application:
             await (await self.services.get(SessionService)).leave(self._own_client)
         except RecollectError as error:
             logger.warning("the session could not be ended", extra={"problem": error.message})
-
-    async def _fade_history(self, store: Store) -> None:
-        """Erase calls and jobs that are too old to be kept."""
-        await anyio.sleep(FADE_AFTER_SECONDS)
-        while True:
-            settings = self.settings
-            try:
-                await store.sessions.forget_before(self._clock() - timedelta(days=settings.sessions.keep_days))
-                await store.jobs.forget_ended(timedelta(days=settings.jobs.keep_days))
-            except RecollectError as error:
-                logger.warning("old calls and jobs could not be erased", extra={"problem": error.message})
-            await anyio.sleep(FADE_SECONDS)
-
-    async def _keep_compact(self) -> None:
-        """Compact the index when it is due and nobody else is doing so."""
-        while True:
-            await anyio.sleep(COMPACT_SECONDS)
-            from recollect.memory.compacting import Compactor
-
-            try:
-                if (await self.services.get(Compactor)).is_due() and not await self._compacts():
-                    await self.dispatcher.call("compact_index", {}, CallContext(surface="python", patience=0))
-            except RecollectError as error:
-                logger.warning("the index was not compacted", extra={"problem": error.message})
-
-    async def _tend_working_memory(self) -> None:
-        """Let what agents have in mind become memories before it expires, and erase what has expired."""
-        while True:
-            await anyio.sleep(TEND_SECONDS)
-            from recollect.memory.consolidation import Consolidator
-
-            try:
-                await (await self.services.get(Consolidator)).tend()
-            except RecollectError as error:
-                logger.warning("working memory was not looked after", extra={"problem": error.message})
-            except Exception as error:  # a bug: one item must not end the server, now and at every start
-                logger.error("looking after working memory broke", extra=place_of(error))
-
-    async def _keep_summaries(self) -> None:
-        """Bring all summaries up to date, unless another process does or just did."""
-        from recollect.memory.startup import EVERY_SECONDS, FIRST_SECONDS, QUIET_SECONDS, UPKEEP_JOB
-
-        await anyio.sleep(FIRST_SECONDS)
-        while True:
-            try:
-                context = CallContext(surface="python")
-                await self.dispatcher.start_alone(UPKEEP_JOB, context, quiet_seconds=QUIET_SECONDS)
-            except RecollectError as error:
-                logger.warning("summaries were not brought up to date", extra={"problem": error.message})
-            await anyio.sleep(EVERY_SECONDS)
-
-    async def _keep_code_embedded(self) -> None:
-        """Embed the code of all indexes by the model that the owner chose, as soon as there is some."""
-        from recollect.codebase.service import CodeService
-
-        while True:
-            await anyio.sleep(EMBED_SECONDS)
-            try:
-                if self._has_code() and (embedding := (await self.services.get(CodeService)).embedding) is not None:
-                    await embedding.worker.keep()
-            except RecollectError as error:
-                logger.warning("code is not embedded", extra={"problem": error.message})
-
-    async def _keep_forgetting(self) -> None:
-        """Let go of what has faded, in one process of all, where the settings say so."""
-        while self.settings.forgetting.enabled:
-            await anyio.sleep(FORGET_SECONDS)
-            from recollect.memory.forgetting import Forgetter
-
-            try:
-                if await (await self.services.get(Forgetter)).is_due():
-                    context = CallContext(surface="python", patience=0)
-                    await self.dispatcher.call("forget_faded", {"dry_run": False}, context)
-            except RecollectError as error:
-                logger.warning("what has faded was not let go", extra={"problem": error.message})
-
-    async def _compacts(self) -> bool:
-        jobs = await self.services.get(JobService)
-        return bool(await jobs.list([JobState.QUEUED, JobState.RUNNING], "compact_index", 1))
-
-    # -- health --------------------------------------------------------------------------------------
-
-    async def _check_store(self) -> dict[str, object]:
-        store = await self.services.get(Store)
-        await store.ping()
-        info = await store.info()
-        return {
-            "engine": info.engine,
-            "location": info.location,
-            "schema_version": info.schema_version,
-            "bytes": info.bytes,
-        }
-
-    async def _check_search(self) -> dict[str, object]:
-        counts = await (await self.services.get(Store)).memories.counts()
-        if counts.indexed != counts.memories:
-            raise Unavailable(
-                f"the text index holds {counts.indexed} of {counts.memories} memories", hint="run rebuild_derived"
-            )
-        return {"memories": counts.memories, "vectors": counts.vectors}
-
-    async def _check_embedding(self) -> dict[str, object]:
-        from recollect.inference.examination import examine
-
-        store = await self.services.get(Store)
-        embedder = (await (await self.services.get(ModelsInUse)).now()).answering.embedder
-        found = await examine(embedder)
-        if found.error is not None:
-            raise error_from_record(found.error)
-        state = await store.embeddings.state()
-        return {
-            "model": found.model,
-            "dimensions": found.dimensions,
-            "memories_without_vector": await store.embeddings.count_lacking(found.model, found.dimensions),
-            "coming": state.coming.model if state.coming is not None and state.under_way else None,
-        }
-
-    async def _check_jobs(self) -> dict[str, object]:
-        jobs = await self.services.get(JobService)
-        active = await jobs.list([JobState.QUEUED, JobState.RUNNING, JobState.CANCELLING], None, 200)
-        return {state: sum(job.state is state for job in active) for state in (JobState.QUEUED, JobState.RUNNING)}
-
-    async def _check_disk(self) -> dict[str, object]:
-        await self.services.get(Store)  # makes the folder when there is none yet
-        free = shutil.disk_usage(self.settings.home).free
-        if free < 100 * 1024 * 1024:
-            raise Unavailable(f"only {free // 1024 // 1024} MB are free on the store's disk", hint="free some space")
-        return {"free_bytes": free}

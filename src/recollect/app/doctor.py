@@ -13,7 +13,7 @@ from typing import Any
 
 import anyio
 
-from recollect.app.settings import PREFIX
+from recollect.app.setting_sources import PREFIX
 from recollect.domain.errors import Unavailable
 
 FACT = "The release train leaves on Thursdays, because Fridays are for reading."

@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from recollect import __version__
-from recollect.app.settings import PREFIX, Settings
+from recollect.app.setting_sources import PREFIX
+from recollect.app.settings import Settings
 from recollect.inference.breakers import Breakers
 from recollect.inference.completion import LanguageModel, UnusableCompleter
 from recollect.inference.unusable import UnusableEmbedder

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 import click
 
-from recollect.app.settings import PREFIX, Settings
+from recollect.app.setting_sources import PREFIX
+from recollect.app.settings import Settings
 from recollect.gateway.cli.errors import EXIT_CODES
 from recollect.gateway.cli.options import command_line
 from recollect.gateway.http_errors import STATUS

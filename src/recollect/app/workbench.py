@@ -6,7 +6,8 @@ from pathlib import Path
 import anyio.abc
 
 from recollect import __version__
-from recollect.app.settings import FILE_NAME, Settings
+from recollect.app.setting_sources import FILE_NAME
+from recollect.app.settings import Settings
 from recollect.domain.clock import Clock
 from recollect.processes.bounds import Bounds
 from recollect.workbench.files.root import Parts, Root
