@@ -2,6 +2,8 @@
 
 import json
 import re
+import shlex
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from recollect.app.upkeep import TEND_SECONDS
 from recollect.memory.consolidation import LEAST_AGE, MOST_AT_ONCE, MOVE_SECONDS, Reason
 from recollect.toolkit.context import CallContext
 from recollect.tools import ALL
+from tests.surfaces.callers import PROGRAM, environment
 
 PAGE = (Path(__file__).parents[2] / "docs" / "working-memory.md").read_text("utf-8")
 
@@ -21,6 +24,17 @@ async def test_the_example_of_the_page_about_working_memory_works(tmp_path: Path
     async with running(Settings.model_validate({"home": tmp_path})) as application:
         put: Any = await application.dispatcher.call("working_put", json.loads(arguments), context)
     assert put.item.consolidation_candidate
+
+
+def test_034_the_commands_of_the_page_about_thinking_keep_what_they_say(tmp_path: Path) -> None:
+    (commands,) = re.findall(r"```sh\n(recollect thinking .*?)\n```", PAGE, re.DOTALL)
+    told: list[dict[str, Any]] = []
+    for command in commands.splitlines():
+        called = [*PROGRAM, *shlex.split(command)[1:], "--json"]
+        ran = subprocess.run(called, env=environment(tmp_path), cwd=tmp_path, capture_output=True, timeout=60)
+        told.append(json.loads(ran.stdout))
+    assert [one["status"] for one in told] == ["recorded", "recorded", "continue"]
+    assert told[1]["formatted"] == "1. Reproduce it\n2. Write a test\n3. Mend it"
 
 
 def test_the_page_has_every_tool_reason_and_setting() -> None:

@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from recollect.memory.sessions import SessionService
     from recollect.memory.startup import StartupSummaries
     from recollect.memory.summarising import Summariser
+    from recollect.memory.thinking import Thinking
     from recollect.memory.transfer.exporting import Exporter
     from recollect.memory.transfer.folders import TransferFolders
     from recollect.memory.transfer.importing import Importer
@@ -304,6 +305,7 @@ class Application:
         provide_named("recollect.memory.transfer.importing.Importer", self._importer)
         provide_named("recollect.memory.consolidation.Consolidator", self._consolidator)
         provide_named("recollect.memory.working.WorkingMemory", self._working)
+        provide_named("recollect.memory.thinking.Thinking", self._thinking)
         provide_named("recollect.cortex.asking.Asker", self._asker)
         provide_named("recollect.codebase.service.CodeService", self._code_service)
         provide_named("recollect.grounding.linking.Linker", self._linker)
@@ -674,6 +676,12 @@ class Application:
             secrets=self.settings.secrets,
             clock=self._clock,
         )
+
+    async def _thinking(self) -> "Thinking":
+        from recollect.memory.thinking import Thinking
+        from recollect.memory.working import WorkingMemory
+
+        return Thinking(await self.services.get(WorkingMemory))
 
     async def _asker(self) -> "Asker":
         from recollect.cortex.asking import Asker

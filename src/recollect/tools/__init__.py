@@ -37,6 +37,7 @@ ALL = Catalogue(
     "transfer transfer export_database import_database",
     "working working working_put working_get working_recent working_search working_mark working_delete working_clear",
     "working working working_stats consolidate",
+    "thinking thinking think plan",
     "files files file",
     "terminal terminal terminal",
     "web web fetch http_request web_parse search",
