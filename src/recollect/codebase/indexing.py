@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 import anyio
 import anyio.to_thread
-from anyio.abc import Process
 
 from recollect.codebase.bundling.journal import Journal
 from recollect.codebase.counting import told_of_files
@@ -23,6 +22,7 @@ from recollect.codebase.discovery.remembered import Remembered
 from recollect.codebase.fresh_digests import FreshDigests
 from recollect.codebase.heeding import LOOK_SECONDS, heeding, in_thread, meanwhile
 from recollect.codebase.linking import Linked, Linker, is_unsettled
+from recollect.codebase.linking_apart import LinkingProcess
 from recollect.codebase.path_text import path_text, printable
 from recollect.codebase.recent_facts import RecentFacts
 from recollect.codebase.workers import Workers
@@ -46,6 +46,9 @@ STAGES: Mapping[str, tuple[int, int]] = {
 }
 # Of so many folders it is remembered what was seen of them last.
 MOST_REMEMBERED = 8
+# Digests are kept when there are so many bytes of them, or so long after the last ones.
+KEPT_BYTES = 4_000_000
+KEPT_SECONDS = 0.5
 # A thousand files, of which git's index tells about a hundred bytes each.
 LARGE_GIT_INDEX = 100_000
 _LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
@@ -161,7 +164,7 @@ class Indexer:
                 async with self._linker.getting_ready(
                     None if anew else before, len(changed) + len(removed), len(snapshot.files)
                 ) as ready:
-                    found = await self._staged("read", journal, partial(self._read, snapshot, new))
+                    found = await self._staged("read", journal, partial(self._read, snapshot, new, ready))
                     if found:
                         unread |= found
                         snapshot = _without(snapshot, found)
@@ -302,9 +305,17 @@ class Indexer:
     async def _staged(self, stage: str, reporter: Reporter, work: Callable[[Reporter], Awaitable[T]]) -> T:
         return await heeding(reporter, work, stage=stage, seconds=self.limits.stage_seconds)
 
-    async def _read(self, snapshot: Snapshot, files: Sequence[SourceFile], reporter: Reporter) -> dict[Content, str]:
-        """Digest the contents of these that nobody digested before; those that cannot be had, and why."""
-        from recollect.codebase.packed_facts import callables_in
+    async def _read(
+        self,
+        snapshot: Snapshot,
+        files: Sequence[SourceFile],
+        ready: LinkingProcess | None,
+        reporter: Reporter,
+    ) -> dict[Content, str]:
+        """Digest the contents of these that nobody digested before; those that cannot be had, and why.
+
+        Whoever is ready to resolve uses is told what each file says.
+        """
 
         wanted = {Content(file.blob, file.language): file for file in files}
         known = await self.store.known(VERSION, [*wanted])
@@ -313,12 +324,18 @@ class Indexer:
         await _report(reporter, "read", 0, f"reading {len(missing)} of {len(snapshot.files)} files")
         reasons: dict[str, str] = {}
         async with aclosing(self.workers.digested(_contents(snapshot, [*missing.values()], reasons))) as batches:
+            keeping = _Keeping(self.store)
             async for batch in batches:
-                kept = [KeptDigest(content, digest, callables_in(digest)) for content, digest in batch]
-                await self.store.keep(VERSION, kept)
+                facts = keeping.add(batch)
+                if ready is not None:
+                    ready.tell(facts)
                 self.digests.note(batch)
-                done += sum(missing[content].size for content, _ in batch)
-                await _report(reporter, "read", min(1.0, done / total), f"read {done // 1000} of {total // 1000} kB")
+                done += sum([missing[content].size for content, _ in batch])
+                if keeping.is_due or not batch:
+                    await keeping.keep()
+                    told = f"read {done // 1000} of {total // 1000} kB"
+                    await _report(reporter, "read", min(1.0, done / total), told)
+            await keeping.keep()
         return {content: reasons[file.path] for content, file in missing.items() if file.path in reasons}
 
     async def _linked(
@@ -326,7 +343,7 @@ class Indexer:
         before: IndexRecord | None,
         snapshot: Snapshot,
         known: Mapping[str, IndexedFile],
-        ready: Process | None,
+        ready: LinkingProcess | None,
         reporter: Reporter,
     ) -> Linked:
         """What the uses in changed files, and in those that may mean something else now, lead to."""
@@ -379,6 +396,36 @@ class Indexer:
                 "repositories": list(snapshot.repositories),
             },
         )
+
+
+class _Keeping:
+    """Keeps digests some at a time: whoever is killed has to make those again that are not kept, and no more."""
+
+    def __init__(self, store: CodeStore) -> None:
+        self._store = store
+        self._made: list[KeptDigest] = []
+        self._bytes = 0
+        self._kept_at = anyio.current_time()
+
+    def add(self, batch: Iterable[tuple[Content, bytes]]) -> Mapping[Content, bytes]:
+        """Take these; what they have of facts."""
+        from recollect.codebase.packed_facts import facts_and_callables
+
+        found: dict[Content, bytes] = {}
+        for content, digest in batch:
+            found[content], callables = facts_and_callables(digest)
+            self._made.append(KeptDigest(content, digest, callables))
+            self._bytes += len(digest)
+        return found
+
+    @property
+    def is_due(self) -> bool:
+        return self._bytes >= KEPT_BYTES or anyio.current_time() >= self._kept_at + KEPT_SECONDS
+
+    async def keep(self) -> None:
+        if self._made:
+            await self._store.keep(VERSION, self._made)
+        self._made, self._bytes, self._kept_at = [], 0, anyio.current_time()
 
 
 class _Behind(NamedTuple):
