@@ -30,7 +30,7 @@ from recollect.domain.clock import Clock, system_clock
 from recollect.domain.code import FileFacts, Skipped, Snapshot, SourceFile
 from recollect.domain.errors import InvalidRequest, NotFound
 from recollect.domain.progress import Reporter
-from recollect.storage.code import CodeStore, Content, IndexedFile, IndexRecord, KeptDigest
+from recollect.storage.code import CodeStore, Content, IndexedFile, IndexRecord, KeptDigest, KeptEdges
 
 logger = logging.getLogger("recollect.codebase")
 
@@ -104,7 +104,7 @@ class Built:
     removed: Sequence[str] = ()
 
 
-async def nothing_meanwhile(record: IndexRecord, files: Sequence[IndexedFile]) -> None:
+async def nothing_meanwhile(record: IndexRecord, what: object) -> None:
     """There is nothing else to do."""
 
 
@@ -122,6 +122,8 @@ class Indexer:
     """How much memory finding what uses mean may take."""
     while_linking: Callable[[IndexRecord, Sequence[IndexedFile]], Awaitable[None]] = nothing_meanwhile
     """What else is done with the files while their uses are resolved; it is given all of them if all are new."""
+    while_writing: Callable[[IndexRecord, Mapping[str, KeptEdges]], Awaitable[None]] = nothing_meanwhile
+    """What else is done with what the uses lead to while it is written."""
     when_mended: Callable[[str], None] = lambda index_id: None
     """Told the id of an index whose uses were not all resolved together when it was brought up to date."""
     digests: FreshDigests = field(default_factory=FreshDigests)
@@ -181,7 +183,10 @@ class Indexer:
                     )
                 await _report(journal, "write", 0, "writing")
                 record = replace(record, details={**record.details, **linked.details, "binaries": _final(unread)})
-                await self.store.write(record, changed=files, removed=removed, edges=linked.edges)
+                await meanwhile(
+                    partial(self.store.write, record, changed=files, removed=removed, edges=linked.edges),
+                    partial(self.while_writing, record, linked.edges),
+                )
                 now = {**known, **{file.path: file for file in files}}
                 self._files = (index_id, record.generation, record.updated_at), _except(now, removed)
                 await _report(journal, "write", 1, "written")
