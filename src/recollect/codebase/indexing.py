@@ -129,7 +129,7 @@ class Indexer:
     digests: FreshDigests = field(default_factory=FreshDigests)
     _seen: dict[tuple[str, str], Remembered] = field(default_factory=dict[tuple[str, str], Remembered])
     _recent: RecentFacts = field(default_factory=RecentFacts)
-    _files: tuple[tuple[str, int, datetime], Mapping[str, IndexedFile]] | None = None
+    _files: "_KnownFiles | None" = None
     """Those of the index that was asked for last, in that state."""
 
     async def build(
@@ -176,7 +176,7 @@ class Indexer:
                             return Built(before, snapshot)
                         record = self._record(index_id, rev, options, snapshot, before)
                     files = [_indexed(file, record.generation) for file in snapshot.files if file.path in changed]
-                    linking = partial(self._linked, None if anew else before, snapshot, known, ready)
+                    linking = partial(self._linked, None if anew else before, snapshot, known, changed, ready)
                     linked = await meanwhile(
                         partial(self._staged, "graph", journal, linking),
                         partial(self.while_linking, record, files if len(files) == len(snapshot.files) else ()),
@@ -188,7 +188,8 @@ class Indexer:
                     partial(self.while_writing, record, linked.edges),
                 )
                 now = {**known, **{file.path: file for file in files}}
-                self._files = (index_id, record.generation, record.updated_at), _except(now, removed)
+                same = {id(file): file for file in snapshot.files}
+                self._files = _KnownFiles(_state_of(record), _except(now, removed), same)
                 await _report(journal, "write", 1, "written")
                 journal.complete(record)
             if is_unsettled(record):
@@ -260,34 +261,34 @@ class Indexer:
 
     async def behind(self, snapshot: Snapshot, record: IndexRecord | None) -> tuple[set[str], list[str]]:
         """The paths of files that the index does not have as they are, and of those that are gone."""
-        return (await self._behind(snapshot, record))[:2]
+        return (await self._behind(_without(snapshot, _binaries(snapshot, record)), record))[:2]
 
     async def files_of(self, record: IndexRecord | None) -> Mapping[str, IndexedFile]:
         """The files that an index has, by their paths."""
         return {} if record is None else await self._files_of(record)
 
     async def _behind(self, snapshot: Snapshot, record: IndexRecord | None) -> "_Behind":
-
+        """The same of a snapshot without what is known to be no text."""
         if record is None:
-            return _Behind(*differences(snapshot, {}), {}, to_read=False)
-        snapshot = _without(snapshot, _binaries(snapshot, record))
+            return _Behind(*differences(snapshot, {}, {}), {}, to_read=False)
         known = await self._files_of(record)
-        changed, removed = differences(snapshot, known)
+        same = self._files.same if self._files is not None and self._files.files is known else {}
+        changed, removed = differences(snapshot, known, same)
         unread = {*await self.store.unread(record.id, VERSION)}.difference(changed, removed)
         return _Behind(changed | unread, removed, known, to_read=bool(unread))
 
     async def paths_of(self, record: IndexRecord) -> Collection[str]:
         """The paths of the files that an index has in this state."""
-        if self._files is not None and self._files[0] == (record.id, record.generation, record.updated_at):
-            return self._files[1].keys()
+        if self._files is not None and self._files.state == _state_of(record):
+            return self._files.files.keys()
         return {*await self.store.paths(record.id)}
 
     async def _files_of(self, record: IndexRecord) -> Mapping[str, IndexedFile]:
         """The files of an index as it is; they are asked for once after each change."""
-        state = (record.id, record.generation, record.updated_at)
-        if self._files is None or self._files[0] != state:
-            self._files = state, {file.path: file for file in await self.store.files(record.id)}
-        return self._files[1]
+        if self._files is None or self._files.state != _state_of(record):
+            files = {file.path: file for file in await self.store.files(record.id)}
+            self._files = _KnownFiles(_state_of(record), files, {})
+        return self._files.files
 
     @asynccontextmanager
     async def alone(self, index_id: str, reporter: Reporter) -> AsyncGenerator[bool]:
@@ -348,18 +349,18 @@ class Indexer:
         before: IndexRecord | None,
         snapshot: Snapshot,
         known: Mapping[str, IndexedFile],
+        changed: Collection[str],
         ready: LinkingProcess | None,
         reporter: Reporter,
     ) -> Linked:
         """What the uses in changed files, and in those that may mean something else now, lead to."""
         await _report(reporter, "graph", 0, "finding what each use means")
         before_that = {path: file.content for path, file in known.items()}
-        contents: dict[str, Content] = {}
-        for path, blob, _, language, _, _ in snapshot.files:
-            content = before_that.get(path)
-            # What is the same is the same object: to see that it has not changed takes no time.
-            is_same = content is not None and content.blob == blob and content.language is language
-            contents[path] = content if content is not None and is_same else Content(blob, language)
+        # What is the same is the same object: to see that it has not changed takes no time.
+        contents = {
+            path: Content(blob, language) if path in changed else before_that[path]
+            for path, blob, _, language, _, _ in snapshot.files
+        }
         linked = await self._linker.linked(before, before_that, contents, ready)
         await _report(reporter, "graph", 1, "found what each use means")
         return linked
@@ -431,6 +432,15 @@ class _Keeping:
         if self._made:
             await self._store.keep(VERSION, self._made)
         self._made, self._bytes, self._kept_at = [], 0, anyio.current_time()
+
+
+class _KnownFiles(NamedTuple):
+    """The files of an index in one state."""
+
+    state: tuple[str, int, datetime]
+    files: Mapping[str, IndexedFile]
+    same: dict[int, SourceFile]
+    """Files of snapshots that are as the index has them, by their identity: a look takes what it knows as it is."""
 
 
 class _Behind(NamedTuple):
@@ -526,19 +536,35 @@ def _final(unread: Mapping[Content, str]) -> dict[str, str]:
     return {content.blob: reason for content, reason in unread.items() if reason not in (CHANGED, DAMAGED)}
 
 
-def differences(snapshot: Snapshot, known: Mapping[str, IndexedFile]) -> tuple[set[str], list[str]]:
-    """The paths of files that are new or changed, and of those that are gone."""
+def differences(
+    snapshot: Snapshot, known: Mapping[str, IndexedFile], same: dict[int, SourceFile]
+) -> tuple[set[str], list[str]]:
+    """The paths of files that are new or changed, and of those that are gone.
+
+    Those that are the same by their identity are not looked at; if others turn out to be the same, those of this
+    snapshot take their place.
+    """
     changed: set[str] = set()
-    present: set[str] = set()
-    for path, blob, _, language, _, dirty in snapshot.files:
-        present.add(path)
-        before = known.get(path)
+    there = 0
+    new = [file for file in snapshot.files if id(file) not in same]
+    for file in new:
+        before = known.get(file.path)
         if before is not None:
-            (known_blob, known_language), known_dirty = before.content, before.dirty
-            if known_blob == blob and known_language is language and known_dirty == dirty:
+            there += 1
+            (blob, language), dirty = before.content, before.dirty
+            if blob == file.blob and language is file.language and dirty == file.dirty:
                 continue
-        changed.add(path)
-    return changed, sorted(known.keys() - present)
+        changed.add(file.path)
+    if len(changed) < len(new):
+        same.clear()
+        same |= {id(file): file for file in snapshot.files if file.path not in changed}
+    if len(snapshot.files) - len(new) + there == len(known):
+        return changed, []
+    return changed, sorted(known.keys() - {file.path for file in snapshot.files})
+
+
+def _state_of(record: IndexRecord) -> tuple[str, int, datetime]:
+    return record.id, record.generation, record.updated_at
 
 
 def _except(files: dict[str, IndexedFile], removed: Iterable[str]) -> Mapping[str, IndexedFile]:

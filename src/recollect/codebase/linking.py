@@ -78,9 +78,10 @@ class Linker:
         ready: LinkingProcess | None = None,
     ) -> Linked:
         """What changes when the files have these contents; before, they had the known ones."""
+        paths = known if known.keys() == contents.keys() else {**known, **contents}
         changed = [
             path
-            for path in {**known, **contents}
+            for path in paths
             if (content := contents.get(path)) is not (before_that := known.get(path)) and content != before_that
         ]
         if before is None or _is_much(before, len(changed)):

@@ -43,7 +43,7 @@ MOST_LOADED = 8
 # In larger repositories looking at all files takes longer than anybody waits for an answer.
 SOON_READ = 10_000
 # So many digests are taken out at a time.
-AT_ONCE = 500
+AT_ONCE = 1_000
 # When more files than this changed, what is in memory is kept in a file for other processes.
 MANY_CHANGES = 200
 # Of a definition, at least so much is shown if it is as long.

@@ -168,7 +168,7 @@ class Ranker:
         self._living_chunks = max(1, len(living))
         self._living_files = max(1, int(corpus.alive.sum()))
         paths = [file.path for file in corpus.files]
-        self._traits = np.array([file.traits.value for file in corpus.files], dtype=np.int64)
+        self._traits = np.array([int(file.traits) for file in corpus.files], dtype=np.int64)
         told = [_told_by(path) for path in paths]
         self._old = np.array([own.is_old for own in told], dtype=np.bool_)
         self._types = np.array([own.is_types for own in told], dtype=np.bool_)

@@ -115,7 +115,12 @@ def from_bytes(array: NDArray[np.uint8]) -> Any:
 
 
 def _by_word(words: Words, rows: NDArray[np.uint32], counts: NDArray[np.uint8]) -> _Part:
-    order = _order(words)
+    return _in_order(words, rows, counts, _order(words))
+
+
+def _in_order(
+    words: Words, rows: NDArray[np.uint32], counts: NDArray[np.uint8], order: NDArray[np.integer[Any]]
+) -> _Part:
     words = words[order]
     firsts = np.flatnonzero(np.concatenate([[True], words[1:] != words[:-1]])) if len(words) else np.empty(0, np.int64)
     return _Part(words[firsts], np.append(firsts, len(words)).astype(np.int64), rows[order], counts[order])
@@ -140,9 +145,11 @@ def _order(words: Words) -> NDArray[np.integer[Any]]:
 def _joined(parts: Sequence[_Part]) -> _Part:
     if len(parts) == 1:
         return parts[0]
-    words = [np.repeat(part.words, np.diff(part.starts)) for part in parts]
-    return _by_word(
-        np.concatenate([np.empty(0, np.uint64), *words]),
+    every = [np.repeat(part.words, np.diff(part.starts)) for part in parts]
+    words = np.concatenate([np.empty(0, np.uint64), *every])
+    return _in_order(
+        words,
         np.concatenate([np.empty(0, np.uint32), *(part.rows for part in parts)]),
         np.concatenate([np.empty(0, np.uint8), *(part.counts for part in parts)]),
+        words.argsort(kind="stable"),  # what is sorted in parts it puts together faster than anything else
     )

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ SCHEMA = 4
 # A digest has about ten thousand bytes: in pages of the usual size each is a chain of three, and writing all of them
 # takes twice as long.
 PAGE_BYTES = 16_384
+# So few files are looked up one by one sooner than all are listed.
+FEW_PLACES = 500
 # "ReCo", so that the file is not taken for a store.
 APPLICATION_ID = 0x5265436F
 
@@ -145,9 +148,7 @@ class SqliteCode:
             connection.execute_each(
                 _SQL["put_file"], (_file_values(record.id, file, edges.get(file.path)) for file in changed)
             )
-            place_of = {
-                os.fsdecode(path): place for place, path in connection.execute(_SQL["places"], {"id": record.id})
-            }
+            place_of = _places(connection, record.id, edges)
             put = {file.path for file in changed}
             leading = [(path, place_of[path], found) for path, found in edges.items() if path in place_of]
             connection.execute_each(
@@ -211,6 +212,16 @@ def _made_anew(connection: Connection) -> None:
             connection.execute(statement)
     connection.pragma("application_id", APPLICATION_ID)
     connection.pragma("user_version", SCHEMA)
+
+
+def _places(connection: Connection, index_id: str, edges: Mapping[str, KeptEdges]) -> dict[str, int]:
+    """The rows of the files that these lead from and to, and maybe of others."""
+    wanted = {*edges, *chain.from_iterable(found.files for found in edges.values())}
+    if len(wanted) > FEW_PLACES:
+        rows = connection.execute(_SQL["places"], {"id": index_id})
+        return {os.fsdecode(path): place for place, path in rows}
+    asked = [(path, connection.value(_SQL["place"], {"id": index_id, "path": os.fsencode(path)})) for path in wanted]
+    return {path: place for path, place in asked if place is not None}
 
 
 def _record(row: Sequence[Any]) -> IndexRecord:

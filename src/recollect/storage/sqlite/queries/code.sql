@@ -158,6 +158,10 @@ ON CONFLICT (index_id, path) DO UPDATE SET
 -- What a file leads to now.
 UPDATE code_file SET edges = :edges, linked = :generation WHERE seq = :file
 
+-- place --
+-- The row of one file of an index.
+SELECT seq FROM code_file WHERE index_id = :id AND path = :path
+
 -- places --
 -- The rows of the files of an index.
 SELECT seq, path FROM code_file WHERE index_id = :id
