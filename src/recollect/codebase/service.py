@@ -318,7 +318,7 @@ class CodeService:
 
         corpus = Corpus()
         await self._put(corpus, files)
-        self._prepared = _Prepared(record, await anyio.to_thread.run_sync(_kept, record, None, corpus))
+        self._prepared = await anyio.to_thread.run_sync(_prepared, record, corpus)
 
     async def _prepare_uses(self, record: IndexRecord, edges: Mapping[str, KeptEdges]) -> None:
         """The same of who uses what, while that is written."""
@@ -353,6 +353,7 @@ class _Prepared(NamedTuple):
 
     record: IndexRecord
     kept: "KeptCorpus"
+    ranker: "Ranker"
     uses: "Uses | None" = None
 
     def is_of(self, record: IndexRecord) -> bool:
@@ -365,15 +366,25 @@ class _Prepared(NamedTuple):
 
         corpus = self.kept.corpus
         uses = read_uses(corpus, {path: found.edges for path, found in edges.items()})
-        return self._replace(kept=self.kept._replace(users=_users(None, corpus, uses)), uses=uses)
+        users = _users(None, corpus, uses)
+        return self._replace(kept=self.kept._replace(users=users), ranker=self.ranker.knowing(users), uses=uses)
+
+
+def _prepared(record: IndexRecord, corpus: "Corpus") -> _Prepared:
+    from recollect.codebase.search.ranking import Ranker
+
+    kept = _kept(record, None, corpus)
+    return _Prepared(record, kept, Ranker(corpus, kept.history))
 
 
 def _as_prepared(folder: Path, record: IndexRecord, prepared: _Prepared) -> Loaded:
     """A state that was prepared and has been written since."""
     from recollect.codebase.search.corpus_file import write_corpus
+    from recollect.codebase.search.naming import Names
 
     write_corpus(folder, prepared.kept)
-    return _loaded(record, prepared.kept, prepared.uses)
+    corpus = prepared.kept.corpus
+    return Loaded(record, corpus, prepared.ranker, Names(corpus), uses=prepared.uses)
 
 
 def _is_worn(corpus: "Corpus", changed: int) -> bool:
