@@ -376,3 +376,21 @@ async def test_readers_start_at_once_for_a_large_repository_that_has_no_index(
     assert happened == [home.indexer.workers.count, "looking"]
     await home.build(root, languages=(Language.PYTHON,))
     assert len(happened) == 2
+
+
+async def test_a_file_that_is_as_it_was_before_the_last_change_is_seen_to_have_changed_again(
+    home: Home, tmp_path: Path
+):
+    root = new_repository(tmp_path / "root", {"a.py": "def one(): ...\n", "b.py": "def two(): ...\n"})
+    first = await home.indexer.snapshot(str(root), "HEAD", IndexOptions())
+    built = await home.build(root)
+    (root / "a.py").write_text("def three(): ...\n")
+    changed = await home.build(root)
+    assert changed.changed == ["a.py"]
+    # The same object as was indexed at first: it is not what the index has now.
+    assert await home.indexer.behind(first, changed.record) == ({"a.py"}, [])
+    assert await home.indexer.behind(changed.snapshot, changed.record) == (set(), [])
+    (root / "b.py").unlink()
+    gone = await home.indexer.snapshot(str(root), "HEAD", IndexOptions())
+    assert await home.indexer.behind(gone, changed.record) == (set(), ["b.py"])
+    assert built.record.generation + 1 == changed.record.generation

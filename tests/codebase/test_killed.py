@@ -93,13 +93,14 @@ def index_until(statement: str, home: Path, root: Path) -> None:
         return executed
 
     Connection.execute, Connection.value = dying(Connection.execute), dying(Connection.value)
+    Connection.execute_each = dying(Connection.execute_each)
     index(home, root)
 
 
 async def test_a_kill_in_the_middle_of_writing_leaves_nothing_half_written(tmp_path: Path):
     root = new_repository(tmp_path / "repository", sources(5, 1))
     clean = await index_of(tmp_path / "clean", root)
-    for statement in ("INSERT INTO code_digest", "INSERT INTO code_file", "UPDATE code_file SET edges"):
+    for statement in ("INSERT INTO code_digest", "INSERT INTO code_file", "INSERT INTO code_link"):
         process = FORKED.Process(target=index_until, args=(statement, tmp_path / statement, root))
         process.start()
         process.join(BOUND)

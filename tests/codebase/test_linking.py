@@ -1,11 +1,13 @@
 """What the uses in an index's files lead to, when all of them are resolved, and when a few of them have changed."""
 
+import errno
 import io
 import os
 import subprocess
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Collection, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 import anyio
 import anyio.to_thread
@@ -14,8 +16,9 @@ import pytest
 from recollect.codebase import linking, linking_apart
 from recollect.codebase.digest_version import VERSION
 from recollect.codebase.indexing import Built
-from recollect.codebase.linking import Linker
-from recollect.codebase.linking_apart import linked_apart
+from recollect.codebase.linking import Linked, Linker
+from recollect.codebase.linking_apart import linked_apart, linking_process
+from recollect.codebase.packed_facts import facts_in
 from recollect.codebase.packing import unpacked_edges
 from recollect.codebase.settling import Settling
 from recollect.domain.code import FileEdges, FileFacts, Language, Unresolved, UseKind
@@ -157,7 +160,7 @@ async def test_the_process_is_gone_when_nobody_waits_for_it(
     pid = 0
     with anyio.fail_after(BOUND):
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(linked_apart, {"a.py": Content("b", Language.PYTHON)}, _batches(home), 10**9)
+            tasks.start_soon(linked_apart, {"a.py": Content("b", Language.PYTHON)}, partial(_batches, home), 10**9)
             pid = int(await anyio.to_thread.run_sync(told.read_text))
             tasks.cancel_scope.cancel()
     with pytest.raises(ProcessLookupError):
@@ -234,7 +237,7 @@ async def test_one_that_is_ready_is_the_only_one_and_few_changes_start_none(
 async def test_a_process_that_ends_early_is_told_as_such(home: Home, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(linking_apart, "PROGRAM", ("-c", "raise SystemExit(3)"))
     with pytest.raises(Unavailable, match=r"failed \(3\)"):
-        await linked_apart({"a.py": Content("b", Language.PYTHON)}, _batches(home), 10**9)
+        await linked_apart({"a.py": Content("b", Language.PYTHON)}, partial(_batches, home), 10**9)
 
 
 async def test_where_it_takes_too_much_memory_the_index_says_so_and_does_without(
@@ -263,21 +266,50 @@ async def test_where_it_takes_too_much_memory_the_index_says_so_and_does_without
     await equals_a_clean_index(home, last, root, tmp_path / "clean")
 
 
-async def _batches(home: Home) -> AsyncGenerator[dict[Content, bytes]]:
+async def _batches(home: Home, told: Collection[Content]) -> AsyncGenerator[dict[Content, bytes]]:
     yield dict(await home.store.digests(VERSION, []))
 
 
-async def test_what_two_processes_tell_is_what_one_tells(home: Home, tmp_path: Path):
+async def _told_by_two(home: Home, contents: Mapping[str, Content], room: int) -> tuple[Linked, list[Content]]:
+    """What is told when so many contents are told early; and the contents that are told when it is asked."""
+    late: list[Content] = []
+
+    async def batches(told: Collection[Content]) -> AsyncGenerator[Mapping[Content, bytes]]:
+        known = await home.store.digests(VERSION, [one for one in contents.values() if one not in told])
+        late.extend(known)
+        yield known
+
+    async with linking_process(4_000_000_000) as ready:
+        for content, digest in (await home.store.digests(VERSION, [*contents.values()])).items():
+            if len(ready.told) == room:
+                # As on a disk that is full: the beginning of it is written.
+                ready._early = cast(IO[bytes], _Full(ready._early))  # pyright: ignore[reportPrivateUsage]
+            ready.tell({content: facts_in(digest)})
+        edges, counts = await linked_apart(contents, batches, 4_000_000_000, ready)
+    return Linked(edges, {**counts.as_data(), "unsettled": 0}), late
+
+
+class _Full:
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def write(self, content: bytes) -> int:
+        self._file.write(content[: len(content) // 2])
+        self._file.flush()
+        raise OSError(errno.ENOSPC, "no space left")
+
+
+async def test_what_two_processes_tell_is_what_one_tells_whenever_they_are_told(home: Home, tmp_path: Path):
     root = tmp_path / "root"
     write(root)
     (root / "broken.py").write_text("def half(:\n")
     built = await home.build(root)
     contents = {file.path: file.content for file in await home.store.files(built.record.id)}
-    linker = Linker(home.store)
-    here = await linker.all_linked(contents)
-    edges, counts = await linked_apart(contents, linker._batches(contents), 4_000_000_000)  # pyright: ignore[reportPrivateUsage]
-    assert edges == here.edges
-    assert {**counts.as_data(), "unsettled": 0} == here.details
+    here = await Linker(home.store).all_linked(contents)
+    assert await _told_by_two(home, contents, len(contents)) == (here, [])
+    for room in (3, 0):
+        found, late = await _told_by_two(home, contents, room)
+        assert (found, len(late)) == (here, len(contents) - room)
 
 
 @pytest.mark.parametrize("fails", [False, True])

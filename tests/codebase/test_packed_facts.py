@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 from recollect.codebase.digest import digest
-from recollect.codebase.packed_facts import LateFacts, callables_in, facts_in, outline_of, unpacked_facts
+from recollect.codebase.packed_facts import LateFacts, facts_and_callables, facts_in, outline_of, unpacked_facts
 from recollect.domain.code import Language
 
 CODE = b"import os\n\n\nclass Cart:\n    def total(self):\n        return os.getpid()\n\n\ndef load(): ...\n"
@@ -18,7 +18,7 @@ def test_facts_are_had_of_their_part_of_a_digest_and_one_by_one() -> None:
     assert (late.symbols, late.uses, late.imports) == (made.facts.symbols, made.facts.uses, made.facts.imports)
     assert (late.flow, late.lines) == (made.facts.flow, made.facts.lines)
     assert outline_of(late).names == [symbol.name for symbol in made.facts.symbols]
-    assert callables_in(packed) == ["load", "total"]
+    assert facts_and_callables(packed) == (facts_in(packed), ["load", "total"])
 
 
 def test_who_resolves_uses_does_not_wait_for_numpy() -> None:

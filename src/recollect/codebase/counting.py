@@ -106,8 +106,9 @@ def left_out_of(details: Mapping[str, Any]) -> list[LeftOut]:
 
 def told_of_files(snapshot: Snapshot) -> dict[str, Any]:
     """What an index's details tell of its files: what was left out and why, and which sorts were recognised."""
-    traits = Counter(file.traits for file in snapshot.files)
-    sorts = {str(trait.name).lower(): sum(traits[own] for own in traits if trait in own) for trait in FileTrait}
+    # As numbers, which are counted several times as fast.
+    traits = Counter([int(file.traits) for file in snapshot.files])
+    sorts = {str(trait.name).lower(): sum(traits[own] for own in traits if trait & own) for trait in FileTrait}
     return {
         "left_out": [list(one) for one in _by_reason(snapshot.skipped)],
         "sorts": {name: files for name, files in sorts.items() if files},
@@ -117,6 +118,8 @@ def told_of_files(snapshot: Snapshot) -> dict[str, Any]:
 def _by_reason(skipped: Iterable[Skipped]) -> list[LeftOut]:
     reasons: dict[str, list[str]] = {}
     for one in sorted(skipped):
-        reasons.setdefault(one.reason, []).append(printable(one.path))
-    by_reason = [LeftOut(reason, len(paths), paths[:MOST_LEFT_OUT]) for reason, paths in reasons.items()]
+        reasons.setdefault(one.reason, []).append(one.path)
+    by_reason = [
+        LeftOut(reason, len(paths), [*map(printable, paths[:MOST_LEFT_OUT])]) for reason, paths in reasons.items()
+    ]
     return sorted(by_reason, key=lambda one: (-one.files, one.reason))

@@ -18,7 +18,7 @@ class FreshDigests:
         self._bytes = 0
 
     def note(self, made: Iterable[tuple[Content, bytes]]) -> None:
-        """Keep these at hand, as far as there is room: they are in the store already."""
+        """Keep these at hand, as far as there is room: before they are asked for, they are in the store as well."""
         for content, digest in made:
             if content not in self._fresh and self._bytes + len(digest) <= self._most_bytes:
                 self._fresh[content] = digest

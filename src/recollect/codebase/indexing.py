@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 import anyio
 import anyio.to_thread
-from anyio.abc import Process
 
 from recollect.codebase.bundling.journal import Journal
 from recollect.codebase.counting import told_of_files
@@ -23,6 +22,7 @@ from recollect.codebase.discovery.remembered import Remembered
 from recollect.codebase.fresh_digests import FreshDigests
 from recollect.codebase.heeding import LOOK_SECONDS, heeding, in_thread, meanwhile
 from recollect.codebase.linking import Linked, Linker, is_unsettled
+from recollect.codebase.linking_apart import LinkingProcess
 from recollect.codebase.path_text import path_text, printable
 from recollect.codebase.recent_facts import RecentFacts
 from recollect.codebase.workers import Workers
@@ -30,7 +30,7 @@ from recollect.domain.clock import Clock, system_clock
 from recollect.domain.code import FileFacts, Skipped, Snapshot, SourceFile
 from recollect.domain.errors import InvalidRequest, NotFound
 from recollect.domain.progress import Reporter
-from recollect.storage.code import CodeStore, Content, IndexedFile, IndexRecord, KeptDigest
+from recollect.storage.code import CodeStore, Content, IndexedFile, IndexRecord, KeptDigest, KeptEdges
 
 logger = logging.getLogger("recollect.codebase")
 
@@ -46,6 +46,9 @@ STAGES: Mapping[str, tuple[int, int]] = {
 }
 # Of so many folders it is remembered what was seen of them last.
 MOST_REMEMBERED = 8
+# Digests are kept when there are so many bytes of them, or so long after the last ones.
+KEPT_BYTES = 4_000_000
+KEPT_SECONDS = 0.5
 # A thousand files, of which git's index tells about a hundred bytes each.
 LARGE_GIT_INDEX = 100_000
 _LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
@@ -101,7 +104,7 @@ class Built:
     removed: Sequence[str] = ()
 
 
-async def nothing_meanwhile(record: IndexRecord, files: Sequence[IndexedFile]) -> None:
+async def nothing_meanwhile(record: IndexRecord, what: object) -> None:
     """There is nothing else to do."""
 
 
@@ -119,12 +122,14 @@ class Indexer:
     """How much memory finding what uses mean may take."""
     while_linking: Callable[[IndexRecord, Sequence[IndexedFile]], Awaitable[None]] = nothing_meanwhile
     """What else is done with the files while their uses are resolved; it is given all of them if all are new."""
+    while_writing: Callable[[IndexRecord, Mapping[str, KeptEdges]], Awaitable[None]] = nothing_meanwhile
+    """What else is done with what the uses lead to while it is written."""
     when_mended: Callable[[str], None] = lambda index_id: None
     """Told the id of an index whose uses were not all resolved together when it was brought up to date."""
     digests: FreshDigests = field(default_factory=FreshDigests)
     _seen: dict[tuple[str, str], Remembered] = field(default_factory=dict[tuple[str, str], Remembered])
     _recent: RecentFacts = field(default_factory=RecentFacts)
-    _files: tuple[tuple[str, int, datetime], Mapping[str, IndexedFile]] | None = None
+    _files: "_KnownFiles | None" = None
     """Those of the index that was asked for last, in that state."""
 
     async def build(
@@ -161,7 +166,7 @@ class Indexer:
                 async with self._linker.getting_ready(
                     None if anew else before, len(changed) + len(removed), len(snapshot.files)
                 ) as ready:
-                    found = await self._staged("read", journal, partial(self._read, snapshot, new))
+                    found = await self._staged("read", journal, partial(self._read, snapshot, new, ready))
                     if found:
                         unread |= found
                         snapshot = _without(snapshot, found)
@@ -171,16 +176,20 @@ class Indexer:
                             return Built(before, snapshot)
                         record = self._record(index_id, rev, options, snapshot, before)
                     files = [_indexed(file, record.generation) for file in snapshot.files if file.path in changed]
-                    linking = partial(self._linked, None if anew else before, snapshot, known, ready)
+                    linking = partial(self._linked, None if anew else before, snapshot, known, changed, ready)
                     linked = await meanwhile(
                         partial(self._staged, "graph", journal, linking),
                         partial(self.while_linking, record, files if len(files) == len(snapshot.files) else ()),
                     )
                 await _report(journal, "write", 0, "writing")
                 record = replace(record, details={**record.details, **linked.details, "binaries": _final(unread)})
-                await self.store.write(record, changed=files, removed=removed, edges=linked.edges)
+                await meanwhile(
+                    partial(self.store.write, record, changed=files, removed=removed, edges=linked.edges),
+                    partial(self.while_writing, record, linked.edges),
+                )
                 now = {**known, **{file.path: file for file in files}}
-                self._files = (index_id, record.generation, record.updated_at), _except(now, removed)
+                same = {id(file): file for file in snapshot.files}
+                self._files = _KnownFiles(_state_of(record), _except(now, removed), same)
                 await _report(journal, "write", 1, "written")
                 journal.complete(record)
             if is_unsettled(record):
@@ -252,34 +261,34 @@ class Indexer:
 
     async def behind(self, snapshot: Snapshot, record: IndexRecord | None) -> tuple[set[str], list[str]]:
         """The paths of files that the index does not have as they are, and of those that are gone."""
-        return (await self._behind(snapshot, record))[:2]
+        return (await self._behind(_without(snapshot, _binaries(snapshot, record)), record))[:2]
 
     async def files_of(self, record: IndexRecord | None) -> Mapping[str, IndexedFile]:
         """The files that an index has, by their paths."""
         return {} if record is None else await self._files_of(record)
 
     async def _behind(self, snapshot: Snapshot, record: IndexRecord | None) -> "_Behind":
-
+        """The same of a snapshot without what is known to be no text."""
         if record is None:
-            return _Behind(*differences(snapshot, {}), {}, to_read=False)
-        snapshot = _without(snapshot, _binaries(snapshot, record))
+            return _Behind(*differences(snapshot, {}, {}), {}, to_read=False)
         known = await self._files_of(record)
-        changed, removed = differences(snapshot, known)
+        same = self._files.same if self._files is not None and self._files.files is known else {}
+        changed, removed = differences(snapshot, known, same)
         unread = {*await self.store.unread(record.id, VERSION)}.difference(changed, removed)
         return _Behind(changed | unread, removed, known, to_read=bool(unread))
 
     async def paths_of(self, record: IndexRecord) -> Collection[str]:
         """The paths of the files that an index has in this state."""
-        if self._files is not None and self._files[0] == (record.id, record.generation, record.updated_at):
-            return self._files[1].keys()
+        if self._files is not None and self._files.state == _state_of(record):
+            return self._files.files.keys()
         return {*await self.store.paths(record.id)}
 
     async def _files_of(self, record: IndexRecord) -> Mapping[str, IndexedFile]:
         """The files of an index as it is; they are asked for once after each change."""
-        state = (record.id, record.generation, record.updated_at)
-        if self._files is None or self._files[0] != state:
-            self._files = state, {file.path: file for file in await self.store.files(record.id)}
-        return self._files[1]
+        if self._files is None or self._files.state != _state_of(record):
+            files = {file.path: file for file in await self.store.files(record.id)}
+            self._files = _KnownFiles(_state_of(record), files, {})
+        return self._files.files
 
     @asynccontextmanager
     async def alone(self, index_id: str, reporter: Reporter) -> AsyncGenerator[bool]:
@@ -302,9 +311,17 @@ class Indexer:
     async def _staged(self, stage: str, reporter: Reporter, work: Callable[[Reporter], Awaitable[T]]) -> T:
         return await heeding(reporter, work, stage=stage, seconds=self.limits.stage_seconds)
 
-    async def _read(self, snapshot: Snapshot, files: Sequence[SourceFile], reporter: Reporter) -> dict[Content, str]:
-        """Digest the contents of these that nobody digested before; those that cannot be had, and why."""
-        from recollect.codebase.packed_facts import callables_in
+    async def _read(
+        self,
+        snapshot: Snapshot,
+        files: Sequence[SourceFile],
+        ready: LinkingProcess | None,
+        reporter: Reporter,
+    ) -> dict[Content, str]:
+        """Digest the contents of these that nobody digested before; those that cannot be had, and why.
+
+        Whoever is ready to resolve uses is told what each file says.
+        """
 
         wanted = {Content(file.blob, file.language): file for file in files}
         known = await self.store.known(VERSION, [*wanted])
@@ -313,12 +330,18 @@ class Indexer:
         await _report(reporter, "read", 0, f"reading {len(missing)} of {len(snapshot.files)} files")
         reasons: dict[str, str] = {}
         async with aclosing(self.workers.digested(_contents(snapshot, [*missing.values()], reasons))) as batches:
+            keeping = _Keeping(self.store)
             async for batch in batches:
-                kept = [KeptDigest(content, digest, callables_in(digest)) for content, digest in batch]
-                await self.store.keep(VERSION, kept)
+                facts = keeping.add(batch)
+                if ready is not None:
+                    ready.tell(facts)
                 self.digests.note(batch)
-                done += sum(missing[content].size for content, _ in batch)
-                await _report(reporter, "read", min(1.0, done / total), f"read {done // 1000} of {total // 1000} kB")
+                done += sum([missing[content].size for content, _ in batch])
+                if keeping.is_due or not batch:
+                    await keeping.keep()
+                    told = f"read {done // 1000} of {total // 1000} kB"
+                    await _report(reporter, "read", min(1.0, done / total), told)
+            await keeping.keep()
         return {content: reasons[file.path] for content, file in missing.items() if file.path in reasons}
 
     async def _linked(
@@ -326,18 +349,18 @@ class Indexer:
         before: IndexRecord | None,
         snapshot: Snapshot,
         known: Mapping[str, IndexedFile],
-        ready: Process | None,
+        changed: Collection[str],
+        ready: LinkingProcess | None,
         reporter: Reporter,
     ) -> Linked:
         """What the uses in changed files, and in those that may mean something else now, lead to."""
         await _report(reporter, "graph", 0, "finding what each use means")
         before_that = {path: file.content for path, file in known.items()}
-        contents: dict[str, Content] = {}
-        for path, blob, _, language, _, _ in snapshot.files:
-            content = before_that.get(path)
-            # What is the same is the same object: to see that it has not changed takes no time.
-            is_same = content is not None and content.blob == blob and content.language is language
-            contents[path] = content if content is not None and is_same else Content(blob, language)
+        # What is the same is the same object: to see that it has not changed takes no time.
+        contents = {
+            path: Content(blob, language) if path in changed else before_that[path]
+            for path, blob, _, language, _, _ in snapshot.files
+        }
         linked = await self._linker.linked(before, before_that, contents, ready)
         await _report(reporter, "graph", 1, "found what each use means")
         return linked
@@ -379,6 +402,45 @@ class Indexer:
                 "repositories": list(snapshot.repositories),
             },
         )
+
+
+class _Keeping:
+    """Keeps digests some at a time: whoever is killed has to make those again that are not kept, and no more."""
+
+    def __init__(self, store: CodeStore) -> None:
+        self._store = store
+        self._made: list[KeptDigest] = []
+        self._bytes = 0
+        self._kept_at = anyio.current_time()
+
+    def add(self, batch: Iterable[tuple[Content, bytes]]) -> Mapping[Content, bytes]:
+        """Take these; what they have of facts."""
+        from recollect.codebase.packed_facts import facts_and_callables
+
+        found: dict[Content, bytes] = {}
+        for content, digest in batch:
+            found[content], callables = facts_and_callables(digest)
+            self._made.append(KeptDigest(content, digest, callables))
+            self._bytes += len(digest)
+        return found
+
+    @property
+    def is_due(self) -> bool:
+        return self._bytes >= KEPT_BYTES or anyio.current_time() >= self._kept_at + KEPT_SECONDS
+
+    async def keep(self) -> None:
+        if self._made:
+            await self._store.keep(VERSION, self._made)
+        self._made, self._bytes, self._kept_at = [], 0, anyio.current_time()
+
+
+class _KnownFiles(NamedTuple):
+    """The files of an index in one state."""
+
+    state: tuple[str, int, datetime]
+    files: Mapping[str, IndexedFile]
+    same: dict[int, SourceFile]
+    """Files of snapshots that are as the index has them, by their identity: a look takes what it knows as it is."""
 
 
 class _Behind(NamedTuple):
@@ -474,19 +536,35 @@ def _final(unread: Mapping[Content, str]) -> dict[str, str]:
     return {content.blob: reason for content, reason in unread.items() if reason not in (CHANGED, DAMAGED)}
 
 
-def differences(snapshot: Snapshot, known: Mapping[str, IndexedFile]) -> tuple[set[str], list[str]]:
-    """The paths of files that are new or changed, and of those that are gone."""
+def differences(
+    snapshot: Snapshot, known: Mapping[str, IndexedFile], same: dict[int, SourceFile]
+) -> tuple[set[str], list[str]]:
+    """The paths of files that are new or changed, and of those that are gone.
+
+    Those that are the same by their identity are not looked at; if others turn out to be the same, those of this
+    snapshot take their place.
+    """
     changed: set[str] = set()
-    present: set[str] = set()
-    for path, blob, _, language, _, dirty in snapshot.files:
-        present.add(path)
-        before = known.get(path)
+    there = 0
+    new = [file for file in snapshot.files if id(file) not in same]
+    for file in new:
+        before = known.get(file.path)
         if before is not None:
-            (known_blob, known_language), known_dirty = before.content, before.dirty
-            if known_blob == blob and known_language is language and known_dirty == dirty:
+            there += 1
+            (blob, language), dirty = before.content, before.dirty
+            if blob == file.blob and language is file.language and dirty == file.dirty:
                 continue
-        changed.add(path)
-    return changed, sorted(known.keys() - present)
+        changed.add(file.path)
+    if len(changed) < len(new):
+        same.clear()
+        same |= {id(file): file for file in snapshot.files if file.path not in changed}
+    if len(snapshot.files) - len(new) + there == len(known):
+        return changed, []
+    return changed, sorted(known.keys() - {file.path for file in snapshot.files})
+
+
+def _state_of(record: IndexRecord) -> tuple[str, int, datetime]:
+    return record.id, record.generation, record.updated_at
 
 
 def _except(files: dict[str, IndexedFile], removed: Iterable[str]) -> Mapping[str, IndexedFile]:

@@ -2,21 +2,20 @@
 
 import logging
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
 import anyio.from_thread
-from anyio.abc import Process
 
 from recollect.codebase.counting import PROBLEM, Counts, counted
 from recollect.codebase.digest_version import VERSION
 from recollect.codebase.fresh_digests import FreshDigests
 from recollect.codebase.garbage import uncollected
 from recollect.codebase.heeding import in_thread
-from recollect.codebase.linking_apart import linked_apart, linking_process
+from recollect.codebase.linking_apart import LinkingProcess, linked_apart, linking_process
 from recollect.codebase.packing import kept_edges, unpacked_edges
 from recollect.codebase.recent_facts import RecentFacts
 from recollect.domain.code import FileEdges, FileFacts
@@ -60,7 +59,7 @@ class Linker:
     @asynccontextmanager
     async def getting_ready(
         self, before: IndexRecord | None, changed: int, files: int
-    ) -> AsyncGenerator[Process | None]:
+    ) -> AsyncGenerator[LinkingProcess | None]:
         """While the files are read, so many of which changed, let that process start that will be needed then, if any.
 
         It is gone when this is left.
@@ -76,12 +75,13 @@ class Linker:
         before: IndexRecord | None,
         known: Mapping[str, Content],
         contents: Mapping[str, Content],
-        ready: Process | None = None,
+        ready: LinkingProcess | None = None,
     ) -> Linked:
         """What changes when the files have these contents; before, they had the known ones."""
+        paths = known if known.keys() == contents.keys() else {**known, **contents}
         changed = [
             path
-            for path in {**known, **contents}
+            for path in paths
             if (content := contents.get(path)) is not (before_that := known.get(path)) and content != before_that
         ]
         if before is None or _is_much(before, len(changed)):
@@ -95,11 +95,12 @@ class Linker:
         except NotFound:  # what it was made of is there no more
             return await self.all_linked(contents, ready)
 
-    async def all_linked(self, contents: Mapping[str, Content], ready: Process | None = None) -> Linked:
+    async def all_linked(self, contents: Mapping[str, Content], ready: LinkingProcess | None = None) -> Linked:
         """What the uses in all files lead to; nowhere, with the reason, when that takes too much memory."""
         if len(contents) > FEW_FILES:
             try:
-                edges, counts = await linked_apart(contents, self._batches(contents), self.memory_bytes, ready)
+                batches = partial(self._batches, contents)
+                edges, counts = await linked_apart(contents, batches, self.memory_bytes, ready)
             except Unavailable as problem:
                 logger.warning("it is not known who uses what", extra={"problem": problem.message})
                 edges, counts = await self._unlinked(contents, problem.message)
@@ -123,8 +124,11 @@ class Linker:
                     counts.put_in(path, facts, None)
         return {path: KeptEdges(b"") for path in contents}, counts
 
-    async def _batches(self, contents: Mapping[str, Content]) -> AsyncGenerator[Mapping[Content, bytes]]:
-        for part in _parts([*dict.fromkeys(contents.values())]):
+    async def _batches(
+        self, contents: Mapping[str, Content], but: Collection[Content] = ()
+    ) -> AsyncGenerator[Mapping[Content, bytes]]:
+        """The digests of all these contents but some."""
+        for part in _parts([content for content in dict.fromkeys(contents.values()) if content not in but]):
             yield await self.fresh.of(part, self.store)
 
     async def _facts(self, contents: Mapping[str, Content]) -> dict[str, FileFacts]:

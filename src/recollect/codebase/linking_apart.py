@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -33,40 +33,75 @@ SETTING = "RECOLLECT_CODE_GRAPH_BYTES"
 PROGRAM = ("-P", "-c", "from recollect.codebase.linking_apart import serve; serve()")
 
 
-@asynccontextmanager
-async def linking_process(memory_bytes: int) -> AsyncGenerator[Process]:
-    """A process that waits for files to resolve the uses of. When this is left it is gone, whatever it was doing."""
-    process = await anyio.open_process(
-        [sys.executable, *PROGRAM, str(memory_bytes)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=None
-    )
-    async with process:
+class LinkingProcess:
+    """A process that waits for files to resolve the uses of, and a file of what it is told before it is asked.
+
+    Whoever tells it something never waits for it: it reads the file when it is asked.
+    """
+
+    def __init__(self, process: Process, early: IO[bytes]) -> None:
+        self.process = process
+        self.told: set[Content] = set()
+        """The contents whose facts are in the file."""
+        self.batches = 0
+        self._early = early
+        self._has_room = True
+
+    def tell(self, facts: Mapping[Content, bytes]) -> None:
+        """Let it know what these contents say."""
+        if not self._has_room:
+            return
         try:
-            yield process
-        finally:
-            with suppress(ProcessLookupError):
-                process.kill()
+            pickle.dump({tuple(content): own for content, own in facts.items()}, self._early)
+            self._early.flush()
+        except OSError:  # what is left is told when it is asked; it reads no more batches than are whole
+            self._has_room = False
+        else:
+            self.batches += 1
+            self.told |= facts.keys()
+
+
+@asynccontextmanager
+async def linking_process(memory_bytes: int) -> AsyncGenerator[LinkingProcess]:
+    """A process that waits to be asked. When this is left it is gone, whatever it was doing."""
+    with tempfile.TemporaryFile() as early:
+        process = await anyio.open_process(
+            [sys.executable, *PROGRAM, str(memory_bytes), str(early.fileno())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=None,
+            pass_fds=[early.fileno()],
+        )
+        async with process:
+            try:
+                yield LinkingProcess(process, early)
+            finally:
+                with suppress(ProcessLookupError):
+                    process.kill()
 
 
 async def linked_apart(
     contents: Mapping[str, Content],
-    batches: AsyncIterable[Mapping[Content, bytes]],
+    batches: Callable[[Collection[Content]], AsyncIterable[Mapping[Content, bytes]]],
     memory_bytes: int,
-    ready: Process | None = None,
+    ready: LinkingProcess | None = None,
 ) -> tuple[Mapping[str, KeptEdges], Counts]:
-    """What the uses in these files lead to; the batches are the digests of their contents.
+    """What the uses in these files lead to; the batches are the digests of all contents but those that it is given.
 
     A process that is ready for it is asked; else one is started.
     """
     from recollect.codebase.packed_facts import facts_in
 
     paths = [*contents]
-    async with linking_process(memory_bytes) if ready is None else nullcontext(ready) as process:
+    async with linking_process(memory_bytes) if ready is None else nullcontext(ready) as linking:
+        process = linking.process
         questions, answers = process.stdin, process.stdout
         if questions is None or answers is None:
             raise AssertionError("both were asked for")
         try:
-            await questions.send(pickle.dumps([(path, tuple(contents[path])) for path in paths]))
-            async for batch in batches:
+            asked = [(path, tuple(contents[path])) for path in paths], linking.batches
+            await questions.send(pickle.dumps(asked))
+            async for batch in batches(linking.told):
                 told = {tuple(content): facts_in(digest) for content, digest in batch.items()}
                 await questions.send(pickle.dumps(told))
             await questions.send(pickle.dumps(None))
@@ -116,7 +151,8 @@ def serve() -> None:
         import_module(f"recollect.codebase.graph.{name}")
     gc.disable()  # nothing of what is made is garbage before all is told
     try:
-        contents, packed = _told(sys.stdin.buffer)
+        with os.fdopen(int(sys.argv[2]), "rb") as early:
+            contents, packed = _told(sys.stdin.buffer, early)
         known = {content: LateFacts(Language(content[1]), partial(packed.__getitem__, content)) for content in packed}
         facts = {path: cast(FileFacts, known[content]) for path, content in contents if content in known}
         telling = _Telling([path for path, _ in contents], facts, resolver([*facts], facts))
@@ -191,10 +227,14 @@ def _middle(sizes: Sequence[int]) -> int:
 _Known = tuple[str, str]
 
 
-def _told(questions: IO[bytes]) -> tuple[list[tuple[str, _Known]], dict[_Known, bytes]]:
-    """The files and their contents, and the facts of each content."""
-    contents: list[tuple[str, _Known]] = pickle.load(questions)  # noqa: S301 - from the process that started this one
+def _told(questions: IO[bytes], early: IO[bytes]) -> tuple[list[tuple[str, _Known]], dict[_Known, bytes]]:
+    """The files and their contents, and the facts of each content, most of which were told before."""
+    contents: list[tuple[str, _Known]]
+    contents, batches = pickle.load(questions)  # noqa: S301 - from the process that started this one
     packed: dict[_Known, bytes] = {}
+    early.seek(0)
+    for _ in range(batches):
+        packed |= pickle.load(early)  # noqa: S301 - as above
     while (batch := pickle.load(questions)) is not None:  # noqa: S301 - as above
         packed |= batch
     return contents, packed

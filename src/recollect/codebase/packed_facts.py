@@ -28,15 +28,15 @@ def unpacked_facts(content: bytes) -> FileFacts:
     return facts_from(from_json(outline), uses_from(from_json(uses)), flow)
 
 
-def callables_in(content: bytes) -> Sequence[str]:
-    """The names of the functions and methods that a packed digest tells of, each once."""
-    return _head(content)[2]
-
-
 def facts_in(content: bytes) -> bytes:
     """What a packed digest has of facts, and no more: enough for whoever only unpacks these."""
-    start, lengths = _head(content)[:2]
-    return content[: start + sum(lengths)]
+    return facts_and_callables(content)[0]
+
+
+def facts_and_callables(content: bytes) -> tuple[bytes, Sequence[str]]:
+    """The same, and the names of the functions and methods that a packed digest tells of, each once."""
+    start, lengths, called, _ = _head(content)
+    return content[: start + sum(lengths)], called
 
 
 def behind_facts(content: bytes) -> tuple[int, Sequence[Described]]:

@@ -18,7 +18,7 @@ from recollect.codebase.placing import place_of
 from recollect.domain.code import FileFacts, FileTrait, Language, Snapshot, SourceFile, Span
 from recollect.domain.errors import NotFound
 from recollect.domain.progress import SilentReporter
-from recollect.storage.code import CodeStore, Content, IndexedFile, IndexRecord
+from recollect.storage.code import CodeStore, Content, IndexedFile, IndexRecord, KeptEdges
 
 if TYPE_CHECKING:
     from recollect.codebase.digest import Digest
@@ -43,7 +43,7 @@ MOST_LOADED = 8
 # In larger repositories looking at all files takes longer than anybody waits for an answer.
 SOON_READ = 10_000
 # So many digests are taken out at a time.
-AT_ONCE = 500
+AT_ONCE = 1_000
 # When more files than this changed, what is in memory is kept in a file for other processes.
 MANY_CHANGES = 200
 # Of a definition, at least so much is shown if it is as long.
@@ -122,9 +122,9 @@ class CodeService:
         self.store = store
         self.indexer = indexer
         self._loaded: dict[str, Loaded] = {}
-        self._prepared: tuple[IndexRecord, KeptCorpus] | None = None
+        self._prepared: _Prepared | None = None
         """What can be searched of an index that is not written yet, and may never be."""
-        indexer.while_linking = self._prepare
+        indexer.while_linking, indexer.while_writing = self._prepare, self._prepare_uses
         self._loading = anyio.Lock()
         self.on_change: FileHeard | None = None
         """Who is told of files that changed in watched folders, if anybody is."""
@@ -284,10 +284,9 @@ class CodeService:
         from recollect.codebase.search.corpus_file import KeptCorpus, read_corpus, write_corpus
 
         folder = self.indexer.folder / record.id
-        prepared = self._taken_for(record)
-        if prepared is not None:
-            base = prepared
-        elif known is not None:
+        if (prepared := self._taken_for(record)) is not None:
+            return await anyio.to_thread.run_sync(_as_prepared, folder, record, prepared)
+        if known is not None:
             generation, commit = known.record.generation, known.record.commit
             base = KeptCorpus(generation, commit, known.corpus, known.ranker.history, known.ranker.users)
         else:
@@ -305,7 +304,7 @@ class CodeService:
 
         def bring_up() -> Loaded:
             kept = _kept(record, base, corpus)._replace(users=_users(base, corpus, uses))
-            if base in (None, prepared) or len(changed) > MANY_CHANGES:
+            if base is None or len(changed) > MANY_CHANGES:
                 write_corpus(folder, kept)
             return _loaded(record, kept, None if known_uses else uses)
 
@@ -319,14 +318,20 @@ class CodeService:
 
         corpus = Corpus()
         await self._put(corpus, files)
-        self._prepared = record, await anyio.to_thread.run_sync(_kept, record, None, corpus)
+        self._prepared = await anyio.to_thread.run_sync(_prepared, record, corpus)
 
-    def _taken_for(self, record: IndexRecord) -> "KeptCorpus | None":
+    async def _prepare_uses(self, record: IndexRecord, edges: Mapping[str, KeptEdges]) -> None:
+        """The same of who uses what, while that is written."""
+        prepared = self._prepared
+        if prepared is not None and prepared.is_of(record):
+            self._prepared = await anyio.to_thread.run_sync(prepared.with_uses, edges)
+
+    def _taken_for(self, record: IndexRecord) -> "_Prepared | None":
         """What was prepared of just this state: the build that it was for may have failed, and another succeeded."""
-        if self._prepared is None or self._prepared[0].id != record.id:
+        if self._prepared is None or self._prepared.record.id != record.id:
             return None
-        (of, kept), self._prepared = self._prepared, None
-        return kept if (of.generation, of.updated_at) == (record.generation, record.updated_at) else None
+        prepared, self._prepared = self._prepared, None
+        return prepared if prepared.is_of(record) and prepared.uses is not None else None
 
     async def _uses(self, record: IndexRecord, corpus: "Corpus", after_generation: int = 0) -> "Uses":
         """What all files use of which that may have changed since a state."""
@@ -341,6 +346,45 @@ class CodeService:
             part = files[start : start + AT_ONCE]
             packed = await self.indexer.digests.of([*dict.fromkeys(file.content for file in part)], self.store)
             await anyio.to_thread.run_sync(_put, corpus, part, packed)
+
+
+class _Prepared(NamedTuple):
+    """What is known of a state of an index before it is written."""
+
+    record: IndexRecord
+    kept: "KeptCorpus"
+    ranker: "Ranker"
+    uses: "Uses | None" = None
+
+    def is_of(self, record: IndexRecord) -> bool:
+        own = self.record
+        return (own.id, own.generation, own.updated_at) == (record.id, record.generation, record.updated_at)
+
+    def with_uses(self, edges: Mapping[str, KeptEdges]) -> "_Prepared":
+        """The same when it is known what the files lead to."""
+        from recollect.codebase.search.uses import read_uses
+
+        corpus = self.kept.corpus
+        uses = read_uses(corpus, {path: found.edges for path, found in edges.items()})
+        users = _users(None, corpus, uses)
+        return self._replace(kept=self.kept._replace(users=users), ranker=self.ranker.knowing(users), uses=uses)
+
+
+def _prepared(record: IndexRecord, corpus: "Corpus") -> _Prepared:
+    from recollect.codebase.search.ranking import Ranker
+
+    kept = _kept(record, None, corpus)
+    return _Prepared(record, kept, Ranker(corpus, kept.history))
+
+
+def _as_prepared(folder: Path, record: IndexRecord, prepared: _Prepared) -> Loaded:
+    """A state that was prepared and has been written since."""
+    from recollect.codebase.search.corpus_file import write_corpus
+    from recollect.codebase.search.naming import Names
+
+    write_corpus(folder, prepared.kept)
+    corpus = prepared.kept.corpus
+    return Loaded(record, corpus, prepared.ranker, Names(corpus), uses=prepared.uses)
 
 
 def _is_worn(corpus: "Corpus", changed: int) -> bool:

@@ -1,5 +1,6 @@
 """Reading many files at once, in processes of their own: parsing keeps a processor busy, and garbage can end it."""
 
+import fcntl
 import pickle
 import signal
 import subprocess
@@ -10,6 +11,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
+from itertools import chain
 from types import TracebackType
 from typing import IO, Self, cast
 
@@ -23,6 +25,10 @@ from recollect.storage.code import Content
 # So much is read by a worker at a time: little enough that progress is seen, enough to be worth sending.
 BATCH_BYTES = 256 * 1024
 BATCH_FILES = 40
+# So much waits in a pipe: a worker need not wait until the batch before is asked for.
+PIPE_BYTES = 512 * 1024
+# Linux's number for setting the size of a pipe, which not every Python's `fcntl` names.
+F_SETPIPE_SZ = 1031
 # So few and small files are read sooner here than a worker starts. No parser takes longer than a moment for one of
 # them, whatever is in it; for garbage of 20,000 bytes one takes seconds, and this process would stand still.
 FEW_FILES = 24
@@ -48,11 +54,15 @@ class _Worker:
     def __init__(self, file_seconds: float, memory_bytes: int) -> None:
         self.process = subprocess.Popen(
             [sys.executable, *PROGRAM, str(file_seconds), str(memory_bytes), *(() if is_wanted() else (PLAIN,))],
+            bufsize=PIPE_BYTES,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
         self._questions = cast(IO[bytes], self.process.stdin)
         self._answers = cast(IO[bytes], self.process.stdout)
+        for pipe in (self._questions, self._answers):
+            with suppress(OSError):  # there may be too many of them on this machine
+                fcntl.fcntl(pipe, F_SETPIPE_SZ, PIPE_BYTES)
 
     def answers(self, batch: Sequence[Asked]) -> Iterator[bytes]:
         """The digest of each, as soon as it is made."""
@@ -107,20 +117,11 @@ class Workers:
             for content, data in batch:
                 yield [(content, await anyio.to_thread.run_sync(packed_digest, Asked(data, content.language)))]
             return
-        size = 0
         with _Reading(self) as reading:
-            running: set[Future[list[Read]]] = set()
-            while batch or running:
-                while batch and len(running) < self.count + 2:
-                    size += sum(len(data) for _, data in batch)
-                    running.add(reading.submit(batch))
-                    batch = await anyio.to_thread.run_sync(next, batches, None)
-                done, running = await anyio.to_thread.run_sync(wait, running, LOOK_SECONDS, FIRST_COMPLETED)
-                for future in done:
-                    yield future.result()
-                if not done:
-                    yield []
-        if size > MANY_BYTES:
+            coming = chain([batch], batches)
+            while (done := await anyio.to_thread.run_sync(reading.next_done, coming)) is not None:
+                yield done
+        if reading.read_bytes > MANY_BYTES:
             self.end_idle(but=1)
 
     def take(self) -> _Worker:
@@ -171,6 +172,8 @@ class _Reading:
         self._lock = threading.Lock()
         self._busy: set[_Worker] = set()
         self._stopped = False
+        self._running: set[Future[list[Read]]] = set()
+        self.read_bytes = 0
 
     def __enter__(self) -> Self:
         return self
@@ -186,9 +189,18 @@ class _Reading:
             self._workers.end_idle()
         self._threads.shutdown(cancel_futures=True)
 
-    def submit(self, batch: Sequence[Unread]) -> Future[list[Read]]:
-        """Read these in a worker as soon as one is free."""
-        return self._threads.submit(self._read, batch)
+    def next_done(self, batches: Iterator[Sequence[Unread]]) -> list[Read] | None:
+        """What was read meanwhile, with enough of the batches under way; nothing if that takes a while.
+
+        None when all is read.
+        """
+        while len(self._running) < self._workers.count + 2 and (batch := next(batches, None)) is not None:
+            self.read_bytes += sum([len(data) for _, data in batch])
+            self._running.add(self._threads.submit(self._read, batch))
+        if not self._running:
+            return None
+        done, self._running = wait(self._running, LOOK_SECONDS, FIRST_COMPLETED)
+        return [*chain.from_iterable(future.result() for future in done)]
 
     def _read(self, batch: Sequence[Unread]) -> list[Read]:
         waiting = deque((content, Asked(data, content.language)) for content, data in batch)

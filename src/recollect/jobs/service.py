@@ -47,8 +47,10 @@ class JobRun:
         return self.attempt > 1
 
     async def report(self, done: float, total: float | None = None, message: str = "") -> None:
-        self.progress = Progress(done, total, message)
-        self.announce()
+        progress = Progress(done, total, message)
+        if progress != self.progress:  # what is said again, to ask whether to go on, is no news
+            self.progress = progress
+            self.announce()
         await anyio.lowlevel.checkpoint()
         if self.stop_asked:
             raise Cancelled("the job was asked to stop")

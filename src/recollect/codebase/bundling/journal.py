@@ -98,12 +98,22 @@ class Journal:
             "progress": progress,
             "duration_ms": round((now - (self._began or now)).total_seconds() * 1000),
         }
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        line = (json.dumps(event, ensure_ascii=False) + "\n").encode("utf-8", "replace")
         file = self.folder / EVENTS
-        if file.exists() and file.stat().st_size > LONGEST_BYTES:
+        try:
+            size = _appended(file, line)
+        except FileNotFoundError:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            size = _appended(file, line)
+        if size > LONGEST_BYTES:
             _shorten(file)
-        with file.open("a", encoding="utf-8", errors="replace") as events:
-            events.write(json.dumps(event, ensure_ascii=False) + "\n")
+
+
+def _appended(file: Path, line: bytes) -> int:
+    """Write this at the end of the file; how long that is now."""
+    with file.open("ab", buffering=0) as events:
+        events.write(line)
+        return events.tell()
 
 
 def _listed(paths: Sequence[str], total: int) -> str:

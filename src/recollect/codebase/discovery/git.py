@@ -2,9 +2,10 @@
 
 import os
 import subprocess
+import tempfile
 from contextlib import suppress
 from types import TracebackType
-from typing import Self
+from typing import IO, Self
 
 from recollect.codebase.discovery.limits import Bounds
 from recollect.domain.errors import Forbidden, RecollectError, Unavailable
@@ -46,7 +47,9 @@ class GitFailed(Exception):
         self.output = output
 
 
-def started(folder: str, *arguments: str, stdin: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
+def started(
+    folder: str, *arguments: str, stdin: int = subprocess.DEVNULL, stdout: int | IO[bytes] = subprocess.PIPE
+) -> subprocess.Popen[bytes]:
     """A git that is at work in the folder."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _KEPT}
     try:
@@ -55,7 +58,7 @@ def started(folder: str, *arguments: str, stdin: int = subprocess.DEVNULL) -> su
             cwd=folder,
             env=environment | _ENVIRONMENT,
             stdin=stdin,
-            stdout=subprocess.PIPE,
+            stdout=stdout,
             stderr=subprocess.PIPE if stdin == subprocess.DEVNULL else subprocess.DEVNULL,
         )
     except OSError as error:
@@ -79,9 +82,9 @@ def ended(process: subprocess.Popen[bytes]) -> None:
 class Asked:
     """A question that git is answering; several may be open at once. It ends with its block."""
 
-    def __init__(self, folder: str, bounds: Bounds, *arguments: str) -> None:
+    def __init__(self, folder: str, bounds: Bounds, *arguments: str, stdout: int | IO[bytes] = subprocess.PIPE) -> None:
         self._bounds = bounds
-        self._process = started(folder, *arguments)
+        self._process = started(folder, *arguments, stdout=stdout)
 
     def __enter__(self) -> Self:
         return self
@@ -96,12 +99,38 @@ class Asked:
         while True:
             self._bounds.check()
             try:
-                output, errors = self._process.communicate(timeout=_SLICE_SECONDS)
+                said, errors = self._process.communicate(timeout=_SLICE_SECONDS)
             except subprocess.TimeoutExpired:
                 continue
+            output = self._output(said)
             if self._process.returncode:
                 raise GitFailed(errors.decode("utf-8", "replace").strip(), output)
             return output
+
+    def _output(self, said: bytes | None) -> bytes:
+        return said or b""
+
+
+class AskedMuch(Asked):
+    """The same for an answer that takes a while: it goes into a file, so that nobody wakes for each piece of it."""
+
+    def __init__(self, folder: str, bounds: Bounds, *arguments: str) -> None:
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115  it is closed with the block
+        try:
+            super().__init__(folder, bounds, *arguments, stdout=self._file)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        super().__exit__(kind, error, trace)
+        self._file.close()
+
+    def _output(self, said: bytes | None) -> bytes:
+        self._file.seek(0)
+        return self._file.read()
 
 
 def ask(folder: str, bounds: Bounds, *arguments: str) -> bytes:

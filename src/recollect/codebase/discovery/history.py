@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from recollect.codebase.discovery.beneath import text
-from recollect.codebase.discovery.git import Asked, GitFailed, ask
+from recollect.codebase.discovery.git import AskedMuch, GitFailed, ask
 from recollect.codebase.discovery.limits import Bounds
 from recollect.domain.errors import Unavailable
 
@@ -39,21 +39,35 @@ def commit_subjects(
         return []
     commits: list[tuple[str, list[str]]] = []
     called_now: dict[bytes, bytes] = {}
+    texts = _Texts(beneath)
     for subject, touched, renamed in _commits(output):
-        paths = dict.fromkeys(called_now.get(path, path) for path in touched)
+        paths = dict.fromkeys([called_now.get(path, path) for path in touched] if called_now else touched)
         # From here on, back in time.
-        called_now |= {before: called_now.get(after, after) for before, after in renamed}
-        own = [text(path.removeprefix(beneath)) for path in paths if path.startswith(beneath)]
+        if renamed:
+            called_now |= {before: called_now.get(after, after) for before, after in renamed}
+        own = [path for path in map(texts.__getitem__, paths) if path is not None]
         if 0 < len(own) <= most_files:
             commits.append((subject, own))
     return commits
+
+
+class _Texts(dict[bytes, str | None]):
+    """By what git calls files what they are called from a folder; None for one that is not beneath it."""
+
+    def __init__(self, beneath: bytes) -> None:
+        super().__init__()
+        self._beneath = beneath
+
+    def __missing__(self, path: bytes) -> str | None:
+        found = self[path] = text(path.removeprefix(self._beneath)) if path.startswith(self._beneath) else None
+        return found
 
 
 def _log(root: str, rev: str, newest: int, bounds: Bounds) -> bytes:
     """What git tells of the commits: which files each changed, and which it moved."""
 
     def asked_for(renames: str) -> bytes:
-        with Asked(
+        with AskedMuch(
             root,
             bounds,
             *("log", "--no-merges", renames, MOST_COMPARED, "--no-rename-empty", "--no-ext-diff", "--no-textconv"),
@@ -73,14 +87,14 @@ def _commits(output: bytes) -> Iterator[_Commit]:
     commit: _Commit | None = None
     parts = iter(output.split(b"\0"))
     for part in parts:
-        if part.startswith(_BEGIN):
+        if part[:1] == _BEGIN:
             if commit is not None:
                 yield commit
-            commit = _Commit(part.removeprefix(_BEGIN).decode("utf-8", "replace"), [], [])
+            commit = _Commit(part[1:].decode("utf-8", "replace"), [], [])
         elif commit is not None and part:  # how a file was changed; after the last one comes nothing
             path = next(parts, b"")
             # The first one comes after a line end.
-            if part.removeprefix(b"\n").startswith(_RENAMED):
+            if part.startswith((_RENAMED, b"\n" + _RENAMED)):
                 before, path = path, next(parts, b"")
                 commit.renamed.append((before, path))
             commit.touched.append(path)

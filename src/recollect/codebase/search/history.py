@@ -16,7 +16,7 @@ from recollect.codebase.path_text import path_from, path_text
 from recollect.codebase.search.best import best
 from recollect.codebase.search.rarity import rarity
 from recollect.codebase.search.word_index import WordIndex, as_bytes, from_bytes
-from recollect.codebase.words import words_of
+from recollect.codebase.words import identifiers_of, words_in
 from recollect.storage.derived.token_segments import length_norms, saturated_by, token
 
 # So many of the commits that fit best tell of files.
@@ -38,6 +38,14 @@ class Touched(NamedTuple):
     """By row what is divided by what commits say: a file that changes all the time is in many by chance."""
 
 
+class _Tokens(dict[str, tuple[int, ...]]):
+    """The numbers of the words of each identifier: commits are about the same things again and again."""
+
+    def __missing__(self, identifier: str) -> tuple[int, ...]:
+        tokens = self[identifier] = tuple(map(token, words_in(identifier)))
+        return tokens
+
+
 class History:
     """The commits of a repository, the newest first."""
 
@@ -48,10 +56,13 @@ class History:
         """What each commit touched, by the number of the name, one commit after the other."""
         self._firsts = np.cumsum([0, *(len(paths) for _, paths in commits)], dtype=np.int64)
         self._words = WordIndex()
-        words = [words_of(subject) for subject, _ in commits]
-        starts = np.concatenate([[0], np.cumsum([len(own) for own in words])]).astype(np.int64)
-        tokens = np.array([token(word) for own in words for word in own], dtype=np.uint64)
-        self._words.add(starts, tokens, np.ones(len(tokens), dtype=np.uint8))
+        known = _Tokens()
+        tokens, starts = list[int](), [0]
+        for subject, _ in commits:
+            for identifier in identifiers_of(subject):
+                tokens += known[identifier]
+            starts.append(len(tokens))
+        self._words.add(np.array(starts), np.array(tokens, dtype=np.uint64), np.ones(len(tokens), dtype=np.uint8))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All of it, to be kept."""

@@ -109,13 +109,18 @@ class Places:
         self._folders = _Lists()
 
     def add(self, paths: Sequence[str]) -> None:
+        folders_of: dict[str, list[int]] = {}
+        """What the folders of files say: of most there are several files."""
         for path in paths:
-            *folders, name = path.split("/")
+            around, _, name = path.rpartition("/")
+            folders = around.split("/") if around else []
             stem = _SUFFIXES.sub("", name)
             if stem in _NAMELESS:
                 stem = next((each for each in reversed(folders) if each.lower() not in _NAMELESS_FOLDERS), stem)
             self._names.add(self._numbers(stem))
-            self._folders.add([number for folder in folders for number in self._numbers(folder)])
+            if (known := folders_of.get(around)) is None:
+                known = folders_of[around] = [number for folder in folders for number in self._numbers(folder)]
+            self._folders.add(known)
 
     def copied(self) -> "Places":
         """Another one to which files can be added while this one is asked."""

@@ -6,6 +6,7 @@ takes a while: import it where it is needed.
 
 import re
 from collections.abc import Container, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import islice
@@ -168,7 +169,7 @@ class Ranker:
         self._living_chunks = max(1, len(living))
         self._living_files = max(1, int(corpus.alive.sum()))
         paths = [file.path for file in corpus.files]
-        self._traits = np.array([file.traits.value for file in corpus.files], dtype=np.int64)
+        self._traits = np.array([int(file.traits) for file in corpus.files], dtype=np.int64)
         told = [_told_by(path) for path in paths]
         self._old = np.array([own.is_old for own in told], dtype=np.bool_)
         self._types = np.array([own.is_types for own in told], dtype=np.bool_)
@@ -185,6 +186,12 @@ class Ranker:
         self._distinct = Distinct(corpus.abouts.codes, corpus.alive)
         self._vectors = corpus.vectors.only(self._alive)
         self._abouts = corpus.abouts.only(corpus.alive)
+
+    def knowing(self, users: Users) -> "Ranker":
+        """The same when it is known who uses what, which is found out last."""
+        made = copy(self)
+        made.users, made._users_of_files = users, users.of_files(self._corpus)
+        return made
 
     def rank(self, query: str, limit: int, toggles: Toggles = Toggles()) -> list[Found]:  # noqa: B008 - frozen
         """The files that fit best, best first."""

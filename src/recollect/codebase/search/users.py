@@ -43,21 +43,25 @@ class Users:
         files = len(corpus.files)
         using = corpus.symbols.files[users].astype(np.int64)
         between, rows = np.unique(using * files + used, return_inverse=True)
-        own: list[int] = users.tolist()
+        # They ascend, and most use several files.
+        first_of_each = np.flatnonzero(np.concatenate([[True], users[1:] != users[:-1]]))
+        own: list[int] = users[first_of_each].tolist()
         of_users = [corpus.names[user] for user in own]
         place_of = {name: place for place, name in enumerate(dict.fromkeys(of_users))}
         names = bags().counted([*place_of], [()] * len(place_of))
-        places = np.array([place_of[name] for name in of_users], dtype=np.int64)
+        places = np.fromiter(map(place_of.__getitem__, of_users), np.int64, len(of_users))
+        places = np.repeat(places, np.diff(np.append(first_of_each, len(users))))
         sizes = np.diff(names.starts)[places]
         # Where each word of each user's name is among all words.
         firsts = np.repeat(names.starts[:-1][places] - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes)
-        words = names.words[firsts + np.arange(len(firsts))]
-        rows = np.repeat(rows, sizes)
-        order = np.lexsort((words, rows))
-        words, rows = words[order], rows[order]
-        begins = np.flatnonzero(np.concatenate([[True], (words[1:] != words[:-1]) | (rows[1:] != rows[:-1])]))
-        counts = np.minimum(np.diff(np.append(begins, len(words))), MOST_COUNTED).astype(np.uint8)
-        self._words.add(np.searchsorted(rows[begins], np.arange(len(between) + 1)), words[begins], counts)
+        known, numbers = np.unique(names.words, return_inverse=True)
+        # One number for a row and a word: sorted they are by row and then by word.
+        both = np.repeat(rows, sizes) * max(1, len(known)) + numbers[firsts + np.arange(len(firsts))]
+        both.sort()
+        begins = np.flatnonzero(np.concatenate([[True], both[1:] != both[:-1]])) if len(both) else np.empty(0, np.int64)
+        counts = np.minimum(np.diff(np.append(begins, len(both))), MOST_COUNTED).astype(np.uint8)
+        rows, words = np.divmod(both[begins], max(1, len(known)))
+        self._words.add(np.searchsorted(rows, np.arange(len(between) + 1)), known[words], counts)
         self._using = np.concatenate([self._using, (between // files).astype(np.int32)])
         self._used = np.concatenate([self._used, (between % files).astype(np.int32)])
 

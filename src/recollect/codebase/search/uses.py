@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.codebase.garbage import uncollected
 from recollect.codebase.graph.ranks import WEIGHTS
 from recollect.codebase.packing import edge_columns
 from recollect.codebase.search.corpus import Corpus
@@ -36,35 +37,43 @@ class Uses(NamedTuple):
 def read_uses(corpus: Corpus, packed: Mapping[str, bytes]) -> Uses:
     """All uses between files that there are, by what each of these leads to."""
     row_of: Mapping[str, int] = corpus.row_of
-    firsts: list[int] = corpus.first_symbols.tolist()
-    files, sources, target_files, targets = list[int](), list[int](), list[int](), list[int]()
-    confidences, kinds, imports = list[float](), list[float](), list[tuple[int, int]]()
     told = [(row_of[path], content) for path, content in packed.items() if path in row_of]
-    for file, content in told:
-        if not content:
-            continue
-        edges = edge_columns(content)
-        rows = [row_of.get(target, -1) for target in edges.paths]
-        first = firsts[file]
-        imports += [(file, rows[place]) for place in edges.imports if rows[place] >= 0]
-        files += [file] * len(edges.sources)
-        sources += [first + source if source >= 0 else -1 for source in edges.sources]
-        target_files += [rows[place] for place in edges.places]
-        targets += [
-            firsts[rows[place]] + target if target >= 0 else -1
-            for place, target in zip(edges.places, edges.targets, strict=True)
-        ]
-        confidences += edges.confidences
-        kinds += map(_WEIGHTS.__getitem__, edges.kinds)
-    here = np.array(target_files, dtype=np.int64) >= 0
+    files, sizes, rows, first_rows = list[int](), list[int](), list[int](), list[int]()
+    sources, places, targets = list[int](), list[int](), list[int]()
+    confidences, kinds, imports = list[float](), list[str](), list[tuple[int, int]]()
+    with uncollected():
+        for file, content in told:
+            if not content:
+                continue
+            edges = edge_columns(content)
+            own = [row_of.get(target, -1) for target in edges.paths]
+            imports += [(file, own[place]) for place in edges.imports if own[place] >= 0]
+            files.append(file)
+            sizes.append(len(edges.sources))
+            first_rows.append(len(rows))
+            rows += own
+            sources += edges.sources
+            places += edges.places
+            targets += edges.targets
+            confidences += edges.confidences
+            kinds += edges.kinds
+    # From here on all uses at once: symbols are counted from the first one of their file, places from its first row.
+    firsts = corpus.first_symbols.astype(np.int64)
+    source_files = np.repeat(np.array(files, dtype=np.int64), sizes)
+    where = np.array(places, dtype=np.int64) + np.repeat(np.array(first_rows, dtype=np.int64), sizes)
+    target_files = np.array(rows, dtype=np.int64)[where]
+    here = target_files >= 0
+    source_files, target_files = source_files[here], target_files[here]
+    using, used = np.array(sources, dtype=np.int64)[here], np.array(targets, dtype=np.int64)[here]
     sure = np.array(confidences, dtype=np.float64)[here]
+    weights = np.fromiter(map(_WEIGHTS.__getitem__, kinds), np.float64, len(kinds))[here]
     return Uses(
-        np.array(files, dtype=np.int64)[here],
-        np.array(sources, dtype=np.int64)[here],
-        np.array(target_files, dtype=np.int64)[here],
-        np.array(targets, dtype=np.int64)[here],
+        source_files,
+        np.where(using >= 0, firsts[source_files] + using, -1),
+        target_files,
+        np.where(used >= 0, firsts[target_files] + used, -1),
         sure,
-        np.array(kinds, dtype=np.float64)[here] * sure,
+        weights * sure,
         np.array(imports, dtype=np.int64).reshape(-1, 2),
         np.array([file for file, _ in told], dtype=np.int64),
     )

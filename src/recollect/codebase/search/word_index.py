@@ -115,18 +115,41 @@ def from_bytes(array: NDArray[np.uint8]) -> Any:
 
 
 def _by_word(words: Words, rows: NDArray[np.uint32], counts: NDArray[np.uint8]) -> _Part:
-    order = words.argsort(kind="stable")
+    return _in_order(words, rows, counts, _order(words))
+
+
+def _in_order(
+    words: Words, rows: NDArray[np.uint32], counts: NDArray[np.uint8], order: NDArray[np.integer[Any]]
+) -> _Part:
     words = words[order]
     firsts = np.flatnonzero(np.concatenate([[True], words[1:] != words[:-1]])) if len(words) else np.empty(0, np.int64)
     return _Part(words[firsts], np.append(firsts, len(words)).astype(np.int64), rows[order], counts[order])
 
 
+def _order(words: Words) -> NDArray[np.integer[Any]]:
+    """The places of the words as a stable sort has them.
+
+    Numbers are sorted several times as fast as places by numbers. So the place of each word is put where its last bits
+    were: words are numbered at random, and next to never differ in their last bits alone.
+    """
+    bits = np.uint64(len(words).bit_length())
+    places = words >> bits << bits
+    places |= np.arange(len(words), dtype=np.uint64)
+    places.sort()
+    places &= (np.uint64(1) << bits) - np.uint64(1)
+    order = places.astype(np.int64)
+    found = words[order]
+    return order if bool((found[:-1] <= found[1:]).all()) else words.argsort(kind="stable")
+
+
 def _joined(parts: Sequence[_Part]) -> _Part:
     if len(parts) == 1:
         return parts[0]
-    words = [np.repeat(part.words, np.diff(part.starts)) for part in parts]
-    return _by_word(
-        np.concatenate([np.empty(0, np.uint64), *words]),
+    every = [np.repeat(part.words, np.diff(part.starts)) for part in parts]
+    words = np.concatenate([np.empty(0, np.uint64), *every])
+    return _in_order(
+        words,
         np.concatenate([np.empty(0, np.uint32), *(part.rows for part in parts)]),
         np.concatenate([np.empty(0, np.uint8), *(part.counts for part in parts)]),
+        words.argsort(kind="stable"),  # what is sorted in parts it puts together faster than anything else
     )

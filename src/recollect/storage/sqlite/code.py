@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,11 @@ DATABASE = "code.db"
 LOCK = "code.lock"
 # Raised with each change of the schema: what was kept before is then made anew.
 SCHEMA = 4
+# A digest has about ten thousand bytes: in pages of the usual size each is a chain of three, and writing all of them
+# takes twice as long.
+PAGE_BYTES = 16_384
+# So few files are looked up one by one sooner than all are listed.
+FEW_PLACES = 500
 # "ReCo", so that the file is not taken for a store.
 APPLICATION_ID = 0x5265436F
 
@@ -61,11 +67,13 @@ class SqliteCode:
 
     async def keep(self, version: int, digests: Sequence[KeptDigest]) -> None:
         def work(connection: Connection) -> None:
+            named: list[dict[str, Any]] = []
             for content, digest, names in digests:
                 values = {"blob": content.blob, "language": content.language, "version": version, "digest": digest}
                 row = connection.value(_SQL["keep"], values)
-                if row is not None and names:
-                    connection.execute(_SQL["keep_names"], {"digest": row, "names": json_text(names)})
+                if row is not None:
+                    named += [{"digest": row, "name": name} for name in names]
+            connection.execute_each(_SQL["keep_name"], named)
 
         await self._writer.write(work)
 
@@ -137,17 +145,23 @@ class SqliteCode:
                 return False
             for path in removed:
                 connection.execute(_SQL["remove_file"], {"id": record.id, "path": os.fsencode(path)})
-            for file in changed:
-                connection.execute(_SQL["put_file"], _file_values(record.id, file))
-            place_of = {
-                os.fsdecode(path): place for place, path in connection.execute(_SQL["places"], {"id": record.id})
-            }
-            for path, (packed, leading_to) in edges.items():
-                if (place := place_of.get(path)) is not None:
-                    values = {"file": place, "edges": packed, "generation": record.generation}
-                    connection.execute(_SQL["put_edges"], values)
-                    targets = [place_of[target] for target in leading_to if target in place_of]
-                    connection.execute(_SQL["put_links"], {"file": place, "targets": json_text(targets)})
+            connection.execute_each(
+                _SQL["put_file"], (_file_values(record.id, file, edges.get(file.path)) for file in changed)
+            )
+            place_of = _places(connection, record.id, edges)
+            put = {file.path for file in changed}
+            leading = [(path, place_of[path], found) for path, found in edges.items() if path in place_of]
+            connection.execute_each(
+                _SQL["put_edges"],
+                (
+                    {"file": place, "edges": found.edges, "generation": record.generation}
+                    for path, place, found in leading
+                    if path not in put
+                ),
+            )
+            links = [(place_of[to], place) for _, place, found in leading for to in found.files if to in place_of]
+            # In the order of the table, so that each of its pages is written once.
+            connection.execute_each(_SQL["put_link"], ({"target": to, "file": place} for to, place in sorted(links)))
             return True
 
         return await self._writer.write(work)
@@ -180,6 +194,7 @@ def _writer(home: Path, busy_seconds: float) -> Writer:
 def _connected(database: Path, busy_seconds: float) -> Connection:
     """The writer's connection. The caller holds the writers' lock, so nobody else makes the file anew meanwhile."""
     connection = Connection(database, busy_seconds)
+    connection.pragma("page_size", PAGE_BYTES)  # of a file that is new; another stays as it is
     connection.pragma("journal_mode", "wal")
     # What a power cut takes is made again from the repository.
     connection.pragma("synchronous", "NORMAL")
@@ -197,6 +212,16 @@ def _made_anew(connection: Connection) -> None:
             connection.execute(statement)
     connection.pragma("application_id", APPLICATION_ID)
     connection.pragma("user_version", SCHEMA)
+
+
+def _places(connection: Connection, index_id: str, edges: Mapping[str, KeptEdges]) -> dict[str, int]:
+    """The rows of the files that these lead from and to, and maybe of others."""
+    wanted = {*edges, *chain.from_iterable(found.files for found in edges.values())}
+    if len(wanted) > FEW_PLACES:
+        rows = connection.execute(_SQL["places"], {"id": index_id})
+        return {os.fsdecode(path): place for place, path in rows}
+    asked = [(path, connection.value(_SQL["place"], {"id": index_id, "path": os.fsencode(path)})) for path in wanted]
+    return {path: place for path, place in asked if place is not None}
 
 
 def _record(row: Sequence[Any]) -> IndexRecord:
@@ -228,7 +253,7 @@ def _values(record: IndexRecord) -> dict[str, Any]:
     }
 
 
-def _file_values(index_id: str, file: IndexedFile) -> dict[str, Any]:
+def _file_values(index_id: str, file: IndexedFile, edges: KeptEdges | None) -> dict[str, Any]:
     return {
         "id": index_id,
         "path": os.fsencode(file.path),
@@ -238,4 +263,5 @@ def _file_values(index_id: str, file: IndexedFile) -> dict[str, Any]:
         "traits": int(file.traits),
         "dirty": file.dirty,
         "generation": file.generation,
+        "edges": edges.edges if edges is not None else None,
     }

@@ -81,9 +81,9 @@ INSERT INTO code_digest (blob, language, version, digest) VALUES (:blob, :langua
 ON CONFLICT DO NOTHING
 RETURNING seq
 
--- keep_names --
--- By which names a digest is found.
-INSERT INTO code_name (name, digest) SELECT DISTINCT value, :digest FROM json_each(:names)
+-- keep_name --
+-- By which name a digest is found.
+INSERT INTO code_name (name, digest) VALUES (:name, :digest) ON CONFLICT DO NOTHING
 
 -- defining --
 -- The files of an index in which something has one of these names. CROSS keeps the order: from the few names on.
@@ -141,9 +141,9 @@ WHERE code_index.generation = excluded.generation - 1
 RETURNING generation
 
 -- put_file --
--- Make a file of an index what it is now.
+-- Make a file of an index what it is now; without edges it leads where it did.
 INSERT INTO code_file (index_id, path, blob, language, size, traits, dirty, generation, linked, edges)
-VALUES (:id, :path, :blob, :language, :size, :traits, :dirty, :generation, :generation, x'')
+VALUES (:id, :path, :blob, :language, :size, :traits, :dirty, :generation, :generation, coalesce(:edges, x''))
 ON CONFLICT (index_id, path) DO UPDATE SET
     blob = excluded.blob,
     language = excluded.language,
@@ -151,19 +151,24 @@ ON CONFLICT (index_id, path) DO UPDATE SET
     traits = excluded.traits,
     dirty = excluded.dirty,
     generation = excluded.generation,
-    linked = excluded.linked
+    linked = excluded.linked,
+    edges = coalesce(:edges, edges)
 
 -- put_edges --
 -- What a file leads to now.
 UPDATE code_file SET edges = :edges, linked = :generation WHERE seq = :file
 
+-- place --
+-- The row of one file of an index.
+SELECT seq FROM code_file WHERE index_id = :id AND path = :path
+
 -- places --
 -- The rows of the files of an index.
 SELECT seq, path FROM code_file WHERE index_id = :id
 
--- put_links --
--- Which files a file leads to now; those that it led to before stay, as a hint that is not needed.
-INSERT INTO code_link (target, source) SELECT value, :file FROM json_each(:targets) WHERE true ON CONFLICT DO NOTHING
+-- put_link --
+-- A file that a file leads to now; those that it led to before stay, as a hint that is not needed.
+INSERT INTO code_link (target, source) VALUES (:target, :file) ON CONFLICT DO NOTHING
 
 -- leading_to --
 -- The files that lead to one, or did so.
