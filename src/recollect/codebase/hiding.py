@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from enum import IntFlag
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recollect.domain.secrets import (
     BEGINNINGS,
@@ -97,7 +97,8 @@ def _looking() -> Callable[[bytes], May] | None:
     """What takes the first look, where something was compiled."""
     if (native := library()) is None:
         return None
-    made, told = native.recollect_looking_made, native.recollect_looking_told
+    made: Any = native.recollect_looking_made
+    told: Any = native.recollect_looking_told
     made.restype, made.argtypes = ctypes.c_void_p, (ctypes.c_char_p, ctypes.c_int64)
     told.restype, told.argtypes = ctypes.c_int32, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int64)
     looking = made(_LOOKED_FOR, len(_LOOKED_FOR))
