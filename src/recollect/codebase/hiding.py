@@ -103,7 +103,7 @@ def _looking() -> Callable[[bytes], May] | None:
     told.restype, told.argtypes = ctypes.c_int32, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int64)
     looking = made(_LOOKED_FOR, len(_LOOKED_FOR))
     every = [May(0), May.HAVE_FORM, May.HAVE_NAME, May.HAVE_FORM | May.HAVE_NAME]
-    return (lambda content: every[told(looking, content, len(content))]) if looking else None
+    return (lambda content: every[int(told(looking, content, len(content)))]) if looking else None
 
 
 def has_in_arrays(content: bytes) -> bool:

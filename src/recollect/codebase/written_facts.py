@@ -126,7 +126,7 @@ def facts_from(
         lines=lines,
         doc=doc,
         symbols=_symbols_from(of_symbols) if symbols is None else symbols,
-        imports=[Import(*one) for one in imports],
+        imports=[tuple[Any, ...].__new__(Import, one) for one in imports],
         uses=uses,
         exports=[(name, own) for name, own in exports],
         problems=[Problem(*one) for one in problems],

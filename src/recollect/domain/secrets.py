@@ -337,9 +337,8 @@ def telling_name(name: str) -> str | None:
 
 def _lowered(text: str) -> str:
     lowered = text.lower()
-    if len(lowered) != len(text):  # one letter becomes two: places would not fit
-        lowered = "".join([letter.lower() if len(letter.lower()) == 1 else letter for letter in text])
-    return lowered
+    # One letter becomes two: places would not fit. Another stands for it, because no name has either.
+    return lowered if len(lowered) == len(text) else text.replace("\u0130", "\u0131").lower()
 
 
 def _may_have_form(text: str) -> bool:

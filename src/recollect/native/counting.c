@@ -217,8 +217,9 @@ typedef struct {
 } Tally;
 
 typedef struct {
-    Names vocabulary, identifiers, parts, words;
+    Names vocabulary, identifiers, parts, pieces, words;
     Lists words_of, pieces_of; /* of each identifier */
+    Lists parts_of;            /* of each piece, in the vocabulary */
     List stems, stem_ends;     /* of each part; fewer when some are not told yet */
     List word_of_part, tokens, joined;
     List read, stops; /* the identifiers and signs that were read last, and where those of each text end, then of each name */
@@ -282,17 +283,13 @@ static uint64_t lowered(uint8_t *to, const uint8_t *text, int64_t length) {
 }
 
 /* The longest parts of a piece that the vocabulary has; a piece that cannot be made of parts is unknown. */
-static int add_piece(Counter *own, const uint8_t *text, int64_t length) {
-    List *list = &own->pieces_of.list;
+static int add_parts(Counter *own, List *list, const uint8_t *piece, int64_t length) {
     int64_t before = list->used;
-    uint8_t piece[2 + LONGEST_PIECE] = "##";
     uint64_t hashes[LONGEST_PIECE];
-    if (length > LONGEST_PIECE) return append(list, own->unknown);
-    lowered(piece + 2, text, length);
     for (int64_t start = 0; start < length;) {
         uint8_t inside[2 + LONGEST_PIECE] = "##";
         int64_t prefix = start ? 2 : 0, most = length - start < own->longest ? length - start : own->longest;
-        memcpy(inside + prefix, piece + 2 + start, (size_t)most);
+        memcpy(inside + prefix, piece + start, (size_t)most);
         uint64_t hash = hash_of(inside, prefix);
         for (int64_t i = 0; i < most; i++) hashes[i] = hash = hash_on(hash, inside[prefix + i]);
         int32_t number = -1;
@@ -305,6 +302,24 @@ static int add_piece(Counter *own, const uint8_t *text, int64_t length) {
         start += most + 1;
     }
     return 1;
+}
+
+/* The same, found out once of each piece: the same few are in all identifiers. */
+static int add_piece(Counter *own, const uint8_t *text, int64_t length) {
+    uint8_t piece[LONGEST_PIECE];
+    if (length > LONGEST_PIECE) return append(&own->pieces_of.list, own->unknown);
+    uint64_t hash = lowered(piece, text, length);
+    int32_t number = found(&own->pieces, piece, length, hash);
+    if (number < 0) {
+        if (own->parts_of.list.used > INT32_MAX / 2 || !add_parts(own, &own->parts_of.list, piece, length) || !end_list(&own->parts_of)) return 0;
+        number = added(&own->pieces, piece, length, hash);
+        if (number < 0) return 0;
+    }
+    const int32_t *starts = own->parts_of.starts.items, *parts = own->parts_of.list.items;
+    int64_t count = starts[number + 1] - starts[number];
+    int32_t *place = more(&own->pieces_of.list, count, sizeof *place);
+    if (place) memcpy(place, parts + starts[number], (size_t)count * sizeof *place);
+    return place != NULL;
 }
 
 static int32_t word_number(Counter *own, uint64_t token) {
@@ -517,13 +532,15 @@ DOOR void recollect_counter_ended(Counter *own) {
     forget(&own->vocabulary);
     forget(&own->identifiers);
     forget(&own->parts);
+    forget(&own->pieces);
     forget(&own->words);
     List *lists[] = {&own->words_of.list,      &own->words_of.starts,       &own->pieces_of.list,   &own->pieces_of.starts,
                      &own->stems,              &own->stem_ends,             &own->word_of_part,     &own->tokens,
                      &own->of_identifiers.sums, &own->of_identifiers.touched, &own->of_words.sums,  &own->of_words.touched,
                      &own->of_pieces.sums,     &own->of_pieces.touched,     &own->found_tokens,     &own->found_counts,
                      &own->sorted,             &own->joined,                &own->read,             &own->stops,
-                     &own->named,              &own->named_starts,          &own->seen};
+                     &own->named,              &own->named_starts,          &own->seen,             &own->parts_of.list,
+                     &own->parts_of.starts};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) free(lists[i]->items);
     free(own);
 }
@@ -545,7 +562,7 @@ DOOR Counter *recollect_counter_made(const uint8_t *vocabulary, int64_t length, 
                            : sign >= '0' && sign <= '9' ? DIGIT
                            : sign == '_'                ? UNDERSCORE
                                                         : OTHER;
-    int good = end_list(&own->words_of) && end_list(&own->pieces_of);
+    int good = end_list(&own->words_of) && end_list(&own->pieces_of) && end_list(&own->parts_of);
     for (int64_t start = 0; good && start < length;) {
         const uint8_t *line = vocabulary + start, *end = memchr(line, '\n', (size_t)(length - start));
         int64_t size = end ? end - line : length - start;

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.codebase.bags.bag import MOST_KNOWN, SIGNS, WORTH_OF_NAMES, Bag, odd_in, without_odd
+from recollect.codebase.bags.bag import MOST_KNOWN, SIGNS, WORTH_OF_NAMES, Bag, parted
 from recollect.codebase.words import name_words, stem_of, words_of
 from recollect.inference.static_model import DIMENSIONS, Table
 from recollect.storage.derived.token_segments import token
@@ -52,20 +52,24 @@ class Compiled:
         """The words of these parts, in each of which these names are defined, and what they mean."""
         self._make_room()
         others, pieces = _Numbers("Q"), _Numbers("i")
-        of_names = [*map(" ".join, names)]
-        for text, own in zip(texts, of_names, strict=True):
-            for odd in odd_in(text):
+        plain: list[str] = []
+        of_names: list[str] = []
+        for text, own in zip(texts, map(" ".join, names), strict=True):
+            plain_text, odd_in_text = parted(text)
+            plain_names, odd_in_names = parted(own)
+            for odd in odd_in_text:
                 others.extend(_tokens(odd))
                 pieces.extend(self._table.ids(odd))
-            for odd in odd_in(own):
+            for odd in odd_in_names:
                 others.extend(_tokens(odd) * WORTH_OF_NAMES)
             others.end()
             pieces.end()
-        plain = [*map(without_odd, texts)]
+            plain.append(plain_text)
+            of_names.append(plain_names)
         places = np.arange(len(texts), dtype=np.int32)
         with self._kept_fit():
             # What stands between two belongs to neither.
-            self._read("\n".join(plain).encode("ascii"), _spans(plain), [*map(without_odd, of_names)])
+            self._read("\n".join(plain).encode("ascii"), _spans(plain), of_names)
             return self._counted(len(texts), places, places, others, pieces)
 
     def counted_in(
