@@ -1,15 +1,18 @@
 """Words and meanings that are counted for all parts at once are those of each part by itself."""
 
 import random
+import re
 import threading
 from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from recollect.codebase.bags import compiled as compiled_module
-from recollect.codebase.bags.bag import WORTH_OF_NAMES, Bag
+from recollect.codebase.bags.bag import WORTH_OF_NAMES, Bag, parted
 from recollect.codebase.bags.bags import Bags
 from recollect.codebase.words import name_words, words_of
 from recollect.inference.static_model import Table
@@ -98,6 +101,13 @@ LETTERS = list("abcxyzABCXYZ019__  \n\t()[].,:=-'\"\x00\x7féß東京\u0301“�
 PIECES = ["HTTPServer", "getURLFor2", "self", "größe", "naïve_Bayes", "x" * 101, "Y" * 128, "z" * 129, "running", "###"]
 
 
+@given(st.text(st.sampled_from(LETTERS), max_size=40))
+def test_what_is_not_plain_is_taken_out_with_the_letters_and_digits_around_it(text: str):
+    odd = re.compile(r"(?<![A-Za-z0-9_])[A-Za-z0-9_]*+[^\x00-\x7f][A-Za-z0-9_\x80-\U0010ffff]*+")
+    plain, found = parted(text)
+    assert (plain, [*found]) == (odd.sub(" ", text), odd.findall(text))
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_what_is_compiled_comes_to_the_same_as_what_is_counted_in_arrays(seed: int):
     chance = random.Random(seed)
@@ -118,6 +128,22 @@ def test_what_is_compiled_comes_to_the_same_as_what_is_counted_in_arrays(seed: i
         assert np.allclose(compiled.meanings(texts), other.vectors, atol=2e-3)
     every = [name for own in names for name in own]
     assert compiled.wholes(every).tolist() == in_arrays.wholes(every).tolist()
+
+
+@pytest.mark.parametrize("odd", ["", "größe = 1\n"])
+def test_parts_of_a_content_are_counted_as_they_are_alone(make: Make, odd: str):
+    content = f"def load_user(self):\n    pass\n{odd}class User:\n    userID = 1\n".encode()
+    names = ["load_user", "User", "of\ntwo lines", "User", "userID", "nowhere", *([odd.split()[0]] if odd else [])]
+    spans, owners = [(0, 21, 1, 1), (21, len(content), 2, 5)], [0, 1, 1, 1, 1, -1, 0]
+    texts = [content[start:end].decode() for start, end, _, _ in spans]
+    defined = [{name: None for name, own in zip(names, owners, strict=False) if own == i} for i in range(2)]
+    bag, wholes = make().counted_in(
+        content, np.array(spans, dtype=np.int32), names, np.array(owners[: len(names)], dtype=np.int32)
+    )
+    for one, other in zip(bag, make().counted(texts, [[*own] for own in defined]), strict=True):
+        assert one.tobytes() == other.tobytes()
+    assert [words(bag, row) for row in range(2)] == [expected(texts[i], tuple(defined[i])) for i in range(2)]
+    assert wholes.tolist() == make().wholes(names).tolist()
 
 
 def test_the_whole_of_a_name_is_its_last_word(make: Make):

@@ -1,18 +1,48 @@
 """Files are cut into parts along their definitions."""
 
 import random
+import sysconfig
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from recollect.codebase.chunking import LARGEST, Chunk, chunks_of
+import recollect
+from recollect.codebase import chunks as chunks_module
+from recollect.codebase.chunking import LARGEST, cut
+from recollect.codebase.chunks import chunks_of
+from recollect.codebase.discovery.languages import language_by_name
 from recollect.codebase.parsing.reading import read_facts
-from recollect.domain.code import FileFacts, Language, Span
+from recollect.domain.code import Language, Span, Symbol, SymbolKind
 
 BLANK = b" \t\r\n\f\v"
 
 
+class Chunk(NamedTuple):
+    """A part of a file."""
+
+    span: Span
+    names: tuple[str, ...]
+    symbol: int
+
+
+def chunks_in(source: bytes, symbols: Sequence[Symbol]) -> list[Chunk]:
+    """The parts of a file, which are the same however it is cut."""
+    spans, abouts, owners = cut(source, symbols)
+    found = chunks_of(source, symbols)
+    assert [Span(*span) for span in found.spans.tolist()] == spans
+    assert (found.symbols.tolist(), found.owners.tolist()) == (abouts, owners)
+    named = [
+        [symbol.name for symbol, owner in zip(symbols, owners, strict=True) if owner == i] for i in range(len(spans))
+    ]
+    return [Chunk(span, tuple(names), about) for span, names, about in zip(spans, named, abouts, strict=True)]
+
+
 def read(source: bytes, language: Language = Language.PYTHON) -> list[Chunk]:
-    return chunks_of(source, read_facts(source, language))
+    return chunks_in(source, read_facts(source, language).symbols)
 
 
 def texts(source: bytes, chunks: list[Chunk]) -> list[bytes]:
@@ -95,7 +125,7 @@ def test_a_bracket_that_closes_is_no_part_of_its_own():
 def test_a_file_without_definitions_is_cut_into_windows():
     source = b"".join(b"line %d of a text\n" % number for number in range(160))
 
-    chunks = chunks_of(source, FileFacts(Language.TEXT, 160))
+    chunks = chunks_in(source, [])
 
     assert [(chunk.span.first_line, chunk.span.last_line) for chunk in chunks] == [(1, 50), (51, 100), (101, 160)]
     assert [(chunk.names, chunk.symbol) for chunk in chunks] == [((), -1)] * 3
@@ -104,7 +134,7 @@ def test_a_file_without_definitions_is_cut_into_windows():
 def test_a_window_ends_at_a_blank_line_near():
     source = b"text\n" * 46 + b"\n" + b"text\n" * 60
 
-    chunks = chunks_of(source, FileFacts(Language.TEXT, 107))
+    chunks = chunks_in(source, [])
 
     assert [(chunk.span.first_line, chunk.span.last_line) for chunk in chunks] == [(1, 46), (48, 107)]
 
@@ -141,3 +171,68 @@ def test_whatever_the_file_each_part_of_it_is_in_one_chunk(language: Language):
     for _ in range(10):
         source = b"".join(chance.choices(pieces, k=chance.randrange(300)))
         assert_complete(source, read(source, language))
+
+
+# Text of which all rules have something to say, and symbols anywhere in it.
+LINES = st.sampled_from(
+    [
+        *(
+            b"\n",
+            b" \t\n",
+            b"x = 1\n",
+            b"    call(1, 2, 3)\n",
+            b"}\n",
+            b"  ])\n",
+            b"# note\r\n",
+            b"\f\n",
+            b"\x1c\n",
+            b"\x00\n",
+        ),
+        *(
+            b"y" * 900,
+            b"a, b; c } d " * 90,
+            "ä".encode() * 700,
+            b"\n" * 40,
+            b"  z = compute(1, 2, 3)\n" * 30,
+            b"word " * 30 + b"\n",
+        ),
+        *(b"    step\n" * 90 + b"\n", b"q" * 3000 + b"\n", b"\xff" * 20, b""),
+    ]
+)
+SOURCES = st.lists(LINES, max_size=40).map(b"".join)
+PLACES = st.lists(st.tuples(*[st.integers(0, 10**9)] * 4), max_size=12)
+
+
+@given(SOURCES, PLACES, st.booleans())
+def test_what_is_compiled_cuts_as_python_does(source: bytes, places: list[tuple[int, int, int, int]], in_order: bool):
+    symbols: list[Symbol] = []
+    for at, length, line, name in places:
+        start = at % (len(source) + 1)
+        end = start + length % (len(source) - start + 1)
+        first, last = source.count(b"\n", 0, start) + 1, source.count(b"\n", 0, end) + 1
+        span = Span(start, end, first, last)
+        symbols.append(Symbol("abc"[name % 3], SymbolKind.FUNCTION, span, first + line % (last - first + 2)))
+    chunks_in(source, sorted(symbols, key=lambda symbol: symbol.span) if in_order else symbols)
+
+
+@pytest.mark.parametrize("folder", [Path(recollect.__file__).parent, Path(sysconfig.get_path("stdlib")) / "asyncio"])
+def test_real_files_are_cut_alike(folder: Path):
+    for path in sorted(folder.rglob("*")):
+        language = language_by_name(path.name)
+        if language is not None and path.is_file() and path.stat().st_size < 200_000:
+            read(path.read_bytes(), language)
+
+
+@pytest.mark.parametrize("span", [Span(-1, 3, 1, 1), Span(3, 2, 1, 1), Span(0, 99, 1, 5), Span(0, 2**40, 1, 5)])
+def test_symbols_that_are_nowhere_are_left_to_python(span: Span, monkeypatch: pytest.MonkeyPatch):
+    symbols = [Symbol("x", SymbolKind.FUNCTION, span, 1), Symbol("y", SymbolKind.CLASS, Span(0, 4, 1, 1), 0)]
+    asked: list[bytes] = []
+
+    def noted(source: bytes, own: Sequence[Symbol]) -> object:
+        asked.append(source)
+        return cut(source, own)
+
+    monkeypatch.setattr(chunks_module, "cut", noted)
+    chunks_in(b"some text\nof two lines\n", symbols[:1])
+    chunks_in(b"some text\nof two lines\n", symbols[1:])
+    assert asked == [b"some text\nof two lines\n"] * 2

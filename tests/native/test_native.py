@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from recollect.codebase import hiding
-from recollect.domain.secrets import BEGINNINGS
 from recollect.native.compiling import compile_into
 from recollect.native.library import COMPILED, FOLDER, headers, loaded, sources
 
@@ -60,20 +58,6 @@ def test_what_the_compiler_says_is_told(folder: Path):
 def test_the_sources_compile_without_a_warning(folder: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("CC", f"{os.environ.get('CC') or 'cc'} -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror")
     assert compile_into(folder) is None
-
-
-BEGUN = [beginning.encode() for beginning in BEGINNINGS]
-TEXTS = [
-    *(b"", b"x", b"sk", b"k", b"a sk", b"plain text with keys and shop", b"\x00" * 3_000_000 + BEGUN[0]),
-    *(before + own + after for own in BEGUN for before in (b"", b"..\n") for after in (b"", b"\xff\x00")),
-    *(own[:-1] for own in BEGUN),
-]
-
-
-def test_beginnings_of_secrets_are_found_alike_with_and_without_it():
-    found = [hiding._has_beginning(text) for text in TEXTS]  # pyright: ignore[reportPrivateUsage]
-    assert found == [any(own in text for own in BEGUN) for text in TEXTS]
-    assert [hiding.has_in_arrays(text) for text in TEXTS] == found
 
 
 def test_an_index_of_code_needs_no_compiled_part(tmp_path: Path):

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from recollect.codebase.lines import line_starts
-from recollect.domain.code import FileFacts, Span, Symbol
+from recollect.domain.code import Span, Symbol
 
 # In bytes. Neighbours are put together up to the first; only what is larger than the second is cut where no
 # definition begins.
@@ -25,14 +25,14 @@ _BLANK = b" \t\r\n\f\v"
 _PAUSES = (b"\n", b";", b"}", b",", b" ")
 
 
-class Chunk(NamedTuple):
-    """A part of a file."""
+class Chunks(NamedTuple):
+    """The parts of a file, in order."""
 
-    span: Span
-    names: tuple[str, ...]
-    """What is defined in it, once each, in order."""
-    symbol: int
-    """The place of the symbol that it is mostly about, among the file's symbols; -1 when it is about none."""
+    spans: Sequence[Span]
+    symbols: Sequence[int]
+    """Of each part the place of the symbol that it is mostly about, among the file's symbols; -1 when of none."""
+    owners: Sequence[int]
+    """Of each symbol the part in which it is named; -1 when in none."""
 
 
 class _Piece(NamedTuple):
@@ -42,17 +42,19 @@ class _Piece(NamedTuple):
     """Whether it is the last of a definition that was cut."""
 
 
-def chunks_of(content: bytes, facts: FileFacts) -> list[Chunk]:
-    """The parts of a file, in order: every byte that is not blank is in exactly one.
+def cut(content: bytes, symbols: Sequence[Symbol]) -> Chunks:
+    """The parts of a file with these symbols: every byte that is not blank is in exactly one.
 
     Each begins where a definition of a few lines does, with what is said above it, and small neighbours are one part.
+    `native/cutting.c` does the same, where there is a compiler.
     """
     lines = line_starts(content)
-    units = _along_definitions(content, lines, facts.symbols) if facts.symbols else _windows(content, lines)
+    units = _along_definitions(content, lines, symbols) if symbols else _windows(content, lines)
     pieces = (piece for unit in units for piece in _small_enough(content, lines, unit))
-    joined = _joined(pieces) if facts.symbols else pieces
+    joined = _joined(pieces) if symbols else pieces
     spans = [span for piece in joined if (span := _trimmed(content, lines, piece))]
-    return _named(spans, lines, facts.symbols)
+    owners = _owners(spans, lines, symbols)
+    return Chunks(spans, _abouts(spans, owners, symbols), owners)
 
 
 # -- where to cut ----------------------------------------------------------------------------------
@@ -169,15 +171,19 @@ def _trimmed(content: bytes, lines: Sequence[int], piece: _Piece) -> Span | None
 # -- what each is about ----------------------------------------------------------------------------
 
 
-def _named(spans: Sequence[Span], lines: Sequence[int], symbols: Sequence[Symbol]) -> list[Chunk]:
+def _owners(spans: Sequence[Span], lines: Sequence[int], symbols: Sequence[Symbol]) -> list[int]:
     starts = [span.start for span in spans]
+    # A name is on its line, but on a very long line it may be far behind the line's beginning.
+    named_at = (max(lines[min(symbol.line, len(lines)) - 1], symbol.span.start) for symbol in symbols)
+    return [bisect_right(starts, place) - 1 for place in named_at]
+
+
+def _abouts(spans: Sequence[Span], owners: Sequence[int], symbols: Sequence[Symbol]) -> list[int]:
     begun: list[list[int]] = [[] for _ in spans]
-    for place, symbol in enumerate(symbols):
-        # A name is on its line, but on a very long line it may be far behind the line's beginning.
-        named_at = max(lines[min(symbol.line, len(lines)) - 1], symbol.span.start)
-        if (chunk := bisect_right(starts, named_at) - 1) >= 0:
-            begun[chunk].append(place)
-    chunks: list[Chunk] = []
+    for place, owner in enumerate(owners):
+        if owner >= 0:
+            begun[owner].append(place)
+    abouts: list[int] = []
     open_symbols: list[int] = []
     following = 0
     for span, within in zip(spans, begun, strict=True):
@@ -186,9 +192,8 @@ def _named(spans: Sequence[Span], lines: Sequence[int], symbols: Sequence[Symbol
             following += 1
         while open_symbols and symbols[open_symbols[-1]].span.end <= span.start:
             open_symbols.pop()
-        names = tuple(dict.fromkeys(symbols[place].name for place in within))
-        chunks.append(Chunk(span, names, _main(span, within, open_symbols[-1] if open_symbols else -1, symbols)))
-    return chunks
+        abouts.append(_main(span, within, open_symbols[-1] if open_symbols else -1, symbols))
+    return abouts
 
 
 def _push(open_symbols: list[int], place: int, symbols: Sequence[Symbol]) -> None:

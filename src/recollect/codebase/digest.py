@@ -11,12 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.codebase.bags.bag import joined
 from recollect.codebase.bags.bags import bags
-from recollect.codebase.chunking import Chunk, chunks_of
+from recollect.codebase.chunks import chunks_of
 from recollect.codebase.garbage import uncollected
 from recollect.codebase.hiding import hidden
 from recollect.codebase.packed_facts import behind_facts, packed_facts, unpacked_facts
 from recollect.codebase.parsing.reading import lines_of, read_facts
+from recollect.codebase.written_facts import symbol_columns
 from recollect.domain.code import FileFacts, Language, Problem, Symbol
 
 
@@ -81,7 +83,15 @@ def digest_as_text(content: bytes, language: Language, problem: str) -> Digest:
 
 def digest_of_nothing(content: bytes, language: Language, problem: str) -> Digest:
     """Nothing but that it could not be read."""
-    return Digest(_unread(content, language, problem), _searchable([], [], []))
+    return Digest(_unread(content, language, problem), _nothing())
+
+
+def _nothing() -> Searchable:
+    none = np.empty(0, np.int32)
+    bag = joined([])
+    return Searchable(
+        none.reshape(-1, 4), none, bag.starts, bag.words, bag.counts, bag.vectors, np.empty(0, dtype=np.uint64)
+    )
 
 
 def _unread(content: bytes, language: Language, problem: str) -> FileFacts:
@@ -89,19 +99,11 @@ def _unread(content: bytes, language: Language, problem: str) -> FileFacts:
 
 
 def _digest(content: bytes, facts: FileFacts) -> Digest:
-    chunks = chunks_of(content, facts)
-    texts = [content[chunk.span.start : chunk.span.end].decode("utf-8", "replace") for chunk in chunks]
-    return Digest(facts, _searchable(chunks, texts, facts.symbols))
+    return Digest(facts, _searchable(content, facts.symbols))
 
 
-def _searchable(chunks: Sequence[Chunk], texts: Sequence[str], symbols: Sequence[Symbol]) -> Searchable:
-    bag = bags().counted(texts, [chunk.names for chunk in chunks])
-    return Searchable(
-        np.array([chunk.span for chunk in chunks], dtype=np.int32).reshape(-1, 4),
-        np.array([chunk.symbol for chunk in chunks], dtype=np.int32),
-        bag.starts,
-        bag.words,
-        bag.counts,
-        bag.vectors,
-        bags().wholes([symbol.name for symbol in symbols]),
-    )
+def _searchable(content: bytes, symbols: Sequence[Symbol]) -> Searchable:
+    chunks = chunks_of(content, symbols)
+    names: Sequence[str] = symbol_columns(symbols)[0]
+    bag, wholes = bags().counted_in(content, chunks.spans, names, chunks.owners)
+    return Searchable(chunks.spans, chunks.symbols, bag.starts, bag.words, bag.counts, bag.vectors, wholes)

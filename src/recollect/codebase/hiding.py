@@ -3,10 +3,19 @@
 import ctypes
 import re
 from collections.abc import Callable
+from enum import IntFlag
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from recollect.domain.secrets import BEGINNINGS, Secret, find_secrets
+from recollect.domain.secrets import (
+    BEGINNINGS,
+    OTHER_ENDINGS,
+    PASSWORD_ENDINGS,
+    SCHEMES,
+    WITHIN_WORDS,
+    Secret,
+    find_secrets,
+)
 from recollect.native.library import library
 
 if TYPE_CHECKING:
@@ -26,8 +35,10 @@ def hidden(content: bytes) -> bytes:
     The whole file is looked at: of a part alone it cannot be told that it is from the middle of a key.
     """
     for _ in range(_MOST_TIMES):
+        if not (may := what_may_be_in(content)):
+            break
         text = content.decode("utf-8", "surrogateescape")
-        found = find_secrets(text, has_beginning=_has_beginning(content))
+        found = find_secrets(text, has_beginning=May.HAVE_FORM in may)
         if not found:
             break
         parts: list[bytes] = []
@@ -41,36 +52,62 @@ def hidden(content: bytes) -> bytes:
 
 def secrets_in(content: bytes) -> list[Secret]:
     """The secrets in a part of a file, placed by the letters of it as text; what is no text is kept by surrogates."""
-    finder = _finder()
-    # Beginnings are plain letters, which are the same in bytes.
-    has_beginning = finder(content) if finder else None
+    may = looking(content) if (looking := _looking()) else None
+    if may is not None and not may:
+        return []
+    has_beginning = None if may is None else May.HAVE_FORM in may
     return find_secrets(content.decode("utf-8", "surrogateescape"), has_beginning=has_beginning)
 
 
+class May(IntFlag):
+    """What a content may have, as far as a first look tells: what it may not have is not in it."""
+
+    HAVE_FORM = 1
+    """A secret that is told by its form."""
+    HAVE_NAME = 2
+    """One that is told by what stands next to it."""
+
+
+def what_may_be_in(content: bytes) -> May:
+    """What has to be looked for in it."""
+    if (looking := _looking()) is not None:
+        return looking(content)
+    return May.HAVE_NAME | May.HAVE_FORM if has_in_arrays(content) else May.HAVE_NAME
+
+
 _BEGINNINGS = tuple(beginning.encode() for beginning in BEGINNINGS)
-_ALL_BEGINNINGS = b"".join(beginning + b"\n" for beginning in _BEGINNINGS)
-
-
-def _has_beginning(content: bytes) -> bool:
-    """Whether it has one of them: all are looked for at once."""
-    finder = _finder()
-    return finder(content) if finder else has_in_arrays(content)
+# The one letter beyond ASCII whose small letter is in it, the sign of Kelvin, is odd: it may be part of any name.
+_LOOKED_FOR = "".join(
+    f"{kind}{word}\n"
+    for kind, words in (
+        ("r", OTHER_ENDINGS),
+        ("p", PASSWORD_ENDINGS),
+        ("s", SCHEMES),
+        ("/", ["://"]),
+        ("?", ["\u212a"]),
+        ("a", WITHIN_WORDS),
+        ("w", [beginning for beginning in BEGINNINGS if beginning not in WITHIN_WORDS]),
+    )
+    for word in words
+).encode()
 
 
 @cache
-def _finder() -> Callable[[bytes], bool] | None:
-    """What looks for them, where something was compiled."""
+def _looking() -> Callable[[bytes], May] | None:
+    """What takes the first look, where something was compiled."""
     if (native := library()) is None:
         return None
-    made, found = native.recollect_finder_made, native.recollect_finder_found
+    made: Any = native.recollect_looking_made
+    told: Any = native.recollect_looking_told
     made.restype, made.argtypes = ctypes.c_void_p, (ctypes.c_char_p, ctypes.c_int64)
-    found.restype, found.argtypes = ctypes.c_int32, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int64)
-    finder = made(_ALL_BEGINNINGS, len(_ALL_BEGINNINGS))
-    return (lambda content: bool(found(finder, content, len(content)))) if finder else None
+    told.restype, told.argtypes = ctypes.c_int32, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int64)
+    looking = made(_LOOKED_FOR, len(_LOOKED_FOR))
+    every = [May(0), May.HAVE_FORM, May.HAVE_NAME, May.HAVE_FORM | May.HAVE_NAME]
+    return (lambda content: every[int(told(looking, content, len(content)))]) if looking else None
 
 
 def has_in_arrays(content: bytes) -> bool:
-    """The same where nothing was compiled: by their first three letters."""
+    """Whether it has a beginning of a secret, where nothing was compiled: by their first three letters."""
     import numpy as np
 
     first_letters = _first_letters()

@@ -9,7 +9,14 @@ from pydantic_core import from_json, to_json
 
 from recollect.codebase.graph.definitions import CALLABLES, last_name
 from recollect.codebase.packing import compressed, decompressed
-from recollect.codebase.written_facts import facts_from, outline_as_data, uses_from, written_outline, written_uses
+from recollect.codebase.written_facts import (
+    facts_from,
+    outline_as_data,
+    symbol_columns,
+    uses_from,
+    written_outline,
+    written_uses,
+)
 from recollect.domain.code import FileFacts, Import, Language, Problem, Symbol, Use
 
 Described = tuple[str, Sequence[int]]
@@ -135,4 +142,5 @@ def _texts(content: bytes) -> Sequence[bytes]:
 
 
 def _called(facts: FileFacts) -> Sequence[str]:
-    return sorted({last_name(symbol.name) for symbol in facts.symbols if symbol.kind in CALLABLES})
+    names, kinds, *_ = symbol_columns(facts.symbols)
+    return sorted({last_name(name) for name, kind in zip(names, kinds, strict=True) if kind in CALLABLES})

@@ -1,52 +1,48 @@
 """The facts of a file as JSON: of symbols and uses, which are many, the first parts of all come first, and so on."""
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from operator import is_
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 from pydantic_core import from_json, to_json
 
 from recollect.codebase.packing import columns, values
 from recollect.domain.code import FileFacts, Import, Language, Problem, Span, Symbol, SymbolKind, Use, UseKind
 
+_Row = TypeVar("_Row")
 
-class WrittenUses(Sequence[Use]):
-    """The uses of a file that are written already: objects are made of them when somebody looks.
 
-    They came together with an outline, which is written as well.
-    """
+class _Late(Sequence[_Row]):
+    """A list that is made when somebody looks."""
 
-    def __init__(self, written: bytes, outline: bytes, facts: FileFacts) -> None:
-        self.written = written
-        self._outline = outline
-        self._told = _told(facts)
-        self._uses: list[Use] | None = None
+    def __init__(self) -> None:
+        self._rows: list[_Row] | None = None
 
-    def outline_of(self, facts: FileFacts) -> bytes | None:
-        """The outline of these facts, if nothing in it is another than it was."""
-        return self._outline if all(map(is_, self._told, _told(facts))) else None
+    @abstractmethod
+    def _made(self) -> list[_Row]: ...
 
-    def _read(self) -> list[Use]:
-        if self._uses is None:
-            self._uses = uses_from(from_json(self.written))
-        return self._uses
+    def _read(self) -> list[_Row]:
+        if self._rows is None:
+            self._rows = self._made()
+        return self._rows
 
     @overload
-    def __getitem__(self, place: int) -> Use: ...
+    def __getitem__(self, place: int) -> _Row: ...
     @overload
-    def __getitem__(self, place: slice) -> list[Use]: ...
-    def __getitem__(self, place: int | slice) -> Use | list[Use]:
+    def __getitem__(self, place: slice) -> list[_Row]: ...
+    def __getitem__(self, place: int | slice) -> _Row | list[_Row]:
         return self._read()[place]
 
     def __len__(self) -> int:
         return len(self._read())
 
-    def __iter__(self) -> Iterator[Use]:
+    def __iter__(self) -> Iterator[_Row]:
         return iter(self._read())
 
     def __eq__(self, other: object) -> bool:
-        return self._read() == (other._read() if isinstance(other, WrittenUses) else other)
+        return self._read() == (other._read() if isinstance(other, _Late) else other)  # pyright: ignore[reportUnknownMemberType]
 
     __hash__ = None  # pyright: ignore[reportAssignmentType] - as a list's
 
@@ -54,10 +50,51 @@ class WrittenUses(Sequence[Use]):
         return repr(self._read())
 
 
+class WrittenSymbols(_Late[Symbol]):
+    """The symbols of a file of which only columns are there."""
+
+    def __init__(self, columns: Sequence[Any]) -> None:
+        super().__init__()
+        self.columns = columns
+        """As an outline has them."""
+
+    def __len__(self) -> int:
+        return len(self.columns[0])
+
+    def _made(self) -> list[Symbol]:
+        return _symbols_from(self.columns)
+
+
+class WrittenUses(_Late[Use]):
+    """The uses of a file that are written already. They came together with an outline, which is written as well."""
+
+    def __init__(self, written: bytes, outline: bytes, facts: FileFacts) -> None:
+        super().__init__()
+        self.written = written
+        self._outline = outline
+        self._told = _told(facts)
+
+    def outline_of(self, facts: FileFacts) -> bytes | None:
+        """The outline of these facts, if nothing in it is another than it was."""
+        return self._outline if all(map(is_, self._told, _told(facts))) else None
+
+    def _made(self) -> list[Use]:
+        return uses_from(from_json(self.written))
+
+
 def facts_as_written(outline: bytes, uses: bytes, flow: bytes) -> FileFacts:
-    """The facts that were written so."""
-    facts = facts_from(from_json(outline), (), flow)
+    """The facts that were written so; of symbols and uses, objects are made when somebody looks."""
+    data = from_json(outline)
+    facts = facts_from(data, (), flow, WrittenSymbols(data[3]))
     return replace(facts, uses=WrittenUses(uses, outline, facts))
+
+
+def symbol_columns(symbols: Sequence[Symbol]) -> Sequence[Any]:
+    """Of all symbols the first parts, then the second parts, and so on, as an outline has them."""
+    if isinstance(symbols, WrittenSymbols):
+        return symbols.columns
+    names, kinds, spans, *others = columns(symbols, Symbol)
+    return [names, values(kinds), columns(spans, Span), *others]
 
 
 def written_outline(facts: FileFacts) -> bytes:
@@ -75,31 +112,36 @@ def written_uses(facts: FileFacts) -> bytes:
 
 
 def outline_as_data(facts: FileFacts) -> list[Any]:
-    names, kinds, spans, *others = columns(facts.symbols, Symbol)
-    symbols = [names, values(kinds), columns(spans, Span), *others]
+    symbols = symbol_columns(facts.symbols)
     return [facts.language.value, facts.lines, facts.doc, symbols, facts.imports, facts.exports, facts.problems]
 
 
-def facts_from(outline: list[Any], uses: Sequence[Use], flow: bytes) -> FileFacts:
-    """The facts of an outline that was written, with these uses and this flow."""
-    language, lines, doc, (names, kinds, spans, *others), imports, exports, problems = outline
-    line, container, signature, of_symbols, exported, bases, decorators, owner = others
-    make = tuple[Any, ...].__new__
-    symbols = zip(
-        names, map(_SYMBOL_KINDS.__getitem__, kinds), [make(Span, span) for span in zip(*spans, strict=True)], line,
-        container, signature, of_symbols, exported, map(tuple, bases), map(tuple, decorators), owner, strict=True,
-    )  # fmt: skip
+def facts_from(
+    outline: list[Any], uses: Sequence[Use], flow: bytes, symbols: Sequence[Symbol] | None = None
+) -> FileFacts:
+    """The facts of an outline that was written, with these uses and this flow, and these symbols if there are any."""
+    language, lines, doc, of_symbols, imports, exports, problems = outline
     return FileFacts(
         language=Language(language),
         lines=lines,
         doc=doc,
-        symbols=[make(Symbol, symbol) for symbol in symbols],
-        imports=[Import(*one) for one in imports],
+        symbols=_symbols_from(of_symbols) if symbols is None else symbols,
+        imports=[tuple[Any, ...].__new__(Import, one) for one in imports],
         uses=uses,
         exports=[(name, own) for name, own in exports],
         problems=[Problem(*one) for one in problems],
         flow=flow,
     )
+
+
+def _symbols_from(written: Sequence[Any]) -> list[Symbol]:
+    names, kinds, spans, line, container, signature, doc, exported, bases, decorators, owner = written
+    make = tuple[Any, ...].__new__
+    symbols = zip(
+        names, map(_SYMBOL_KINDS.__getitem__, kinds), [make(Span, span) for span in zip(*spans, strict=True)], line,
+        container, signature, doc, exported, map(tuple, bases), map(tuple, decorators), owner, strict=True,
+    )  # fmt: skip
+    return [make(Symbol, symbol) for symbol in symbols]
 
 
 def uses_from(used: list[Any]) -> list[Use]:

@@ -107,6 +107,8 @@ _FORMS = (
 )
 BEGINNINGS = tuple(dict.fromkeys(beginning for form in _FORMS for beginning in form.beginnings))
 """A text that has none of these has no secret that is told by its form."""
+WITHIN_WORDS = ("-----BEGIN ", ":AA")
+"""Those before which anything may stand. Before all others is no letter, digit or underscore; behind them is more."""
 # What a beginning has to have, and the beginnings that have it: most texts have no underscore, and few have hyphens.
 _BY_RARE_SIGN = tuple(
     (
@@ -152,6 +154,11 @@ _NAMES = (
     _Name("token", "token", not_after=_HARMLESS_TOKENS, is_weak=True),
     _Name("key", "key", after=_OPENING_KEYS),
 )
+PASSWORD_ENDINGS = tuple(name.ending for name in _NAMES if name.is_password)
+OTHER_ENDINGS = tuple(dict.fromkeys(name.ending for name in _NAMES if not name.is_password))
+"""How all names end that tell of a secret next to them."""
+SCHEMES = ("bearer", "basic")
+"""What a secret is sent along behind."""
 # The longest that has to be looked at before the ending of a name.
 _LONGEST_BEFORE = 20
 _LONGEST_OPTION = 40
@@ -210,7 +217,7 @@ _WORD = late(r"[A-Za-z]*\d{0,4}")
 _MARK = late(r"\[secret: [a-z ]+\]")
 
 # Of the name of something that holds a secret, such as db_password_v2.
-_ENDINGS = tuple({name.ending for name in _NAMES})
+_ENDINGS = (*PASSWORD_ENDINGS, *OTHER_ENDINGS)
 _VERSION = "_v0123456789"
 
 # The shortest text that holds one: an address with a password of one letter.
@@ -238,7 +245,7 @@ def find_secrets(text: str, *, has_beginning: bool | None = None) -> list[Secret
     for name in _NAMES:
         if name.ending in lowered:
             found += _by_name(name, text, lowered)
-    for scheme in ("bearer", "basic"):
+    for scheme in SCHEMES:
         if scheme in lowered:
             found += _sent_along(scheme, text, lowered)
     return _apart(text, found) if found else found
@@ -330,9 +337,8 @@ def telling_name(name: str) -> str | None:
 
 def _lowered(text: str) -> str:
     lowered = text.lower()
-    if len(lowered) != len(text):  # one letter becomes two: places would not fit
-        lowered = "".join([letter.lower() if len(letter.lower()) == 1 else letter for letter in text])
-    return lowered
+    # One letter becomes two: places would not fit. Another stands for it, because no name has either.
+    return lowered if len(lowered) == len(text) else text.replace("\u0130", "\u0131").lower()
 
 
 def _may_have_form(text: str) -> bool:

@@ -60,10 +60,12 @@ typedef struct {
     int64_t room;
 } Names;
 
+#define HEAD 12
 typedef struct {
     int64_t start;
     uint64_t hash;
     int32_t length;
+    uint8_t head[HEAD]; /* its first bytes, so that of most names nothing else is looked at */
 } Entry;
 
 #define NO_BYTES 14695981039346656037u
@@ -78,6 +80,19 @@ static uint64_t hash_of(const uint8_t *bytes, int64_t length) {
 /* The last bits of such a hash depend on the last letters only. */
 static inline int64_t slot_of(const Names *names, uint64_t hash) { return (int64_t)((hash ^ hash >> 29) & (uint64_t)(names->room - 1)); }
 
+static inline int is_same(const uint8_t *one, const uint8_t *other, int64_t length) {
+    while (length >= 8) {
+        uint64_t a, b;
+        memcpy(&a, one, sizeof a);
+        memcpy(&b, other, sizeof b);
+        if (a != b) return 0;
+        one += 8, other += 8, length -= 8;
+    }
+    while (length-- > 0)
+        if (*one++ != *other++) return 0;
+    return 1;
+}
+
 static int32_t found(const Names *names, const uint8_t *bytes, int64_t length, uint64_t hash) {
     if (!names->room) return -1;
     const Entry *entries = names->entries.items;
@@ -85,9 +100,8 @@ static int32_t found(const Names *names, const uint8_t *bytes, int64_t length, u
         int32_t number = names->slots[slot] - 1;
         if (number < 0) return -1;
         const Entry *entry = entries + number;
-        if (entry->hash == hash && entry->length == length &&
-            !memcmp((uint8_t *)names->bytes.items + entry->start, bytes, (size_t)length))
-            return number;
+        if (entry->hash != hash || entry->length != length) continue;
+        if (is_same(length > HEAD ? (uint8_t *)names->bytes.items + entry->start : entry->head, bytes, length)) return number;
     }
 }
 
@@ -116,7 +130,8 @@ static int32_t added(Names *names, const uint8_t *bytes, int64_t length, uint64_
     Entry *entry = place ? more(&names->entries, 1, sizeof *entry) : NULL;
     if (!entry) return -1;
     memcpy(place, bytes, (size_t)length);
-    *entry = (Entry){start, hash, (int32_t)length};
+    *entry = (Entry){.start = start, .hash = hash, .length = (int32_t)length};
+    memcpy(entry->head, bytes, (size_t)(length < HEAD ? length : HEAD));
     int64_t slot = slot_of(names, hash);
     while (names->slots[slot]) slot = (slot + 1) & (names->room - 1);
     names->slots[slot] = (int32_t)names->entries.used;
@@ -202,11 +217,14 @@ typedef struct {
 } Tally;
 
 typedef struct {
-    Names vocabulary, identifiers, parts, words;
+    Names vocabulary, identifiers, parts, pieces, words;
     Lists words_of, pieces_of; /* of each identifier */
+    Lists parts_of;            /* of each piece, in the vocabulary */
     List stems, stem_ends;     /* of each part; fewer when some are not told yet */
     List word_of_part, tokens, joined;
-    List read, stops; /* the identifiers and signs that were read last, and where those of each text end */
+    List read, stops; /* the identifiers and signs that were read last, and where those of each text end, then of each name */
+    int64_t texts, names;
+    List named, named_starts, seen; /* the names of each text */
     Tally of_identifiers, of_words, of_pieces;
     List found_tokens, found_counts, sorted;
     const int8_t *rows;
@@ -265,17 +283,13 @@ static uint64_t lowered(uint8_t *to, const uint8_t *text, int64_t length) {
 }
 
 /* The longest parts of a piece that the vocabulary has; a piece that cannot be made of parts is unknown. */
-static int add_piece(Counter *own, const uint8_t *text, int64_t length) {
-    List *list = &own->pieces_of.list;
+static int add_parts(Counter *own, List *list, const uint8_t *piece, int64_t length) {
     int64_t before = list->used;
-    uint8_t piece[2 + LONGEST_PIECE] = "##";
     uint64_t hashes[LONGEST_PIECE];
-    if (length > LONGEST_PIECE) return append(list, own->unknown);
-    lowered(piece + 2, text, length);
     for (int64_t start = 0; start < length;) {
         uint8_t inside[2 + LONGEST_PIECE] = "##";
         int64_t prefix = start ? 2 : 0, most = length - start < own->longest ? length - start : own->longest;
-        memcpy(inside + prefix, piece + 2 + start, (size_t)most);
+        memcpy(inside + prefix, piece + start, (size_t)most);
         uint64_t hash = hash_of(inside, prefix);
         for (int64_t i = 0; i < most; i++) hashes[i] = hash = hash_on(hash, inside[prefix + i]);
         int32_t number = -1;
@@ -288,6 +302,24 @@ static int add_piece(Counter *own, const uint8_t *text, int64_t length) {
         start += most + 1;
     }
     return 1;
+}
+
+/* The same, found out once of each piece: the same few are in all identifiers. */
+static int add_piece(Counter *own, const uint8_t *text, int64_t length) {
+    uint8_t piece[LONGEST_PIECE];
+    if (length > LONGEST_PIECE) return append(&own->pieces_of.list, own->unknown);
+    uint64_t hash = lowered(piece, text, length);
+    int32_t number = found(&own->pieces, piece, length, hash);
+    if (number < 0) {
+        if (own->parts_of.list.used > INT32_MAX / 2 || !add_parts(own, &own->parts_of.list, piece, length) || !end_list(&own->parts_of)) return 0;
+        number = added(&own->pieces, piece, length, hash);
+        if (number < 0) return 0;
+    }
+    const int32_t *starts = own->parts_of.starts.items, *parts = own->parts_of.list.items;
+    int64_t count = starts[number + 1] - starts[number];
+    int32_t *place = more(&own->pieces_of.list, count, sizeof *place);
+    if (place) memcpy(place, parts + starts[number], (size_t)count * sizeof *place);
+    return place != NULL;
 }
 
 static int32_t word_number(Counter *own, uint64_t token) {
@@ -376,10 +408,13 @@ static int read_text(Counter *own, const uint8_t *text, int64_t length) {
     return 1;
 }
 
-/* Counts what was noted of a text. */
+/* Where what was noted of a text or a name begins. */
+static inline int64_t noted_from(const Counter *own, int64_t which) { return which ? ((const int64_t *)own->stops.items)[which - 1] : 0; }
+static inline int64_t noted_to(const Counter *own, int64_t which) { return ((const int64_t *)own->stops.items)[which]; }
+
+/* Counts what was noted of a text, beside what was counted before. */
 static int tally_text(Counter *own, int64_t from, int64_t to, int with_signs) {
     const int32_t *read = own->read.items;
-    clear(&own->of_identifiers);
     for (int64_t i = from; i < to; i++) {
         if (read[i] >= 0) {
             if (!tally(&own->of_identifiers, read[i], 1)) return 0;
@@ -457,18 +492,32 @@ static int tell_words(Counter *own) {
 }
 
 FOR_EACH_PROCESSOR
-static void add_row(float *total, const int8_t *row, float weight, int32_t dimensions) {
+static void add_row(float *restrict total, const int8_t *row, float weight, int32_t dimensions) {
     for (int32_t i = 0; i < dimensions; i++) total[i] += weight * (float)row[i];
+}
+
+/* Four at once, added in their order. */
+FOR_EACH_PROCESSOR
+static void add_rows(float *restrict total, const int8_t *const rows[4], const float weights[4], int32_t dimensions) {
+    const int8_t *a = rows[0], *b = rows[1], *c = rows[2], *d = rows[3];
+    float of_a = weights[0], of_b = weights[1], of_c = weights[2], of_d = weights[3];
+    for (int32_t i = 0; i < dimensions; i++)
+        total[i] = (((total[i] + of_a * (float)a[i]) + of_b * (float)b[i]) + of_c * (float)c[i]) + of_d * (float)d[i];
 }
 
 /* Square-root pooling: a token that occurs n times counts sqrt(n); the sum has length 1, or is nothing. */
 static void tell_meaning(const Counter *own, float *total) {
     const int32_t *sums = own->of_pieces.sums.items, *touched = own->of_pieces.touched.items;
     memset(total, 0, (size_t)own->dimensions * sizeof *total);
+    const int8_t *rows[4];
+    float weights[4];
+    int32_t waiting = 0;
     for (int64_t i = 0; i < own->of_pieces.touched.used; i++) {
-        float weight = sqrtf((float)sums[touched[i]]) * own->scales[touched[i]];
-        add_row(total, own->rows + (int64_t)touched[i] * own->dimensions, weight, own->dimensions);
+        rows[waiting] = own->rows + (int64_t)touched[i] * own->dimensions;
+        weights[waiting++] = sqrtf((float)sums[touched[i]]) * own->scales[touched[i]];
+        if (waiting == 4) add_rows(total, rows, weights, own->dimensions), waiting = 0;
     }
+    for (int32_t i = 0; i < waiting; i++) add_row(total, rows[i], weights[i], own->dimensions);
     double square = 0;
     for (int32_t i = 0; i < own->dimensions; i++) square += (double)total[i] * total[i];
     float length = (float)sqrt(square);
@@ -483,12 +532,15 @@ DOOR void recollect_counter_ended(Counter *own) {
     forget(&own->vocabulary);
     forget(&own->identifiers);
     forget(&own->parts);
+    forget(&own->pieces);
     forget(&own->words);
     List *lists[] = {&own->words_of.list,      &own->words_of.starts,       &own->pieces_of.list,   &own->pieces_of.starts,
                      &own->stems,              &own->stem_ends,             &own->word_of_part,     &own->tokens,
                      &own->of_identifiers.sums, &own->of_identifiers.touched, &own->of_words.sums,  &own->of_words.touched,
                      &own->of_pieces.sums,     &own->of_pieces.touched,     &own->found_tokens,     &own->found_counts,
-                     &own->sorted,             &own->joined,                &own->read,             &own->stops};
+                     &own->sorted,             &own->joined,                &own->read,             &own->stops,
+                     &own->named,              &own->named_starts,          &own->seen,             &own->parts_of.list,
+                     &own->parts_of.starts};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) free(lists[i]->items);
     free(own);
 }
@@ -510,7 +562,7 @@ DOOR Counter *recollect_counter_made(const uint8_t *vocabulary, int64_t length, 
                            : sign >= '0' && sign <= '9' ? DIGIT
                            : sign == '_'                ? UNDERSCORE
                                                         : OTHER;
-    int good = end_list(&own->words_of) && end_list(&own->pieces_of);
+    int good = end_list(&own->words_of) && end_list(&own->pieces_of) && end_list(&own->parts_of);
     for (int64_t start = 0; good && start < length;) {
         const uint8_t *line = vocabulary + start, *end = memchr(line, '\n', (size_t)(length - start));
         int64_t size = end ? end - line : length - start;
@@ -528,23 +580,7 @@ DOOR Counter *recollect_counter_made(const uint8_t *vocabulary, int64_t length, 
 /* How many identifiers it knows. */
 DOOR int64_t recollect_counter_size(const Counter *own) { return own->identifiers.entries.used; }
 
-/* Reads texts. Of each, `ends` and `name_ends` tell where it and the names that are defined in it end. How many bytes the
-parts of identifiers are whose stems are not known, each with a line end behind it. */
-DOOR int64_t recollect_counter_read(Counter *own, int64_t count, const uint8_t *texts, const int64_t *ends, const uint8_t *names,
-                               const int64_t *name_ends) {
-    own->read.used = own->stops.used = 0;
-    for (int64_t i = 0, text = 0, name = 0; i < count; i++) {
-        if (!read_text(own, texts + text, ends[i] - text) || !read_text(own, names + name, name_ends[i] - name)) return FAILED;
-        text = ends[i];
-        name = name_ends[i];
-    }
-    int64_t size = 0;
-    const Entry *entries = own->parts.entries.items;
-    for (int64_t number = own->stem_ends.used; number < own->parts.entries.used; number++) size += entries[number].length + 1;
-    return size;
-}
-
-/* Those parts. */
+/* The parts of identifiers whose stems are not known. */
 DOOR void recollect_counter_unknown(const Counter *own, uint8_t *to) {
     const Entry *entries = own->parts.entries.items;
     for (int64_t number = own->stem_ends.used; number < own->parts.entries.used; number++) {
@@ -577,36 +613,90 @@ DOOR int32_t recollect_counter_told(Counter *own, const uint8_t *stems, int64_t 
     return 1;
 }
 
-/* Counts the texts that were read; a name that is defined counts `worth` more. Beside what was read, each text has other words,
-by their tokens, and other pieces, by their numbers in the vocabulary, up to where `other_ends` and `piece_ends` tell. What each
-text means goes to `vectors`, and where its words begin to `starts`. How many words there are. */
-DOOR int64_t recollect_counter_counted(Counter *own, int32_t worth, const uint64_t *others, const int64_t *other_ends,
-                                  const int32_t *pieces, const int64_t *piece_ends, int32_t *starts, float *vectors) {
-    const int64_t *stops = own->stops.items, count = own->stops.used / 2;
-    int64_t from = 0, other = 0, piece = 0;
+/* Reads texts, of each of which the first two numbers of four tell where it begins and ends, and names, each ended by a line end. How
+many bytes the parts of identifiers are whose stems are not known, each with a line end behind it: these have to be told. */
+DOOR int64_t recollect_counter_read(Counter *own, const uint8_t *texts, int64_t count, const int32_t *spans, const uint8_t *names,
+                                    int64_t length, int64_t name_count) {
+    own->read.used = own->stops.used = own->texts = own->names = 0;
+    for (int64_t i = 0; i < count; i++)
+        if (!read_text(own, texts + spans[4 * i], spans[4 * i + 1] - spans[4 * i])) return FAILED;
+    for (int64_t i = 0, start = 0; i < name_count; i++) {
+        const uint8_t *end = start < length ? memchr(names + start, '\n', (size_t)(length - start)) : NULL;
+        int64_t to = end ? end - names : length;
+        if (!read_text(own, names + start, to - start)) return FAILED;
+        start = to < length ? to + 1 : length;
+    }
+    own->texts = count;
+    own->names = name_count;
+    int64_t size = 0;
+    const Entry *entries = own->parts.entries.items;
+    for (int64_t number = own->stem_ends.used; number < own->parts.entries.used; number++) size += entries[number].length + 1;
+    return size || recollect_counter_told(own, NULL, 0) > 0 ? size : FAILED;
+}
+
+/* Sorts the names by the texts that they are defined in, each once in a text. */
+static int sort_names(Counter *own, const int32_t *owners, const int32_t *firsts) {
+    own->named.used = own->named_starts.used = own->seen.used = 0;
+    int32_t *starts = more(&own->named_starts, own->texts + 2, sizeof *starts);
+    int32_t *named = more(&own->named, own->names, sizeof *named), *seen = more(&own->seen, own->names, sizeof *seen);
+    if (!starts || !named || !seen) return 0;
+    memset(starts, 0, (size_t)(own->texts + 2) * sizeof *starts);
+    for (int64_t i = 0; i < own->names; i++)
+        if (owners[i] >= 0) starts[owners[i] + 2]++;
+    for (int64_t i = 2; i < own->texts + 2; i++) starts[i] += starts[i - 1];
+    for (int64_t i = 0; i < own->names; i++)
+        if (owners[i] >= 0) named[starts[owners[i] + 1]++] = (int32_t)i;
+    for (int64_t i = 0; i < own->names; i++) seen[i] = -1;
+    for (int64_t text = 0; text < own->texts; text++)
+        for (int32_t k = starts[text]; k < starts[text + 1]; k++) {
+            int32_t first = firsts[named[k]];
+            if (seen[first] == text) named[k] = -1;
+            seen[first] = (int32_t)text;
+        }
+    return 1;
+}
+
+/* The words of the names that are defined in a text. */
+static int tally_names(Counter *own, int64_t text, int32_t worth) {
+    const int32_t *named = own->named.items, *starts = own->named_starts.items;
+    clear(&own->of_identifiers);
+    for (int32_t k = starts[text]; k < starts[text + 1]; k++) {
+        int64_t which = own->texts + named[k];
+        if (named[k] >= 0 && !tally_text(own, noted_from(own, which), noted_to(own, which), 0)) return 0;
+    }
+    return expand(own, &own->words_of, &own->of_words, worth);
+}
+
+/* Counts the texts that were read. A name counts `worth` more in the text that `owners` tells, if it tells one, and once; `firsts` tells
+the first name that is the same. Beside what was read, each text may have other words, by their tokens, and other pieces, by their
+numbers in the vocabulary, up to where `other_ends` and `piece_ends` tell, unless these are NULL. What each text means goes to
+`vectors`, and where its words begin to `starts`. How many words there are. */
+DOOR int64_t recollect_counter_counted(Counter *own, int32_t worth, const int32_t *owners, const int32_t *firsts, const uint64_t *others,
+                                  const int64_t *other_ends, const int32_t *pieces, const int64_t *piece_ends, int32_t *starts,
+                                  float *vectors) {
+    int64_t other = 0, piece = 0;
     own->found_tokens.used = own->found_counts.used = 0;
     if (own->words_of.starts.used - 1 != own->identifiers.entries.used) return NOT_TOLD;
-    if (!widen(&own->of_identifiers, own->identifiers.entries.used)) return FAILED;
-    for (int64_t i = 0; i < count; i++) {
+    if (!widen(&own->of_identifiers, own->identifiers.entries.used) || !sort_names(own, owners, firsts)) return FAILED;
+    for (int64_t i = 0; i < own->texts; i++) {
         clear(&own->of_words);
         clear(&own->of_pieces);
+        clear(&own->of_identifiers);
         starts[i] = (int32_t)own->found_tokens.used;
-        if (!widen(&own->of_words, own->tokens.used + other_ends[i] - other)) return FAILED;
-        if (!tally_text(own, from, stops[2 * i], 1) || !expand(own, &own->words_of, &own->of_words, 1) ||
-            !expand(own, &own->pieces_of, &own->of_pieces, 1))
+        if (!widen(&own->of_words, own->tokens.used + (other_ends ? other_ends[i] - other : 0))) return FAILED;
+        if (!tally_text(own, noted_from(own, i), noted_to(own, i), 1) || !expand(own, &own->words_of, &own->of_words, 1) ||
+            !expand(own, &own->pieces_of, &own->of_pieces, 1) || !tally_names(own, i, worth))
             return FAILED;
-        if (!tally_text(own, stops[2 * i], stops[2 * i + 1], 0) || !expand(own, &own->words_of, &own->of_words, worth)) return FAILED;
-        for (; other < other_ends[i]; other++) {
+        for (; other_ends && other < other_ends[i]; other++) {
             int32_t word = word_number(own, others[other]);
             if (word < 0 || !tally(&own->of_words, word, 1)) return FAILED;
         }
-        for (; piece < piece_ends[i]; piece++)
+        for (; piece_ends && piece < piece_ends[i]; piece++)
             if (!tally(&own->of_pieces, pieces[piece], 1)) return FAILED;
         if (!tell_words(own) || own->found_tokens.used > INT32_MAX) return FAILED;
         tell_meaning(own, vectors + i * own->dimensions);
-        from = stops[2 * i + 1];
     }
-    starts[count] = (int32_t)own->found_tokens.used;
+    starts[own->texts] = (int32_t)own->found_tokens.used;
     return own->found_tokens.used;
 }
 
@@ -614,20 +704,17 @@ DOOR int64_t recollect_counter_counted(Counter *own, int32_t worth, const uint64
 DOOR const uint64_t *recollect_counter_tokens(const Counter *own) { return own->found_tokens.items; }
 DOOR const uint8_t *recollect_counter_counts(const Counter *own) { return own->found_counts.items; }
 
-/* Of each text that was read, the last word of it; 0 for one that has none. */
+/* Of each name that was read, the last word of it; 0 for one that has none. */
 DOOR void recollect_counter_wholes(const Counter *own, uint64_t *to) {
-    const int64_t *stops = own->stops.items;
     const int32_t *read = own->read.items, *starts = own->words_of.starts.items, *words = own->words_of.list.items;
     const uint64_t *tokens = own->tokens.items;
-    int64_t from = 0;
-    for (int64_t i = 0; i < own->stops.used / 2; i++) {
+    for (int64_t i = 0; i < own->names; i++) {
         to[i] = 0;
-        for (int64_t k = from; k < stops[2 * i]; k++) {
+        for (int64_t k = noted_from(own, own->texts + i); k < noted_to(own, own->texts + i); k++) {
             if (read[k] < 0)
                 k++;
             else if (starts[read[k] + 1] > starts[read[k]])
                 to[i] = tokens[words[starts[read[k] + 1] - 1]];
         }
-        from = stops[2 * i + 1];
     }
 }

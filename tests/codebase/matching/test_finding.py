@@ -8,12 +8,12 @@ from typing import Any
 import anyio
 import pytest
 
-from recollect.codebase.chunking import chunks_of
+from recollect.codebase.chunking import cut
 from recollect.codebase.matching import finding
 from recollect.codebase.matching.finding import Found, find
 from recollect.codebase.matching.questions import Expression, Question, Structure
 from recollect.codebase.service import Loaded
-from recollect.domain.code import FileFacts, Language
+from recollect.domain.code import Language
 from recollect.domain.errors import InvalidRequest, Unavailable
 from recollect.storage.code import IndexedFile
 from tests.codebase.indexes import Home, opened
@@ -21,7 +21,7 @@ from tests.codebase.indexes import Home, opened
 # Made of parts, so that it is no secret itself.
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
 # Where a line without a pause is cut, be it within a word.
-CUT = chunks_of(b"+" * 6_000, FileFacts(Language.TEXT, 1))[0].span.end
+CUT = cut(b"+" * 6_000, []).spans[0].end
 FILES = {
     "src/app.py": "import os\n\n\ndef get_user(name):\n    return os.environ.get(name)\n",
     "src/names.py": "def get_users():\n    forget_user = get_user_name = 1\n    return getUser\n",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.codebase.bags.bag import MOST_KNOWN, SIGNS, WORTH_OF_NAMES, Bag, joined, odd_in, without_odd
+from recollect.codebase.bags.bag import MOST_KNOWN, SIGNS, WORTH_OF_NAMES, Bag, joined, parted
 from recollect.codebase.words import identifiers_of, name_words, words_in
 from recollect.inference.static_model import Table
 from recollect.storage.derived.token_segments import MOST_COUNTED, token
@@ -151,9 +151,10 @@ class InArrays:
         return np.repeat(np.arange(len(odd)), [len(own) for own in ids]), every, np.ones(len(every), dtype=np.int64)
 
 
-def _parted(texts: Sequence[str]) -> tuple[list[str], list[list[str]]]:
+def _parted(texts: Sequence[str]) -> tuple[list[str], list[Sequence[str]]]:
     """What is plain in each, and what is not."""
-    return [*map(without_odd, texts)], [*map(odd_in, texts)]
+    both = [*map(parted, texts)]
+    return [plain for plain, _ in both], [odd for _, odd in both]
 
 
 def _numbered(known: _Identifiers, parts: Sequence[Sequence[str]]) -> tuple[Ints, Ints]:

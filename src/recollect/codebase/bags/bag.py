@@ -4,6 +4,7 @@ This module imports numpy, which takes a while: import it where it is needed.
 """
 
 import re
+import string
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -18,8 +19,9 @@ WORTH_OF_NAMES = 5
 MOST_KNOWN = 200_000
 SIGNS = [chr(code) for code in range(128) if chr(code).isprintable() and not chr(code).isalnum() and code not in b"_ ["]
 """What means something by itself. Code is full of opening brackets, and they mean nothing beside the closing ones."""
-# What is not plain, with the letters and digits around it.
-_ODD = re.compile(r"(?<![A-Za-z0-9_])[A-Za-z0-9_]*+[^\x00-\x7f][A-Za-z0-9_\x80-\U0010ffff]*+")
+# What is not plain, with the letters and digits behind it; to look for those before it as well would take far longer.
+_ODD = re.compile(r"[^\x00-\x7f][A-Za-z0-9_\x80-\U0010ffff]*+")
+_LETTERS = frozenset(string.ascii_letters + string.digits + "_")
 
 
 class Bag(NamedTuple):
@@ -35,14 +37,21 @@ class Bag(NamedTuple):
     """The meaning of each; a row of zeros where there is none."""
 
 
-def odd_in(text: str) -> list[str]:
-    """What is not plain in a text: it is read by itself, and all else as if it were not there."""
-    return [] if text.isascii() else _ODD.findall(text)
-
-
-def without_odd(text: str) -> str:
-    """What is plain in a text."""
-    return text if text.isascii() else _ODD.sub(" ", text)
+def parted(text: str) -> tuple[str, Sequence[str]]:
+    """What is plain in a text, and what is not, with the letters and digits around it: that is read by itself."""
+    if text.isascii():
+        return text, ()
+    plain: list[str] = []
+    odd: list[str] = []
+    end = 0
+    for found in _ODD.finditer(text):
+        start = found.start()
+        while start > end and text[start - 1] in _LETTERS:
+            start -= 1
+        plain.append(text[end:start])
+        end = found.end()
+        odd.append(text[start:end])
+    return " ".join([*plain, text[end:]]), odd
 
 
 def joined(bags: Sequence[Bag]) -> Bag:

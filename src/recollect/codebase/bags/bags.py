@@ -32,6 +32,23 @@ class Bags:
         with self._lock:
             return self._counting.counted(texts, names)
 
+    def counted_in(
+        self, content: bytes, spans: NDArray[np.int32], names: Sequence[str], owners: NDArray[np.int32]
+    ) -> tuple[Bag, NDArray[np.uint64]]:
+        """The words of these parts of a content and what they mean, and of each name the one word that it is.
+
+        Of each span the first two numbers count. Each name is defined in the part that its owner tells, or in none.
+        """
+        with self._lock:
+            if isinstance(self._counting, Compiled) and content.isascii() and all(map(str.isascii, names)):
+                return self._counting.counted_in(content, spans, names, owners)
+            texts = [content[start:end].decode("utf-8", "replace") for start, end in spans[:, :2].tolist()]
+            defined: list[dict[str, None]] = [{} for _ in texts]
+            for name, owner in zip(names, owners.tolist(), strict=True):
+                if owner >= 0:
+                    defined[owner][name] = None
+            return self._counting.counted(texts, [[*own] for own in defined]), self._counting.wholes(names)
+
     def meanings(self, texts: Sequence[str]) -> NDArray[np.float16]:
         """What each of these means."""
         with self._lock:

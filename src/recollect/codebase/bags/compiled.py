@@ -6,14 +6,15 @@ This module imports numpy, which takes a while: import it where it is needed.
 import ctypes
 import weakref
 from array import array
-from collections.abc import Callable, Iterable, Sequence
-from itertools import accumulate
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
+from itertools import chain, count
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.codebase.bags.bag import MOST_KNOWN, SIGNS, WORTH_OF_NAMES, Bag, odd_in, without_odd
+from recollect.codebase.bags.bag import MOST_KNOWN, SIGNS, WORTH_OF_NAMES, Bag, parted
 from recollect.codebase.words import name_words, stem_of, words_of
 from recollect.inference.static_model import DIMENSIONS, Table
 from recollect.storage.derived.token_segments import token
@@ -24,10 +25,10 @@ _FUNCTIONS: dict[str, tuple[Any, Sequence[Any]]] = {
     "made": (_POINTER, (ctypes.c_char_p, _INT64, _POINTER, _POINTER, _INT32, _INT32, _POINTER)),
     "ended": (None, (_POINTER,)),
     "size": (_INT64, (_POINTER,)),
-    "read": (_INT64, (_POINTER, _INT64, ctypes.c_char_p, _POINTER, ctypes.c_char_p, _POINTER)),
+    "read": (_INT64, (_POINTER, ctypes.c_char_p, _INT64, _POINTER, ctypes.c_char_p, _INT64, _INT64)),
     "unknown": (None, (_POINTER, _POINTER)),
     "told": (_INT32, (_POINTER, ctypes.c_char_p, _INT64)),
-    "counted": (_INT64, (_POINTER, _INT32, *[_POINTER] * 6)),
+    "counted": (_INT64, (_POINTER, _INT32, *[_POINTER] * 8)),
     "tokens": (_POINTER, (_POINTER,)),
     "counts": (_POINTER, (_POINTER,)),
     "wholes": (None, (_POINTER, _POINTER)),
@@ -49,24 +50,38 @@ class Compiled:
 
     def counted(self, texts: Sequence[str], names: Sequence[Sequence[str]]) -> Bag:
         """The words of these parts, in each of which these names are defined, and what they mean."""
-        if self._call["size"](self._counter) >= MOST_KNOWN:
-            self._start_anew()
+        self._make_room()
         others, pieces = _Numbers("Q"), _Numbers("i")
-        of_names = [*map(" ".join, names)]
-        for text, own in zip(texts, of_names, strict=True):
-            for odd in odd_in(text):
+        plain: list[str] = []
+        of_names: list[str] = []
+        for text, own in zip(texts, map(" ".join, names), strict=True):
+            plain_text, odd_in_text = parted(text)
+            plain_names, odd_in_names = parted(own)
+            for odd in odd_in_text:
                 others.extend(_tokens(odd))
                 pieces.extend(self._table.ids(odd))
-            for odd in odd_in(own):
+            for odd in odd_in_names:
                 others.extend(_tokens(odd) * WORTH_OF_NAMES)
             others.end()
             pieces.end()
-        try:
-            self._read([*map(without_odd, texts)], [*map(without_odd, of_names)])
-            return self._counted(len(texts), others, pieces)
-        except MemoryError:
-            self._start_anew()
-            raise
+            plain.append(plain_text)
+            of_names.append(plain_names)
+        places = np.arange(len(texts), dtype=np.int32)
+        with self._kept_fit():
+            # What stands between two belongs to neither.
+            self._read("\n".join(plain).encode("ascii"), _spans(plain), of_names)
+            return self._counted(len(texts), places, places, others, pieces)
+
+    def counted_in(
+        self, content: bytes, spans: NDArray[np.int32], names: Sequence[str], owners: NDArray[np.int32]
+    ) -> tuple[Bag, NDArray[np.uint64]]:
+        """The same of parts of a content, and the one word of each name; there must be nothing but ASCII in them."""
+        self._make_room()
+        first_of: dict[str, int] = {}
+        firsts = np.fromiter(map(first_of.setdefault, names, count()), np.int32, len(names))
+        with self._kept_fit():
+            self._read(content, np.ascontiguousarray(spans), names)
+            return self._counted(len(spans), np.ascontiguousarray(owners), firsts), self._wholes(names)
 
     def meanings(self, texts: Sequence[str]) -> NDArray[np.float16]:
         """What each of these means."""
@@ -74,37 +89,68 @@ class Compiled:
 
     def wholes(self, names: Sequence[str]) -> NDArray[np.uint64]:
         """Of each name the one word that it is as a whole."""
-        found = np.zeros(len(names), dtype=np.uint64)
-        self._read([name if name.isascii() else "" for name in names], [""] * len(names))
-        self._call["wholes"](self._counter, found.ctypes.data)
-        for place in np.flatnonzero(found == 0).tolist():
-            found[place] = token(name_words(names[place])[-1])
-        return found
+        with self._kept_fit():
+            self._read(b"", _spans([]), [name if name.isascii() else "" for name in names])
+            return self._wholes(names)
 
-    def _read(self, texts: Sequence[str], names: Sequence[str]) -> None:
+    def _read(self, content: bytes, spans: NDArray[np.int32], names: Sequence[str]) -> None:
         """Find out about all that is in these, so that it can be counted."""
         call, counter = self._call, self._counter
-        # What stands between two belongs to neither.
-        written, defined = "\n".join(texts).encode("ascii"), "\n".join(names).encode("ascii")
-        text_ends, name_ends = _ends(texts), _ends(names)
-        size = call["read"](counter, len(texts), written, text_ends.ctypes.data, defined, name_ends.ctypes.data)
-        unknown = np.empty(_good(size), dtype=np.uint8)
-        call["unknown"](counter, unknown.ctypes.data)
-        stems = "".join([stem_of(part) + "\n" for part in unknown.tobytes().decode("ascii").split("\n")[:-1]])
+        defined = "\n".join(names).encode("ascii")
+        if defined.count(b"\n") >= max(len(names), 1):  # a name of several lines
+            defined = "\n".join([name.replace("\n", " ") for name in names]).encode("ascii")
+        size = _good(
+            call["read"](counter, content, len(spans), spans.ctypes.data, defined, len(defined), len(names))
+        )  # fmt: skip
+        if not size:
+            return
+        unknown = ctypes.create_string_buffer(size)
+        call["unknown"](counter, ctypes.addressof(unknown))
+        stems = "".join([stem_of(part) + "\n" for part in unknown.raw.decode("ascii").split("\n")[:-1]])
         _good(call["told"](counter, stems.encode("ascii"), len(stems)))
 
-    def _counted(self, count: int, others: "_Numbers", pieces: "_Numbers") -> Bag:
+    def _counted(
+        self,
+        texts: int,
+        owners: NDArray[np.int32],
+        firsts: NDArray[np.int32],
+        others: "_Numbers | None" = None,
+        pieces: "_Numbers | None" = None,
+    ) -> Bag:
         call, counter = self._call, self._counter
-        starts = np.empty(count + 1, dtype=np.int32)
-        vectors = np.empty((count, DIMENSIONS), dtype=np.float32)
+        starts = np.empty(texts + 1, dtype=np.int32)
+        vectors = np.empty((texts, DIMENSIONS), dtype=np.float32)
+        beside = (numbers.places() if numbers else (None, None) for numbers in (others, pieces))
         found = _good(
             call["counted"](
-                counter, WORTH_OF_NAMES, *others.places(), *pieces.places(), starts.ctypes.data, vectors.ctypes.data
+                counter, WORTH_OF_NAMES, owners.ctypes.data, firsts.ctypes.data, *chain(*beside), starts.ctypes.data,
+                vectors.ctypes.data,
             )
         )  # fmt: skip
         words = ctypes.string_at(call["tokens"](counter), 8 * found)
         counts = ctypes.string_at(call["counts"](counter), found)
         return Bag(starts, np.frombuffer(words, np.uint64), np.frombuffer(counts, np.uint8), vectors.astype("<f2"))
+
+    def _wholes(self, names: Sequence[str]) -> NDArray[np.uint64]:
+        """Of the names that were read, with nothing in the place of one that is not plain."""
+        found = np.zeros(len(names), dtype=np.uint64)
+        self._call["wholes"](self._counter, found.ctypes.data)
+        for place in np.flatnonzero(found == 0).tolist():
+            found[place] = token(name_words(names[place])[-1])
+        return found
+
+    def _make_room(self) -> None:
+        if self._call["size"](self._counter) >= MOST_KNOWN:
+            self._start_anew()
+
+    @contextmanager
+    def _kept_fit(self) -> Generator[None]:
+        """A counter that had no memory is not used again."""
+        try:
+            yield
+        except MemoryError:
+            self._start_anew()
+            raise
 
     def _start_anew(self) -> None:
         """A counter that knows nothing yet, in the place of the one that was there."""
@@ -154,9 +200,13 @@ def _function(library: ctypes.CDLL, name: str) -> Callable[..., Any]:
     return found
 
 
-def _ends(texts: Sequence[str]) -> NDArray[np.int64]:
-    """Where each ends when they stand one after the other, with one sign between two."""
-    return np.fromiter(accumulate(map(len, texts)), np.int64, len(texts)) + np.arange(len(texts))
+def _spans(texts: Sequence[str]) -> NDArray[np.int32]:
+    """Where each begins and ends when they stand one after the other, with one sign between two."""
+    sizes = np.fromiter(map(len, texts), np.int64, len(texts))
+    spans = np.zeros((len(texts), 4), dtype=np.int32)
+    spans[:, 1] = np.cumsum(sizes + 1) - 1
+    spans[:, 0] = spans[:, 1] - sizes
+    return spans
 
 
 def _good(answer: int) -> int:
