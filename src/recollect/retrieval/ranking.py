@@ -7,7 +7,6 @@ docs/decisions/0010-ranking-by-signals.md. This module imports numpy, which take
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -139,8 +138,9 @@ class Ranking:
         self._values = _signals(pool, question)
         evidence = np.zeros(len(pool.handles), dtype=np.float32)
         likeness = evidence.copy()
-        weights = _weights(tuple(self._values), contextual)
-        weighted = np.concatenate([*self._values.values()]).reshape(len(weights), -1) * weights
+        weights = np.array([_weight(name, contextual) for name in self._values], dtype=np.float32)
+        together = np.concatenate([*self._values.values()]).reshape(len(weights), -1)
+        weighted = together * weights[:, np.newaxis]
         for name, column in zip(self._values, weighted, strict=True):
             part = evidence if SIGNALS[name].evidence else likeness
             part += column
@@ -221,12 +221,6 @@ class Ranking:
 
 def _weight(name: str, contextual: bool) -> float:
     return CONTEXTUAL[name] if contextual and name in CONTEXTUAL else SIGNALS[name].weight
-
-
-@lru_cache(maxsize=256)  # few questions have other signals than the one before
-def _weights(names: tuple[str, ...], contextual: bool) -> Column:
-    """What each of these signals counts, one below the other."""
-    return np.array([[_weight(name, contextual)] for name in names], dtype=np.float32)
 
 
 def _circumstances(pool: CandidatePool, asked_at: datetime) -> dict[str, Column]:

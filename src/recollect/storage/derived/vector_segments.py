@@ -200,7 +200,7 @@ class VectorSegments:
         is_sure = cosines > ascending[len(cosines) - limit] + slack
         sure, unsure = is_sure.nonzero()[0], (~is_sure).nonzero()[0]
         asked = unpacked(self._joined([query]), self._dimensions)
-        exact = _refined(asked, self._exact.of(rows[unsure], exactly))
+        exact = _refined(asked, self._exact.of(rows[unsure], self.rows, exactly))
         best = (-exact).argsort(kind="stable")[: limit - len(sure)]
         chosen = np.concatenate([sure, unsure[best]])
         found = np.concatenate([cosines[sure], exact[best]])
