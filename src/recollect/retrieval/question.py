@@ -56,7 +56,9 @@ _CUES = (
 )
 _NAME = re.compile(r"[^\W\d_]+")
 _ADDRESS = re.compile(r"(?<!\w)(?P<word>[^\W\d_]+)(?P<whose>['\u2019]s?)?(?!\w)")
-_PATTERNS = tuple((kind, re.compile(rf"\b(?:{cue})\b", re.IGNORECASE)) for kind, cue in _CUES)
+# As numbers, with which it takes a tenth of the time to compute.
+_ASKED, _ADVICE, _WANTS_ALL = int(Kind.ASKED), int(Kind.ADVICE), int(Kind.SUMMARY | Kind.ORDER)
+_PATTERNS = tuple((int(kind), re.compile(rf"\b(?:{cue})\b", re.IGNORECASE)) for kind, cue in _CUES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ class Question:
     @property
     def wants_all(self) -> bool:
         """Whether it asks for all that there is about a topic, not for one thing."""
-        return bool(self.kind & (Kind.SUMMARY | Kind.ORDER))
+        return bool(int(self.kind) & _WANTS_ALL)
 
     def speakers_meant(self, speakers: Sequence[str]) -> list[str]:
         """Which of these the question names."""
@@ -104,13 +106,13 @@ class Question:
 
 
 def read_question(text: str, asked_at: datetime) -> Question:
-    kind = Kind(0)
+    kind = 0
     for one, pattern in _PATTERNS:
         if pattern.search(text):
             kind |= one
-    if Kind.ASKED in kind:
-        kind &= ~Kind.ADVICE
-    return Question(text, asked_at, terms(text), kind, spans_named(text, asked_at))
+    if kind & _ASKED:
+        kind &= ~_ADVICE
+    return Question(text, asked_at, terms(text), Kind(kind), spans_named(text, asked_at))
 
 
 def named(speakers: Sequence[str]) -> list[str]:

@@ -457,3 +457,29 @@ async def test_a_rebuild_removes_files_that_nothing_needs_any_more(filled: Sqlit
         (await filled.memories.counts()).memories,
         (home / "derived" / file.name).stat().st_size,
     )
+
+
+async def test_words_that_many_memories_have_say_the_same_when_they_are_asked_for_again(
+    filled: SqliteStore, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def asked(store: SqliteStore) -> list[FoundPool]:
+        return [
+            await search(store, query(text, vector=meaning(7), visibility=visibility, limit=40))
+            for text in ("memory 7", "memory 12 second", "memory memory 7")
+            for visibility in (NOBODY_IN_PARTICULAR, HERE)
+        ]
+
+    first, again = await asked(filled), await asked(filled)
+    monkeypatch.setattr(memory_index, "MOST_COMMON", 1)  # the next one takes the place of the one before
+    few = await asked(filled)
+    await filled.memories.put([memory(302)])
+    changed = await asked(filled)
+    monkeypatch.setattr(memory_index, "COMMON_SHARE", 0)  # none is common
+    reopened = await SqliteStore.open(home)
+    try:
+        without = await asked(reopened)
+    finally:
+        await reopened.close()
+    assert first == again == few
+    assert changed == without
+    assert changed != first

@@ -306,13 +306,13 @@ def match(gathered: Gathered, rows: int, terms: Sequence[str], worth: NDArray[np
     tokens, owners = gathered.tokens, gathered.owners
     wanted = np.array([token(term) for term in terms], dtype=np.uint64)
     is_term = tokens == wanted[:, np.newaxis]
-    which, where = is_term.nonzero()
+    which, where = _places(is_term)
     counts = np.zeros((rows, len(terms)), dtype=np.float32)
     np.add.at(counts, (owners[where], which), np.float32(1))
     pairs = np.zeros(rows, dtype=np.float32)
     if len(terms) > 1 and len(tokens) > 1:
         side_by_side = is_term[:-1, :-1] & is_term[1:, 1:] & (owners[1:] == owners[:-1])
-        which, where = side_by_side.nonzero()
+        which, where = _places(side_by_side)
         if len(which):
             once = distinct(which * rows + owners[where]) % rows
             pairs = np.bincount(once, minlength=rows).astype(np.float32)
@@ -322,6 +322,11 @@ def match(gathered: Gathered, rows: int, terms: Sequence[str], worth: NDArray[np
         lengths = np.bincount(owners, minlength=rows).astype(np.float32)
         bm25 = saturated(counts, lengths[:, np.newaxis], average) @ worth
     return Matched(counts, bm25, pairs)
+
+
+def _places(table: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The same as `nonzero`, which takes ten times as long where there are two dimensions."""
+    return divmod(table.ravel().nonzero()[0], table.shape[1] or 1)
 
 
 def _best_passages(
@@ -338,7 +343,7 @@ def _best_passages(
     passages = np.cumsum(begins) - 1
     count = int(passages[-1]) + 1
     lengths = np.bincount(passages[tokens != PASSAGE_END], minlength=count).astype(np.float32)
-    which, where = is_term.nonzero()
+    which, where = _places(is_term)
     counts = np.zeros((count, len(worth)), dtype=np.float32)
     np.add.at(counts, (passages[where], which), np.float32(1))
     best = np.zeros(rows, dtype=np.float32)

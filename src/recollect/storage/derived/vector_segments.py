@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.storage.derived.exact_vectors import Exactly, ExactVectors
 from recollect.storage.derived.rotation import Rotation
 from recollect.storage.derived.segment_file import UnusableFile
 from recollect.storage.derived.vector_codes import (
@@ -57,10 +58,6 @@ class Nearest(NamedTuple):
     cosines: NDArray[np.float64]
 
 
-Exactly = Callable[[NDArray[np.int64]], Sequence[bytes]]
-"""The float16 vectors of some rows."""
-
-
 class _Part(NamedTuple):
     """Neighbouring rows. Their bits mean something only when there is a centre."""
 
@@ -78,6 +75,7 @@ class _Packed(NamedTuple):
 
     rows: int
     dots: Callable[[NDArray[np.int8]], NDArray[Any]]
+    scales: NDArray[np.float64]
 
 
 class _Question(NamedTuple):
@@ -104,6 +102,7 @@ class VectorSegments:
         self._tail = _Tail(0, dimensions)
         self._nowhere: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._last_question: _Question | None = None
+        self._exact = ExactVectors(dimensions)
 
     @property
     def rows(self) -> int:
@@ -169,8 +168,8 @@ class VectorSegments:
             self._asked += 1
             compared = [self._compared_whole(codes, part) for part in self._parts()]
             cosines = compared[0] if len(compared) == 1 else np.concatenate(compared)
-            rows = np.arange(len(cosines)) if allowed is None else np.flatnonzero(allowed)
-            cosines = cosines if allowed is None else cosines[rows]
+            rows = None if allowed is None else np.flatnonzero(allowed)
+            cosines = cosines if rows is None else cosines[rows]
         else:
             self._packed.clear()
             if allowed is not None and np.count_nonzero(allowed) <= EXACT_ROWS:
@@ -180,7 +179,7 @@ class VectorSegments:
             cosines = self._compared(codes, self._gather(rows))
         slack = 0.0 if exactly is None else ROUNDING * 2 * float(codes.scales[0])
         near = (cosines >= _lowest_of_best(cosines, limit) - slack).nonzero()[0]
-        rows, cosines = rows[near], cosines[near]
+        rows, cosines = near if rows is None else rows[near], cosines[near]
         if exactly is not None and limit < len(rows) <= limit + MOST_UNSURE:
             rows, cosines = self._settled(query, rows, cosines, limit, slack, exactly)
         order = (-cosines).argsort(kind="stable")[:limit]
@@ -200,7 +199,8 @@ class VectorSegments:
         ascending.partition(len(cosines) - limit)
         is_sure = cosines > ascending[len(cosines) - limit] + slack
         sure, unsure = is_sure.nonzero()[0], (~is_sure).nonzero()[0]
-        exact = self.refine(query, exactly(rows[unsure]))
+        asked = unpacked(self._joined([query]), self._dimensions)
+        exact = _refined(asked, self._exact.of(rows[unsure], self.rows, exactly))
         best = (-exact).argsort(kind="stable")[: limit - len(sure)]
         chosen = np.concatenate([sure, unsure[best]])
         found = np.concatenate([cosines[sure], exact[best]])
@@ -214,8 +214,7 @@ class VectorSegments:
     def refine(self, query: bytes, vectors: Sequence[bytes]) -> NDArray[np.float64]:
         """How similar these float16 vectors are to the query, exactly; NaN where one of the two points nowhere."""
         values = unpacked(self._joined([query, *vectors]), self._dimensions)
-        lengths = lengths_of(values)
-        return np.vecdot(values[1:], values[0]) / (lengths[1:] * lengths[0])
+        return _refined(values[:1], values[1:]) if vectors else np.empty(0)
 
     def values(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """These vectors as numbers, to be compared with `values_of_query`; NaN for one that points nowhere."""
@@ -246,15 +245,15 @@ class VectorSegments:
         packed, rows = self._packed.get(part.start), len(scales)
         unpacked_rows = rows - (packed.rows if packed else 0)
         if self._pack and self._asked > PACKED_AFTER and unpacked_rows >= max(LEAST_PACKED, rows // 4):
-            packed = self._packed[part.start] = _Packed(rows, self._pack(directions))
+            packed = self._packed[part.start] = _Packed(rows, self._pack(directions), scales.astype(np.float64))
         if packed is None:
             return self._compared(query, part.codes)
-        dots = packed.dots(query.directions[0])
-        if packed.rows < rows:
-            dots = np.concatenate([dots, self._dots(query.directions[0], directions[packed.rows :])])
-        cosines = dots * scales.astype(np.float64)
+        cosines = packed.dots(query.directions[0]) * packed.scales
         cosines *= query.scales[0]
-        return cosines
+        if packed.rows == rows:
+            return cosines
+        rest = self._compared(query, Codes(directions[packed.rows :], scales[packed.rows :]))
+        return np.concatenate([cosines, rest])
 
     def _compared(self, query: Codes, codes: Codes) -> NDArray[np.float64]:
         cosines = self._dots(query.directions[0], codes.directions) * codes.scales.astype(np.float64)
@@ -383,6 +382,11 @@ def _sampled(codes: Codes) -> Codes:
 
 def _taken(codes: Codes, rows: NDArray[np.int64]) -> Codes:
     return Codes(codes.directions.take(rows, axis=0), codes.scales.take(rows))
+
+
+def _refined(asked: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The cosines of one vector with others."""
+    return np.vecdot(values, asked) / (lengths_of(values) * lengths_of(asked))
 
 
 def _lowest_of_best(cosines: NDArray[np.float64], limit: int) -> float:

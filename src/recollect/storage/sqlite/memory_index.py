@@ -15,12 +15,10 @@ from numpy.typing import NDArray
 
 from recollect.domain.memories import REACH, CandidatePool, CandidateQuery, Kind, MemoryFilter
 from recollect.storage.derived.background import Background
-from recollect.storage.derived.distinct import distinct
 from recollect.storage.derived.row_columns import NONE, Entry, RowColumns
 from recollect.storage.derived.segment_file import SegmentFile, UnusableFile
 from recollect.storage.derived.token_segments import (
     LONGEST_PASSAGE,
-    Had,
     TokenSegments,
     length_norms,
     match,
@@ -55,10 +53,15 @@ FORMAT_VERSION = 3
 COMPARED = ("audiences", "times", "recorded", "traits", "importance", "confidence", "kinds")
 KIND_CODES = {kind.value: code for code, kind in enumerate(Kind)}
 _BATCH = 2000
+# A word that one row in so many has is common; of so many it is kept what each says of all rows, as long as these are
+# not very many: questions ask with the same words again and again.
+COMMON_SHARE = 32
+MOST_COMMON = 64
 
 # Before the names of arrays that are about labels.
 _LABELS = "label_"
 NO_FILTER = MemoryFilter()
+_TINY = np.finfo(np.float32).tiny
 _NO_ROWS: NDArray[np.int64] = np.empty(0, dtype=np.int64)
 
 Rows = NDArray[np.int64]
@@ -100,6 +103,19 @@ class _View(NamedTuple):
     typical: _Typical
     norms: NDArray[np.float32]
     """What the length of each row comes to, as if it were one passage."""
+    common: "dict[int, _Word]"
+    """Words that many rows have, by their tokens, as they were found before."""
+
+
+class _Word(NamedTuple):
+    """What one word says of rows, to somebody who may see some of them."""
+
+    texts: int
+    """How many have it, of those that may be seen."""
+    rows: Rows | None
+    """The rows that have it; None for one that stands for all rows."""
+    shares: NDArray[np.float32]
+    """What it comes to in each of these by BM25, if it were worth 1."""
 
 
 class _Found(NamedTuple):
@@ -363,31 +379,37 @@ class MemoryIndex:
         view = self._view(tuple(audiences), ended)
         allowed = self._allowed(query.filter, view, within, passing)
         terms = tuple(map(token_text, query.terms(view.speakers)))
-        matches = [self._words.having(token(term)) for term in terms]
-        if view.everything:
-            frequencies = [len(had.rows) for had in matches]
-        else:
-            frequencies = [int(np.count_nonzero(view.visible[had.rows])) for had in matches]
+        words = [self._word(token(term), view) for term in terms]
+        frequencies = [word.texts for word in words]
         found = _Found(terms, frequencies, rarity(view.texts, frequencies))
-        scores = self._scored(matches, found.worth, view.norms)
+        scores = self._scored(words, found.worth)
         chosen = self._choose(query, scores, allowed, self._exactly(vectors_of))
         return self._pool(query, chosen, view, found, scores)
 
-    def _scored(
-        self, matches: Sequence[Had], worth: NDArray[np.float32], norms: NDArray[np.float32]
-    ) -> NDArray[np.float32]:
+    def _word(self, wanted: int, view: _View) -> _Word:
+        """What one word says of rows; of words that many rows have it is kept for the next question."""
+        if (known := view.common.get(wanted)) is not None:
+            return known
+        rows, counts = self._words.having(wanted)
+        texts = len(rows) if view.everything else int(np.count_nonzero(view.visible[rows]))
+        shares = saturated_by(counts, view.norms[rows])
+        if len(rows) * COMMON_SHARE < self.rows or self.rows > MANY_ROWS:
+            return _Word(texts, rows, shares)
+        of_all = np.zeros(self.rows, dtype=np.float32)
+        of_all[rows] = shares
+        if len(view.common) >= MOST_COMMON:
+            view.common.pop(next(iter(view.common)))
+        word = view.common[wanted] = _Word(texts, None, of_all)
+        return word
+
+    def _scored(self, words: Sequence[_Word], worth: NDArray[np.float32]) -> NDArray[np.float32]:
         """What the words of each row are worth together, as if it were one passage."""
         scores = np.zeros(self.rows, dtype=np.float32)
-        if not matches:
-            return scores
-        rows = np.concatenate([had.rows for had in matches])
-        counts = np.concatenate([had.counts for had in matches])
-        shares = saturated_by(counts, norms[rows])
-        start = 0
-        for had, worth_of_word in zip(matches, worth, strict=True):
-            end = start + len(had.rows)
-            scores[had.rows] += worth_of_word * shares[start:end]
-            start = end
+        for word, worth_of_word in zip(words, worth, strict=True):
+            if word.rows is None:
+                scores += worth_of_word * word.shares
+            else:
+                scores[word.rows] += worth_of_word * word.shares
         return scores
 
     def speakers(self, audiences: tuple[int, ...]) -> list[str]:
@@ -455,6 +477,7 @@ class MemoryIndex:
                 np.array(places, dtype=np.int32),
                 typical,
                 length_norms(np.minimum(self._words.lengths, np.float32(LONGEST_PASSAGE)), typical.average),
+                {},
             )
         return self._views[which]
 
@@ -516,12 +539,15 @@ class MemoryIndex:
     ) -> CandidatePool:
         columns = self._columns
         around = columns.around(chosen, REACH)
-        rows = chosen.copy()
-        rows.sort()
-        if columns.chained:
-            rows = np.asarray(distinct(np.append(rows, around[around != NONE])), dtype=np.int64)
-        places = rows.searchsorted(around)
-        places[around == NONE] = NONE
+        # Both have one entry more, which is where NONE points to.
+        is_text = np.zeros(self.rows + 1, dtype=np.bool_)
+        is_text[around if columns.chained else chosen] = True
+        is_text[NONE] = False
+        rows = is_text.nonzero()[0]
+        place_of = np.empty(self.rows + 1, dtype=np.intp)
+        place_of[rows] = np.arange(len(rows))
+        place_of[NONE] = NONE
+        places = place_of[around]
         own = places[:, REACH]
         # Most of those around a candidate have none of the words; their texts need not be looked at.
         having = scores[rows].nonzero()[0]
@@ -584,11 +610,17 @@ def _by_row(segments: TokenSegments, rows: Rows) -> list[bytes]:
 
 def _highest(scores: NDArray[np.float32], limit: int) -> Rows:
     """The rows with the highest scores, best first, equal ones in the order kept; none without a score."""
-    rows = (scores > 0).nonzero()[0]
-    found = scores[rows]
-    if len(rows) > limit:
-        ascending = found.copy()
-        ascending.partition(len(rows) - limit)
-        enough = found >= ascending[len(rows) - limit]
-        rows, found = rows[enough], found[enough]
+    if 2 * np.count_nonzero(scores) > len(scores) > limit:  # else it is faster to leave out those without a score first
+        ascending = scores.copy()
+        ascending.partition(len(scores) - limit)
+        rows = (scores >= max(ascending[len(scores) - limit], _TINY)).nonzero()[0]
+        found = scores[rows]
+    else:
+        rows = (scores > 0).nonzero()[0]
+        found = scores[rows]
+        if len(rows) > limit:
+            ascending = found.copy()
+            ascending.partition(len(rows) - limit)
+            enough = found >= ascending[len(rows) - limit]
+            rows, found = rows[enough], found[enough]
     return rows[(-found).argsort(kind="stable")[:limit]]
