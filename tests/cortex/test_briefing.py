@@ -51,7 +51,8 @@ async def house(tmp_path: Path) -> AsyncGenerator[House]:
     sessions = SessionService(store.sessions, write_noted)
     apollo = await store.projects.ensure("/code/apollo", None)
     gemini = await store.projects.ensure("/code/gemini", None)
-    yield House(store, sessions, Briefing(sessions, store.memories, clock=clock), clock, apollo, gemini)
+    briefing = Briefing(sessions, store.memories, store.tasks, store.goals, clock=clock)
+    yield House(store, sessions, briefing, clock, apollo, gemini)
     await store.close()
 
 
