@@ -31,11 +31,13 @@ MOST = 100
 
 
 def task(name: str, **fields: Any) -> Task:
-    return Task(**{"id": f"task_{name}", "title": name, "created_at": NOW, "updated_at": NOW} | fields)
+    plain: dict[str, Any] = {"id": f"task_{name}", "title": name, "created_at": NOW, "updated_at": NOW}
+    return Task(**(plain | fields))
 
 
 def goal(name: str, **fields: Any) -> Goal:
-    return Goal(**{"id": f"goal_{name}", "title": name, "created_at": NOW, "updated_at": NOW} | fields)
+    plain: dict[str, Any] = {"id": f"goal_{name}", "title": name, "created_at": NOW, "updated_at": NOW}
+    return Goal(**(plain | fields))
 
 
 def milestone(name: str, weight: float = 1.0) -> Milestone:

@@ -154,8 +154,8 @@ class Briefing:
     ) -> Recap:
         began = len(page.lines)
         told, last_activity = await self._past(page, project_id, name, own)
-        tasks: Sequence[Task] = ()
-        goals: Sequence[Goal] = ()
+        tasks: list[Task] = []
+        goals: list[Goal] = []
         if with_plans:
             visibility = Visibility(project_id)
             open_tasks = (await self._tasks.page(visibility, TaskFilter(), PENDING_TASKS)).tasks

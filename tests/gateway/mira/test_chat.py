@@ -109,6 +109,17 @@ def test_129_the_model_gets_what_is_remembered_and_what_was_said(http: httpx2.Cl
     assert upstream.bodies[-1]["messages"][1:3] == history
 
 
+def test_129_the_model_gets_the_goals_and_tasks_of_the_project(http: httpx2.Client, upstream: Upstream) -> None:
+    for tool, title in (("goals", "A red lighthouse"), ("tasks", "Buy paint")):
+        assert http.post(f"/api/{tool}", json={"title": title}).json()["success"]
+    http.post("/api/chat", json={"message": "What now?", "session_id": "plans", "history": []})
+    system = upstream.bodies[-1]["messages"][0]["content"]
+    assert "goal: A red lighthouse (medium, planning, 0 %, goal_" in system
+    assert "task: Buy paint (medium, pending, task_" in system
+    stream(http, 'use list_tasks {"status": "pending"}')
+    assert "Buy paint" in upstream.bodies[-1]["messages"][-1]["content"]
+
+
 def test_129_only_the_last_twenty_messages_are_shown(http: httpx2.Client) -> None:
     for number in range(12):
         http.post("/api/chat", json={"message": f"number {number}", "session_id": "many", "history": []})

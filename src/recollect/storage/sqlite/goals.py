@@ -27,7 +27,7 @@ from recollect.storage.sqlite.rows import json_text, microseconds, moment, optio
 
 _SQL = load_queries("goals")
 # The rank of a priority is its place here.
-_RANKS = tuple(GoalPriority)
+_RANKS: tuple[GoalPriority, ...] = tuple(GoalPriority)
 
 
 class SqliteGoals:

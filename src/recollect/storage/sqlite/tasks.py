@@ -17,7 +17,7 @@ from recollect.storage.sqlite.rows import microseconds, moment, optional_microse
 
 _SQL = load_queries("tasks")
 # The rank of a priority is its place here.
-_RANKS = tuple(TaskPriority)
+_RANKS: tuple[TaskPriority, ...] = tuple(TaskPriority)
 
 
 class SqliteTasks:
