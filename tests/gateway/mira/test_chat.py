@@ -154,7 +154,7 @@ def test_129_the_model_uses_tools_as_the_caller(http: httpx2.Client, upstream: U
     assert "The anchor weighs 80 kg." in by_type["done"]["content"]
     offered = {tool["function"]["name"]: tool["function"] for tool in upstream.bodies[-1]["tools"]}
     assert {"recall_memories", "search_code", "find_callers", "list_projects"} <= set(offered)
-    assert not {"forget", "bash", "list_tasks"} & set(offered)
+    assert not {"forget", "bash", "task"} & set(offered)
     shown = offered["recall_memories"]["parameters"]
     assert (sorted(shown["properties"]), shown["required"]) == (["limit", "query"], ["query"])
     assert shown["properties"]["limit"]["default"] == 5
