@@ -22,11 +22,37 @@ async def test_15_a_model_reaches_no_more_than_its_caller(tmp_path: Path) -> Non
         assert names("memory:read") == {"recall_memories"}
         assert names("memory") == {"recall_memories", "remember"}
         assert names("projects:read") == {"list_projects"}
-        everything = {"search_code", "find_callers", "find_callees", "get_symbols", "set_project", "list_projects"}
+        assert names("planning:read") == {"list_tasks", "list_goals"}
+        everything = {
+            "list_tasks",
+            "list_goals",
+            "search_code",
+            "find_callers",
+            "find_callees",
+            "get_symbols",
+            "set_project",
+            "list_projects",
+        }
         assert names("*") == {"recall_memories", "remember"} | everything
         reader = CallContext(surface="mira", caller=Caller("k", frozenset({"memory:read"}), "k1"))
         success, told = await belt.use(WantedCall("1", "remember", '{"content": "x"}'), reader)
         assert (success, json.loads(told)["error"]["code"]) == (False, "unknown_tool")
+
+
+async def test_129_a_model_lists_tasks_and_goals_and_cannot_do_more_with_them(tmp_path: Path) -> None:
+    context = CallContext(surface="mira", client="me")
+    async with running(Settings.model_validate({"home": tmp_path})) as application:
+        belt = ToolBelt(application.dispatcher)
+        for tool, title in (("task", "Paint"), ("goal", "A red door")):
+            await application.dispatcher.call(tool, {"action": "create", "title": title}, context)
+        offered = {tool["function"]["name"]: tool["function"] for tool in belt.offered(context)}
+        for name, field in (("list_tasks", "tasks"), ("list_goals", "goals")):
+            assert list(offered[name]["parameters"]["properties"]) == ["status"]
+            assert offered[name]["description"].startswith("List the ")
+            success, told = await belt.use(WantedCall("1", name, '{"action": "create", "title": "x"}'), context)
+            assert (success, len(json.loads(told)[field])) == (True, 1)
+        success, told = await belt.use(WantedCall("1", "list_tasks", '{"status": "completed"}'), context)
+        assert (success, json.loads(told)["tasks"]) == (True, [])
 
 
 async def test_129_what_a_tool_answers_is_cut_and_its_mistakes_are_told(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from recollect.cortex.briefing import Briefing, KnownSession, Recap, shortened
 from recollect.domain.memories import Kind
+from recollect.domain.planning import Goal, Task
 from recollect.domain.projects import Project
 from recollect.domain.scopes import Scope
 from recollect.domain.sessions import ClientCall, SessionStatus, ToolCall
@@ -17,7 +18,7 @@ from recollect.memory.sessions import SessionService
 from recollect.storage.sqlite.store import SqliteStore
 from tests.contracts.samples import NOW, ManualClock, write
 
-NOTHING = Recap(sessions=(), last_activity=None, text="")
+NOTHING = Recap(sessions=(), last_activity=None, tasks=[], goals=[], text="")
 
 
 @dataclass
@@ -51,7 +52,8 @@ async def house(tmp_path: Path) -> AsyncGenerator[House]:
     sessions = SessionService(store.sessions, write_noted)
     apollo = await store.projects.ensure("/code/apollo", None)
     gemini = await store.projects.ensure("/code/gemini", None)
-    yield House(store, sessions, Briefing(sessions, store.memories, clock=clock), clock, apollo, gemini)
+    briefing = Briefing(sessions, store.memories, store.tasks, store.goals, clock=clock)
+    yield House(store, sessions, briefing, clock, apollo, gemini)
     await store.close()
 
 
@@ -63,6 +65,26 @@ async def test_094_in_a_new_project_nothing_is_told_but_where_it_is(house: House
     assert (brief.tokens, brief.left_out) == (8, 0)
     assert await house.briefing.recap(house.apollo, "ada", 1000) == NOTHING
     assert await house.briefing.recap(None, "ada", 1000) == NOTHING
+
+
+async def test_094_a_recap_tells_three_tasks_and_three_goals_as_far_as_they_fit(house: House) -> None:
+    for number in range(4):
+        made: dict[str, Any] = {"project_id": house.apollo.id, "created_at": NOW, "updated_at": NOW}
+        await house.store.tasks.add(Task(id=f"task_{number}", title=f"Task\n{number}", **made))
+        await house.store.goals.add(Goal(id=f"goal_{number}", title=f"Goal {number}", given_progress=5, **made))
+    recap = await house.briefing.recap(house.apollo, "ada", 1000)
+    assert recap.text.splitlines() == [
+        "Pending tasks:",
+        *(f"- Task {number} (medium, pending, task_{number})" for number in range(3)),
+        "Active goals:",
+        *(f"- Goal {number} (medium, planning, 5 %, goal_{number})" for number in range(3)),
+    ]
+    assert [task.id for task in recap.tasks] == ["task_0", "task_1", "task_2"]
+    assert [goal.id for goal in recap.goals] == ["goal_0", "goal_1", "goal_2"]
+    assert await house.briefing.recap(house.gemini, "ada", 1000) == NOTHING
+    assert await house.briefing.recap(house.apollo, "ada", 1000, with_plans=False) == NOTHING
+    brief = await house.briefing.recap(house.apollo, "ada", 30)
+    assert (len(brief.tasks), len(brief.goals)) == (2, 0)
 
 
 async def test_094_a_brief_tells_sessions_preferences_and_memories_of_this_project_alone(house: House) -> None:

@@ -71,6 +71,8 @@ async def test_094_a_session_begins_with_what_was_done_preferred_and_remembered(
         "project": started["project"],
         "last_activity": started["recent_sessions"][0]["last_activity"],
         "recent_sessions": started["recent_sessions"],
+        "pending_tasks": [],
+        "active_goals": [],
         "text": started["recap"],
     }
 

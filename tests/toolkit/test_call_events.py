@@ -51,6 +51,16 @@ async def erase(request: Text) -> Said:
     return Said(text=request.text)
 
 
+class Chosen(Text):
+    action: str
+
+
+@tool("toys", destructive=True, reading_operations=["show"])
+async def tend(request: Chosen) -> Said:
+    """Show it, or erase it."""
+    return Said(text=request.text)
+
+
 @tool("toys", read_only=True, fleeting=True)
 async def whisper(request: Text) -> Said:
     """Say what is soon gone."""
@@ -78,7 +88,7 @@ class Scene:
     def __init__(self) -> None:
         self.clock = Clock()
         self.events = CallEvents({say.name: lambda answer: len(answer.text)}, self.clock)
-        self.dispatcher = Dispatcher(Registry([say, erase, whisper, wait]), Services(), UsageCounter())
+        self.dispatcher = Dispatcher(Registry([say, erase, tend, whisper, wait]), Services(), UsageCounter())
         self.dispatcher.observer = self.events
         self.heard: list[tuple[str, int | None]] = []
 
@@ -137,6 +147,16 @@ async def test_6_what_is_fleeting_or_erased_is_not_told() -> None:
     assert scene.kept[2].result == ""
     await scene.call("say", text="what comes after")
     assert scene.kept[3].arguments == {"text": "what comes after"}
+
+
+async def test_6_a_look_by_a_tool_that_could_erase_takes_nothing_away() -> None:
+    scene = Scene()
+    scene.events.listen(scene.hear)
+    await scene.call("say", text="the sea")
+    await scene.call("tend", action="show", text="what there is")
+    assert [event.result for event in scene.kept] == ['{"text":"the sea"}', '{"text":"what there is"}']
+    await scene.call("tend", action="erase")
+    assert [event.result for event in scene.kept] == ["", "", ""]
 
 
 async def test_6_contents_are_kept_while_somebody_listens_and_a_while_longer() -> None:

@@ -91,7 +91,8 @@ class HookService:
             return None
         session, _ = await self._sessions.start(project, call.client, call.session_id)
         brief = await self._briefing.brief(project, session, self._brief_tokens - len(BRIEF) // 4 - 1)
-        if not (brief.preferences or brief.memories or brief.recap.sessions):
+        recap = brief.recap
+        if not (brief.preferences or brief.memories or recap.sessions or recap.tasks or recap.goals):
             return None
         return f"{BRIEF}\n{brief.text}"
 

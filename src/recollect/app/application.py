@@ -71,6 +71,9 @@ if TYPE_CHECKING:
     from recollect.memory.transfer.importing import Importer
     from recollect.memory.working import WorkingMemory
     from recollect.monitoring.status import Parts
+    from recollect.planning.goals import GoalService
+    from recollect.planning.rules import WritingRules
+    from recollect.planning.tasks import TaskService
     from recollect.skills.catalogue import RefusedSkill
     from recollect.skills.schemas import SkillTool
     from recollect.skills.service import Skills
@@ -310,6 +313,8 @@ class Application:
         provide_named("recollect.codebase.service.CodeService", self._code_service)
         provide_named("recollect.grounding.linking.Linker", self._linker)
         provide_named("recollect.grounding.service.Grounding", self._grounding)
+        provide_named("recollect.planning.tasks.TaskService", self._task_service)
+        provide_named("recollect.planning.goals.GoalService", self._goal_service)
         provide_named("recollect.agents.permissions.PermissionService", self._permissions)
         provide_named("recollect.agents.hooks.HookService", self._hooks)
         provide_named("recollect.skills.service.Skills", self._get_skills)
@@ -601,8 +606,32 @@ class Application:
         from recollect.cortex.briefing import Briefing
         from recollect.memory.sessions import SessionService
 
-        memories = (await self.services.get(Store)).memories
-        return Briefing(await self.services.get(SessionService), memories, clock=self._clock)
+        store = await self.services.get(Store)
+        sessions = await self.services.get(SessionService)
+        return Briefing(sessions, store.memories, store.tasks, store.goals, clock=self._clock)
+
+    async def _task_service(self) -> "TaskService":
+        from recollect.planning.tasks import TaskService
+
+        store = await self.services.get(Store)
+        return TaskService(store.tasks, self._writing_rules(), clock=self._clock)
+
+    async def _goal_service(self) -> "GoalService":
+        from recollect.planning.goals import GoalService
+
+        store = await self.services.get(Store)
+        return GoalService(store.goals, self._writing_rules(), clock=self._clock)
+
+    def _writing_rules(self) -> "WritingRules":
+        """What holds for memories holds for tasks and goals."""
+        from recollect.memory.secrets import guard
+        from recollect.planning.rules import WritingRules
+
+        return WritingRules(
+            guard=partial(guard, policy=self.settings.secrets),
+            admit=self._quota.admit,
+            allowance=self._quota.allowance,
+        )
 
     async def _permissions(self) -> "PermissionService":
         from recollect.agents.permissions import PermissionService

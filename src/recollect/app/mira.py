@@ -12,11 +12,13 @@ from recollect.memory.projects import ProjectService
 
 if TYPE_CHECKING:
     from recollect.chatting.keeping import Keeper
+    from recollect.chatting.planned import Plans
     from recollect.domain.callers import Doorkeeper
     from recollect.gateway.mira.chat import ChatParts
     from recollect.gateway.mira.routes import MiraRoutes
     from recollect.inference.forwarding import Forwarder, UnusableForwarder
     from recollect.toolkit.call_events import CallEvents
+    from recollect.toolkit.context import CallContext
 
 # The family of tools whose key may know of files.
 CODE = "code"
@@ -48,6 +50,7 @@ def _chat(
     """What the chat is made of, and who remembers what is said in it."""
     from recollect.chatting.keeping import Keeper, as_note
     from recollect.chatting.memory_answers import MemoryAnswers
+    from recollect.chatting.planned import Planning
     from recollect.chatting.recalling import Recall
     from recollect.chatting.talking import Talk
     from recollect.chatting.tool_belt import ToolBelt
@@ -55,6 +58,7 @@ def _chat(
     from recollect.tools.asking import ask_mimo
     from recollect.tools.memory import recall, remember
     from recollect.tools.memory_list import list_memories
+    from recollect.tools.planning import task
     from recollect.tools.turns import add_memory
 
     dispatcher, openai = application.dispatcher, application.settings.openai
@@ -67,11 +71,28 @@ def _chat(
         forwarder,
         turns=turns if keeps else None,
         notes=notes if keeps else None,
+        planning=Planning(partial(_planned, application), task.family, tokens=openai.recall_tokens),
     )
     parts = ChatParts(
         talk=talk, events=events, dispatcher=dispatcher, list_tool=list_memories.name, forwarder=forwarder
     )
     return parts, [turns, notes]
+
+
+async def _planned(application: Application, context: "CallContext") -> "Plans":
+    """What is to be done in the project that a client works in."""
+    from recollect.chatting.planned import MOST, Plans
+    from recollect.domain.planning import GoalFilter, TaskFilter
+    from recollect.domain.scopes import Visibility
+    from recollect.storage.store import Store
+
+    services = application.services
+    project = await (await services.get(ProjectService)).active(context.client)
+    visibility, store = Visibility(project.id if project else None), await services.get(Store)
+    return Plans(
+        (await store.goals.page(visibility, GoalFilter(), MOST)).goals,
+        (await store.tasks.page(visibility, TaskFilter(), MOST)).tasks,
+    )
 
 
 class CallsBefore:

@@ -211,7 +211,10 @@ class QuotaSettings(BaseModel):
     """How much one client may write."""
 
     memories_per_client: int = Field(
-        default=0, ge=0, description="How many memories of one client are kept at most; 0 for no limit."
+        default=0,
+        ge=0,
+        description="How many memories of one client are kept at most, and how many tasks, goals and milestones "
+        "together; 0 for no limit.",
     )
     writes_per_minute: int = Field(
         default=6000,
@@ -263,7 +266,8 @@ class OpenAISettings(BaseModel):
         default=1_000,
         ge=0,
         le=100_000,
-        description="How many tokens of memories a language model is given with a question; 0 gives it none.",
+        description="How many tokens of memories a language model is given with a question, in Mira's chat with goals "
+        "and tasks; 0 gives it none.",
     )
     recall_limit: int = Field(default=10, ge=1, le=100, description="How many memories it is given at most.")
     remember: bool = Field(

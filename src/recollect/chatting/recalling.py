@@ -67,8 +67,12 @@ class Recall:
         session: str | None = None,
         project: str | None = None,
         known: Collection[str] = (),
+        spent: int = 0,
     ) -> Remembered:
-        """What is remembered about it, without turns that began with something `known` to be in the conversation."""
+        """What is remembered about it, without turns that began with something `known` to be in the conversation.
+
+        Of its tokens as many are `spent` on something else.
+        """
         if not question or not self._tokens:
             return NOTHING
         arguments = {"query": question, "limit": self._limit, "session_id": session, "project": project}
@@ -79,7 +83,7 @@ class Recall:
             return Remembered(memories=[], text=None, degraded=error.message)
         # What the conversation has in it need not be said again.
         fresh = [one for one in found["memories"] if one["details"].get("prompt") not in known]
-        told = self._within_budget(fresh)
+        told = self._within_budget(fresh, self._tokens - spent)
         if not told:
             return Remembered(memories=[], text=None, degraded=found["degraded"])
         lines = "\n".join(line for _, line in told)
@@ -87,22 +91,28 @@ class Recall:
         return Remembered(
             memories=[RecalledMemory(id=one["id"], score=one["score"]) for one, _ in told],
             text=text,
-            tokens=-(-_size(text) // BYTES_PER_TOKEN),
+            tokens=tokens_of(text),
             degraded=found["degraded"],
         )
 
-    def _within_budget(self, memories: list[dict[str, Any]]) -> list[tuple[dict[str, Any], str]]:
-        room = self._tokens * BYTES_PER_TOKEN - _size(_BEFORE + _AFTER)
+    def _within_budget(self, memories: list[dict[str, Any]], tokens: int) -> list[tuple[dict[str, Any], str]]:
+        room = tokens * BYTES_PER_TOKEN - size_of(_BEFORE + _AFTER)
         told: list[tuple[dict[str, Any], str]] = []
         for one in memories:
             line = _line(len(told) + 1, one)
-            if (size := _size(line) + 1) <= room:
+            if (size := size_of(line) + 1) <= room:
                 room -= size
                 told.append((one, line))
         return told
 
 
-def _size(text: str) -> int:
+def tokens_of(text: str) -> int:
+    """About how many tokens a text takes."""
+    return -(-size_of(text) // BYTES_PER_TOKEN)
+
+
+def size_of(text: str) -> int:
+    """How many bytes it has."""
     return len(text.encode("utf-8", "replace"))
 
 

@@ -8,7 +8,8 @@ from typing import Any, Final, Literal
 from recollect.chatting.hearing import Hearing, WantedCall, words_in
 from recollect.chatting.keeping import Exchange, Keeper
 from recollect.chatting.memory_answers import MemoryAnswers
-from recollect.chatting.recalling import Recall, RecalledMemory
+from recollect.chatting.planned import Planning
+from recollect.chatting.recalling import Recall, RecalledMemory, tokens_of
 from recollect.chatting.tool_belt import ToolBelt
 from recollect.domain.errors import Unavailable
 from recollect.domain.identifiers import new_id
@@ -136,6 +137,7 @@ class Talk:
         *,
         turns: Keeper | None,
         notes: Keeper | None,
+        planning: Planning | None = None,
     ) -> None:
         """`turns` keeps what a model answered, `notes` what is made of memories; without them nothing is kept."""
         self._recall = recall
@@ -144,6 +146,7 @@ class Talk:
         self._forwarder = forwarder
         self._turns = turns
         self._notes = notes
+        self._planning = planning
 
     async def __call__(self, message: Message) -> AsyncGenerator[Event]:
         """What happens, as it happens, with `Done` at the end. Leaving it stops the model and the tools."""
@@ -159,8 +162,16 @@ class Talk:
             return
         self._recall.refuse_closed(message.context)
         known = {said.content for said in message.before} | {message.text}
-        remembered = await self._recall(message.question, message.context, session=message.session_id, known=known)
-        system = _SYSTEM if remembered.text is None else f"{_SYSTEM}\n\n{remembered.text}"
+        plans = await self._planning(message.context) if self._planning is not None else None
+        remembered = await self._recall(
+            message.question,
+            message.context,
+            session=message.session_id,
+            known=known,
+            spent=tokens_of(plans) if plans else 0,
+        )
+        # What changes least comes first: so much of it need not be read anew by the model.
+        system = "\n\n".join(part for part in (_SYSTEM, plans, remembered.text) if part is not None)
         messages: list[Json] = [
             {"role": "system", "content": system},
             *({"role": said.role, "content": said.content} for said in message.before),

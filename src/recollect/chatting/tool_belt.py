@@ -30,6 +30,11 @@ google_search google_search query num_results
 web_fetch web_fetch url
 research research question depth
 """
+# What the model is told of a tool of which it can use one part only.
+_PARTS: Final = {
+    "list_tasks": "List the tasks of this project that are not completed, or those of one status.",
+    "list_goals": "List the goals of this project that are not finished, with their progress, or those of one status.",
+}
 # More of an answer is not for one look.
 MOST_CHARACTERS: Final = 20_000
 
@@ -88,7 +93,7 @@ class ToolBelt:
         if offer.tool not in registry:
             return None
         tool = registry.get(offer.tool)
-        return tool if context.caller.may_call(tool.family, read_only=tool.read_only) else None
+        return tool if context.caller.may_call(tool.family, read_only=tool.only_reads(offer.fixed)) else None
 
 
 def _described(offer: _Offer, tool: Tool) -> Json:
@@ -108,7 +113,11 @@ def _described(offer: _Offer, tool: Tool) -> Json:
         parameters["$defs"] = schema["$defs"]
     return {
         "type": "function",
-        "function": {"name": offer.name, "description": tool.description, "parameters": parameters},
+        "function": {
+            "name": offer.name,
+            "description": _PARTS.get(offer.name, tool.description),
+            "parameters": parameters,
+        },
     }
 
 

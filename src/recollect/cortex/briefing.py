@@ -7,23 +7,29 @@ from typing import TypeVar
 
 from recollect.domain.clock import Clock, system_clock
 from recollect.domain.memories import Kind, Memory, MemoryFilter
+from recollect.domain.planning import Goal, GoalFilter, Task, TaskFilter
 from recollect.domain.projects import Project
 from recollect.domain.scopes import Visibility
 from recollect.domain.sessions import Session, SessionStatus
 from recollect.memory.answering import tokens_of
 from recollect.memory.sessions import SessionService
+from recollect.storage.goals import GoalStore
 from recollect.storage.memories import MemoryStore
+from recollect.storage.tasks import TaskStore
 
 Entry = TypeVar("Entry")
 
 RECENT_SESSIONS = 3
 RECENT_MEMORIES = 5
 MOST_PREFERENCES = 10
+PENDING_TASKS = 3
+ACTIVE_GOALS = 3
 TOP_TOOLS = 3
 # A line is to be taken in at a glance.
 SUMMARY_CHARACTERS = 300
 PREFERENCE_CHARACTERS = 300
 MEMORY_CHARACTERS = 80
+PLAN_CHARACTERS = 120
 # Neither what is told of sessions, nor what has a place of its own above.
 _RECENT_KINDS = (Kind.GENERAL, Kind.DECISION, Kind.CONTEXT, Kind.CORRECTION)
 
@@ -50,11 +56,15 @@ class KnownSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recap:
-    """What was done in a project before; empty when nothing is known."""
+    """What was done in a project before, and what is to be done; empty when nothing is known."""
 
     sessions: Sequence[KnownSession]
     """The one that was active last first."""
     last_activity: datetime | None
+    tasks: Sequence[Task] = ()
+    """Those that are not completed, the most urgent first."""
+    goals: Sequence[Goal] = ()
+    """Those that are not finished, the most important first."""
     text: str
 
 
@@ -69,24 +79,40 @@ class Brief:
     text: str
     tokens: int
     left_out: int
-    """How many sessions, preferences and memories did not fit into the budget."""
+    """How many sessions, tasks, goals, preferences and memories did not fit into the budget."""
 
 
 class Briefing:
     """Tells clients what they should know."""
 
-    def __init__(self, sessions: SessionService, memories: MemoryStore, *, clock: Clock = system_clock) -> None:
+    def __init__(
+        self,
+        sessions: SessionService,
+        memories: MemoryStore,
+        tasks: TaskStore,
+        goals: GoalStore,
+        *,
+        clock: Clock = system_clock,
+    ) -> None:
         self._sessions = sessions
         self._memories = memories
+        self._tasks = tasks
+        self._goals = goals
         self._clock = clock
 
     async def brief(
-        self, project: Project, session: Session, token_budget: int, *, with_memories: bool = True
+        self,
+        project: Project,
+        session: Session,
+        token_budget: int,
+        *,
+        with_memories: bool = True,
+        with_plans: bool = True,
     ) -> Brief:
         """What to know of a project in this session, as far as it fits into the budget."""
         page = _Page(token_budget)
         page.write(f"Project: {project.name} ({project.path})")
-        recap = await self._recap(page, project.id, project.name, session)
+        recap = await self._recap(page, project.id, project.name, session, with_plans=with_plans)
         visibility = Visibility(project.id, session.id)
         preferred = await self._find(visibility, (Kind.PREFERENCE,), MOST_PREFERENCES) if with_memories else ()
         recent = await self._find(visibility, _RECENT_KINDS, RECENT_MEMORIES) if with_memories else ()
@@ -101,11 +127,14 @@ class Briefing:
             left_out=page.left_out,
         )
 
-    async def recap(self, project: Project | None, client: str | None, token_budget: int) -> Recap:
-        """What was done in this project, or outside of any, before the client's own session."""
+    async def recap(
+        self, project: Project | None, client: str | None, token_budget: int, *, with_plans: bool = True
+    ) -> Recap:
+        """What was done in this project, or outside of any, before the client's own session, and what is to be done."""
         project_id = project.id if project else None
         current = await self._sessions.current(project_id, client)
-        return await self._recap(_Page(token_budget), project_id, project.name if project else None, current)
+        page, name = _Page(token_budget), project.name if project else None
+        return await self._recap(page, project_id, name, current, with_plans=with_plans)
 
     async def known(self, session: Session) -> KnownSession:
         """A session that was asked for by its id, with its summary, also when that is private to it."""
@@ -120,18 +149,40 @@ class Briefing:
         now, summaries = self._clock(), await self._sessions.summaries(visibility, sessions)
         return [KnownSession(session, session.status(now), summaries.get(session.id)) for session in sessions]
 
-    async def _recap(self, page: "_Page", project_id: str | None, name: str | None, own: Session | None) -> Recap:
+    async def _recap(
+        self, page: "_Page", project_id: str | None, name: str | None, own: Session | None, *, with_plans: bool
+    ) -> Recap:
+        began = len(page.lines)
+        told, last_activity = await self._past(page, project_id, name, own)
+        tasks: list[Task] = []
+        goals: list[Goal] = []
+        if with_plans:
+            visibility = Visibility(project_id)
+            open_tasks = (await self._tasks.page(visibility, TaskFilter(), PENDING_TASKS)).tasks
+            tasks = page.fill("Pending tasks:", [(one, _task_line(one)) for one in open_tasks])
+            active_goals = (await self._goals.page(visibility, GoalFilter(), ACTIVE_GOALS)).goals
+            goals = page.fill("Active goals:", [(one, _goal_line(one)) for one in active_goals])
+        return Recap(
+            sessions=told,
+            last_activity=last_activity,
+            tasks=tasks,
+            goals=goals,
+            text="\n".join(page.lines[began:]),
+        )
+
+    async def _past(
+        self, page: "_Page", project_id: str | None, name: str | None, own: Session | None
+    ) -> tuple[Sequence[KnownSession], datetime | None]:
+        """The sessions that were written on the page, and when the last one was active."""
         known = await self._sessions.list(project_id, RECENT_SESSIONS + 1)
         others = [session for session in known if own is None or session.id != own.id][:RECENT_SESSIONS]
         if not others:
-            return Recap(sessions=(), last_activity=None, text="")
+            return (), None
         last_activity = others[0].last_activity
-        began = len(page.lines)
         where = f" to {name}" if name else ""
         page.write(f"Welcome back{where}. The last session here was active {_ago(self._clock() - last_activity)}.")
         past = await self.all_known(project_id, others)
-        told = page.fill("Recent sessions:", [(one, _session_line(one)) for one in past])
-        return Recap(sessions=told, last_activity=last_activity, text="\n".join(page.lines[began:]))
+        return page.fill("Recent sessions:", [(one, _session_line(one)) for one in past]), last_activity
 
     async def _find(self, visibility: Visibility, kinds: tuple[Kind, ...], limit: int) -> Sequence[Memory]:
         return await self._memories.find(visibility, MemoryFilter(kinds=kinds), limit)
@@ -184,6 +235,15 @@ def _line(memory: Memory, characters: int) -> str:
 def _session_line(past: KnownSession) -> str:
     when = past.session.last_activity.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
     return f"- {past.session.id}, {when}" + (f": {past.note}" if past.note else "")
+
+
+def _task_line(task: Task) -> str:
+    return f"- {shortened(task.title, PLAN_CHARACTERS)} ({task.priority}, {task.status}, {task.id})"
+
+
+def _goal_line(goal: Goal) -> str:
+    title = shortened(goal.title, PLAN_CHARACTERS)
+    return f"- {title} ({goal.priority}, {goal.status}, {goal.progress_percent:g} %, {goal.id})"
 
 
 def _ago(age: timedelta) -> str:

@@ -18,17 +18,17 @@ class SecretsPolicy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """So many memories at most may come from this client."""
+    """So many memories at most may come from this client, and as many tasks, goals and milestones together."""
 
     client: str
     """As the provenance of its memories has it; empty for those of nobody in particular, who share one allowance."""
     most: int
 
-    def refuse_beyond(self, memories: int) -> None:
+    def refuse_beyond(self, kept: int, what: str = "memories") -> None:
         """Raise `QuotaExceeded` when so many are more than the client may keep."""
-        if memories > self.most:
+        if kept > self.most:
             raise QuotaExceeded(
-                f"these would be {memories} memories of this client, and it may keep {self.most}",
+                f"these would be {kept} {what} of this client, and it may keep {self.most}",
                 hint="forget what is not needed any more, or let the operator raise "
                 "RECOLLECT_QUOTA_MEMORIES_PER_CLIENT",
                 details={"client": self.client, "most": self.most},

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:  # all of these, to be named only: most processes need few of them
     from recollect.storage.embeddings import EmbeddingStore
     from recollect.storage.forgetting import ForgettingStore
+    from recollect.storage.goals import GoalStore
     from recollect.storage.jobs import JobStore
     from recollect.storage.keys import KeyStore
     from recollect.storage.links import LinkStore
@@ -17,6 +18,7 @@ if TYPE_CHECKING:  # all of these, to be named only: most processes need few of 
     from recollect.storage.prompts import PromptStore
     from recollect.storage.sessions import SessionStore
     from recollect.storage.summaries import SummaryStore
+    from recollect.storage.tasks import TaskStore
     from recollect.storage.transfer import TransferStore
     from recollect.storage.usage import UsageStore
     from recollect.storage.working import WorkingStore
@@ -81,6 +83,12 @@ class Store(Protocol):
 
     @property
     def permissions(self) -> "PermissionStore": ...
+
+    @property
+    def tasks(self) -> "TaskStore": ...
+
+    @property
+    def goals(self) -> "GoalStore": ...
 
     @property
     def prompts(self) -> "PromptStore": ...

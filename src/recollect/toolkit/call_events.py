@@ -122,7 +122,7 @@ class CallEvents:
             started_id=started_id,
             arguments=arguments_shown(tool, arguments, ARGUMENT_CHARACTERS) if self._is_recording() else {},
         )
-        running = _Running(self, tool, event)
+        running = _Running(self, tool, event, destroys=tool.destructive and not tool.only_reads(arguments))
         self._running[event.call_id] = running
         self._tell(event)
         return running
@@ -135,11 +135,11 @@ class CallEvents:
         event.milliseconds = milliseconds
         if event.success and event.tool in self._added:
             event.memories_added = self._added[event.tool](outcome)
-        if running.tool.destructive:
+        if running.destroys:
             self._forget_contents()
         if self._is_recording():
             # What was erased is not told once more.
-            event.result = "" if running.tool.destructive and event.success else outcome_shown(running.tool, outcome)
+            event.result = "" if running.destroys and event.success else outcome_shown(running.tool, outcome)
             self._happened(event)
 
     def stop(self, chosen: Callable[[CallEvent], bool]) -> list[str]:
@@ -243,6 +243,7 @@ class _Running:
     events: CallEvents
     tool: Tool
     event: CallEvent
+    destroys: bool
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
 
     def ends(self, outcome: BaseModel | str, milliseconds: float) -> None:

@@ -80,13 +80,13 @@ class Tool:
     quotes: bool = False
     """Whether it answers with words of memories that it does not name: then the history of calls has no answer."""
     reading_operations: frozenset[str] = frozenset()
-    """Of a tool that takes an `operation`, those that change nothing: a key that only reads may call these."""
+    """Of a tool that takes an `operation` or `action`, those that change nothing: a key that only reads opens them."""
     open_world: bool = False
     """Whether it reaches what is outside of this machine."""
 
     def only_reads(self, arguments: Mapping[str, Any]) -> bool:
         """Whether a call with these arguments changes nothing, whatever else is in them."""
-        operation = arguments.get("operation")
+        operation = arguments.get("action" if "action" in self.request.model_fields else "operation")
         return self.read_only or (isinstance(operation, str) and operation in self.reading_operations)
 
     @cached_property

@@ -24,6 +24,7 @@ ALL = Catalogue(
     "code modules summarize_codebase",
     "projects projects set_project get_project list_projects",
     "sessions sessions session_start session_history get_session_recap end_session export_session",
+    "planning planning task goal",
     "tools catalogue search_tools describe_tool call_tool",
     "tools batching batch_execute",
     "jobs jobs get_job list_jobs cancel_job",

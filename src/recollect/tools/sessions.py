@@ -8,6 +8,7 @@ from pydantic import Field
 from recollect.cortex.briefing import Briefing, KnownSession, shortened
 from recollect.cortex.session_export import SessionExporter
 from recollect.domain.memories import Kind, Memory
+from recollect.domain.planning import Goal, GoalPriority, GoalStatus, Task, TaskPriority, TaskStatus
 from recollect.domain.projects import Project
 from recollect.domain.sessions import SessionStatus, ToolCall
 from recollect.memory.projects import ProjectService
@@ -26,8 +27,8 @@ EXCERPT_CHARACTERS = 500
 SessionReference = Annotated[
     Label | None, Field(description="The session's id; by default the one that this client is in.")
 ]
-# The family of tools whose keys may read memories.
-MEMORIES = "memory"
+# The families of tools whose keys may read memories, and tasks and goals.
+MEMORIES, PLANS = "memory", "planning"
 
 
 class SessionView(Result):
@@ -89,6 +90,29 @@ class BriefMemory(Result):
     recorded_at: datetime
 
 
+class BriefTask(Result):
+    """A task in brief."""
+
+    id: str
+    title: str
+    status: TaskStatus
+    priority: TaskPriority
+
+
+class BriefGoal(Result):
+    """A goal in brief."""
+
+    id: str
+    title: str
+    status: GoalStatus
+    priority: GoalPriority
+    progress_percent: float
+
+
+PendingTasks = Annotated[list[BriefTask], Field(description="What is to be done here, the most urgent first.")]
+ActiveGoals = Annotated[list[BriefGoal], Field(description="What is to be reached here, the most important first.")]
+
+
 class SessionStartRequest(Request):
     model_config = examples(
         {"project_path": "/home/you/code/apollo"},
@@ -127,12 +151,16 @@ class SessionStartResult(Result):
     recent_sessions: list[RecentSession] = Field(
         description="Other sessions of this project, the one that was active last first; empty when there are none."
     )
+    pending_tasks: PendingTasks
+    active_goals: ActiveGoals
     preferences: list[BriefMemory] = Field(description="Preferences that hold here, the one kept last first.")
     recent_memories: list[BriefMemory] = Field(description="What was remembered last, without preferences.")
-    recap: str = Field(description="What was done here before; empty when nothing is known.")
+    recap: str = Field(description="What was done here before and is to be done; empty when nothing is known.")
     text: str = Field(description="All of this as text, within the token_budget.")
     tokens: int = Field(description="How many tokens the text takes, at 4 characters a token.")
-    left_out: int = Field(description="How many sessions, preferences and memories did not fit into the token_budget.")
+    left_out: int = Field(
+        description="How many sessions, tasks, goals, preferences and memories did not fit into the token_budget."
+    )
 
 
 class SessionHistoryRequest(Request):
@@ -166,6 +194,8 @@ class GetSessionRecapResult(Result):
     project: ProjectView | None = Field(description="The project that it is about; null: what belongs to none.")
     last_activity: datetime | None = Field(description="When somebody was last active here; null when nobody was.")
     recent_sessions: list[RecentSession] = Field(description="The one that was active last first.")
+    pending_tasks: PendingTasks
+    active_goals: ActiveGoals
     text: str = Field(description="The same as text, for a system prompt; empty when nothing is known.")
 
 
@@ -219,18 +249,26 @@ async def session_start(
 ) -> SessionStartResult:
     """Begin to work in a project, and learn what to know there: call it once, first of all.
 
-    Sets the project, starts a session for this client or goes on with one, and returns recent sessions, preferences
-    and recent memories, also as one text.
+    Sets the project, starts a session for this client or goes on with one, and returns recent sessions, tasks, goals,
+    preferences and recent memories, also as one text.
     """
     project = await projects.set(request.project_path, request.name, context.client, context.working_directory)
     session, resumed = await sessions.start(project, context.client, request.session_id)
-    brief = await briefing.brief(project, session, request.token_budget, with_memories=_reads_memories(context))
+    brief = await briefing.brief(
+        project,
+        session,
+        request.token_budget,
+        with_memories=_reads_memories(context),
+        with_plans=_reads_plans(context),
+    )
     return SessionStartResult(
         session=_session(await briefing.known(session)),
         resumed=resumed,
         active=context.client is not None,
         project=project_view(project),
         recent_sessions=[_recent(known) for known in brief.recap.sessions],
+        pending_tasks=[_brief_task(task) for task in brief.recap.tasks],
+        active_goals=[_brief_goal(goal) for goal in brief.recap.goals],
         preferences=[_brief(memory) for memory in brief.preferences],
         recent_memories=[_brief(memory) for memory in brief.memories],
         recap=brief.recap.text,
@@ -271,13 +309,15 @@ async def session_history(
 async def get_session_recap(
     request: GetSessionRecapRequest, projects: ProjectService, briefing: Briefing, context: CallContext
 ) -> GetSessionRecapResult:
-    """Recall in a few lines what was done in this project before, for a system prompt; empty when nothing was."""
+    """Recall in a few lines what was done in this project before and is to be done, for a system prompt."""
     project = await _project(request.project, projects, context)
-    recap = await briefing.recap(project, context.client, request.token_budget)
+    recap = await briefing.recap(project, context.client, request.token_budget, with_plans=_reads_plans(context))
     return GetSessionRecapResult(
         project=project_view(project) if project else None,
         last_activity=recap.last_activity,
         recent_sessions=[_recent(known) for known in recap.sessions],
+        pending_tasks=[_brief_task(task) for task in recap.tasks],
+        active_goals=[_brief_goal(goal) for goal in recap.goals],
         text=recap.text,
     )
 
@@ -331,6 +371,10 @@ def _reads_memories(context: CallContext) -> bool:
     return context.caller.may_call(MEMORIES, read_only=True)
 
 
+def _reads_plans(context: CallContext) -> bool:
+    return context.caller.may_call(PLANS, read_only=True)
+
+
 async def _project(reference: str | None, projects: ProjectService, context: CallContext) -> Project | None:
     if reference is not None:
         return await projects.find(reference, context.working_directory)
@@ -366,6 +410,20 @@ def _brief(memory: Memory) -> BriefMemory:
         category=memory.category,
         content=shortened(memory.content, EXCERPT_CHARACTERS),
         recorded_at=memory.recorded_at,
+    )
+
+
+def _brief_task(task: Task) -> BriefTask:
+    return BriefTask(id=task.id, title=task.title, status=task.status, priority=task.priority)
+
+
+def _brief_goal(goal: Goal) -> BriefGoal:
+    return BriefGoal(
+        id=goal.id,
+        title=goal.title,
+        status=goal.status,
+        priority=goal.priority,
+        progress_percent=goal.progress_percent,
     )
 
 

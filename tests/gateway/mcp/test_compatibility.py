@@ -31,7 +31,7 @@ TO_COME = {
         *("create_episode", "add_episode_step", "complete_episode", "get_episode", "delete_episode"),
         *("get_episode_timeline", "update_episode"),
     },
-    "mira": {"task", "goal", "reply_to_mira"},
+    "mira": {"reply_to_mira"},
 }
 
 

@@ -120,36 +120,50 @@ def test_4_every_endpoint_is_of_a_tool_of_mira_or_one_of_ours() -> None:
     assert len(addresses) == len(set(addresses))
 
 
-class TaskRequest(Request):
+class PersonaRequest(Request):
     action: str
-    title: str | None = None
+    content: str | None = None
 
 
-class TaskResult(Result):
+class PersonaResult(Result):
     did: str
 
 
-@tool("tasks", core=False)
-async def task(request: TaskRequest) -> TaskResult:
+@tool("personas", core=False)
+async def persona(request: PersonaRequest) -> PersonaResult:
     """Stand in for the tool that is to come."""
-    return TaskResult(did=f"{request.action} {request.title}")
+    return PersonaResult(did=f"{request.action} {request.content}")
 
 
 async def test_4_an_address_comes_alive_with_its_tool(tmp_path: Path) -> None:
-    for tools in ([*ALL], [*ALL, task]):
+    for tools in ([*ALL], [*ALL, persona]):
         async with (
             running(Settings(home=tmp_path), tools=tools) as application,
             httpx2.AsyncClient(
                 transport=httpx2.ASGITransport(build_http(application)), base_url="http://localhost"
             ) as http,
         ):
-            listed, made = await http.get("/api/tasks"), await http.post("/api/tasks", json={"title": "paint"})
-            documented = (await http.get("/openapi.json")).json()["paths"].get("/api/tasks")
-            if task not in tools:
-                assert "needs the tool task" in problem(listed, 404)
+            shown = await http.get("/api/persona")
+            changed = await http.post("/api/persona/session", json={"content": "a pirate"})
+            documented = (await http.get("/openapi.json")).json()["paths"].get("/api/persona/session")
+            if persona not in tools:
+                assert "needs the tool persona" in problem(shown, 404)
                 assert documented is None
             else:
-                assert (data(listed), data(made)) == ({"did": "list None"}, {"did": "create paint"})
-                assert list(documented) == ["get", "post"]
+                assert (data(shown), data(changed)) == ({"did": "get None"}, {"did": "set_session a pirate"})
                 body = documented["post"]["requestBody"]["content"]["application/json"]["schema"]
-                assert (sorted(body["properties"]), body["required"]) == (["action", "title"], [])
+                assert list(body["properties"]) == ["content"]
+
+
+def test_095_tasks_and_goals_are_made_and_listed(plain: httpx2.Client) -> None:
+    task = data(plain.post("/api/tasks", json={"title": "Paint the boat", "priority": "high"}))
+    goal = data(plain.post("/api/goals", json={"title": "A red boat", "progress_percent": 5}))
+    assert (task["title"], goal["progress_percent"]) == ("Paint the boat", 5)
+    assert task in data(plain.get("/api/tasks", params={"status": "pending", "limit": "200"}))
+    assert goal in data(plain.get("/api/goals"))
+    done = data(plain.post("/api/tasks", json={"action": "complete", "task_id": task["id"]}))
+    assert done["status"] == "completed"
+    assert task["id"] not in [one["id"] for one in data(plain.get("/api/tasks"))]
+    assert done in data(plain.get("/api/tasks", params={"include_completed": "true"}))
+    assert "create needs title" in problem(plain.post("/api/goals", json={}))
+    assert data(plain.post("/api/goals", json={"action": "list"}))["goals"] == data(plain.get("/api/goals"))

@@ -109,6 +109,17 @@ def test_129_the_model_gets_what_is_remembered_and_what_was_said(http: httpx2.Cl
     assert upstream.bodies[-1]["messages"][1:3] == history
 
 
+def test_129_the_model_gets_the_goals_and_tasks_of_the_project(http: httpx2.Client, upstream: Upstream) -> None:
+    for tool, title in (("goals", "A red lighthouse"), ("tasks", "Buy paint")):
+        assert http.post(f"/api/{tool}", json={"title": title}).json()["success"]
+    http.post("/api/chat", json={"message": "What now?", "session_id": "plans", "history": []})
+    system = upstream.bodies[-1]["messages"][0]["content"]
+    assert "goal: A red lighthouse (medium, planning, 0 %, goal_" in system
+    assert "task: Buy paint (medium, pending, task_" in system
+    stream(http, 'use list_tasks {"status": "pending"}')
+    assert "Buy paint" in upstream.bodies[-1]["messages"][-1]["content"]
+
+
 def test_129_only_the_last_twenty_messages_are_shown(http: httpx2.Client) -> None:
     for number in range(12):
         http.post("/api/chat", json={"message": f"number {number}", "session_id": "many", "history": []})
@@ -143,7 +154,7 @@ def test_129_the_model_uses_tools_as_the_caller(http: httpx2.Client, upstream: U
     assert "The anchor weighs 80 kg." in by_type["done"]["content"]
     offered = {tool["function"]["name"]: tool["function"] for tool in upstream.bodies[-1]["tools"]}
     assert {"recall_memories", "search_code", "find_callers", "list_projects"} <= set(offered)
-    assert not {"forget", "bash", "list_tasks"} & set(offered)
+    assert not {"forget", "bash", "task"} & set(offered)
     shown = offered["recall_memories"]["parameters"]
     assert (sorted(shown["properties"]), shown["required"]) == (["limit", "query"], ["query"])
     assert shown["properties"]["limit"]["default"] == 5

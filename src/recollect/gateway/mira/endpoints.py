@@ -21,6 +21,11 @@ def _field(name: str) -> Shape:
     return shape
 
 
+def _made(arguments: Json, answer: Json) -> Any:
+    """The one thing that was made or changed, or all of the answer when something else was asked for."""
+    return next((value for value in answer.values() if isinstance(value, dict)), answer)
+
+
 def _version(arguments: Json, answer: Json) -> Any:
     """Of all that a memory was and is, the one that was asked for."""
     return next((one for one in answer["versions"] if one["id"] == arguments["id"]), None)
@@ -63,10 +68,10 @@ ENDPOINTS: Final[Sequence[Endpoint]] = (
     _at("POST symbols get_symbols", "List what a file defines."),
     _at("POST search/code semantic_code_search", "Find code."),
     _at("POST index index", "Index a folder, or what changed in it.", defaults={"action": "project"}),
-    _at("GET tasks task", "List tasks.", fixed={"action": "list"}),
-    _at("POST tasks task", "Make a task.", defaults={"action": "create"}),
-    _at("GET goals goal", "List goals.", fixed={"action": "list"}),
-    _at("POST goals goal", "Make a goal.", defaults={"action": "create"}),
+    _at("GET tasks task", "List tasks.", fixed={"action": "list"}, shape=_field("tasks")),
+    _at("POST tasks task", "Make a task.", defaults={"action": "create"}, shape=_made),
+    _at("GET goals goal", "List goals.", fixed={"action": "list"}, shape=_field("goals")),
+    _at("POST goals goal", "Make a goal.", defaults={"action": "create"}, shape=_made),
     _at("GET project get_project", "Tell which project is active.", shape=_field("project")),
     _at("POST project/set set_project", "Choose the project.", shape=_field("project")),
     _at("GET projects list_projects", "List projects.", shape=_field("projects")),

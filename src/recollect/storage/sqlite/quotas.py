@@ -20,6 +20,13 @@ def refuse_beyond(connection: Connection, allowance: Allowance) -> None:
     allowance.refuse_beyond(kept_by(connection, allowance.client))
 
 
+def refuse_plans_beyond(connection: Connection, allowance: Allowance | None) -> None:
+    """The same for tasks, goals and milestones, which are counted together and apart from memories."""
+    if allowance is not None:
+        planned: int = connection.value(_SQL["planned"], {"client": allowance.client})
+        allowance.refuse_beyond(planned, "tasks, goals and milestones")
+
+
 def refuse_growth_beyond(connection: Connection, most: int) -> None:
     """The same for memories that are to take the place of others, whose clients may not keep more of them either."""
     for client, memories in connection.execute(_SQL["growth_beyond"], {"most": most}):

@@ -26,11 +26,13 @@ from recollect.storage.store import CheckReport, StoreInfo
 
 if TYPE_CHECKING:
     from recollect.storage.sqlite.forgetting import SqliteForgetting
+    from recollect.storage.sqlite.goals import SqliteGoals
     from recollect.storage.sqlite.keys import SqliteKeys
     from recollect.storage.sqlite.permissions import SqlitePermissions
     from recollect.storage.sqlite.prompts import SqlitePrompts
     from recollect.storage.sqlite.sessions import SqliteSessions
     from recollect.storage.sqlite.summaries import SqliteSummaries
+    from recollect.storage.sqlite.tasks import SqliteTasks
     from recollect.storage.sqlite.transfer import SqliteTransfer
     from recollect.storage.sqlite.working import SqliteWorking
 
@@ -84,6 +86,18 @@ class SqliteStore:
         from recollect.storage.sqlite.permissions import SqlitePermissions
 
         return SqlitePermissions(self._writer, self._readers)
+
+    @cached
+    def tasks(self) -> "SqliteTasks":
+        from recollect.storage.sqlite.tasks import SqliteTasks
+
+        return SqliteTasks(self._writer, self._readers)
+
+    @cached
+    def goals(self) -> "SqliteGoals":
+        from recollect.storage.sqlite.goals import SqliteGoals
+
+        return SqliteGoals(self._writer, self._readers)
 
     @cached
     def prompts(self) -> "SqlitePrompts":

@@ -1,0 +1,17 @@
+"""What tables of things that belong to projects and are listed by rank have in common."""
+
+from recollect.domain.errors import NotFound
+from recollect.domain.planning import Place
+from recollect.storage.sqlite.connections import Connection
+from recollect.storage.sqlite.named_queries import load_queries
+
+
+def behind(after: Place | None, limit: int) -> dict[str, int | None]:
+    """One more than is wanted tells whether there are more."""
+    rank, seq = after if after is not None else (None, None)
+    return {"after_rank": rank, "after_seq": seq, "limit": limit + 1}
+
+
+def refuse_unknown_project(connection: Connection, project_id: str | None) -> None:
+    if project_id is not None and not connection.execute(load_queries("projects")["get"], {"id": project_id}):
+        raise NotFound(f"there is no project {project_id[:80]!r}", hint="list_projects shows all")

@@ -1,0 +1,76 @@
+-- columns --
+-- A task's fields, in the order in which `planning._task_from` takes them.
+task.seq, task.id, task.project_id, task.title, task.description, task.status, task.rank,
+(SELECT parent.id FROM task AS parent WHERE parent.seq = task.parent_seq), task.notes, task.client, task.created_at,
+task.updated_at, task.completed_at, (SELECT count(*) FROM task AS part WHERE part.parent_seq = task.seq),
+(SELECT count(*) FROM task AS part WHERE part.parent_seq = task.seq AND part.status <> 'completed')
+
+-- visible --
+-- What is of the asker's project, or of none.
+(task.project_id IS NULL OR task.project_id = :project)
+
+-- asked_for --
+-- What a filter lets through.
+(:status IS NULL OR task.status = :status)
+AND (:rank IS NULL OR task.rank = :rank)
+AND (:parent IS NULL OR task.parent_seq = (SELECT parent.seq FROM task AS parent WHERE parent.id = :parent))
+AND (:all OR :status IS NOT NULL OR task.status <> 'completed')
+
+-- add --
+-- Keep a task.
+INSERT INTO task (
+    id, project_id, title, description, status, rank, parent_seq, notes, client, created_at, updated_at, completed_at
+)
+VALUES (
+    :id, :project_id, :title, :description, :status, :rank, :parent_seq, :notes, :client, :created_at, :updated_at,
+    :completed_at
+)
+
+-- get --
+-- A task that the asker can see.
+SELECT {columns} FROM task WHERE task.id = :id AND {visible}
+
+-- page --
+-- Tasks in their order, behind a place.
+SELECT {columns} FROM task
+WHERE {visible} AND {asked_for}
+    AND (:after_rank IS NULL OR task.rank < :after_rank OR (task.rank = :after_rank AND task.seq > :after_seq))
+ORDER BY task.rank DESC, task.seq
+LIMIT :limit
+
+-- count --
+-- How many there are of them.
+SELECT count(*) FROM task WHERE {visible} AND {asked_for}
+
+-- change --
+-- Write what may be another.
+UPDATE task
+SET title = :title, description = :description, status = :status, rank = :rank, parent_seq = :parent_seq,
+    notes = :notes, updated_at = :updated_at, completed_at = :completed_at
+WHERE seq = :seq
+
+-- parent --
+-- The place of a task of the same project.
+SELECT seq FROM task WHERE id = :id AND project_id IS :project_id
+
+-- is_part --
+-- Whether one task is the other, or a part of it at any depth.
+WITH RECURSIVE above (seq) AS (
+    VALUES (:seq)
+    UNION
+    SELECT task.parent_seq FROM above JOIN task ON task.seq = above.seq WHERE task.parent_seq IS NOT NULL
+)
+SELECT EXISTS (SELECT 1 FROM above WHERE seq = :whole)
+
+-- parts --
+-- All parts of a task at any depth, the task itself first.
+WITH RECURSIVE below (seq) AS (
+    VALUES (:seq)
+    UNION
+    SELECT task.seq FROM below JOIN task ON task.parent_seq = below.seq
+)
+SELECT {columns} FROM task JOIN below ON below.seq = task.seq ORDER BY task.seq <> :seq, task.seq
+
+-- erase --
+-- Erase a task, and with it its parts.
+DELETE FROM task WHERE seq = :seq
