@@ -4,7 +4,7 @@ from pathlib import Path
 
 from recollect.codebase.asking.consequences import defined
 from recollect.codebase.search.ranking import Toggles
-from recollect.codebase.several.dependants import links_between, used_elsewhere
+from recollect.codebase.several.dependants import Wanted, links_between, used_elsewhere
 from recollect.codebase.several.packages import packages_of
 from recollect.codebase.several.searching import search_all
 from tests.codebase.indexes import opened
@@ -44,17 +44,17 @@ async def test_repositories_are_linked_by_what_one_defines_and_another_imports(t
         assert await links_between(home.code, [library, fork]) == []
 
         async def users(name: str) -> list[tuple[str, int, float]]:
-            found = await used_elsewhere(home.code, library, defined(name, library), [library, application], 3)
-            direct = [(one.node, 1, one.confidence) for there in found for one in there.direct]
-            further = [
-                (one.node, one.hops + 1, round(one.way.confidence, 2)) for there in found for one in there.further
-            ]
+            found = await used_elsewhere(
+                home.code, library, dict.fromkeys(defined(name, library), Wanted()), [library, application], 3
+            )
+            direct = [(one.node, one.hops, one.confidence) for there in found for one in there.direct]
+            further = [(one.node, one.hops, one.confidence) for there in found for one in there.further]
             return [
                 (application.names.qualified(node.symbol), hops, confidence)
                 for node, hops, confidence in [*direct, *further]
             ]
 
-        assert await users("src/acme_auth/tokens.py::sign") == [("login", 1, 0.9), ("enter", 2, 1.0)]
+        assert await users("src/acme_auth/tokens.py::sign") == [("login", 1, 0.9), ("enter", 2, 0.9)]
         assert await users("rs/src/lib.rs::sign") == [("run", 1, 0.9)]
         assert await users("signToken") == [("login", 1, 0.9)]
         assert await users("go/auth.go::Sign") == [("main", 1, 0.9)]
