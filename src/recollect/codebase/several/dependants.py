@@ -108,7 +108,7 @@ async def _links(
 ) -> list[RepositoryLink]:
     defined_here = {(one.ecosystem, name) for one in own.defined for name in one.imported_as}
     found: list[RepositoryLink] = []
-    for package in packages:
+    for package in map(own.as_known, packages):
         # What a repository has itself it does not take from another: a fork, another checkout.
         if any((package.ecosystem, name) in defined_here for name in package.imported_as):
             continue
