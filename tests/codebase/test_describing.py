@@ -94,3 +94,10 @@ async def test_107_modules_cannot_end_the_material() -> None:
     told = Told("{}")
     await described(ModuleMap("shop", "python", [hostile], (), ()), told, SilentReporter())
     assert told.asked[0].count("</material>") == 1
+
+
+async def test_107_a_model_that_says_nothing_of_use_is_not_said_to_have_told_it() -> None:
+    found = await described(some(2), Told("m0: It keeps things."), SilentReporter())
+    assert (found.modules, found.method) == (some(2), "structural")
+    assert found.problem is not None
+    assert found.problem.message == "told answers with something else than what modules are for"

@@ -55,10 +55,6 @@ async def indexed(on: Application, root: Path, **arguments: Any) -> str:
     return built["result"]["index_id"]
 
 
-# Beside what is asked for, an answer has a freshness stamp and a few numbers.
-BESIDE = 400
-
-
 @pytest.mark.parametrize(
     ("tool", "told", "arguments"),
     [
@@ -79,8 +75,42 @@ async def test_116_every_answer_keeps_to_a_budget_and_says_whether_it_is_all(
     assert short["truncated"] is True
     assert 0 < len(short[told]) < len(whole[told])
     assert short[told] == whole[told][: len(short[told])]
-    assert sum(len(str(one)) for one in short[told]) / 4 < 500 + BESIDE
+    assert len(json.dumps(short, separators=(",", ":"))) / 4 <= 500
     assert short["freshness"]["commit"] == whole["freshness"]["commit"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "told", "arguments"),
+    [
+        ("get_symbols", "symbols", {"file_path": "many.py", "limit": 500}),
+        ("find_callers", "definitions", {"function_name": "helper"}),
+        ("find_callees", "unresolved", {"function_name": "everything"}),
+        ("impact", "definitions", {"symbol": "helper"}),
+        ("impact", "tests", {"symbol": "load_user"}),
+        ("diff_impact", "files", {}),
+        ("search_pattern", "files", {"pattern": "load_user"}),
+        ("search_pattern", "files", {"pattern": "load_user", "output": "counts"}),
+        ("search_structure", "files", {"pattern": "load_user($N)", "language": "python"}),
+        ("search_repos", "results", {"query": "load one user"}),
+        ("summarize_codebase", "external_dependencies", {}),
+    ],
+)
+async def test_116_whatever_there_is_much_of_counts_in_the_budget(
+    app: Application, root: Path, tool: str, told: str, arguments: dict[str, Any]
+) -> None:
+    libraries = [f"a_library_of_some_name_{number}" for number in range(100)]
+    many = [f"import {name}\n" for name in libraries]
+    many += [f"class Of{number}:\n    def helper(self): ...\n" for number in range(60)]
+    many += ["def everything():\n", *(f"    {name}.run_it()\n" for name in libraries)]
+    write(root, {"many.py": "".join(many)})
+    commit(root, "Much of everything")
+    await indexed(app, root)
+    write(root, {f"tests/test_user_{number}.py": f"x = {number}\n" for number in range(MANY, 2 * MANY)})
+    whole = await call(app, root, tool, token_budget=200_000, **arguments)
+    short = await call(app, root, tool, token_budget=600, **arguments)
+    assert short["truncated"] is True
+    assert 0 < len(short[told]) < len(whole[told])
+    assert len(json.dumps(short, separators=(",", ":"))) / 4 <= 600
 
 
 async def test_116_an_answer_that_is_all_is_not_truncated_and_one_that_stops_at_its_limit_is(

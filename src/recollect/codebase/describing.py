@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from recollect.codebase.graph.module_map import Module, ModuleMap
-from recollect.domain.errors import Cancelled, ErrorRecord, RecollectError
+from recollect.domain.errors import Cancelled, ErrorRecord, RecollectError, Unavailable
 from recollect.domain.progress import Reporter
 from recollect.inference.completion import Completer, Message
 from recollect.inference.json_answers import read_object
@@ -47,6 +47,9 @@ async def described(found: ModuleMap, completer: Completer | None, reporter: Rep
             raise
         except RecollectError as error:
             return Described(_with(found, told), "structural" if not told else "llm", error.record)
+    if not told and found.modules:
+        error = Unavailable(f"{completer.model} answers with something else than what modules are for")
+        return Described(found, "structural", error.record)
     return Described(_with(found, told), "llm")
 
 

@@ -1,4 +1,4 @@
 """Which digests are those that this program would make."""
 
 # Raised when the same content would come to something else than before.
-VERSION = 8
+VERSION = 9

@@ -64,13 +64,14 @@ class Outline(NamedTuple):
     at: Sequence[int]
     """Their lines."""
     containers: Sequence[int]
+    owners: Sequence[str]
 
 
 def outline_of(facts: "FileFacts | LateFacts") -> Outline:
     """The same of facts; of those that are still packed without making an object of each symbol."""
     data = facts.packed_outline if isinstance(facts, LateFacts) else outline_as_data(facts)
-    _, lines, doc, (names, kinds, spans, at, containers, *_), *_ = data
-    return Outline(lines, doc, names, kinds, spans, at, containers)
+    _, lines, doc, (names, kinds, spans, at, containers, *_, owners), *_ = data
+    return Outline(lines, doc, names, kinds, spans, at, containers, owners)
 
 
 class LateFacts:

@@ -111,6 +111,24 @@ class Symbol(NamedTuple):
     """The type that it belongs to where that is not around it: the receiver's in Go, `Foo` of `Foo.prototype.run`."""
 
 
+def owner_name(owner: str) -> str:
+    """What the owner of a definition is called: `ns::Foo<T>` is `Foo`, and so is Rust's `Trait for Foo`."""
+    name = owner.rpartition(" for ")[2].partition("<")[0].replace("::", ".").strip("&* ")
+    return name.rpartition(".")[2]
+
+
+def qualified_name(symbols: "Sequence[Symbol]", place: int) -> str:
+    """The name of a definition of a file with those of what it is in, or belongs to."""
+    names: list[str] = []
+    while place >= 0:
+        symbol = symbols[place]
+        names.append(symbol.name)
+        if symbol.owner and (owner := owner_name(symbol.owner)):
+            names.append(owner)
+        place = symbol.container
+    return ".".join(reversed(names))
+
+
 class Import(NamedTuple):
     """What a file takes from elsewhere."""
 

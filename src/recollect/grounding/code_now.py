@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import anyio.to_thread
 
 from recollect.codebase.digest_version import VERSION
-from recollect.domain.code import FileFacts, Language, Span
+from recollect.domain.code import FileFacts, Language, Span, qualified_name
 from recollect.domain.errors import RecollectError
 from recollect.domain.links import CodeState
 from recollect.storage.code import Content, IndexRecord
@@ -47,16 +47,12 @@ class FileNow:
         return [
             self._state(symbol, own.span, commit)
             for place, own in enumerate(self.facts.symbols)
-            if own.name == last and self.qualified(place) == symbol
+            # What a method of Go belongs to was once not kept with its name.
+            if own.name == last and symbol in (self.qualified(place), own.name if own.owner else None)
         ]
 
     def qualified(self, place: int) -> str:
-        """The name of a definition with those of what it is in."""
-        names: list[str] = []
-        while place >= 0:
-            names.append(self.facts.symbols[place].name)
-            place = self.facts.symbols[place].container
-        return ".".join(reversed(names))
+        return qualified_name(self.facts.symbols, place)
 
     def _state(self, symbol: str, span: Span, commit: str | None) -> CodeState:
         text = self.content[span.start : span.end].decode("utf-8", "replace").replace("\r\n", "\n")

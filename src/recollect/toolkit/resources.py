@@ -178,14 +178,6 @@ class Resources:
         context = CallContext(surface="python")
         return await found.mark(**own, **await self._services_for(found.mark, found.parameters, context))
 
-    def refuse_closed(self, uri: str, caller: Caller) -> None:
-        """Raise `Forbidden` for a resource that is not the caller's to read; what is not there is nobody's."""
-        try:
-            found, _ = self.find(uri)
-        except (NotFound, InvalidRequest):
-            return
-        _refuse_closed(found, caller)
-
     def find(self, uri: str) -> tuple[Resource, Mapping[str, str]]:
         """The resource at this address, and the ids in it."""
         refuse_unstorable(uri)

@@ -21,15 +21,41 @@ Truncated = Annotated[bool, Field(description="Whether there is more than is tol
 
 
 def tokens_of_view(view: Result) -> int:
-    return -(-len(view.model_dump_json()) // 4)
+    return _tokens(len(view.model_dump_json()))
 
 
-def fitting(views: Iterable[V], tokens: int) -> list[V]:
-    """As many of these, in their order, as the tokens hold; the first in any case."""
-    taken: list[V] = []
-    for view in views:
-        tokens -= tokens_of_view(view)
-        if tokens < 0 and taken:
-            break
-        taken.append(view)
-    return taken
+class Budget:
+    """The tokens that are left for what there may be much of in an answer."""
+
+    def __init__(self, tokens: int, answer: Result) -> None:
+        """The answer is as it is when nothing of that has been told."""
+        self.left = max(0, tokens - tokens_of_view(answer))
+
+    def fitting(self, views: Iterable[V], share: float = 1.0, *, at_least: int = 0) -> list[V]:
+        """As many of these, in their order, as a share of what is left holds; so many in any case."""
+        most = int(share * self.left)
+        taken: list[V] = []
+        for view in views:
+            most -= tokens_of_view(view)
+            if most < 0 and len(taken) >= at_least:
+                break
+            self.left = max(0, self.left - tokens_of_view(view))
+            taken.append(view)
+        return taken
+
+    def fitting_texts(self, texts: Iterable[str], share: float = 1.0, *, at_least: int = 0) -> list[str]:
+        """The same of texts."""
+        most = int(share * self.left)
+        taken: list[str] = []
+        for text in texts:
+            cost = _tokens(len(text) + 3)
+            most -= cost
+            if most < 0 and len(taken) >= at_least:
+                break
+            self.left = max(0, self.left - cost)
+            taken.append(text)
+        return taken
+
+
+def _tokens(characters: int) -> int:
+    return -(-characters // 4)

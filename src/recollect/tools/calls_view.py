@@ -8,6 +8,7 @@ from pydantic import Field
 from recollect.codebase.service import CodeService, Loaded
 from recollect.domain.code import Evidence, FileTrait, UseKind
 from recollect.toolkit.declaration import Result
+from recollect.tools.budgets import Budget
 from recollect.tools.repositories import printable_path
 
 # What the program itself does is told before what tests and examples do.
@@ -101,12 +102,12 @@ def call_views(calls: Iterable[tuple[End, Call]], loaded: Loaded) -> list[CallVi
 
 async def callers_elsewhere(rows: Sequence[int], code: CodeService, loaded: Loaded, limit: int) -> CallsElsewhere:
     """Who calls these definitions in other indexed repositories."""
-    from recollect.codebase.several.dependants import used_elsewhere
+    from recollect.codebase.several.dependants import Wanted, used_elsewhere
     from recollect.tools.several import loaded_indexes
 
     others, is_more = await loaded_indexes((), code)
     views: list[CallsElsewhereView] = []
-    for found in await used_elsewhere(code, loaded, rows, others, hops=1):
+    for found in await used_elsewhere(code, loaded, dict.fromkeys(rows, Wanted()), others, hops=1):
         there = found.loaded
         calls = [
             (
@@ -138,6 +139,19 @@ async def callees_elsewhere(rows: Sequence[int], code: CodeService, loaded: Load
         ]
         views += _elsewhere(there, found.package.name, call_views(calls, there), limit)
     return CallsElsewhere(views, is_more or any(one.total > limit for one in views))
+
+
+def fitting_elsewhere(views: Sequence[CallsElsewhereView], budget: Budget) -> tuple[list[CallsElsewhereView], bool]:
+    """As much of these as fits, and whether that is all."""
+    taken: list[CallsElsewhereView] = []
+    is_all = True
+    for view in views:
+        head = budget.fitting([view.model_copy(update={"calls": []})])
+        calls = budget.fitting(view.calls) if head else []
+        is_all = is_all and len(calls) == len(view.calls)
+        if calls:
+            taken.append(view.model_copy(update={"calls": calls}))
+    return taken, is_all
 
 
 def _elsewhere(there: Loaded, package: str, calls: Sequence[CallView], limit: int) -> list[CallsElsewhereView]:

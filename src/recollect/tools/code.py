@@ -13,7 +13,7 @@ from recollect.grounding.service import SAME, Grounding, Part
 from recollect.memory.projects import ProjectService
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, examples, tool
-from recollect.tools.budgets import TokenBudget, Truncated, fitting
+from recollect.tools.budgets import Budget, TokenBudget, Truncated
 from recollect.tools.calls_view import (
     CALLING,
     Call,
@@ -24,6 +24,7 @@ from recollect.tools.calls_view import (
     call_views,
     callees_elsewhere,
     callers_elsewhere,
+    fitting_elsewhere,
 )
 from recollect.tools.code_view import Degraded, Memories, remembered_about
 from recollect.tools.repositories import (
@@ -41,6 +42,8 @@ from recollect.tools.repositories import (
 # Of an index that is behind by no more than this, a question brings it up to date; of one that is behind by more, the
 # answer says so.
 FEW_CHANGES = 25
+# What definitions may take of an answer about one name, and calls of the repository itself beside those of others.
+DEFINITIONS_SHARE, HERE_SHARE = 0.25, 0.6
 
 ProjectOption = Annotated[
     str | None,
@@ -183,7 +186,17 @@ async def get_symbols(
         context,
         request.project,
     )
-    symbols = fitting(
+    answer = GetSymbolsResult(
+        file_path=path,
+        language=facts.language,
+        total=len(wanted),
+        symbols=[],
+        broken_lines=[problem.line for problem in facts.problems],
+        memories=of_file,
+        truncated=False,
+        freshness=freshness,
+    )
+    symbols = Budget(request.token_budget, answer).fitting(
         (
             SymbolView(
                 name=symbol.name,
@@ -198,18 +211,9 @@ async def get_symbols(
             )
             for (name, symbol), told in zip(shown, memories, strict=True)
         ),
-        request.token_budget,
+        at_least=1,
     )
-    return GetSymbolsResult(
-        file_path=path,
-        language=facts.language,
-        total=len(wanted),
-        symbols=symbols,
-        broken_lines=[problem.line for problem in facts.problems],
-        memories=of_file,
-        truncated=request.offset + len(symbols) < len(wanted),
-        freshness=freshness,
-    )
+    return answer.model_copy(update={"symbols": symbols, "truncated": request.offset + len(symbols) < len(wanted)})
 
 
 @tool("code", read_only=True)
@@ -227,15 +231,16 @@ async def semantic_code_search(
     loaded, freshness = await project_index(request.project, code, projects, context)
     if (asked := asked_calls(request.query)) is not None and loaded.names.find(asked.name):
         found = await _calls(asked.name, code, loaded, incoming=asked.incoming)
-        calls = fitting(found[: request.limit], request.token_budget)
-        return SemanticCodeSearchResult(
+        answer = SemanticCodeSearchResult(
             search_type="callers" if asked.incoming else "callees",
             results=[],
-            calls=calls,
+            calls=[],
             degraded=None,
-            truncated=len(calls) < len(found),
+            truncated=False,
             freshness=freshness,
         )
+        calls = Budget(request.token_budget, answer).fitting(found[: request.limit], at_least=1)
+        return answer.model_copy(update={"calls": calls, "truncated": len(calls) < len(found)})
     hits = await code.search(
         loaded.record.id,
         request.query,
@@ -247,7 +252,10 @@ async def semantic_code_search(
     parts = [part_of(hit) for hit in hits]
     memories = await remembered_about(loaded.record.root, parts, grounding, projects, context, request.project)
     shown = (found_code(hit, loaded.record, told) for hit, told in zip(hits, memories, strict=True))
-    results = fitting(
+    answer = SemanticCodeSearchResult(
+        search_type="semantic", results=[], calls=[], degraded=hits.degraded, truncated=False, freshness=freshness
+    )
+    results = Budget(request.token_budget, answer).fitting(
         (
             CodeResult(
                 path=one.path,
@@ -261,16 +269,9 @@ async def semantic_code_search(
             )
             for one in shown
         ),
-        request.token_budget,
+        at_least=1,
     )
-    return SemanticCodeSearchResult(
-        search_type="semantic",
-        results=results,
-        calls=[],
-        degraded=hits.degraded,
-        truncated=hits.more or len(results) < len(hits),
-        freshness=freshness,
-    )
+    return answer.model_copy(update={"results": results, "truncated": hits.more or len(results) < len(hits)})
 
 
 @tool("code", read_only=True)
@@ -308,32 +309,51 @@ async def _answered(
             details={"nearest": near},
         )
     calls = await _calls(request.function_name, code, loaded, incoming=incoming)
-    unresolved: list[str] = []
+    unresolved: dict[str, None] = {}
     if not incoming:
         from recollect.codebase.several.definers import unresolved_calls
 
         links = await code.links(loaded)
-        unresolved = [one.use for row in rows for _, one in unresolved_calls(row, loaded, links)]
+        unresolved = dict.fromkeys(one.use for row in rows for _, one in unresolved_calls(row, loaded, links))
     elsewhere = CallsElsewhere([], truncated=False)
     if request.across:
         asked = callers_elsewhere if incoming else callees_elsewhere
         elsewhere = await asked(rows, code, loaded, request.limit)
-    shown = fitting(calls[: request.limit], request.token_budget)
-    corpus = loaded.corpus
-    return CallsResult(
+    answer = CallsResult(
         function=request.function_name,
-        definitions=[
-            f"{printable_path(corpus.files[int(corpus.symbols.files[row])].path)}:{int(corpus.symbols.lines[row])} "
-            f"{loaded.names.qualified(row)}"
-            for row in rows[:20]
-        ],
-        calls=shown,
+        definitions=[],
+        calls=[],
         total=len(calls),
-        unresolved=list(dict.fromkeys(unresolved))[:50],
-        elsewhere=elsewhere.views,
-        truncated=elsewhere.truncated or len(shown) < len(calls),
+        unresolved=[],
+        elsewhere=[],
+        truncated=False,
         freshness=freshness,
     )
+    budget = Budget(request.token_budget, answer)
+    definitions = budget.fitting_texts((definition_of(row, loaded) for row in rows), DEFINITIONS_SHARE, at_least=1)
+    shown = budget.fitting(calls[: request.limit], HERE_SHARE if elsewhere.views else 1.0, at_least=1)
+    there, is_all = fitting_elsewhere(elsewhere.views, budget)
+    names = budget.fitting_texts(unresolved)
+    return answer.model_copy(
+        update={
+            "definitions": definitions,
+            "calls": shown,
+            "unresolved": names,
+            "elsewhere": there,
+            "truncated": elsewhere.truncated
+            or not is_all
+            or len(definitions) < len(rows)
+            or len(shown) < len(calls)
+            or len(names) < len(unresolved),
+        }
+    )
+
+
+def definition_of(row: int, loaded: Loaded) -> str:
+    """Where something is defined: path, line and qualified name."""
+    corpus = loaded.corpus
+    path = printable_path(corpus.files[int(corpus.symbols.files[row])].path)
+    return f"{path}:{int(corpus.symbols.lines[row])} {loaded.names.qualified(row)}"
 
 
 async def _calls(name: str, code: CodeService, loaded: Loaded, *, incoming: bool) -> list[CallView]:

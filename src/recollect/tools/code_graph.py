@@ -1,6 +1,5 @@
 """What hangs together in code: who breaks when something changes, how one thing reaches another, what matters most."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
@@ -10,8 +9,8 @@ from recollect.domain.code import Evidence, Language, SymbolKind, UseKind
 from recollect.memory.projects import ProjectService
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, examples, tool
-from recollect.tools.budgets import TokenBudget, Truncated, tokens_of_view
-from recollect.tools.code import ProjectOption, project_index
+from recollect.tools.budgets import Budget, TokenBudget, Truncated
+from recollect.tools.code import DEFINITIONS_SHARE, HERE_SHARE, ProjectOption, definition_of, project_index
 from recollect.tools.repositories import (
     Freshness,
     IndexId,
@@ -20,8 +19,11 @@ from recollect.tools.repositories import (
 )
 
 if TYPE_CHECKING:
+    from recollect.codebase.asking.consequences import Impact
     from recollect.codebase.asking.walking import Node, Reached
     from recollect.codebase.search.links import Link
+
+TESTS_SHARE = 0.5
 
 IndexOption = Annotated[
     IndexId | None, Field(default=None, description="An index, in place of the project's; ensure_repo_index tells it.")
@@ -167,12 +169,23 @@ async def impact(
 
     loaded, freshness = await chosen_index(request.index_id, request.project, code, projects, context)
     found = await impact_of(request.symbol, code, loaded, request.max_hops)
-    left = request.token_budget
+    answer = ImpactResult(
+        symbol=request.symbol,
+        definitions=[],
+        affected=[],
+        tests=[],
+        total_affected=len(found.affected),
+        total_tests=len(found.tests),
+        guesses=found.guesses,
+        elsewhere=[],
+        truncated=False,
+        freshness=freshness,
+    )
+    budget = Budget(request.token_budget, answer)
 
-    def shown(reached: "Reached") -> AffectedView | None:
-        nonlocal left
+    def shown(reached: "Reached") -> AffectedView:
         way = reached.way
-        view = AffectedView(
+        return AffectedView(
             symbol=called(reached.node, loaded),
             path=_path(reached.node.file, loaded),
             hops=reached.hops,
@@ -180,50 +193,52 @@ async def impact(
             guess=is_guess(way),
             way=[_hop(link, node, loaded) for link, node in zip(way.links, way.nodes[1:], strict=True)],
         )
-        left -= tokens_of_view(view)
-        return view if left >= 0 else None
 
+    rows = found.definitions
+    definitions = budget.fitting_texts((definition_of(row, loaded) for row in rows), DEFINITIONS_SHARE, at_least=1)
+    elsewhere, is_more = await _elsewhere(found, code, loaded, request, budget) if request.across else ([], False)
     # Tests first: there are few, and they tell what to run.
-    tests = [view for one in found.tests if left > request.token_budget // 2 and (view := shown(one))]
-    affected = [view for one in found.affected if left > 0 and (view := shown(one))]
-    elsewhere, is_more = await _elsewhere(found.definitions, code, loaded, request) if request.across else ([], False)
-    corpus = loaded.corpus
-    return ImpactResult(
-        symbol=request.symbol,
-        definitions=[
-            f"{_path(int(corpus.symbols.files[row]), loaded)}:{int(corpus.symbols.lines[row])} "
-            f"{loaded.names.qualified(row)}"
-            for row in found.definitions[:20]
-        ],
-        affected=affected,
-        tests=tests,
-        total_affected=len(found.affected),
-        total_tests=len(found.tests),
-        guesses=found.guesses,
-        elsewhere=elsewhere,
-        truncated=is_more or found.incomplete or len(affected) < len(found.affected) or len(tests) < len(found.tests),
-        freshness=freshness,
+    tests = budget.fitting(map(shown, found.tests), TESTS_SHARE)
+    affected = budget.fitting(map(shown, found.affected))
+    return answer.model_copy(
+        update={
+            "definitions": definitions,
+            "affected": affected,
+            "tests": tests,
+            "elsewhere": elsewhere,
+            "truncated": is_more
+            or found.incomplete
+            or len(definitions) < len(rows)
+            or len(affected) < len(found.affected)
+            or len(tests) < len(found.tests),
+        }
     )
 
 
 async def _elsewhere(
-    rows: Sequence[int], code: CodeService, loaded: Loaded, request: ImpactRequest
+    found_here: "Impact", code: CodeService, loaded: Loaded, request: ImpactRequest, budget: Budget
 ) -> tuple[list[ElsewhereView], bool]:
-    """Who uses these definitions in the other repositories; and whether there are more than are told."""
-    from recollect.codebase.several.dependants import used_elsewhere
+    """Who uses it, or what is affected here, in other repositories; and whether there are more than are told."""
+    from recollect.codebase.several.dependants import Wanted, used_elsewhere
     from recollect.tools.several import loaded_indexes
 
     others, is_more = await loaded_indexes((), code)
-    left = request.token_budget // 2
+    kept = int(budget.left * HERE_SHARE)
+    budget.left -= kept
     views: list[ElsewhereView] = []
-    for found in await used_elsewhere(code, loaded, rows, others, request.max_hops):
+    wanted = {
+        one.node.symbol: Wanted(one.hops, one.way.confidence)
+        for one in reversed(found_here.affected)
+        if one.node.symbol >= 0 and one.hops < request.max_hops
+    } | dict.fromkeys(found_here.definitions, Wanted())
+    for found in await used_elsewhere(code, loaded, wanted, others, request.max_hops):
         there = found.loaded
         users = [
             UsedElsewhereView(
                 symbol=called(one.node, there),
                 path=_path(one.node.file, there),
                 line=one.line,
-                hops=1,
+                hops=one.hops,
                 confidence=round(one.confidence, 3),
             )
             for one in found.direct
@@ -232,24 +247,21 @@ async def _elsewhere(
             UsedElsewhereView(
                 symbol=called(one.node, there),
                 path=_path(one.node.file, there),
-                line=one.way.links[-1].line,
-                hops=one.hops + 1,
-                confidence=round(one.way.confidence, 3),
+                line=one.line,
+                hops=one.hops,
+                confidence=round(one.confidence, 3),
             )
             for one in found.further
         ]
-        fitting: list[UsedElsewhereView] = []
-        for user in users:
-            left -= tokens_of_view(user)
-            if left < 0:
-                break
-            fitting.append(user)
         record = there.record
         view = ElsewhereView(
-            index_id=record.id, root=record.root, package=found.package.name, users=fitting, total=len(users)
+            index_id=record.id, root=record.root, package=found.package.name, users=[], total=len(users)
         )
-        views.append(view)
-        is_more = is_more or found.incomplete or len(fitting) < len(users)
+        told = budget.fitting(users) if budget.fitting([view]) else []
+        if told:
+            views.append(view.model_copy(update={"users": told}))
+        is_more = is_more or found.incomplete or len(told) < len(users)
+    budget.left += kept
     return views, is_more
 
 
@@ -262,26 +274,26 @@ async def trace(
 
     loaded, freshness = await chosen_index(request.index_id, request.project, code, projects, context)
     found = await trace_of(request.source, request.target, code, loaded, hops=request.max_hops, limit=request.limit)
-    ways: list[WayView] = []
-    left = request.token_budget
-    for way in found.ways:
-        view = WayView(
-            symbols=[called(node, loaded) for node in way.nodes],
-            confidence=round(way.confidence, 3),
-            guess=is_guess(way),
-            calls=[_hop(link, node, loaded) for link, node in zip(way.links, way.nodes[1:], strict=True)],
-        )
-        left -= tokens_of_view(view)
-        if left < 0 and ways:
-            break
-        ways.append(view)
-    return TraceResult(
-        found=bool(ways) and not found.is_reversed,
+    answer = TraceResult(
+        found=bool(found.ways) and not found.is_reversed,
         reversed=found.is_reversed,
-        ways=ways,
-        truncated=found.incomplete or len(ways) < len(found.ways),
+        ways=[],
+        truncated=False,
         freshness=freshness,
     )
+    ways = Budget(request.token_budget, answer).fitting(
+        (
+            WayView(
+                symbols=[called(node, loaded) for node in way.nodes],
+                confidence=round(way.confidence, 3),
+                guess=is_guess(way),
+                calls=[_hop(link, node, loaded) for link, node in zip(way.links, way.nodes[1:], strict=True)],
+            )
+            for way in found.ways
+        ),
+        at_least=1,
+    )
+    return answer.model_copy(update={"ways": ways, "truncated": found.incomplete or len(ways) < len(found.ways)})
 
 
 @tool("code", read_only=True, core=False)
@@ -295,9 +307,9 @@ async def repo_map(
     from recollect.codebase.asking.mapping import repository_map, signature_of
 
     loaded, freshness = await chosen_index(request.index_id, request.project, code, projects, context)
-    found = await repository_map(
-        code, loaded, token_budget=request.token_budget, folder=request.folder.removeprefix("./").strip("/")
-    )
+    told = RepoMapResult(files=[], total_files=0, truncated=False, freshness=freshness)
+    left = Budget(request.token_budget, told).left
+    found = await repository_map(code, loaded, token_budget=left, folder=request.folder.removeprefix("./").strip("/"))
     return RepoMapResult(
         files=[
             MappedFileView(

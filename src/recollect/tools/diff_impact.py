@@ -1,7 +1,6 @@
 """What a change means: the definitions that it touches, who uses these, and which tests reach them."""
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
@@ -14,7 +13,7 @@ from recollect.domain.errors import InvalidRequest
 from recollect.memory.projects import ProjectService
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, examples, tool
-from recollect.tools.budgets import TokenBudget, Truncated, tokens_of_view
+from recollect.tools.budgets import Budget, TokenBudget, Truncated
 from recollect.tools.code import ProjectOption
 from recollect.tools.code_graph import IndexOption, called, chosen_index
 from recollect.tools.repositories import Freshness, printable_path
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from recollect.codebase.changes.leftovers import StillUsed
     from recollect.codebase.changes.risk import Consequence
 
-V = TypeVar("V", bound=Result)
 
 # Of what one definition's users are told; the totals tell how many there are.
 MOST_USERS = 10
@@ -141,27 +139,35 @@ async def diff_impact(
     options = IndexOptions.of(loaded.record.options)
     changed = await difference(code, loaded.record.root, base, head, options)
     found = await consequences_of(changed, code, loaded, request.max_hops)
-    budget = _Budget(request.token_budget)
     to_run = reaching_tests(found.found, loaded)
-    files = budget.fitting((_file(one) for one in changed.files), FILES_SHARE)
-    tests = budget.fitting((_test(node, count, loaded) for node, count in to_run.items()), TESTS_SHARE)
-    changes = budget.fitting((_touched(one, loaded) for one in found.found), 1.0)
-    return DiffImpactResult(
+    answer = DiffImpactResult(
         base=changed.base,
         head=changed.head,
-        files=files,
-        changes=changes,
-        tests=tests,
+        files=[],
+        changes=[],
+        tests=[],
         total_files=len(changed.files),
         total_changes=len(found.found),
         total_tests=len(to_run),
         unread=[printable_path(path) for path in changed.unread[:MOST_HUNKS]],
-        truncated=found.incomplete
-        or bool(changed.unread)
-        or len(files) < len(changed.files)
-        or len(changes) < len(found.found)
-        or len(tests) < len(to_run),
+        truncated=False,
         freshness=freshness,
+    )
+    budget = Budget(request.token_budget, answer)
+    files = budget.fitting((_file(one) for one in changed.files), FILES_SHARE)
+    tests = budget.fitting((_test(node, count, loaded) for node, count in to_run.items()), TESTS_SHARE)
+    changes = budget.fitting(_touched(one, loaded) for one in found.found)
+    return answer.model_copy(
+        update={
+            "files": files,
+            "changes": changes,
+            "tests": tests,
+            "truncated": found.incomplete
+            or bool(changed.unread)
+            or len(files) < len(changed.files)
+            or len(changes) < len(found.found)
+            or len(tests) < len(to_run),
+        }
     )
 
 
@@ -172,26 +178,6 @@ def _revisions(request: DiffImpactRequest) -> tuple[str, str | None]:
     if request.head is not None or not first or second.startswith(".") or not second or ".." in second:
         raise InvalidRequest(f"base: {request.base!r} is not two revisions", hint="give `a..b`, or base and head")
     return first, second
-
-
-class _Budget:
-    """The tokens that are left."""
-
-    def __init__(self, tokens: int) -> None:
-        self._left = tokens
-
-    def fitting(self, views: Iterable[V], share: float) -> list[V]:
-        """As many of these as a share of what is left holds."""
-        most = int(share * self._left)
-        taken: list[V] = []
-        for view in views:
-            cost = tokens_of_view(view)
-            if cost > most:
-                break
-            most -= cost
-            self._left -= cost
-            taken.append(view)
-        return taken
 
 
 def _file(one: FileChange) -> ChangedFileView:

@@ -9,9 +9,12 @@ from recollect.memory.projects import ProjectService
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, examples, tool
 from recollect.toolkit.jobview import ErrorView
-from recollect.tools.budgets import TokenBudget, Truncated, fitting
+from recollect.tools.budgets import Budget, TokenBudget, Truncated
 from recollect.tools.code import ProjectOption, project_index
 from recollect.tools.repositories import Freshness
+
+# What entry points may take of an answer, and what libraries may of the rest.
+LISTS_SHARE = 0.1
 
 
 class SummarizeCodebaseRequest(Request):
@@ -67,7 +70,23 @@ async def summarize_codebase(
     loaded, freshness = await project_index(request.project, code, projects, context)
     found = await described(await code.modules(loaded), model.completer, reporter)
     everything = found.modules.modules
-    shown = fitting(
+    answer = SummarizeCodebaseResult(
+        message=f"Summarized {len(everything)} of {len(everything)} modules",
+        name=found.modules.name,
+        project_type=found.modules.project_type,
+        method=found.method,
+        problem=ErrorView.of(found.problem) if found.problem else None,
+        modules=[],
+        total=len(everything),
+        entry_points=[],
+        external_dependencies=[],
+        truncated=False,
+        freshness=freshness,
+    )
+    budget = Budget(request.token_budget, answer)
+    entry_points = budget.fitting_texts(found.modules.entry_points, LISTS_SHARE)
+    dependencies = budget.fitting_texts(found.modules.external_deps, LISTS_SHARE)
+    shown = budget.fitting(
         (
             ModuleView(
                 id=module.id,
@@ -81,18 +100,16 @@ async def summarize_codebase(
             )
             for module in everything[request.offset : request.offset + request.limit]
         ),
-        request.token_budget,
+        at_least=1,
     )
-    return SummarizeCodebaseResult(
-        message=f"Summarized {len(shown)} of {len(everything)} modules",
-        name=found.modules.name,
-        project_type=found.modules.project_type,
-        method=found.method,
-        problem=ErrorView.of(found.problem) if found.problem else None,
-        modules=shown,
-        total=len(everything),
-        entry_points=list(found.modules.entry_points)[:50],
-        external_dependencies=list(found.modules.external_deps),
-        truncated=request.offset + len(shown) < len(everything),
-        freshness=freshness,
+    return answer.model_copy(
+        update={
+            "message": f"Summarized {len(shown)} of {len(everything)} modules",
+            "modules": shown,
+            "entry_points": entry_points,
+            "external_dependencies": dependencies,
+            "truncated": request.offset + len(shown) < len(everything)
+            or len(entry_points) < len(found.modules.entry_points)
+            or len(dependencies) < len(found.modules.external_deps),
+        }
     )

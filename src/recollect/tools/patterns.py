@@ -13,7 +13,7 @@ from recollect.memory.projects import ProjectService
 from recollect.storage.code import IndexedFile
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, examples, tool
-from recollect.tools.budgets import TokenBudget, Truncated, tokens_of_view
+from recollect.tools.budgets import Budget, TokenBudget, Truncated, tokens_of_view
 from recollect.tools.code import ProjectOption
 from recollect.tools.code_graph import IndexOption, chosen_index
 from recollect.tools.repositories import Freshness, Shown, printable_path
@@ -168,18 +168,21 @@ async def _searched(
         order=lambda file: (bool(file.traits & _BESIDE), file.path),
         seconds=request.seconds,
     )
-    files, complete = _counted(found, request, loaded) if counts else _placed(found, request, loaded)
-    return SearchPatternResult(
-        files=files,
+    answer = SearchPatternResult(
+        files=[],
         total=sum(count for _, count, _ in found.files),
         total_files=len(found.files),
         looked_at=found.looked_at - found.unlooked,
         unread=[_path(row, loaded) for row in found.unread[:MOST_NAMED]],
         timed_out=bool(found.stopped_at),
         stopped_at=[_path(row, loaded) for row in found.stopped_at],
-        truncated=not complete or bool(found.stopped_at or found.unread),
+        truncated=False,
         freshness=freshness,
     )
+    left = Budget(request.token_budget, answer).left
+    files, complete = (_counted if counts else _placed)(found, request, loaded, left)
+    truncated = not complete or bool(found.stopped_at or found.unread)
+    return answer.model_copy(update={"files": files, "truncated": truncated})
 
 
 def _named(globs: Sequence[str]) -> Callable[[str], bool] | None:
@@ -195,23 +198,21 @@ def _named(globs: Sequence[str]) -> Callable[[str], bool] | None:
     return (lambda path: any(rule.ignores(path) for rule in rules)) if rules else None
 
 
-def _counted(found: "Found", request: FormRequest, loaded: Loaded) -> tuple[list[MatchedFile], bool]:
+def _counted(found: "Found", request: FormRequest, loaded: Loaded, left: int) -> tuple[list[MatchedFile], bool]:
     wanted = found.files[request.offset : request.offset + request.limit]
     files: list[MatchedFile] = []
-    left = request.token_budget
     for row, count, _ in wanted:
         view = _file(row, count, [], loaded)
         left -= tokens_of_view(view)
-        if left < 0:
+        if left < 0 and files:
             break
         files.append(view)
     return files, request.offset + len(files) >= len(found.files)
 
 
-def _placed(found: "Found", request: FormRequest, loaded: Loaded) -> tuple[list[MatchedFile], bool]:
+def _placed(found: "Found", request: FormRequest, loaded: Loaded, left: int) -> tuple[list[MatchedFile], bool]:
     """The places of this page, as many as the budget lets; and whether these are the last ones."""
     files: list[MatchedFile] = []
-    left = request.token_budget
     place, end = 0, request.offset + request.limit
     for row, count, matches in found.files:
         views: list[PlaceView] = []
@@ -221,7 +222,7 @@ def _placed(found: "Found", request: FormRequest, loaded: Loaded) -> tuple[list[
         for match in wanted:
             view = _place(match, row, loaded)
             left -= tokens_of_view(view)
-            if left < 0:
+            if left < 0 and (files or views):  # one in any case: else nobody would come to what is behind it
                 break
             views.append(view)
         if views:

@@ -20,7 +20,7 @@ from recollect.memory.projects import ProjectService
 from recollect.storage.code import IndexedFile, IndexRecord
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, examples, tool
-from recollect.tools.budgets import TokenBudget, Truncated, fitting
+from recollect.tools.budgets import Budget, TokenBudget, Truncated
 from recollect.tools.code_view import AboutCode, Degraded, Memories, remembered_about
 from recollect.tools.index_jobs import BUILD, jobs_of
 
@@ -348,15 +348,16 @@ async def search_repo(
     record = await known_index(request.index_id, code)
     memories = await remembered_about(record.root, [part_of(hit) for hit in hits], grounding, projects, context)
     found = (found_code(hit, record, told) for hit, told in zip(hits, memories, strict=True))
-    results = fitting(found, request.token_budget)
-    return SearchRepoResult(
-        results=results,
+    answer = SearchRepoResult(
+        results=[],
         total=len(hits),
         query_time_ms=round((time.perf_counter() - began) * 1000, 2),
         degraded=hits.degraded,
-        truncated=hits.more or len(results) < len(hits),
+        truncated=False,
         freshness=freshness_of(record, None),
     )
+    results = Budget(request.token_budget, answer).fitting(found, at_least=1)
+    return answer.model_copy(update={"results": results, "truncated": hits.more or len(results) < len(hits)})
 
 
 @tool("code", read_only=True)
@@ -372,30 +373,40 @@ async def ask_index(request: AskIndexRequest, code: CodeService, jobs: JobServic
     await finished_index(request.index_id, code, jobs)
     loaded = await code.load(request.index_id)
     lines = lines_around(request, loaded.record)
-    answer = await answered(request.question, code, loaded, context_lines=lines, token_budget=request.token_budget)
-    return AskIndexResult(
+    told = AskIndexResult(
         question=request.question,
-        answer=answer.text,
-        reasoning_steps=[
-            ReasoningStepView(step=number, intent=step.intent, query=step.query, results_count=step.results_count)
-            for number, step in enumerate(answer.steps, start=1)
-        ],
-        evidence=[
-            EvidenceView(
-                path=printable_path(one.file.path),
-                span=[one.extract.span.start, one.extract.span.end],
-                lines=[one.extract.span.first_line, one.extract.span.last_line],
-                symbol=one.symbol,
-                relevance=one.relevance,
-                content=Shown(pre=one.extract.before, text=one.extract.text, post=one.extract.after),
-                stale=one.stale,
-                citation=_citation(one.file, one.extract.span, loaded.record),
-            )
-            for one in answer.evidence
-        ],
-        query_time_ms=round((time.perf_counter() - began) * 1000, 2),
-        truncated=answer.truncated,
+        answer="",
+        reasoning_steps=[],
+        evidence=[],
+        query_time_ms=0,
+        truncated=False,
         freshness=freshness_of(loaded.record, None),
+    )
+    left = Budget(request.token_budget, told).left
+    answer = await answered(request.question, code, loaded, context_lines=lines, token_budget=left)
+    return told.model_copy(
+        update={
+            "answer": answer.text,
+            "reasoning_steps": [
+                ReasoningStepView(step=number, intent=step.intent, query=step.query, results_count=step.results_count)
+                for number, step in enumerate(answer.steps, start=1)
+            ],
+            "evidence": [
+                EvidenceView(
+                    path=printable_path(one.file.path),
+                    span=[one.extract.span.start, one.extract.span.end],
+                    lines=[one.extract.span.first_line, one.extract.span.last_line],
+                    symbol=one.symbol,
+                    relevance=one.relevance,
+                    content=Shown(pre=one.extract.before, text=one.extract.text, post=one.extract.after),
+                    stale=one.stale,
+                    citation=_citation(one.file, one.extract.span, loaded.record),
+                )
+                for one in answer.evidence
+            ],
+            "query_time_ms": round((time.perf_counter() - began) * 1000, 2),
+            "truncated": answer.truncated,
+        }
     )
 
 

@@ -13,7 +13,7 @@ from recollect.grounding.service import Grounding
 from recollect.memory.projects import ProjectService
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, examples, tool
-from recollect.tools.budgets import TokenBudget, Truncated, fitting
+from recollect.tools.budgets import Budget, TokenBudget, Truncated
 from recollect.tools.code_view import AboutCode, Degraded, remembered_about
 from recollect.tools.repositories import (
     Features,
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 # Each is loaded whole.
 MOST_INDEXES = 8
 MOST_FILES, MOST_LINES = 20, 10
+# What a file that imports something takes in an answer, about; in a short answer fewer are told of each link.
+TOKENS_A_FILE = 100
+# What the repositories themselves may take of an answer.
+REPOSITORIES_SHARE = 0.4
 
 IndexIds = Annotated[
     list[IndexId],
@@ -131,7 +135,16 @@ async def search_repos(
         parts = [part_of(found[number].hit) for number in own]
         told = await remembered_about(there.record.root, parts, grounding, projects, context)
         memories |= dict(zip(own, told, strict=True))
-    results = fitting(
+    answer = SearchReposResult(
+        results=[],
+        repositories=[],
+        query_time_ms=round((time.perf_counter() - began) * 1000, 2),
+        degraded=found.degraded,
+        truncated=False,
+    )
+    budget = Budget(request.token_budget, answer)
+    repositories = budget.fitting(map(_repository, chosen), REPOSITORIES_SHARE, at_least=1)
+    results = budget.fitting(
         (
             FoundInRepository.model_validate(
                 found_code(one.hit, one.loaded.record, memories[number]).model_dump()
@@ -139,14 +152,11 @@ async def search_repos(
             )
             for number, one in enumerate(found)
         ),
-        request.token_budget,
+        at_least=1,
     )
-    return SearchReposResult(
-        results=results,
-        repositories=[_repository(one) for one in chosen],
-        query_time_ms=round((time.perf_counter() - began) * 1000, 2),
-        degraded=found.degraded,
-        truncated=left_out or found.more or len(results) < len(found),
+    is_less = len(repositories) < len(chosen) or len(results) < len(found)
+    return answer.model_copy(
+        update={"results": results, "repositories": repositories, "truncated": left_out or found.more or is_less}
     )
 
 
@@ -161,11 +171,17 @@ async def repo_links(request: RepoLinksRequest, code: CodeService) -> RepoLinksR
 
     chosen, left_out = await loaded_indexes(request.index_ids, code)
     found = sorted(await links_between(code, chosen), key=lambda one: (-len(one.files), one.package.name))
-    links = fitting(map(_link, found), request.token_budget)
+    budget = Budget(request.token_budget, RepoLinksResult(links=[], repositories=[], truncated=False))
+    repositories = budget.fitting(map(_repository, chosen), REPOSITORIES_SHARE, at_least=1)
+    most_files = max(1, min(MOST_FILES, budget.left // TOKENS_A_FILE))
+    links = budget.fitting((_link(one, most_files) for one in found), at_least=1)
     return RepoLinksResult(
         links=links,
-        repositories=[_repository(one) for one in chosen],
-        truncated=left_out or len(links) < len(found) or any(len(one.files) < one.total_files for one in links),
+        repositories=repositories,
+        truncated=left_out
+        or len(repositories) < len(chosen)
+        or len(links) < len(found)
+        or any(len(one.files) < one.total_files for one in links),
     )
 
 
@@ -185,7 +201,7 @@ async def loaded_indexes(index_ids: Sequence[str], code: CodeService) -> tuple[l
     return [await code.load(index_id) for index_id in wanted], more
 
 
-def _link(one: "RepositoryLink") -> RepoLinkView:
+def _link(one: "RepositoryLink", most_files: int) -> RepoLinkView:
     files = one.user.corpus.files
     return RepoLinkView(
         index_id=one.user.record.id,
@@ -202,7 +218,7 @@ def _link(one: "RepositoryLink") -> RepoLinkView:
                 lines=list(file.lines[:MOST_LINES]),
                 names=list(file.names[:MOST_LINES]),
             )
-            for file in one.files[:MOST_FILES]
+            for file in one.files[:most_files]
         ],
         total_files=len(one.files),
     )

@@ -10,6 +10,8 @@ from recollect.codebase.service import CodeService, Loaded
 from recollect.domain.progress import SilentReporter
 from recollect.storage.sqlite.code import SqliteCode
 from tests.codebase.asking.shop import FILES
+from tests.codebase.changes.shop_history import write
+from tests.codebase.indexes import opened
 
 Shop = tuple[CodeService, Loaded]
 
@@ -253,3 +255,21 @@ async def test_117_a_name_of_a_library_is_not_said_not_to_exist(shop: Shop) -> N
         "repository (it comes from builtins); it is used in "
     )
     assert places(answer)
+
+
+async def test_the_methods_of_a_type_of_go_are_told_wherever_they_stand(tmp_path: Path) -> None:
+    root = tmp_path / "gin"
+    write(
+        root,
+        {
+            "context.go": "package gin\n\ntype Context struct{ path string }\n\nfunc (c *Context) Query() {}\n",
+            "deprecated.go": "package gin\n\nfunc (c *Context) BindWith() {}\n",
+            "other/context.go": "package other\n\nfunc (c *Context) Elsewhere() {}\n",
+        },
+    )
+    async with opened(tmp_path / "home") as home:
+        loaded = await home.code.load((await home.build(root)).record.id)
+        answer = await ask((home.code, loaded), "What methods does Context have?")
+    assert answer.text == (
+        "`Context` has the method `Query` (context.go:5) [1] and the method `BindWith` (deprecated.go:3) [2]."
+    )

@@ -5,7 +5,7 @@ from pathlib import Path
 from recollect.codebase.changes.files import difference
 from recollect.codebase.changes.risk import consequences_of, reaching_tests
 from recollect.codebase.indexing import IndexOptions
-from tests.codebase.changes.shop_history import commit, first_commit, then, write
+from tests.codebase.changes.shop_history import commit, first_commit, git, then, write
 from tests.codebase.indexes import Home, opened
 
 
@@ -85,3 +85,32 @@ async def test_a_name_that_something_else_has_too_is_not_said_to_be_broken(tmp_p
         assert [(use.line, use.is_sure) for use in found["vanish"].still_used] == [(6, False)]
         assert "may still be used (the same name)" in found["vanish"].reason
         assert found["vanish"].risk == 0.5
+
+
+async def test_who_uses_a_method_of_go_is_known_by_its_type(tmp_path: Path) -> None:
+    root = tmp_path / "gin"
+    write(root, {"go.mod": "module gin\n", "context.go": METHOD, "use.go": USE})
+    git(root, "init", "-q", "-b", "main")
+    commit(root, "first")
+    write(root, {"context.go": METHOD.replace("name string", "name string, fallback string")})
+    async with opened(tmp_path / "home") as home:
+        built = await home.build(root)
+        loaded = await home.code.load(built.record.id)
+        changed = await difference(home.code, str(root), "HEAD", None, IndexOptions())
+        (one,) = (await consequences_of(changed, home.code, loaded, 3)).found
+        assert (one.touched.name, one.reason) == (
+            "Context.Query",
+            "its signature changed; 1 uses it directly; 1 of them did not change with it; no test reaches it",
+        )
+
+
+METHOD = """package gin
+
+type Context struct{ path string }
+
+func (c *Context) Query(name string) string { return c.path + name }
+"""
+USE = """package gin
+
+func Handle(c *Context) string { return c.Query("a") }
+"""

@@ -172,3 +172,14 @@ def test_a_long_chain_of_what_gives_what_is_called_is_not_followed_to_its_end(mo
     facts = facts_of({"a.go": source})
     assert resolve(["a.go"], facts)["a.go"].edges == []
     assert len(asked) < 30 * len(lines)
+
+
+def test_a_function_of_rust_may_be_passed_on_by_the_name_of_its_module():
+    sources = {
+        "src/lib.rs": "pub mod fs;\nmod all;\n",
+        "src/fs/mod.rs": "mod metadata;\npub use self::metadata::metadata;\n",
+        "src/fs/metadata.rs": "pub fn metadata() {}\npub fn other() {}\n",
+        "src/all.rs": "use crate::fs;\nfn run() { crate::fs::metadata(); }\nfn again() { fs::metadata(); }\n"
+        "fn deeper() { fs::metadata::other(); }\n",
+    }
+    assert calls_found(sources) == {"run -> metadata", "again -> metadata", "deeper -> other"}

@@ -98,3 +98,10 @@ def test_an_import_leads_to_the_file_of_the_last_module_in_it():
     assert found.imported("src/lib.rs", 1, ["super", "a"]) == "src/a.rs"
     assert found.imported("src/a/b.rs", -1, ["super", "super", "name"]) == "src/lib.rs"
     assert found.imported("src/a.rs", -1, ["std", "fmt"]) is None
+
+
+def test_a_module_that_is_declared_in_a_macro_is_one():
+    found = modules(
+        {"src/lib.rs": "cfg_fs! {\n    pub mod fs;\n}\n", "src/fs/mod.rs": "mod metadata;\n", "src/fs/metadata.rs": ""}
+    )
+    assert found.scope(RustModule("src/lib.rs", ("fs", "metadata"))) == RustScope("src/fs/metadata.rs")

@@ -33,6 +33,7 @@ CASES: list[tuple[Language, str, str, list[dict[str, Any]]]] = [
         {"R": ["s"], "T": ["*S"], "M": ["Run"], "P": ["a int"]},
     ]),
     (L.RUST, "$X.unwrap()", "fn f() { let a = b.c().unwrap(); }", [{"X": ["b.c()"]}]),
+    (L.RUST, "$X.unwrap()", "cfg_net! { fn f() { let a = b.c().unwrap(); } }", [{"X": ["b.c()"]}]),
     (L.RUST, "match $X { $$$ARMS }", "fn f() { match a { 1 => 2, _ => 3 } }", [
         {"X": ["a"], "ARMS": ["1 => 2,", "_ => 3"]},
     ]),

@@ -73,3 +73,39 @@ def test_of_definitions_of_one_name_the_likeliest_comes_first() -> None:
     assert at(corpus, Names(corpus).find("run")) == [
         "d.py:1", "f.py:1", "f.py:304", "c.py:1", "a.py:1", "b.py:1", "long.py:2", "e.py:1", "tests/test_run.py:1",
     ]  # fmt: skip
+
+
+ROUTER = """package gin
+
+type Context struct{ path string }
+
+func (c *Context) Query(name string) string { return c.path + name }
+
+func Query(name string) string { return name }
+"""
+
+
+def test_a_method_of_go_has_the_name_of_its_type_before_its_own() -> None:
+    corpus = Corpus()
+    text = ROUTER.encode()
+    file = IndexedFile(
+        "web/context.go", Content("1", Language.GO), len(text), traits_by_path("web/context.go"), False, 1
+    )
+    corpus.put([(file, digest(text, Language.GO))])
+    for made in (corpus, corpus.copied(), Corpus.of(corpus.arrays())):
+        names = Names(made)
+        for name in ("Context.Query", "(*Context).Query", "context.go::Context.Query", "web.Context.Query"):
+            assert at(made, names.find(name)) == ["web/context.go:5"]
+        assert [names.qualified(row) for row in names.find("Query")] == ["Query", "Context.Query"]
+        assert at(made, names.find("web.Query")) == ["web/context.go:7"]
+
+
+def test_a_file_may_be_named_whether_or_not_it_is_in_a_folder() -> None:
+    twice = "class Session:\n    def login(self): ...\n"
+    corpus = put(Corpus(), {"auth.py": twice, "src/auth.py": twice, "web.py": twice})
+    names = Names(corpus)
+    assert at(corpus, names.find("web.py::Session.login")) == ["web.py:2"]
+    assert at(corpus, names.find("auth.py::Session.login")) == ["auth.py:2", "src/auth.py:2"]
+    assert at(corpus, names.find("src/auth.py::Session.login")) == ["src/auth.py:2"]
+    assert at(corpus, names.find("web::Session::login")) == ["web.py:2"]
+    assert names.find("gone.py::Session.login") == []

@@ -4,11 +4,12 @@ from pathlib import Path
 
 from recollect.codebase.asking.consequences import defined
 from recollect.codebase.search.ranking import Toggles
-from recollect.codebase.several.dependants import links_between, used_elsewhere
+from recollect.codebase.several.definers import defined_elsewhere
+from recollect.codebase.several.dependants import Wanted, links_between, used_elsewhere
 from recollect.codebase.several.packages import packages_of
 from recollect.codebase.several.searching import search_all
 from tests.codebase.indexes import opened
-from tests.codebase.several.two_repositories import write_both
+from tests.codebase.several.two_repositories import write_both, write_files
 
 
 async def test_repositories_are_linked_by_what_one_defines_and_another_imports(tmp_path: Path) -> None:
@@ -44,17 +45,17 @@ async def test_repositories_are_linked_by_what_one_defines_and_another_imports(t
         assert await links_between(home.code, [library, fork]) == []
 
         async def users(name: str) -> list[tuple[str, int, float]]:
-            found = await used_elsewhere(home.code, library, defined(name, library), [library, application], 3)
-            direct = [(one.node, 1, one.confidence) for there in found for one in there.direct]
-            further = [
-                (one.node, one.hops + 1, round(one.way.confidence, 2)) for there in found for one in there.further
-            ]
+            found = await used_elsewhere(
+                home.code, library, dict.fromkeys(defined(name, library), Wanted()), [library, application], 3
+            )
+            direct = [(one.node, one.hops, one.confidence) for there in found for one in there.direct]
+            further = [(one.node, one.hops, one.confidence) for there in found for one in there.further]
             return [
                 (application.names.qualified(node.symbol), hops, confidence)
                 for node, hops, confidence in [*direct, *further]
             ]
 
-        assert await users("src/acme_auth/tokens.py::sign") == [("login", 1, 0.9), ("enter", 2, 1.0)]
+        assert await users("src/acme_auth/tokens.py::sign") == [("login", 1, 0.9), ("enter", 2, 0.9)]
         assert await users("rs/src/lib.rs::sign") == [("run", 1, 0.9)]
         assert await users("signToken") == [("login", 1, 0.9)]
         assert await users("go/auth.go::Sign") == [("main", 1, 0.9)]
@@ -88,3 +89,34 @@ async def test_one_search_over_all_puts_the_best_of_whichever_repository_first(t
         assert manifest.score < 0.6 * library_file.score < 0.6 * library_file.hit.score + 0.01
         assert manifest.hit.score > 0.8 * library_file.hit.score
         assert await search_all(home.code, [], "x", limit=3, toggles=Toggles(), context_lines=0) == []
+
+
+async def test_what_is_needed_is_known_by_every_manifest_and_by_names_of_its_own(tmp_path: Path) -> None:
+    library, _ = write_both(tmp_path)
+    users = {
+        "cfg": {"setup.cfg": "[metadata]\nname = cfg\n[options]\ninstall_requires =\n    requests\n    acme_auth>=1\n"},
+        "py": {"setup.py": "setup(name='py', install_requires=['requests', \"Acme.Auth >= 1\"])\n"},
+        "rs": {
+            "Cargo.toml": '[package]\nname = "rs"\n[dependencies]\nsigning = { package = "acme-auth" }\n',
+            "src/main.rs": "use signing::sign;\nfn main() { sign(1); }\n",
+        },
+        "npm": {
+            "package.json": '{"name": "npm", "dependencies": {"tokens": "npm:@acme/auth@^1"}}',
+            "a.ts": 'import { signToken } from "tokens";\nexport function go() { signToken("a"); }\n',
+        },
+    }
+    async with opened(tmp_path / "home") as home:
+        definer = await home.code.load((await home.build(library)).record.id)
+        for name, files in users.items():
+            write_files(tmp_path / name, files)
+            user = await home.code.load((await home.build(tmp_path / name)).record.id)
+            (link,) = await links_between(home.code, [definer, user])
+            assert (name, link.declared, len(link.files)) == (name, True, len(files) - 1)
+            wanted = dict.fromkeys([*defined("rs/src/lib.rs::sign", definer), *defined("signToken", definer)], Wanted())
+            used = [
+                one for there in await used_elsewhere(home.code, definer, wanted, [user], 1) for one in there.direct
+            ]
+            assert [one.confidence for one in used] == [0.9] * len(link.files)
+            callers = [*user.names.find("main"), *user.names.find("go")]
+            there = await defined_elsewhere(home.code, user, callers, [definer])
+            assert len([one for found in there for one in found.calls]) == len(link.files)

@@ -9,7 +9,7 @@ from recollect.codebase.asking.consequences import defined
 from recollect.codebase.service import Loaded
 from recollect.codebase.several import definers
 from recollect.codebase.several.definers import defined_elsewhere
-from recollect.codebase.several.dependants import used_elsewhere
+from recollect.codebase.several.dependants import Wanted, used_elsewhere
 from tests.codebase.indexes import Home, opened
 from tests.codebase.several.two_repositories import write_both, write_files
 
@@ -50,7 +50,9 @@ async def both(home: Home, folder: Path, library: Mapping[str, str] | None = Non
 
 
 async def callers(home: Home, name: str, library: Loaded, application: Loaded) -> Told:
-    found = await used_elsewhere(home.code, library, defined(name, library), [library, application], 1)
+    found = await used_elsewhere(
+        home.code, library, dict.fromkeys(defined(name, library), Wanted()), [library, application], 1
+    )
     return {
         (application.names.qualified(one.node.symbol), one.line, str(one.evidence), one.confidence)
         for there in found

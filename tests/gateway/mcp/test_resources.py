@@ -111,12 +111,26 @@ async def test_a_modern_client_is_told_that_the_list_changed(client: Client, doo
             assert await anext(aiter(changes)) == ResourcesListChanged()
 
 
-async def test_changes_that_nobody_tells_of_cannot_be_waited_for(client: Client, door: str) -> None:
-    if door.endswith("modern"):
-        return
-    with pytest.raises(MCPError) as caught:
-        await client.subscribe_resource("toy://ball/picture")  # pyright: ignore[reportDeprecated]
-    assert caught.value.error.data["hint"] == "those of these are: toy://{toy}/plays"
+@pytest.mark.parametrize(
+    ("uri", "message"),
+    [
+        ("toy://ball/picture", "changes of toy://ball/picture are not told"),
+        ("toy://gone/plays", "there is no gone"),
+        ("other://ball", "there is no resource 'other://ball'"),
+    ],
+)
+async def test_what_nobody_tells_of_cannot_be_waited_for(client: Client, door: str, uri: str, message: str) -> None:
+    async def wait_for_it() -> None:
+        if door.endswith("modern"):
+            async with client.listen(resource_subscriptions=[uri]):
+                pass
+        else:
+            await client.subscribe_resource(uri)  # pyright: ignore[reportDeprecated]
+
+    with anyio.fail_after(5), pytest.raises(MCPError) as caught:
+        await wait_for_it()
+    assert caught.value.error.data["message"] == message
+    assert caught.value.error.data["uri"] == uri
 
 
 async def test_a_client_cannot_wait_for_everything(client: Client, door: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log1p
+from posixpath import dirname
 from typing import NamedTuple
 
 import anyio.to_thread
@@ -289,7 +290,9 @@ class _Inquest:
         own += [(-1, list(self.walker.symbols_of(file))) for file in files[:MOST_DEFINITIONS]]
         for holder, inner in own:
             members = [
-                row for row in inner if int(containers[row]) == holder and _is_part(self.walker.kind(row), parts)
+                row
+                for row in [*(row for row in inner if int(containers[row]) == holder), *self._outside(holder)]
+                if _is_part(self.walker.kind(row), parts)
             ]
             name = self._names.qualified(holder) if holder >= 0 else subject.name
             self._step(Intent.SYMBOL, name, len(members))
@@ -298,6 +301,20 @@ class _Inquest:
                 self._say(f"`{name}` has", items, len(members) - len(items))
             else:
                 self._say(f"No {parts} are known to be defined in `{name}`.")
+
+    def _outside(self, holder: int) -> list[int]:
+        """What belongs to a type and stands outside of it, in the files of its folder: the methods of Go."""
+        if holder < 0:
+            return []
+        corpus, files = self._corpus, self._corpus.symbols.files
+        here = corpus.files[int(files[holder])]
+
+        def is_beside(row: int) -> bool:
+            other = corpus.files[int(files[row])]
+            is_same = other.content.language is here.content.language
+            return is_same and bool(corpus.alive[int(files[row])]) and dirname(other.path) == dirname(here.path)
+
+        return [row for row, owner in corpus.owners.items() if owner == corpus.names[holder] and is_beside(row)]
 
     def _member(self, row: int) -> Item:
         file, line = int(self._corpus.symbols.files[row]), int(self._corpus.symbols.lines[row])

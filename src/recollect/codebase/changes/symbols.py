@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from recollect.codebase.changes.files import FileChange, Side
-from recollect.domain.code import Language, Symbol, SymbolKind
+from recollect.domain.code import Language, Symbol, SymbolKind, qualified_name
 
 _WORD = re.compile(rb"\w+")
 # So much of two definitions has to be the same for one to be the other with a new name.
@@ -88,12 +88,10 @@ def _definitions(side: Side) -> dict[tuple[str, SymbolKind, int], _Definition]:
     if side.facts.language in _TEXT:
         return {}
     symbols = side.facts.symbols
-    names: list[str] = []
+    names = [qualified_name(symbols, place) for place in range(len(symbols))]
     inner: dict[int, list[Symbol]] = {}
     callables: list[tuple[int, int]] = []
     for symbol in symbols:
-        outer = names[symbol.container] + "." if symbol.container >= 0 else f"{symbol.owner}." if symbol.owner else ""
-        names.append(outer + symbol.name)
         inner.setdefault(symbol.container, []).append(symbol)
         if symbol.kind in _CALLABLE:
             callables.append((symbol.span.start, symbol.span.end))

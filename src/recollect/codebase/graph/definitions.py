@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 from recollect.codebase.graph.modules import Modules
 from recollect.codebase.graph.names_flow import Flow
-from recollect.domain.code import Facts, FileFacts, Language, Symbol, SymbolKind
+from recollect.domain.code import Facts, FileFacts, Language, Symbol, SymbolKind, owner_name
 
 TYPES = frozenset(
     {SymbolKind.CLASS, SymbolKind.STRUCT, SymbolKind.INTERFACE, SymbolKind.TRAIT, SymbolKind.ENUM, SymbolKind.TYPE}
@@ -130,11 +130,11 @@ class Definitions:
             if said is not None and said[1]:
                 return said[1].rpartition(".")[2]
         if symbol.owner:
-            return _simple(symbol.owner)
+            return owner_name(symbol.owner)
         if symbol.container >= 0:
             container = self.facts[path].symbols[symbol.container]
             if container.kind in _OWNERS:
-                return _simple(container.name)
+                return owner_name(container.name)
         return ""
 
     @cached_property
@@ -163,19 +163,13 @@ class Definitions:
         found: dict[str, list[tuple[str, str]]] = {}
         for path, facts in self.facts.items():
             for owner, base in self.flow(path).bases:
-                found.setdefault(_simple(owner), []).append((base, path))
+                found.setdefault(owner_name(owner), []).append((base, path))
             for symbol in facts.symbols:
                 if symbol.bases and symbol.kind in _OWNERS:
-                    found.setdefault(_simple(symbol.name), []).extend((base, path) for base in symbol.bases)
+                    found.setdefault(owner_name(symbol.name), []).extend((base, path) for base in symbol.bases)
         return {name: list(dict.fromkeys(bases)) for name, bases in found.items()}
 
 
 def last_name(name: str) -> str:
     """The name itself of one that says where it belongs: `b` of `a.b`."""
     return name if name.startswith("[") else name.rpartition(".")[2]
-
-
-def _simple(name: str) -> str:
-    """`ns::Foo<T>` is `Foo`; Rust's `Trait for Foo` is `Foo`."""
-    name = name.rpartition(" for ")[2].partition("<")[0].replace("::", ".").strip("&* ")
-    return name.rpartition(".")[2]

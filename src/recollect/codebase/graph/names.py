@@ -581,7 +581,8 @@ class _File:
             return self._rust_meaning(module)
         known = self._family.rust_names
         if (module, name) not in known:
-            known[module, name] = None
+            # `mod a; pub use self::a::a;` passes on by a name what is in the module of that name.
+            known[module, name] = self._rust_meaning(module.child(name))
             known[module, name] = self._found_in_rust_module(module, name, depth)
         return known[module, name]
 
@@ -596,16 +597,16 @@ class _File:
             if other._facts.symbols[index].container == scope.symbol
             and other._facts.symbols[index].kind not in (SymbolKind.IMPL, SymbolKind.MODULE)
         ]
-        found = self._as_meaning(places, Evidence.IMPORTED, name) or self._rust_meaning(module.child(name))
-        if found is not None:
+        if (found := self._as_meaning(places, Evidence.IMPORTED, name)) is not None:
             return found
+        within = self._rust_meaning(module.child(name))
         for each in other._imports.get(name, ()):
             # `mod a;` is kept as an import of itself.
             if each.container == scope.symbol and (each.name or each.module != f"self::{name}"):
                 found = other._imported(each, depth + 1)
                 if found is not None and found.kind not in ("library", "unknown"):
-                    return found
-        return other._of_rust_stars(name, (scope.symbol,), depth)
+                    return found if within is None else within._replace(places=found.places)
+        return within or other._of_rust_stars(name, (scope.symbol,), depth)
 
     def _of_rust_stars(self, name: str, levels: Sequence[int], depth: int) -> Meaning | None:
         """What a name means by everything that is taken of modules and enums at these levels."""

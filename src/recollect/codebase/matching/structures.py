@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 from recollect.codebase.matching.holes import Form, Hole, Reading, readings_of, without_blanks, words_of_pattern
 from recollect.codebase.matching.questions import LONGEST_CAPTURE, Match, Structure
 from recollect.codebase.matching.showing import Page
-from recollect.codebase.parsing.languages import grammar_of, parser_of
-from recollect.codebase.parsing.typescript import without_unknown_syntax
-from recollect.domain.code import Language
+from recollect.codebase.parsing.languages import grammar_of
+from recollect.codebase.parsing.reading import tree_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -37,9 +36,7 @@ class StructureFinder:
         """How many matches there are, and the first of them."""
         if not all(word in content for word in self._needed):
             return 0, []
-        is_typescript = self._language in (Language.TYPESCRIPT, Language.TSX)
-        code = without_unknown_syntax(content) if is_typescript else content
-        root = parser_of(self._language).parse(code).root_node
+        root = tree_of(content, self._language).root_node
         matching = _Matching(content)
         places: dict[tuple[int, int], Bound] = {}
         for reading in self._readings:

@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING
 
 from recollect.codebase.parsing.languages import flow_of, parser_of, reader_of
 from recollect.codebase.parsing.typescript import without_unknown_syntax
-from recollect.domain.code import FileFacts, Language, Problem
+from recollect.domain.code import FileFacts, Language, Problem, UseKind
 
 if TYPE_CHECKING:
+    from tree_sitter import Tree
+
     from recollect.codebase.parsing.nodes import Findings
 
 
@@ -25,11 +27,27 @@ def read_facts(content: bytes, language: Language) -> FileFacts:
             return facts
     from recollect.codebase.parsing.nodes import Findings, problems_of
 
-    is_typescript = language in (Language.TYPESCRIPT, Language.TSX)
-    tree = parser_of(language).parse(without_unknown_syntax(content) if is_typescript else content)
+    tree, macros = _parsed(content, language)
     found = Findings(content, language)
     reader(tree, found)
+    found.uses += [(UseKind.CALL, name.replace("::", "."), start, -1) for name, start in macros]
     return _facts(language, lines, found, problems_of(tree, found), flow(content, tree) if flow is not None else b"")
+
+
+def tree_of(content: bytes, language: Language) -> "Tree":
+    """The syntax of a file, with all that a grammar alone would not see in it."""
+    return _parsed(content, language)[0]
+
+
+def _parsed(content: bytes, language: Language) -> "tuple[Tree, Sequence[tuple[str, int]]]":
+    """The same, and the macros that were taken from around definitions."""
+    parse = parser_of(language).parse
+    if language is Language.RUST:
+        from recollect.codebase.parsing.rust_macros import with_items_of_macros
+
+        return with_items_of_macros(content, parse)
+    is_typescript = language in (Language.TYPESCRIPT, Language.TSX)
+    return parse(without_unknown_syntax(content) if is_typescript else content), ()
 
 
 def _read_by_python(content: bytes, lines: int) -> FileFacts | None:

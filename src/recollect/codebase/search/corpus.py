@@ -19,7 +19,7 @@ from recollect.codebase.path_text import path_from, path_text
 from recollect.codebase.search.places import Places
 from recollect.codebase.search.word_index import WordIndex, as_bytes, from_bytes
 from recollect.codebase.words import words_of
-from recollect.domain.code import FileTrait, Language, SymbolKind
+from recollect.domain.code import FileTrait, Language, SymbolKind, owner_name
 from recollect.storage.code import Content, IndexedFile
 from recollect.storage.derived.rotation import Rotation
 from recollect.storage.derived.token_segments import token
@@ -67,6 +67,8 @@ class Corpus:
         """By file the row of its first definition."""
         self.symbols = _no_symbols()
         self.names: list[str] = []
+        self.owners: dict[int, str] = {}
+        """The types of definitions that stand outside of them, by row: a method of Go, `Foo::bar` of C++."""
         self.chunks = _no_chunks()
         self.words = WordIndex()
         """Of chunks."""
@@ -109,6 +111,7 @@ class Corpus:
         """Another one that can be changed while this one is searched; what does not change is shared."""
         made = copy(self)
         made.files, made.row_of, made.names = list(self.files), dict(self.row_of), list(self.names)
+        made.owners = dict(self.owners)
         made.alive = self.alive.copy()
         made.words, made.paths, made.definitions = self.words.copied(), self.paths.copied(), self.definitions.copied()
         made.places = self.places.copied()
@@ -131,6 +134,8 @@ class Corpus:
         return kept | {
             "files": as_bytes([_kept_file(file) for file in self.files]),
             "names": as_bytes(self.names),
+            "owned": np.array([*self.owners], dtype=np.int32),
+            "owners": as_bytes([*self.owners.values()]),
             "alive": self.alive,
             "lines": self.lines,
             "first_symbols": self.first_symbols,
@@ -146,6 +151,7 @@ class Corpus:
         made = cls()
         made.files = [_file_from(kept) for kept in from_bytes(arrays["files"])]
         made.names = from_bytes(arrays["names"])
+        made.owners = dict(zip(arrays["owned"].tolist(), from_bytes(arrays["owners"]), strict=True))
         made.alive = arrays["alive"].copy()
         made.row_of = {made.files[row].path: row for row in np.flatnonzero(made.alive).tolist()}
         made.lines, made.first_symbols = arrays["lines"], arrays["first_symbols"]
@@ -177,6 +183,8 @@ class Corpus:
             np.stack([_every(outline.spans[part] for outline in outlines) for part in range(4)], axis=1),
             np.where(containers < 0, -1, containers + np.repeat(firsts, sizes)).astype(np.int32),
         )
+        owners = chain.from_iterable(outline.owners for outline in outlines)
+        self.owners |= {row: owner_name(owner) for row, owner in enumerate(owners, len(self.names)) if owner}
         self.names += chain.from_iterable(outline.names for outline in outlines)
         self.symbols = SymbolRows(*_joined(self.symbols, added))
         tokens = np.concatenate([digest.searchable.defined for digest in digests])

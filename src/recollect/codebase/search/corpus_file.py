@@ -20,7 +20,7 @@ logger = logging.getLogger("recollect.codebase")
 NAME = "corpus.bin"
 KIND = "code-corpus"
 # Raised when the same arrays mean something else than before.
-FORMAT = 3
+FORMAT = 4
 _HISTORY, _USERS = "history.", "users."
 
 

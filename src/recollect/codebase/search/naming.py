@@ -15,6 +15,8 @@ from recollect.domain.code import FileTrait, SymbolKind
 from recollect.domain.nearest import nearest_names
 
 _SEPARATOR = re.compile(r"::|[.#/]|->")
+# As Go's own tools write methods: `(*Context).Query`.
+_RECEIVER = re.compile(r"^\(\*?(\w+)\)(?=\.)")
 # What somebody who names a thing means first.
 _FIRST = (
     SymbolKind.CLASS,
@@ -81,8 +83,9 @@ class Names:
         It may be qualified (`Router.add`, `src/app.py::Router.add`); upper and lower case count only if that finds any,
         or if the name is given `exactly`.
         """
-        path, _, local = name.rpartition("::") if "/" in name.split("::", 1)[0] else ("", "", name)
-        parts = [part for part in _SEPARATOR.split(local.strip().removesuffix("()")) if part]
+        path, _, local = name.rpartition("::") if self._begins_with_path(name) else ("", "", name)
+        local = _RECEIVER.sub(r"\1", local.strip().removesuffix("()"))
+        parts = [part for part in _SEPARATOR.split(local) if part]
         if not parts:
             return []
         found = self._called(parts[-1])
@@ -90,6 +93,13 @@ class Names:
             found = self._called_in_any_case(parts[-1])
         fitting = [row for row in found if self._is_within(row, parts[:-1]) and self._is_in(row, path)]
         return self._ranked(fitting)
+
+    def _begins_with_path(self, name: str) -> bool:
+        """Whether what stands before `::` is the path of a file, and not a namespace."""
+        place, separator, _ = name.partition("::")
+        if not separator or "/" in place:
+            return bool(separator)
+        return any(path == place or path.endswith(f"/{place}") for path in self._corpus.row_of)
 
     def similar(self, name: str, limit: int = 5) -> list[str]:
         """Names that there are and that somebody may have meant."""
@@ -112,6 +122,8 @@ class Names:
         names: list[str] = []
         while row >= 0:
             names.append(self._corpus.names[row])
+            if owner := self._corpus.owners.get(row):
+                names.append(owner)
             row = int(self._corpus.symbols.containers[row])
         return ".".join(reversed(names))
 
@@ -134,8 +146,10 @@ class Names:
             return True
         # Beyond its file a definition is in the file's module and folders.
         path = self._corpus.files[int(self._corpus.symbols.files[row])].path
-        places = [*re.sub(r"(?:/(?:__init__|index|mod))?\.\w+$", "", path).split("/"), *own]
-        return places[-len(outer) :] == list(outer)
+        places = re.sub(r"(?:/(?:__init__|index|mod))?\.\w+$", "", path).split("/")
+        if path.endswith(".go") and [*places[:-1], *own][-len(outer) :] == list(outer):
+            return True  # all files of a folder are one package
+        return [*places, *own][-len(outer) :] == list(outer)
 
     def _is_in(self, row: int, path: str) -> bool:
         own = self._corpus.files[int(self._corpus.symbols.files[row])].path

@@ -52,12 +52,13 @@ async def defined_elsewhere(
         return []
     files = user.corpus.files
     facts = await code.indexer.facts([files[file] for file in {file for file, _ in calls}])
-    own = {(one.ecosystem, name) for one in (await packages_of(code, user)).defined for name in one.imported_as}
+    known = await packages_of(code, user)
+    own = {(one.ecosystem, name) for one in known.defined for name in one.imported_as}
     found: list[DefinedElsewhere] = []
     for other in others:
         if other.record.root == user.record.root:
             continue
-        for package in (await packages_of(code, other)).defined:
+        for package in map(known.as_known, (await packages_of(code, other)).defined):
             # What a repository has itself it does not take from another: a fork, another checkout.
             if any((package.ecosystem, name) in own for name in package.imported_as):
                 continue

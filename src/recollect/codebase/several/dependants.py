@@ -4,14 +4,14 @@ This module imports numpy, which takes a while: import it where it is needed.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import anyio.to_thread
 
 from recollect.codebase.asking.places import files_with
-from recollect.codebase.asking.walking import Node, Reached, Walker
+from recollect.codebase.asking.walking import Node, Walker
 from recollect.codebase.search.links import Links
 from recollect.codebase.service import CodeService, Loaded
 from recollect.codebase.several.naming import imports_of, is_of, meant_by, original_names
@@ -52,6 +52,14 @@ class RepositoryLink:
     files: Sequence[ImportingFile]
 
 
+class Wanted(NamedTuple):
+    """A definition whose users are looked for, and how it comes to be one."""
+
+    hops: int = 0
+    """Through how many others it uses what was asked for."""
+    confidence: float = 1.0
+
+
 class Used(NamedTuple):
     """A place in another repository that uses a definition."""
 
@@ -60,6 +68,16 @@ class Used(NamedTuple):
     use: str
     kind: UseKind
     evidence: Evidence
+    confidence: float
+    hops: int
+
+
+class Further(NamedTuple):
+    """Who is reached in another repository through others there."""
+
+    node: Node
+    line: int
+    hops: int
     confidence: float
 
 
@@ -70,7 +88,7 @@ class Elsewhere:
     loaded: Loaded
     package: Package
     direct: Sequence[Used]
-    further: Sequence[Reached]
+    further: Sequence[Further]
     incomplete: bool
 
 
@@ -90,7 +108,7 @@ async def _links(
 ) -> list[RepositoryLink]:
     defined_here = {(one.ecosystem, name) for one in own.defined for name in one.imported_as}
     found: list[RepositoryLink] = []
-    for package in packages:
+    for package in map(own.as_known, packages):
         # What a repository has itself it does not take from another: a fork, another checkout.
         if any((package.ecosystem, name) in defined_here for name in package.imported_as):
             continue
@@ -124,9 +142,9 @@ def _telling(name: str) -> str:
 
 
 async def used_elsewhere(
-    code: CodeService, definer: Loaded, rows: Sequence[int], others: Sequence[Loaded], hops: int
+    code: CodeService, definer: Loaded, wanted: Mapping[int, Wanted], others: Sequence[Loaded], hops: int
 ) -> list[Elsewhere]:
-    """Who uses these definitions in other repositories that import their packages."""
+    """Who uses these definitions in other repositories that import their packages, through so many hops in all."""
     packages = (await packages_of(code, definer)).defined
     found: list[Elsewhere] = []
     for other in others:
@@ -135,17 +153,18 @@ async def used_elsewhere(
         own = await packages_of(code, other)
         for link in await _links(code, other, own, definer, packages):
             links = await code.links(other), await code.links(definer)
-            told = await anyio.to_thread.run_sync(_used, link, *links, rows, hops)
+            told = await anyio.to_thread.run_sync(_used, link, *links, wanted, hops)
             if told.direct:
                 found.append(told)
     return found
 
 
-def _used(link: RepositoryLink, links: Links, definers_links: Links, rows: Sequence[int], hops: int) -> Elsewhere:
+def _used(
+    link: RepositoryLink, links: Links, definers_links: Links, wanted: Mapping[int, Wanted], hops: int
+) -> Elsewhere:
     definer, corpus = link.definer, link.user.corpus
     direct: list[Used] = []
-    wanted = {*rows}
-    names = {definer.corpus.names[row] for row in rows}
+    names = {definer.corpus.names[row] for row in wanted}
     for taking in link.files:
         for one in links.unresolved.get(taking.file, ()):
             if one.external and not is_of(one.external, link.package):
@@ -153,13 +172,28 @@ def _used(link: RepositoryLink, links: Links, definers_links: Links, rows: Seque
             if names.isdisjoint(original_names(one.use, taking.imports)):
                 continue
             meant = meant_by(one.use, taking.imports, link.package, definer, definers_links)
-            if wanted.isdisjoint(meant.rows):
+            reached = [wanted[row] for row in meant.rows if row in wanted]
+            nearest = min(reached, key=lambda each: (each.hops, -each.confidence), default=None)
+            if nearest is None:
                 continue
             file = taking.file
             node = Node(file, int(corpus.first_symbols[file]) + one.source if one.source >= 0 else -1)
-            direct.append(Used(node, one.line, one.use, one.kind, meant.evidence, meant.confidence))
+            confidence = meant.confidence * nearest.confidence
+            direct.append(Used(node, one.line, one.use, one.kind, meant.evidence, confidence, nearest.hops + 1))
     walker = Walker(corpus, links)
-    starts = list(dict.fromkeys(used.node for used in direct))
-    further = walker.backward(starts, hops - 1) if starts and hops > 1 else []
-    direct.sort(key=lambda used: (walker.is_beside(used.node), -used.confidence, used.node, used.line))
-    return Elsewhere(link.user, link.package, direct, further, walker.ended_early)
+    direct.sort(key=lambda used: (used.hops, walker.is_beside(used.node), -used.confidence, used.node, used.line))
+    return Elsewhere(link.user, link.package, direct, _further(direct, walker, hops), walker.ended_early)
+
+
+def _further(direct: Sequence[Used], walker: Walker, hops: int) -> list[Further]:
+    """Who uses those that use it, the nearest first."""
+    known = {used.node for used in direct}
+    found: list[Further] = []
+    for level in sorted({used.hops for used in direct}):
+        starts = {used.node: used.confidence for used in reversed(direct) if used.hops == level}
+        for one in walker.backward([*starts], hops - level) if level < hops else ():
+            if one.node not in known:
+                known.add(one.node)
+                confidence = one.way.confidence * starts[one.way.nodes[0]]
+                found.append(Further(one.node, one.way.links[-1].line, level + one.hops, confidence))
+    return sorted(found, key=lambda one: one.hops)

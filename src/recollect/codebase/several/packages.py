@@ -4,7 +4,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import PurePosixPath
 from typing import Any, cast
@@ -25,6 +25,11 @@ _NO_PACKAGES = frozenset(
 _GO_MODULE = re.compile(r"^\s*module\s+\"?([^\s\"]+)", re.MULTILINE)
 _GO_NEEDED = re.compile(r"^\s*(?:require\s+)?([\w.~-]+\.[\w.~-]+/[^\s]+)\s+v\d", re.MULTILINE)
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
+_SETUP_LIST = re.compile(r"\binstall_requires\s*=\s*\[([^\]]*)\]")
+_SETUP_LINES = re.compile(r"^install_requires[ \t]*=((?:[^\n]*\n[ \t]+)*[^\n]*)", re.MULTILINE)
+# An npm dependency under a name of its own: "tokens": "npm:@acme/tokens@1".
+_NPM_RENAMED = re.compile(r"npm:(@?[^@\s]+)")
+_QUOTED = re.compile(r"[\"']([^\"']+)[\"']")
 _SETUP_NAME = re.compile(r"\bname\s*=\s*[\"']?([A-Za-z0-9][A-Za-z0-9._-]*)")
 
 
@@ -65,6 +70,15 @@ class Packages:
     defined: Sequence[Package] = ()
     needed: Mapping[Ecosystem, frozenset[str]] = field(default_factory=dict[Ecosystem, frozenset[str]])
     """The names that its manifests say it needs."""
+    renamed: Mapping[tuple[Ecosystem, str], frozenset[str]] = field(
+        default_factory=dict[tuple[Ecosystem, str], frozenset[str]]
+    )
+    """By which other names it knows a package, by the package's own."""
+
+    def as_known(self, package: Package) -> Package:
+        """A package of another repository, with the names that it has here."""
+        names = self.renamed.get((package.ecosystem, package.name), frozenset())
+        return replace(package, imported_as=(*package.imported_as, *sorted(names))) if names else package
 
 
 async def packages_of(code: CodeService, loaded: Loaded) -> Packages:
@@ -76,13 +90,17 @@ async def packages_of(code: CodeService, loaded: Loaded) -> Packages:
     )
     defined: list[Package] = []
     needed: dict[Ecosystem, set[str]] = {}
+    renamed: dict[tuple[Ecosystem, str], frozenset[str]] = {}
     for path in manifests[:MOST_MANIFESTS]:
         try:
             content = await code.content(loaded, corpus.files[corpus.row_of[path]])
         except Conflict:
             continue
         ecosystem, names, needs = _read(path, content.decode("utf-8", "replace"))
-        needed.setdefault(ecosystem, set()).update(needs)
+        for own, there in needs.items():
+            needed.setdefault(ecosystem, set()).add(there)
+            if own != there:
+                renamed[ecosystem, there] = renamed.get((ecosystem, there), frozenset()) | {own}
         for name in names:
             imported = (
                 _python_names(path, name, corpus.row_of)
@@ -92,7 +110,7 @@ async def packages_of(code: CodeService, loaded: Loaded) -> Packages:
             is_new = not any(one.ecosystem is ecosystem and one.imported_as == imported for one in defined)
             if imported and is_new:
                 defined.append(Package(ecosystem, name, imported, path))
-    return Packages(defined, {ecosystem: frozenset(names) for ecosystem, names in needed.items()})
+    return Packages(defined, {ecosystem: frozenset(names) for ecosystem, names in needed.items()}, renamed)
 
 
 def _is_manifest(path: str) -> bool:
@@ -106,48 +124,55 @@ def _is_manifest(path: str) -> bool:
     )
 
 
-def _read(path: str, text: str) -> tuple[Ecosystem, Iterable[str], Iterable[str]]:
-    """Whose manifest it is, what it defines, and what it needs."""
+def _read(path: str, text: str) -> tuple[Ecosystem, Iterable[str], Mapping[str, str]]:
+    """Whose manifest it is, what it defines, and what it needs: by which name, and what that is called itself."""
     name = PurePosixPath(path).name
     try:
         match name:
             case "package.json":
                 return Ecosystem.JAVASCRIPT, *_of_node(json.loads(text))
             case "go.mod":
-                return Ecosystem.GO, _GO_MODULE.findall(text)[:1], _GO_NEEDED.findall(text)
+                return Ecosystem.GO, _GO_MODULE.findall(text)[:1], _same(_GO_NEEDED.findall(text))
             case "Cargo.toml":
                 return Ecosystem.RUST, *_of_cargo(tomllib.loads(text))
             case "pyproject.toml":
                 return Ecosystem.PYTHON, *_of_pyproject(tomllib.loads(text))
             case _:
-                return Ecosystem.PYTHON, _SETUP_NAME.findall(text)[:1], ()
+                return Ecosystem.PYTHON, _SETUP_NAME.findall(text)[:1], _same(_of_setup(text))
     except (ValueError, RecursionError):  # it is no such file, or nobody can read it
-        return Ecosystem.PYTHON, (), ()
+        return Ecosystem.PYTHON, (), {}
 
 
-def _of_node(data: Any) -> tuple[list[str], set[str]]:
+def _same(names: Iterable[str]) -> dict[str, str]:
+    """Each by its own name."""
+    return {name: name for name in names}
+
+
+def _of_node(data: Any) -> tuple[list[str], dict[str, str]]:
     told = _mapping(data)
     needs = {
-        name
+        name: renamed[1] if isinstance(version, str) and (renamed := _NPM_RENAMED.match(version)) else name
         for part in ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
-        for name in _mapping(told.get(part))
+        for name, version in _mapping(told.get(part)).items()
     }
     name = told.get("name")
     return [name] if isinstance(name, str) and name else [], needs
 
 
-def _of_cargo(data: Any) -> tuple[list[str], set[str]]:
+def _of_cargo(data: Any) -> tuple[list[str], dict[str, str]]:
     told = _mapping(data)
-    needs = {
-        name.replace("-", "_")
-        for part in ("dependencies", "dev-dependencies", "build-dependencies")
-        for name in _mapping(told.get(part))
-    }
+    parts = [told.get(part) for part in ("dependencies", "dev-dependencies", "build-dependencies")]
+    parts.append(_mapping(told.get("workspace")).get("dependencies"))
+    needs: dict[str, str] = {}
+    for part in parts:
+        for name, said in _mapping(part).items():
+            there = _mapping(said).get("package")
+            needs[name.replace("-", "_")] = there if isinstance(there, str) else name.replace("-", "_")
     name = _mapping(told.get("lib")).get("name") or _mapping(told.get("package")).get("name")
     return [name] if isinstance(name, str) else [], needs
 
 
-def _of_pyproject(data: Any) -> tuple[list[str], set[str]]:
+def _of_pyproject(data: Any) -> tuple[list[str], dict[str, str]]:
     told = _mapping(data)
     project, poetry = _mapping(told.get("project")), _mapping(_mapping(told.get("tool")).get("poetry"))
     lists = [project.get("dependencies"), *_mapping(project.get("optional-dependencies")).values()]
@@ -160,7 +185,14 @@ def _of_pyproject(data: Any) -> tuple[list[str], set[str]]:
     }
     needs |= {_canonical(name) for name in _mapping(poetry.get("dependencies")) if name != "python"}
     name = project.get("name") or poetry.get("name")
-    return [name] if isinstance(name, str) else [], needs
+    return [name] if isinstance(name, str) else [], _same(needs)
+
+
+def _of_setup(text: str) -> set[str]:
+    """What setup.py and setup.cfg say is needed: the texts of a list, or the lines below a key."""
+    lists = [_QUOTED.findall(found) for found in _SETUP_LIST.findall(text)]
+    lists += [found.splitlines() for found in _SETUP_LINES.findall(text)]
+    return {_canonical(found[1]) for own in lists for one in own if (found := _REQUIREMENT.match(one))}
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -1,7 +1,7 @@
 """Resources as MCP has them: listed, read, and told of when they change, in the way of each era."""
 
 import base64
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -29,7 +29,7 @@ from mcp_types import (
     UnsubscribeRequestParams,
 )
 
-from recollect.domain.errors import Forbidden, RecollectError, TooLarge
+from recollect.domain.errors import RecollectError, TooLarge
 from recollect.gateway.mcp.errors import protocol_error, resource_failure
 from recollect.gateway.mcp.paging import page_of
 from recollect.gateway.mcp.text import transportable
@@ -133,19 +133,16 @@ class ResourceDoor:
         wanted = params.notifications
         uris = list(dict.fromkeys(wanted.resource_subscriptions or ()))
         _refuse_too_many(len(uris))
-        self._refuse_closed(ctx, uris)
+        caller = self._context(ctx).caller
+        for uri in uris:
+            try:
+                await self._offering().resources.mark(uri, caller)
+            except RecollectError as error:
+                raise resource_failure(error, uri, ctx.protocol_version) from error
         if wanted.resources_list_changed:
             uris.append(_THE_LIST)
         async with _watch(ctx).holding(uris):
             return await self._listening(ctx, params)
-
-    def _refuse_closed(self, ctx: RequestContext, uris: Iterable[str]) -> None:
-        caller = self._context(ctx).caller
-        for uri in uris:
-            try:
-                self._offering().resources.refuse_closed(uri, caller)
-            except Forbidden as error:
-                raise resource_failure(error, uri, ctx.protocol_version) from error
 
     async def _mark(self, uri: str) -> str:
         resources = self._offering().resources

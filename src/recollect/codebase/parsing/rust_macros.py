@@ -1,0 +1,79 @@
+"""Rust: definitions in the braces of a macro, such as `cfg_net! { pub mod tcp; }`, read as if they stood without it."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Tree
+
+Parse = Callable[[bytes], "Tree"]
+
+_MAY_HAVE = re.compile(rb"^[ \t]*[A-Za-z_][\w:]*![ \t]*\{", re.MULTILINE)
+# Macros in macros: so many at most are opened around a definition.
+DEEPEST = 5
+_AROUND_ITEMS = frozenset({"mod_item", "impl_item", "trait_item"})
+_ITEMS = frozenset(
+    {
+        "associated_type", "attribute_item", "block_comment", "const_item", "empty_statement", "enum_item",
+        "extern_crate_declaration", "foreign_mod_item", "function_item", "function_signature_item", "impl_item",
+        "inner_attribute_item", "line_comment", "macro_definition", "macro_invocation", "mod_item", "static_item",
+        "struct_item", "trait_item", "type_item", "union_item", "use_declaration",
+    }
+)  # fmt: skip
+# What is only this may be anything.
+_TELLING_NOTHING = frozenset({"block_comment", "empty_statement", "line_comment", "macro_invocation"})
+
+
+class Opened(NamedTuple):
+    """A file with the definitions in its macros; no byte of it has moved."""
+
+    tree: "Tree"
+    macros: list[tuple[str, int]]
+    """The macros that are not in the tree, and where their names are."""
+
+
+def with_items_of_macros(content: bytes, parse: Parse) -> Opened:
+    """Read a file, and what its macros hold where that is nothing but whole definitions."""
+    tree, macros = parse(content), list[tuple[str, int]]()
+    if not _MAY_HAVE.search(content):
+        return Opened(tree, macros)
+    code = bytearray(content)
+    for _ in range(DEEPEST):
+        found = [
+            (macro, tokens)
+            for macro, tokens, in_type in _at_places_of_items(tree.root_node)
+            if _holds_items(bytes(code[tokens.start_byte + 1 : tokens.end_byte - 1]), parse, in_type=in_type)
+        ]
+        if not found:
+            break
+        for macro, tokens in found:
+            name = macro.named_children[0]
+            macros.append((content[name.start_byte : name.end_byte].decode("utf-8", "replace"), name.start_byte))
+            for start, end in ((macro.start_byte, tokens.start_byte + 1), (tokens.end_byte - 1, tokens.end_byte)):
+                code[start:end] = re.sub(rb"\S", b" ", code[start:end])
+        tree = parse(bytes(code))
+    return Opened(tree, macros)
+
+
+def _at_places_of_items(root: "Node") -> "Iterator[tuple[Node, Node, bool]]":
+    """The macros with braces that stand where definitions may, what they hold, and whether a type is around them."""
+    stack = [(root, False)]
+    while stack:
+        outer, in_type = stack.pop()
+        for child in outer.named_children:
+            if child.type == "macro_invocation":
+                tokens = child.named_children[-1]
+                if tokens.type == "token_tree" and tokens.children and tokens.children[0].type == "{":
+                    yield child, tokens, in_type
+            elif child.type in _AROUND_ITEMS and (body := child.child_by_field_name("body")) is not None:
+                stack.append((body, child.type != "mod_item"))
+
+
+def _holds_items(code: bytes, parse: Parse, *, in_type: bool) -> bool:
+    root = parse(b"impl T {" + code + b"}" if in_type else code).root_node
+    if root.has_error:
+        return False
+    items = root.named_children[0].named_children[-1].named_children if in_type else root.named_children
+    kinds = {item.type for item in items}
+    return kinds <= _ITEMS and not kinds <= _TELLING_NOTHING
