@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
-from recollect.domain.errors import Conflict, ErrorCode, NotFound, Unavailable
+from recollect.domain.errors import Cancelled, Conflict, ErrorCode, NotFound, Unavailable
 from recollect.domain.jobs import Job, JobState
 from recollect.domain.progress import Progress, SilentReporter
 from recollect.jobs.service import Handler, JobRun, JobService
@@ -321,3 +321,25 @@ async def test_a_job_begun_while_the_store_is_asked_about_others_is_not_stopped(
             second.go.set()
             assert (await jobs.wait(late.id, None, SilentReporter())).result == {"answer": 3}
         tasks.cancel_scope.cancel()
+
+
+async def test_what_is_reported_again_is_no_news_and_still_heeds_a_request_to_stop() -> None:
+    run = JobRun("job", "kind", {}, 1)
+    heard: list[Progress] = []
+
+    async def hear() -> None:
+        while True:
+            await run.next_change()
+            heard.append(run.progress)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(hear)
+        await anyio.wait_all_tasks_blocked()
+        for done in (1.0, 1.0, 1.0, 2.0):
+            await run.report(done, 4, "reading")
+            await anyio.wait_all_tasks_blocked()
+        run.stop_asked = True
+        with pytest.raises(Cancelled):
+            await run.report(2.0, 4, "reading")
+        tasks.cancel_scope.cancel()
+    assert heard == [Progress(1.0, 4, "reading"), Progress(2.0, 4, "reading")]

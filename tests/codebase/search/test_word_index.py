@@ -39,3 +39,13 @@ def test_what_is_no_longer_little_is_put_together_with_the_rest() -> None:
     assert len(index._parts) <= word_index.MANY_PARTS  # pyright: ignore[reportPrivateUsage]
     assert index.having(1).rows.tolist() == list(range(60))
     assert index.having(61).rows.tolist() == [59]
+
+
+def test_words_that_differ_anywhere_are_sorted_as_a_stable_sort_does() -> None:
+    numbers = np.random.default_rng(7)
+    some = numbers.integers(0, 2**64 - 1, 40, dtype=np.uint64)
+    alike = np.concatenate([some, some ^ np.uint64(1)])  # only their last bits tell these apart
+    for known in (some, alike):
+        words = known[numbers.integers(0, len(known), 3_000)]
+        order = word_index._order(words)  # pyright: ignore[reportPrivateUsage]
+        assert order.tolist() == words.argsort(kind="stable").tolist()
