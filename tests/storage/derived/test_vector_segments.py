@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
-from recollect.storage.derived import vector_segments
+from recollect.storage.derived import exact_vectors, vector_segments
 from recollect.storage.derived.rotation import LENGTH, Rotation
 from recollect.storage.derived.segment_file import SegmentFile, UnusableFile
 from recollect.storage.derived.vector_codes import Bytes, Dots, Kernel, Pack, dots_by
@@ -382,7 +382,8 @@ def test_segments_with_other_centres_are_compared_by_one(tmp_path: Path, monkeyp
         opened(tmp_path / "own", 47)
 
 
-def test_where_bytes_cannot_tell_exact_vectors_decide() -> None:
+def test_where_bytes_cannot_tell_exact_vectors_decide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exact_vectors, "READ_AHEAD", 0)  # only what is unsure is counted
     vectors, queries = clustered(3000), clustered(40, seed=1)
     segments = filled(vectors)
     asked: list[int] = []
