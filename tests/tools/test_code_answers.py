@@ -13,6 +13,7 @@ from recollect.app.lifespan import running
 from recollect.app.settings import Settings
 from recollect.domain.errors import NotFound
 from recollect.toolkit.context import CallContext
+from recollect.tools.several import MOST_INDEXES
 from tests.codebase.discovery.repository import commit, git, write
 
 MANY = 30
@@ -230,3 +231,24 @@ async def test_104_a_folder_that_is_indexed_is_a_project_to_ask_about(app: Appli
     assert found["results"][0]["path"] == "src/store.py"
     with pytest.raises(NotFound, match="there is no project"):
         await call(app, elsewhere, "find_callers", function_name="load_user", project=str(root / "src"))
+
+
+async def test_of_many_repositories_those_are_asked_that_need_this_one(app: Application, tmp_path: Path) -> None:
+    library, user = tmp_path / "library", tmp_path / "user"
+    write(library, {"pyproject.toml": '[project]\nname = "tokens"\n', "tokens/__init__.py": "def sign(): ...\n"})
+    write(
+        user,
+        {
+            "pyproject.toml": '[project]\nname = "user"\ndependencies = ["tokens"]\n',
+            "user/__init__.py": "from tokens import sign\n\n\ndef login():\n    return sign()\n",
+        },
+    )
+    for root in (library, user):
+        await indexed(app, root)
+    for number in range(MOST_INDEXES):
+        write(other := tmp_path / f"other{number}", {"a.py": "a = 1\n"})
+        await indexed(app, other)
+    callers = await call(app, library, "find_callers", function_name="sign", across=True)
+    assert [one["root"] for one in callers["elsewhere"]] == [str(user)]
+    callees = await call(app, user, "find_callees", function_name="login", across=True)
+    assert [one["root"] for one in callees["elsewhere"]] == [str(library)]

@@ -241,7 +241,7 @@ class CodeService:
     async def content(self, loaded: Loaded, file: IndexedFile) -> bytes:
         from recollect.codebase.discovery.contents import read_content
 
-        return await anyio.to_thread.run_sync(read_content, loaded.place, _source(file))
+        return await anyio.to_thread.run_sync(read_content, loaded.place, source_of(file))
 
     async def facts(self, loaded: Loaded, path: str) -> FileFacts:
         """What one file says."""
@@ -472,7 +472,7 @@ def _hits(loaded: Loaded, parts: Sequence[_Part], context_lines: int) -> list[Co
     from recollect.codebase.discovery.contents import still_held
 
     files = [loaded.corpus.files[part.file] for part in parts]
-    held = still_held(loaded.place, [_source(file) for file in files])
+    held = still_held(loaded.place, [source_of(file) for file in files])
     changed = changed_files(loaded, files)
     return [
         CodeHit(
@@ -493,10 +493,11 @@ def changed_files(loaded: Loaded, files: Iterable[IndexedFile]) -> set[str]:
     """The paths of those that are not any more what they were when they were indexed."""
     from recollect.codebase.discovery.contents import changed_after
 
-    return changed_after(loaded.place, map(_source, files), loaded.record.updated_at.timestamp())
+    return changed_after(loaded.place, map(source_of, files), loaded.record.updated_at.timestamp())
 
 
-def _source(file: IndexedFile) -> SourceFile:
+def source_of(file: IndexedFile) -> SourceFile:
+    """The same as a file of a snapshot."""
     return SourceFile(file.path, file.content.blob, file.size, file.content.language, file.traits, file.dirty)
 
 

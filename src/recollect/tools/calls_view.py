@@ -105,7 +105,7 @@ async def callers_elsewhere(rows: Sequence[int], code: CodeService, loaded: Load
     from recollect.codebase.several.dependants import Wanted, used_elsewhere
     from recollect.tools.several import loaded_indexes
 
-    others, is_more = await loaded_indexes((), code)
+    others, is_more = await loaded_indexes((), code, around=loaded)
     views: list[CallsElsewhereView] = []
     for found in await used_elsewhere(code, loaded, dict.fromkeys(rows, Wanted()), others, hops=1):
         there = found.loaded
@@ -126,7 +126,7 @@ async def callees_elsewhere(rows: Sequence[int], code: CodeService, loaded: Load
     from recollect.codebase.several.definers import defined_elsewhere
     from recollect.tools.several import loaded_indexes
 
-    others, is_more = await loaded_indexes((), code)
+    others, is_more = await loaded_indexes((), code, around=loaded)
     views: list[CallsElsewhereView] = []
     for found in await defined_elsewhere(code, loaded, rows, others):
         there = found.loaded

@@ -222,7 +222,7 @@ async def _elsewhere(
     from recollect.codebase.several.dependants import Wanted, used_elsewhere
     from recollect.tools.several import loaded_indexes
 
-    others, is_more = await loaded_indexes((), code)
+    others, is_more = await loaded_indexes((), code, around=loaded)
     kept = int(budget.left * HERE_SHARE)
     budget.left -= kept
     views: list[ElsewhereView] = []

@@ -185,10 +185,13 @@ async def repo_links(request: RepoLinksRequest, code: CodeService) -> RepoLinksR
     )
 
 
-async def loaded_indexes(index_ids: Sequence[str], code: CodeService) -> tuple[list[Loaded], bool]:
+async def loaded_indexes(
+    index_ids: Sequence[str], code: CodeService, *, around: Loaded | None = None
+) -> tuple[list[Loaded], bool]:
     """The indexes that are named, or one of each folder; and whether there are more than are taken.
 
     Of a folder the work tree counts, read whole: somebody may have indexed an old revision, or a part, just now.
+    Where there are too many, those come first whose manifests link them with the repository that this is `around`.
     """
     wanted = list(dict.fromkeys(index_ids))
     more = False
@@ -196,8 +199,15 @@ async def loaded_indexes(index_ids: Sequence[str], code: CodeService) -> tuple[l
         whole = [record for record in await code.store.indexes() if record.generation]
         whole.sort(key=lambda one: (one.id == index_id_of(one.root, "HEAD", IndexOptions()), one.updated_at))
         chosen = {record.root: record for record in whole}
-        all_ids = [record.id for record in sorted(chosen.values(), key=lambda one: one.updated_at, reverse=True)]
-        wanted, more = all_ids[:MOST_INDEXES], len(all_ids) > MOST_INDEXES
+        newest = sorted(chosen.values(), key=lambda one: one.updated_at, reverse=True)
+        if around is not None:
+            newest = [record for record in newest if record.root != around.record.root]
+        if around is not None and len(newest) > MOST_INDEXES:
+            from recollect.codebase.several.packages import related_to
+
+            related = await related_to(code, around, newest)
+            newest.sort(key=lambda one: one.id not in related)
+        wanted, more = [record.id for record in newest[:MOST_INDEXES]], len(newest) > MOST_INDEXES
     return [await code.load(index_id) for index_id in wanted], more
 
 

@@ -3,15 +3,20 @@
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import PurePosixPath
 from typing import Any, cast
 
-from recollect.codebase.service import CodeService, Loaded
+import anyio.to_thread
+
+from recollect.codebase.discovery.contents import read_content
+from recollect.codebase.placing import place_of
+from recollect.codebase.service import CodeService, Loaded, source_of
 from recollect.domain.code import FileTrait, Language
 from recollect.domain.errors import Conflict
+from recollect.storage.code import IndexedFile, IndexRecord
 
 # Of a repository with more packages the outermost are looked at.
 MOST_MANIFESTS = 200
@@ -83,9 +88,24 @@ class Packages:
 
 async def packages_of(code: CodeService, loaded: Loaded) -> Packages:
     """What the manifests of an index say."""
-    corpus = loaded.corpus
+    files = loaded.corpus.files
+    return await _packages(loaded.record, {path: files[row] for path, row in loaded.corpus.row_of.items()})
+
+
+async def related_to(code: CodeService, loaded: Loaded, records: Iterable[IndexRecord]) -> set[str]:
+    """The ids of those that say that they need this repository, or that it says it needs; none of them is loaded."""
+    own = await packages_of(code, loaded)
+    found: set[str] = set()
+    for record in records:
+        other = await _packages(record, {file.path: file for file in await code.store.files(record.id)})
+        if any(is_needed(one, other) for one in own.defined) or any(is_needed(one, own) for one in other.defined):
+            found.add(record.id)
+    return found
+
+
+async def _packages(record: IndexRecord, files: Mapping[str, IndexedFile]) -> Packages:
     manifests = sorted(
-        (path for path, row in corpus.row_of.items() if _is_manifest(path) and not corpus.files[row].traits & _BESIDE),
+        (path for path, file in files.items() if _is_manifest(path) and not file.traits & _BESIDE),
         key=lambda path: (path.count("/"), path),
     )
     defined: list[Package] = []
@@ -93,8 +113,8 @@ async def packages_of(code: CodeService, loaded: Loaded) -> Packages:
     renamed: dict[tuple[Ecosystem, str], frozenset[str]] = {}
     for path in manifests[:MOST_MANIFESTS]:
         try:
-            content = await code.content(loaded, corpus.files[corpus.row_of[path]])
-        except Conflict:
+            content = await anyio.to_thread.run_sync(read_content, place_of(record), source_of(files[path]))
+        except (Conflict, OSError):
             continue
         ecosystem, names, needs = _read(path, content.decode("utf-8", "replace"))
         for own, there in needs.items():
@@ -102,11 +122,7 @@ async def packages_of(code: CodeService, loaded: Loaded) -> Packages:
             if own != there:
                 renamed[ecosystem, there] = renamed.get((ecosystem, there), frozenset()) | {own}
         for name in names:
-            imported = (
-                _python_names(path, name, corpus.row_of)
-                if ecosystem is Ecosystem.PYTHON
-                else _imported(ecosystem, name)
-            )
+            imported = _python_names(path, name, files) if ecosystem is Ecosystem.PYTHON else _imported(ecosystem, name)
             is_new = not any(one.ecosystem is ecosystem and one.imported_as == imported for one in defined)
             if imported and is_new:
                 defined.append(Package(ecosystem, name, imported, path))
@@ -207,7 +223,7 @@ def _imported(ecosystem: Ecosystem, name: str) -> tuple[str, ...]:
     return (name.replace("-", "_"),) if ecosystem is Ecosystem.RUST else (name,)
 
 
-def _python_names(manifest: str, name: str, paths: Mapping[str, int]) -> tuple[str, ...]:
+def _python_names(manifest: str, name: str, paths: Collection[str]) -> tuple[str, ...]:
     """What a distribution lets others import: the packages beside its manifest, or the module of its name."""
     folder = manifest.rpartition("/")[0]
     found: dict[str, None] = {}
@@ -220,7 +236,7 @@ def _python_names(manifest: str, name: str, paths: Mapping[str, int]) -> tuple[s
     return tuple(found)
 
 
-def _python_packages(place: str, paths: Mapping[str, int]) -> Iterator[str]:
+def _python_packages(place: str, paths: Collection[str]) -> Iterator[str]:
     for path in paths:
         if path.startswith(place) and path.endswith("/__init__.py"):
             name = path[len(place) : -len("/__init__.py")]
