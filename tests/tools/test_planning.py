@@ -80,7 +80,7 @@ async def test_095_a_key_that_only_reads_can_list_and_get_and_nothing_else(tmp_p
 
 @pytest.mark.parametrize("field", ["title", "description", "notes"])
 async def test_095_a_secret_in_a_task_is_masked_or_refused_as_in_a_memory(tmp_path: Path, field: str) -> None:
-    told = {"title": "Renew", field: f"token {TOKEN}"}
+    told: dict[str, Any] = {"title": "Renew", field: f"token {TOKEN}"}
     async with running(settings(tmp_path / "masks")) as app:
         made = await call(app, "task", action="create", **told)
         assert made["masked"] == ["github token"]

@@ -23,7 +23,11 @@ def _field(name: str) -> Shape:
 
 def _made(arguments: Json, answer: Json) -> Any:
     """The one thing that was made or changed, or all of the answer when something else was asked for."""
-    return next((value for value in answer.values() if isinstance(value, dict)), answer)
+    return next((value for value in answer.values() if _is_object(value)), answer)
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict)
 
 
 def _version(arguments: Json, answer: Json) -> Any:

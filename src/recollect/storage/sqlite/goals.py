@@ -209,7 +209,7 @@ def _goal_from(row: Sequence[Any]) -> Goal:
         title=title,
         description=description,
         status=GoalStatus(status),
-        priority=_RANKS[rank],
+        priority=_RANKS[int(rank)],
         success_criteria=success_criteria,
         given_progress=given_progress,
         client=client or None,

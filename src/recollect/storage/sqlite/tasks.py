@@ -150,7 +150,7 @@ def _task_from(row: Sequence[Any]) -> tuple[int, Task]:
         title=title,
         description=description,
         status=TaskStatus(status),
-        priority=_RANKS[rank],
+        priority=_RANKS[int(rank)],
         parent_id=parent_id,
         notes=notes,
         client=client or None,
