@@ -2,9 +2,11 @@
 
 import builtins
 import sys
+from array import array
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
+from itertools import islice
 from typing import Any, ClassVar, NamedTuple
 
 from pydantic_core import from_json
@@ -59,6 +61,8 @@ _CALLED, _ATTRIBUTE, _GLOBAL, _IMPORTED = flow.CALLED, flow.ATTRIBUTE, flow.GLOB
 _DEFINITIONS = {flow.FUNCTION, flow.CLASS, flow.DECORATED}
 _INWARD = {flow.ITERATED, flow.ENTERING}
 _CALLABLE = {FUNCTION, BOUND}
+_DIRECT = {FUNCTION, BOUND, CLASS}
+_ONLY_MODULE = {_MODULE}
 _WITH_MEMBERS = {_INSTANCE, CLASS}
 _CLASS_METHODS = {"__new__", "__init_subclass__", "__class_getitem__"}
 
@@ -89,17 +93,37 @@ class Call(NamedTuple):
     """Dotted names of what is called that is not in the repository."""
 
 
+class Reached(NamedTuple):
+    """What is called somewhere; the same is called wherever the same node is."""
+
+    targets: Sequence[Target]
+    external: Sequence[str]
+    callees: Sequence[tuple[dict[tuple[int, int], Value | None], Value | None]] = ()
+    """The callers of each function that is called, and the object whose method it is."""
+    waits: bool = False
+    """Whether it may mean more once it is known what is passed."""
+
+
+_NOTHING, _WAITING = Reached((), ()), Reached((), (), waits=True)
+# Apart from each other, so that each can be known by its identity: the hash of an enum's member is slow.
+_WRITTEN_HERE, _IMPORTED_ITSELF = (Evidence.LOCAL, 1.0), (Evidence.IMPORTED, 1.0)
+_NAMED_HERE, _NAMED_ELSEWHERE = (Evidence.LOCAL, 0.95), (Evidence.IMPORTED, 0.95)
+_OF_RECEIVER, _OF_ANCESTOR, _FOLLOWED = (Evidence.RECEIVER, 0.9), (Evidence.INHERITED, 0.85), (Evidence.FLOW, 0.75)
+
+
 class _File:
     """A file's flow, and what was found out about its nodes."""
 
     __slots__ = (
-        "calls", "classes", "exports", "facts", "found", "index", "late", "live", "nodes", "package", "parts", "path",
-        "returned", "scopes", "stars", "stored", "stores", "storing",
+        "calls", "classes", "exports", "facts", "found", "importing", "index", "late", "live", "modules", "nodes",
+        "package", "parts", "path", "returned", "scopes", "sites", "stars", "stored", "stores", "storing",
     )  # fmt: skip
 
     def __init__(self, index: int, path: str, parts: tuple[str, ...], facts: FileFacts) -> None:
         self.index, self.path, self.parts, self.facts = index, path, parts, facts
         self.package = parts if path.endswith("__init__.py") else parts[:-1]
+        self.modules: dict[str, str | None] = {}
+        """What imports mean in its package, where that is known."""
         content: list[Any] = from_json(facts.flow) if facts.flow else []
         if not content or content[0] != flow.VERSION:
             content = [flow.VERSION, [["?"]], [["m", "", -1, 0, {}, [], [], {}, [], [], 0]], [], [], [], {}, None]
@@ -111,8 +135,10 @@ class _File:
         late: dict[str, list[tuple[int, int]]] = content[6]
         self.exports: list[str] | None = content[7]
         self.late: dict[int, list[tuple[int, int]]] = {int(node): items for node, items in late.items()}
+        # By node: None of one that was not asked for. The first stands for what is not there.
         self.found: list[Values | None] = [None] * len(self.nodes)
-        self.live: dict[int, Values] = {}
+        self.found[0] = ()
+        self.live: list[Values | None] = [*self.found]
         self.returned: dict[int, Values] = {}
         self.storing: dict[tuple[Value, str], list[int]] | None = None
         self.stored: set[str] = {name for _, name, _ in self.stores}
@@ -120,6 +146,10 @@ class _File:
         classes = [(scope[3], place) for place, scope in enumerate(self.scopes) if scope[0] == "c"]
         self.classes: dict[int, int] = dict(reversed(classes))
         """The first class on each line."""
+        self.sites = [array("q", column) for column in (*zip(*self.calls, strict=True),)[3:]] or [array("q")] * 4
+        """Lines, first bytes, scopes and ways of the calls; unlike a list, this is not written to by who reads it."""
+        self.importing = [node for node in self.nodes if node[0] in _OF_IMPORTS]
+        """The nodes of imports."""
 
 
 class _ModuleNames(NamedTuple):
@@ -158,7 +188,7 @@ class Program:
         self._by_index: list[_File] = []
         names = _module_names(tuple(sorted([path for path in facts if path.endswith((".py", ".pyi", ".pyw"))])))
         self._parts, self._by_last, self._packages, self._exact = names
-        self._modules: dict[tuple[tuple[str, ...], str], str | None] = {}
+        self._modules: dict[tuple[str, ...], dict[str, str | None]] = defaultdict(dict)
         self._lines: dict[tuple[int, int], tuple[Value, ...]] = {}
         self._height = 0
         self._inheriting: dict[Value, list[Value]] = defaultdict(list)
@@ -166,6 +196,9 @@ class Program:
         self._members: dict[tuple[Value, str], Values] = {}
         self._arriving: dict[Value, Values] = {}
         self._constructors: dict[tuple[Value, str], Values] = {}
+        self._calling: dict[tuple[Value, int], Reached] = {}
+        self._outside: dict[str, Reached] = {}
+        self._callees: list[tuple[dict[tuple[int, int], Value | None], Value | None]] = []
         self._evaluating_live = False
         self._depth = 0
 
@@ -178,6 +211,7 @@ class Program:
                 path, tuple(path.split("/"))
             )  # a script may have no suffix, and then no module name
             known = self._files[path] = _File(len(self._by_index), path, parts, self._facts[path])
+            known.modules = self._modules[known.package]
             self._by_index.append(known)
         return known
 
@@ -187,9 +221,9 @@ class Program:
 
     def module(self, name: str, importer: _File) -> str | None:
         """The file that an absolute import means where it is written; None when it is not in the repository."""
-        key = (importer.package, name)
-        if key in self._modules:
-            return self._modules[key]
+        known = importer.modules.get(name, "")
+        if known != "":
+            return known
         wanted = tuple(name.split("."))
         best: tuple[tuple[int, int], str] | None = None
         for parts, path in self._by_last.get(wanted[-1], ()):
@@ -204,7 +238,7 @@ class Program:
             rank = (len(root) if above else -1 - len(root), 0 if path.endswith(".pyi") else 1)
             if best is None or rank > best[0]:
                 best = (rank, path)
-        found = self._modules[key] = best[1] if best is not None else None
+        found = importer.modules[name] = best[1] if best is not None else None
         return found
 
     def _named_module(self, file: _File, name: str, level: int) -> tuple[str | None, str]:
@@ -242,32 +276,20 @@ class Program:
 
     def values(self, file: _File, node: int) -> Values:
         """What a node may stand for."""
-        if not node:
+        known = file.live if self._evaluating_live else file.found
+        found = known[node]
+        if found is not None:
+            return found
+        if self._depth > _DEEPEST:
             return ()
-        if self._evaluating_live:
-            found = file.live.get(node)
-            if found is not None:
-                return found
-            if self._depth > _DEEPEST:
-                return ()
-            file.live[node] = ()
-        else:
-            found = file.found[node]
-            if found is not None:
-                return found
-            if self._depth > _DEEPEST:
-                return ()
-            file.found[node] = ()
+        known[node] = ()
         self._depth += 1
         content = file.nodes[node]
         found = self._READERS[content[0]](self, file, content, node)
         if len(found) > 1:
             found = tuple(dict.fromkeys(found))[:MOST_VALUES]
         self._depth -= 1
-        if self._evaluating_live:
-            file.live[node] = found
-        else:
-            file.found[node] = found
+        known[node] = found
         return found
 
     def _unknown(self, file: _File, node: list[Any], place: int) -> Values:
@@ -334,8 +356,10 @@ class Program:
         owner = self._receiver(file, scope, index)
         if owner is not None:
             values.append(owner)
-        values += self.values(file, annotation)
-        values += self.values(file, default)
+        if annotation:
+            values += self.values(file, annotation)
+        if default:
+            values += self.values(file, default)
         if self._evaluating_live:
             values += self._arrived(marker)
         if how in (flow.ANY_POSITIONAL, flow.ANY_KEYWORD):
@@ -362,12 +386,23 @@ class Program:
         return (_INSTANCE, file.index, outer)
 
     def _attribute_node(self, file: _File, node: list[Any], place: int) -> Values:
-        found: list[Value] = []
-        for value in self.values(file, node[1]):
-            found += self.attribute(value, node[2])
+        base: int = node[1]
+        name: str = node[2]
+        values = (file.live if self._evaluating_live else file.found)[base]
+        if values is None:
+            values = self.values(file, base)
+        if len(values) == 1:
+            found = self.attribute(values[0], name)
+        elif len(values) == 2 and values[0][0] == _PARAMETER:  # `self`, mostly
+            found = self.attribute(values[1], name)
+            if _OF_PARAMETER not in found:
+                return found or (_OF_PARAMETER,)
+            found = (_OF_PARAMETER, *found)
+        else:
+            found = tuple([member for value in values for member in self.attribute(value, name)])
         if len(found) > 1 and _OF_PARAMETER in found:
-            found = [value for value in found if value is not _OF_PARAMETER] or [_OF_PARAMETER]
-        return tuple(found)
+            return tuple([value for value in found if value is not _OF_PARAMETER]) or (_OF_PARAMETER,)
+        return found
 
     def attribute(self, value: Value, name: str) -> Values:
         """What the attribute of a value may be."""
@@ -376,7 +411,8 @@ class Program:
             key = (value, name)
             known = self._members.get(key)
             if known is None:
-                known = self._member(value, name, self.lineage((CLASS, value[1], value[2])))
+                line = self._lines.get((value[1], value[2]))
+                known = self._member(value, name, line or self.lineage((CLASS, value[1], value[2])))
                 # What came out while something was still being found out, or may be a parameter, is not the last word.
                 if known and all(member[0] in _LASTING for member in known):
                     self._members[key] = known
@@ -423,15 +459,13 @@ class Program:
                 continue
             file = self._home(owner)
             scope = file.scopes[owner[2]]
-            found: list[Value] = []
             node = scope[4].get(name)
-            if node is not None:
-                found += self.values(file, node)
+            found = self.values(file, node) if node is not None else ()
             for node in scope[7].get(name, ()):
-                found += self.values(file, node)
+                found = (*found, *self.values(file, node))
             if file.stores and (file.storing is None or name in file.stored):
-                found += self._stored(file, owner, name)
-                found += self._stored(file, (_INSTANCE, *owner[1:]), name)
+                found = (*found, *self._stored(file, owner, name))
+                found = (*found, *self._stored(file, (_INSTANCE, *owner[1:]), name))
             if found:
                 return self._accessed(found, receiver, of_instance)
         if outside and not name.startswith("__"):
@@ -788,10 +822,11 @@ class Program:
         for value in returned:
             file.nodes.append(["?"])
             file.found.append((value,))
-            file.live[len(file.nodes) - 1] = (value,)
+            file.live.append((value,))
             items.append(len(file.nodes) - 1)
         file.nodes.append([flow.SEQUENCE, "set", *items])
         file.found.append(((_CONTAINER, file.index, len(file.nodes) - 1),))
+        file.live.append(None)
         return len(file.nodes) - 1
 
     def _returned(self, value: Value, file: _File | None, call: list[Any] | None) -> Values:
@@ -806,7 +841,7 @@ class Program:
         if known is None:
             home.returned[scope] = ()
             known = home.returned[scope] = self._results(home, scope)
-        if not any(made[0] == _PARAMETER for made in known):
+        if _PARAMETER not in [made[0] for made in known]:
             return known
         found: list[Value] = []
         receiver: Value | None = value[3] if value[0] == BOUND else None
@@ -865,7 +900,9 @@ class Program:
         _, index, scope, place = parameter
         home = self._home(parameter)
         found: dict[Value, None] = {}
-        for (file_index, call_index), receiver in list(self._callers.get((index, scope), {}).items())[:_MOST_CALLERS]:
+        for (file_index, call_index), receiver in [
+            *islice(self._callers.get((index, scope), {}).items(), _MOST_CALLERS)
+        ]:
             if place == 0 and receiver is not None:
                 found[receiver] = None
                 continue
@@ -884,45 +921,97 @@ class Program:
 
     def calls(self, paths: Sequence[str], callers: Callers | None = None) -> dict[str, list[Call]]:
         """What the calls in some files mean; parameters are followed to what these files and the callers pass."""
-        done: dict[str, list[Call]] = {}
-        waiting: list[tuple[_File, int, list[Call]]] = []
+        return {
+            path: [
+                Call(scope, line, start, how, reached.targets, reached.external)
+                for line, start, scope, how, reached in zip(*self.file(path).sites, found, strict=True)
+            ]
+            for path, found in self.reached(paths, callers).items()
+        }
+
+    def reached(self, paths: Sequence[str], callers: Callers | None = None) -> dict[str, list[Reached]]:
+        """The same, of each of a file's calls as they are in its flow. What is the same is one object."""
+        done: dict[str, list[Reached]] = {}
+        waiting: list[tuple[_File, int, list[Reached]]] = []
         for path, lines in sorted((callers or {}).items()):
             file = self.file(path)
             for place, call in enumerate(file.calls):
                 if call[3] in lines:
-                    self._resolved(file, place)
+                    self._reached(file, place)
         for path in paths:
             file = self.file(path)
-            found = done[path] = []
+            index, nodes, found, known = file.index, file.nodes, list[Reached](), dict[int, Reached]()
+            done[path] = found
             for place, call in enumerate(file.calls):
-                found.append(self._resolved(file, place))
                 function: int = call[0]
-                # What depends on a parameter may mean more once it is known what is passed.
-                for value in file.found[function] or ():
-                    if value[0] == _PARAMETER or value[0] == "Q":
-                        waiting.append((file, place, found))
-                        break
+                reached = known.get(function) if call[6] == _CALLED else None
+                if reached is None:
+                    reached = self._called(file, place)
+                    if call[6] == _CALLED and (nodes[function][0] != _GLOBAL or not _is_mapping(nodes[function])):
+                        known[function] = reached
+                else:
+                    for callers_of, receiver in reached.callees:
+                        callers_of[index, place] = receiver
+                found.append(reached)
+                if reached.waits:
+                    waiting.append((file, place, found))
         self._evaluating_live = True
         for _ in range(_MOST_ROUNDS if len(waiting) <= _FEW_WAITING else 1):
             for file in self._by_index:
-                file.live = {}
+                file.live = [(), *[None] * (len(file.nodes) - 1)]
             self._arriving = {}
             self._constructors = {}
             before = sum(map(len, self._callers.values()))
             for file, place, found in waiting:
-                found[place] = self._resolved(file, place)
+                found[place] = self._reached(file, place)
             if sum(map(len, self._callers.values())) == before:
                 break
         self._evaluating_live = False
         return done
 
-    def _resolved(self, file: _File, place: int) -> Call:
-        function, args, _, line, start, scope, how = file.calls[place]
+    def _called(self, file: _File, place: int) -> Reached:
+        """What a call means before it is known what is passed; what one class or function means is found once."""
+        call = file.calls[place]
+        function: int = call[0]
+        values = file.found[function]
+        if values is None:
+            values = self.values(file, function)
+        node = file.nodes[function]
+        if not values and node[0] != _GLOBAL:
+            return _NOTHING
+        if len(values) == 1 and call[6] == _CALLED:
+            value = values[0]
+            kind = value[0]
+            if kind == "Q":
+                return _WAITING
+            if kind in _DIRECT:
+                key = (value, id(self._evidence(file, node, value)))
+                known = self._calling.get(key)
+                if known is None:
+                    known = self._calling[key] = self._reached(file, place)
+                else:
+                    for callers_of, receiver in known.callees:
+                        callers_of[file.index, place] = receiver
+                return known
+            if kind == EXTERNAL and not _is_mapping(node):
+                outside = self._outside.get(value[1])
+                if outside is None:
+                    outside = self._outside[value[1]] = new_tuple(Reached, ((), (value[1],), (), False))
+                return outside
+        reached = self._reached(file, place)
+        for value in values:
+            if value[0] == _PARAMETER or value[0] == "Q":
+                return new_tuple(Reached, (*reached[:3], True))
+        return reached
+
+    def _reached(self, file: _File, place: int) -> Reached:
+        function, args, _, _, _, _, how = file.calls[place]
         values = self.values(file, function)
         node = file.nodes[function]
-        mapped = how == _CALLED and node[0] == _GLOBAL and node[1] in _CALLING_BUILTINS
+        mapped = how == _CALLED and _is_mapping(node)
         if not values and not mapped:
-            return new_tuple(Call, (scope, line, start, how, (), ()))
+            return _NOTHING
+        self._callees = []
         targets: dict[Value, Target] = {}
         external: dict[str, None] = {}
         for value in values:
@@ -935,7 +1024,12 @@ class Program:
                 for value in self.values(file, arg):
                     if value[0] in (FUNCTION, BOUND):
                         self._target(file, place, value, node, how, targets, external)
-        return new_tuple(Call, (scope, line, start, how, tuple(targets.values()), tuple(external)))
+        return new_tuple(Reached, (tuple(targets.values()), tuple(external), self._callees, False))
+
+    def _note_caller(self, file: _File, place: int, called: Value, receiver: Value | None) -> None:
+        callers_of = self._callers[called[1], called[2]]
+        callers_of[file.index, place] = receiver
+        self._callees.append((callers_of, receiver))
 
     def _target(
         self,
@@ -974,7 +1068,7 @@ class Program:
         if kind in _CALLABLE:
             key = (FUNCTION, value[1], value[2])
             receiver: Value | None = value[3] if kind == BOUND else None
-            self._callers[value[1], value[2]][file.index, place] = receiver
+            self._note_caller(file, place, value, receiver)
             if key not in targets:
                 targets[key] = new_tuple(Target, (key, UseKind.CALL, *self._evidence(file, node, value)))
         elif kind == CLASS:
@@ -989,7 +1083,7 @@ class Program:
             for name in ("__init__", "__new__"):
                 for method in self._constructor(instance, name):
                     made = (FUNCTION, method[1], method[2])
-                    self._callers[method[1], method[2]][file.index, place] = instance
+                    self._note_caller(file, place, method, instance)
                     targets.setdefault(made, new_tuple(Target, (made, UseKind.CALL, *evidence)))
             if len(targets) == 1:
                 for base in self.lineage(key):
@@ -1014,23 +1108,19 @@ class Program:
 
     def _evidence(self, file: _File, node: list[Any], value: Value) -> tuple[Evidence, float]:
         op = node[0]
-        if op in _DEFINITIONS and value[1] == file.index:
-            return Evidence.LOCAL, 1.0
-        if op == _IMPORTED:
-            return Evidence.IMPORTED, 1.0
-        if op == _GLOBAL:
-            return (Evidence.LOCAL, 0.95) if value[1] == file.index else (Evidence.IMPORTED, 0.95)
         if op == _ATTRIBUTE:
             kinds = {base[0] for base in self.values(file, node[1])}
-            if kinds == {_MODULE}:
-                return Evidence.IMPORTED, 1.0
+            if kinds == _ONLY_MODULE:
+                return _IMPORTED_ITSELF
             if value[0] == BOUND:
                 outer, receiver = self._home(value).scopes[value[2]][2], value[3]
-                same = value[1] == receiver[1] and outer == receiver[2]
-                return (Evidence.RECEIVER, 0.9) if same else (Evidence.INHERITED, 0.85)
-            if CLASS in kinds:
-                return Evidence.RECEIVER, 0.9
-        return Evidence.FLOW, 0.75
+                return _OF_RECEIVER if value[1] == receiver[1] and outer == receiver[2] else _OF_ANCESTOR
+            return _OF_RECEIVER if CLASS in kinds else _FOLLOWED
+        if op == _IMPORTED:
+            return _IMPORTED_ITSELF
+        if op == _GLOBAL:
+            return _NAMED_HERE if value[1] == file.index else _NAMED_ELSEWHERE
+        return _WRITTEN_HERE if op in _DEFINITIONS and value[1] == file.index else _FOLLOWED
 
     # Names as they are written
 
@@ -1057,7 +1147,7 @@ class Program:
         """The files of the repository that a file imports, ascending."""
         file = self.file(path)
         found: set[str] = set()
-        for node in [node for node in file.nodes if node[0] in _OF_IMPORTS]:
+        for node in file.importing:
             if node[0] == flow.MODULE:
                 target, _ = self._named_module(file, node[1], node[2])
                 found.add(target or "")
@@ -1149,6 +1239,11 @@ def _merged(lines: list[list[Value]]) -> Iterator[Value]:
             candidate = lines[0][0]
         yield candidate
         lines = [rest for line in lines if (rest := [value for value in line if value != candidate])]
+
+
+def _is_mapping(node: list[Any]) -> bool:
+    """Whether it is a builtin that calls what it is given."""
+    return node[0] == _GLOBAL and node[1] in _CALLING_BUILTINS
 
 
 def _last(name: str) -> str:
