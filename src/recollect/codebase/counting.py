@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
+from recollect.codebase.packed_facts import LateFacts
 from recollect.codebase.path_text import printable
 from recollect.domain.code import FileEdges, FileFacts, FileTrait, Skipped, Snapshot
 
@@ -70,10 +71,10 @@ class Counts:
             self.edges -= len(edges.edges)
             self.unresolved -= len(edges.unresolved)
 
-    def put_in(self, path: str, facts: FileFacts | None, edges: FileEdges | None) -> None:
+    def put_in(self, path: str, facts: FileFacts | LateFacts | None, edges: FileEdges | None) -> None:
         """What it is now."""
         if facts is not None:
-            self.symbols += len(facts.symbols)
+            self.symbols += facts.symbol_count if isinstance(facts, LateFacts) else len(facts.symbols)
             if facts.problems:
                 self.broken.add(printable(path))
             self.unparsed.update({printable(path): problem.message for problem in facts.problems if problem.line == 0})

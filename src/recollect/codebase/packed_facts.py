@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from pydantic_core import from_json, to_json
 
 from recollect.codebase.graph.definitions import CALLABLES, last_name
-from recollect.codebase.packing import compressed, decompressed
+from recollect.codebase.packing import columns, compressed, decompressed, values
 from recollect.codebase.written_facts import facts_from, outline_as_data, uses_from, written_outline, written_uses
 from recollect.domain.code import FileFacts, Import, Language, Problem, Symbol, Use
 
@@ -57,13 +57,32 @@ class Outline(NamedTuple):
     at: Sequence[int]
     """Their lines."""
     containers: Sequence[int]
+    problems: Sequence[Sequence[Any]]
+
+
+class Used(NamedTuple):
+    """What a file uses: of all uses the first parts, then the second parts, and so on."""
+
+    kinds: Sequence[str]
+    paths: Sequence[str]
+    lines: Sequence[int]
+    starts: Sequence[int]
+    containers: Sequence[int]
+
+
+def used_in(facts: "FileFacts | LateFacts") -> Used:
+    """The uses that facts tell of; of those that are still packed without making an object of each."""
+    if isinstance(facts, LateFacts):
+        return Used(*facts.packed_uses)
+    kinds, *others = columns(facts.uses, Use)
+    return Used(values(kinds), *others)
 
 
 def outline_of(facts: "FileFacts | LateFacts") -> Outline:
     """The same of facts; of those that are still packed without making an object of each symbol."""
     data = facts.packed_outline if isinstance(facts, LateFacts) else outline_as_data(facts)
-    _, lines, doc, (names, kinds, spans, at, containers, *_), *_ = data
-    return Outline(lines, doc, names, kinds, spans, at, containers)
+    _, lines, doc, (names, kinds, spans, at, containers, *_), _, _, problems = data
+    return Outline(lines, doc, names, kinds, spans, at, containers, problems)
 
 
 class LateFacts:
@@ -83,14 +102,27 @@ class LateFacts:
         return from_json(decompressed(self._parts[0]))
 
     @cached_property
+    def outline(self) -> Outline:
+        """The same for somebody who asks again and again."""
+        return outline_of(self)
+
+    @property
+    def symbol_count(self) -> int:
+        return len(self.outline.names)
+
+    @cached_property
     def _outline(self) -> FileFacts:
         return facts_from(self.packed_outline, [], b"")
 
     # Of these a resolver needs each once, and there is much of them.
 
     @property
+    def packed_uses(self) -> list[Any]:
+        return from_json(decompressed(self._parts[1]))
+
+    @property
     def uses(self) -> Sequence[Use]:
-        return uses_from(from_json(decompressed(self._parts[1])))
+        return uses_from(self.packed_uses)
 
     @property
     def flow(self) -> bytes:
@@ -118,7 +150,7 @@ class LateFacts:
 
     @property
     def problems(self) -> Sequence[Problem]:
-        return self._outline.problems
+        return [Problem(*one) for one in self.outline.problems]
 
 
 def _head(content: bytes) -> tuple[int, list[int], list[str], list[Described]]:

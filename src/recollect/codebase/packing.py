@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import zstandard
 from pydantic_core import from_json, to_json
 
+from recollect.codebase.edge_rows import Rows
 from recollect.codebase.path_text import path_from, path_text
 from recollect.domain.code import Edge, Evidence, FileEdges, Span, Symbol, Unresolved, Use, UseKind
 from recollect.storage.code import KeptEdges
@@ -51,25 +52,28 @@ def values(members: Iterable[StrEnum]) -> list[str]:
 
 def kept_edges(found: FileEdges) -> KeptEdges:
     """What a file leads to; the first parts of all edges come first, then the second parts, and so on."""
-    sources, to, targets, kinds, lines, evidence, confidences = columns(found.edges, Edge)
-    using, uses, used, where, external = columns(found.unresolved, Unresolved)
+    edges, unresolved = found.edges, found.unresolved
+    sources, to, *others = edges.columns if isinstance(edges, Rows) else _edges_as_columns(edges)
     paths = sorted({*to, *found.imports})
     place_of = {path: place for place, path in enumerate(paths)}
     data = [
         [path_text(path) for path in paths],
         [place_of[path] for path in found.imports],
-        [
-            sources,
-            [place_of[path] for path in to],
-            targets,
-            values(kinds),
-            lines,
-            values(evidence),
-            [round(confidence, 3) for confidence in confidences],
-        ],
-        [using, uses, values(used), where, external],
+        [sources, [*map(place_of.__getitem__, to)], *others],
+        unresolved.columns if isinstance(unresolved, Rows) else _unresolved_as_columns(unresolved),
     ]
     return KeptEdges(compressed(to_json(data)), paths)
+
+
+def _edges_as_columns(edges: Sequence[Edge]) -> Sequence[Sequence[Any]]:
+    sources, to, targets, kinds, lines, evidence, confidences = columns(edges, Edge)
+    shares = [round(confidence, 3) for confidence in confidences]
+    return sources, to, targets, values(kinds), lines, values(evidence), shares
+
+
+def _unresolved_as_columns(unresolved: Sequence[Unresolved]) -> Sequence[Sequence[Any]]:
+    using, uses, used, where, external = columns(unresolved, Unresolved)
+    return using, uses, values(used), where, external
 
 
 class EdgeColumns(NamedTuple):

@@ -1,6 +1,6 @@
 """All definitions in files of one family of languages: by name, by file, and by the type that they belong to."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from posixpath import dirname
 from typing import NamedTuple, Protocol, runtime_checkable
@@ -35,8 +35,17 @@ class Searched(Protocol):
 class Named:
     """The definitions of some kinds in files of some languages, by the last of their names."""
 
-    def __init__(self, facts: Facts, languages: Iterable[Language], kinds: Iterable[SymbolKind]) -> None:
+    def __init__(
+        self,
+        facts: Facts,
+        languages: Iterable[Language],
+        kinds: Iterable[SymbolKind],
+        *,
+        defined: Callable[[str], Iterable[tuple[str, str]]] | None = None,
+    ) -> None:
+        """`defined` tells the names and kinds of a file's symbols, where that takes less than the symbols themselves."""
         self._facts = facts
+        self._defined = defined or self._symbols
         self._languages = frozenset(languages)
         self._kinds = tuple(kinds)  # no set: the hash of an enumeration's member is slow
         self._searched = facts if isinstance(facts, Searched) else None
@@ -63,10 +72,13 @@ class Named:
         for path in paths:
             facts = self._facts[path]
             if facts.language in self._languages:
-                for index, symbol in enumerate(facts.symbols):
-                    if symbol.kind in self._kinds:
-                        names.setdefault(last_name(symbol.name), []).append(Place(path, index))
+                for index, (name, kind) in enumerate(self._defined(path)):
+                    if kind in self._kinds:
+                        names.setdefault(last_name(name), []).append(Place(path, index))
         return names
+
+    def _symbols(self, path: str) -> Iterable[tuple[str, str]]:
+        return ((symbol.name, symbol.kind) for symbol in self._facts[path].symbols)
 
 
 class Definitions:

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
+from typing import NamedTuple
 
+from recollect.codebase.edge_rows import Rows
 from recollect.codebase.garbage import uncollected
 from recollect.codebase.graph import python_flow as flow
 from recollect.codebase.graph.definitions import Named
@@ -15,26 +17,28 @@ from recollect.codebase.graph.python_values import (
     Call,
     Callers,
     Program,
+    Target,
     Value,
-    Values,
-    new_tuple,
 )
+from recollect.codebase.packed_facts import LateFacts, Outline, Used, outline_of, used_in
 from recollect.domain.code import (
     Edge,
     Evidence,
     Facts,
     FileEdges,
-    FileFacts,
     Language,
     SymbolKind,
     Unresolved,
-    Use,
     UseKind,
 )
 
-# The members of an enumeration are looked up slowly, and these are asked for once a use.
-_CALL, _NEW, _WRITE, _READ = UseKind.CALL, UseKind.NEW, UseKind.WRITE, UseKind.READ
-_OF_LIBRARIES = (UseKind.INHERIT, UseKind.RAISE, UseKind.CATCH, UseKind.DECORATE)
+# What is asked for once a use is compared as it is written: the members of an enumeration take long.
+_CALL, _READ, _CLASS = UseKind.CALL.value, UseKind.READ.value, SymbolKind.CLASS.value
+_CALLS = {UseKind.CALL.value, UseKind.NEW.value}
+_TOLD_ELSEWHERE = {*_CALLS, UseKind.WRITE.value}
+_OF_LIBRARIES = {kind.value for kind in (UseKind.INHERIT, UseKind.RAISE, UseKind.CATCH, UseKind.DECORATE)}
+_LOCAL, _IMPORTED, _RECEIVER = Evidence.LOCAL.value, Evidence.IMPORTED.value, Evidence.RECEIVER.value
+_UNIQUE, _NAME = Evidence.UNIQUE.value, Evidence.NAME.value
 _POINTED_TO = {FUNCTION, CLASS, BOUND, PROPERTY}
 _OF_OBJECTS = {BOUND, PROPERTY}
 
@@ -75,9 +79,19 @@ def resolver(paths: Sequence[str], facts: Facts, *, callers: Callers | None = No
     return lambda path: projection.edges(path, calls[path])
 
 
-# By line, then by what uses and what is used; an order of their own would take several times as long.
-_EDGE_ORDER = itemgetter(*map(Edge._fields.index, ("line", "source", "path", "target", "kind")))
-_UNRESOLVED_ORDER = itemgetter(*map(Unresolved._fields.index, ("line", "source", "use")))
+_Edges = dict[tuple[int, int, str, int, str], tuple[str, float]]
+"""Why it leads there and how sure that is, by line, what uses, the file and the symbol that are used, and how."""
+_Unresolved = dict[tuple[int, int, str, str, str], None]
+"""Line, what uses, what is used, how, and of which library."""
+_BY_LINE = itemgetter(0, 1, 2)
+
+
+class _Meant(NamedTuple):
+    """What a name stands for."""
+
+    places: Sequence[tuple[str, int, tuple[str, float]]]
+    """Files, symbols, and why."""
+    libraries: Sequence[str]
 
 
 class _Projection:
@@ -86,60 +100,81 @@ class _Projection:
     def __init__(self, program: Program, facts: Facts) -> None:
         self._program = program
         self._facts = facts
+        self._outlines: dict[str, Outline] = {}
         self._symbols: dict[str, dict[int, int]] = {}
-        self._pointed: dict[Value, tuple[str, int]] = {}
-        self._methods = Named(facts, [Language.PYTHON], [SymbolKind.METHOD])
+        self._led: dict[tuple[int, bool], Sequence[tuple[str, int, str, tuple[str, float]]]] = {}
+        self._guessed: dict[str, Sequence[tuple[str, int, tuple[str, float]]]] = {}
+        self._methods = Named(facts, [Language.PYTHON], [SymbolKind.METHOD], defined=self._defined)
         self._methods.prepare()
 
     def edges(self, path: str, calls: Sequence[Call]) -> FileEdges:
-        facts = self._facts[path]
-        own = self._symbols_of(path)
-        edges: dict[tuple[int, str, int, int, int], Edge] = {}
-        unresolved: dict[tuple[int, str, int, int, str], Unresolved] = {}
-        all_uses, pointed = facts.uses, self._pointed
-        uses = {use.start: use for use in all_uses if (kind := use.kind) is _CALL or kind is _NEW}
+        own, used, led = self._symbols_of(path), used_in(self._facts[path]), self._led
+        edges: _Edges = {}
+        unresolved: _Unresolved = {}
+        uses = {start: name for kind, name, start in zip(used.kinds, used.paths, used.starts) if kind in _CALLS}
         for scope, line, start, how, targets, external in calls:
             source = own.get(scope, -1)
-            if how == flow.RAISED:
-                targets = [target for target in targets if target[1] is _CALL]
-            many = len(targets) > 2
-            for value, kind, evidence, confidence in targets:
-                found = pointed.get(value)
-                if found is None:
-                    found = pointed[value] = self._pointed_to(value)
-                where, target = found
-                if target < 0:  # a lambda without a name: nothing that could be pointed to
-                    continue
-                share = round(confidence * 0.8, 3) if many else confidence
-                _add(edges, (source, where, target, kind, line, evidence, share))
-            if targets or how not in (flow.CALLED, flow.DECORATING):
+            if targets:
+                # The same are called by many, and are the same object: see `Program.calls`.
+                places = led.get((id(targets), how == flow.RAISED))
+                if places is None:
+                    places = led[id(targets), how == flow.RAISED] = self._places(targets, how)
+                for where, target, kind, told in places:
+                    edge = (line, source, where, target, kind)
+                    known = edges.get(edge)
+                    if known is None or known[1] < told[1]:
+                        edges[edge] = told
                 continue
-            use = uses.get(start)
+            if how not in (flow.CALLED, flow.DECORATING):
+                continue
+            written = uses.get(start)
             if external:
                 for name in external:
-                    library = "" if name.startswith("<") else name.partition(".")[0]
-                    written = use.path if use is not None else name.replace("<builtin>.", "")
-                    _list(unresolved, (source, written, UseKind.CALL, line, library or "builtins"))
-            elif use is not None and how == flow.CALLED:
-                guessed = self._guesses(use.path, path)
-                for where, target, evidence, confidence in guessed:
-                    _add(edges, (source, where, target, UseKind.CALL, line, evidence, confidence))
+                    said = written if written is not None else name.replace("<builtin>.", "")
+                    unresolved[line, source, said, _CALL, _library(name) or "builtins"] = None
+            elif written is not None and how == flow.CALLED:
+                guessed = self._guessed.get(written)
+                if guessed is None:
+                    guessed = self._guessed[written] = self._guesses(written)
+                for where, target, told in guessed:
+                    _add(edges, (line, source, where, target, _CALL), told)
                 if not guessed:
-                    _list(unresolved, (source, use.path, UseKind.CALL, line, ""))
-        self._other_uses(path, all_uses, edges, unresolved)
-        return FileEdges(
-            edges=sorted(edges.values(), key=_EDGE_ORDER),
-            unresolved=sorted(unresolved.values(), key=_UNRESOLVED_ORDER),
-            imports=self._program.imports(path),
-        )
+                    unresolved[line, source, written, _CALL, ""] = None
+        self._other_uses(path, used, edges, unresolved)
+        return FileEdges(_edge_rows(edges), _unresolved_rows(unresolved), self._program.imports(path))
+
+    def _places(self, targets: Sequence[Target], how: int) -> Sequence[tuple[str, int, str, tuple[str, float]]]:
+        """The files and the symbols of what is called, how it is used, and why."""
+        if how == flow.RAISED:
+            targets = [target for target in targets if target.kind is UseKind.CALL]
+        places: list[tuple[str, int, str, tuple[str, float]]] = []
+        for value, kind, evidence, confidence in targets:
+            where, target = self._pointed_to(value)
+            if target >= 0:  # else a lambda without a name: nothing that could be pointed to
+                share = round(confidence * 0.8, 3) if len(targets) > 2 else confidence
+                places.append((where, target, kind.value, (evidence.value, share)))
+        return places
+
+    def _outline(self, path: str) -> Outline:
+        facts = self._facts[path]
+        if isinstance(facts, LateFacts):
+            return facts.outline
+        known = self._outlines.get(path)
+        if known is None:
+            known = self._outlines[path] = outline_of(facts)
+        return known
+
+    def _defined(self, path: str) -> Iterable[tuple[str, str]]:
+        outline = self._outline(path)
+        return zip(outline.names, outline.kinds, strict=True)
 
     def _symbols_of(self, path: str) -> dict[int, int]:
         """Which symbol stands for which scope; a scope without one belongs to the symbol around it."""
         known = self._symbols.get(path)
         if known is not None:
             return known
-        symbols = self._facts[path].symbols
-        by_place = {(symbol.name, symbol.line): place for place, symbol in enumerate(symbols)}
+        outline = self._outline(path)
+        by_place = {place: symbol for symbol, place in enumerate(zip(outline.names, outline.at, strict=True))}
         found: dict[int, int] = {0: -1}
         for index, scope in enumerate(self._program.file(path).scopes):
             if index:
@@ -154,73 +189,80 @@ class _Projection:
         target = found.get(scope, -1)
         return path, target if target != found.get(self._program.file(path).scopes[scope][2], -1) else -1
 
-    def _guesses(self, written: str, path: str) -> list[tuple[str, int, Evidence, float]]:
+    def _guesses(self, written: str) -> Sequence[tuple[str, int, tuple[str, float]]]:
         """The few methods that have the name of a call on something unknown."""
         before, _, name = written.rpartition(".")
         if not before or name in _COMMON or name.startswith("__"):
-            return []
+            return ()
         named = self._methods.get(name)
-        if len(named) == 1:
-            return [(named[0].path, named[0].symbol, Evidence.UNIQUE, 0.45)]
         if len(named) > 3:
-            return []
-        return [(where, place, Evidence.NAME, 0.3 if len(named) == 2 else 0.2) for where, place in named]
+            return ()
+        told = (_UNIQUE, 0.45) if len(named) == 1 else (_NAME, 0.3 if len(named) == 2 else 0.2)
+        return [(where, place, told) for where, place in named]
 
-    def _other_uses(
-        self,
-        path: str,
-        uses: Sequence[Use],
-        edges: dict[tuple[int, str, int, int, int], Edge],
-        unresolved: dict[tuple[int, str, int, int, str], Unresolved],
-    ) -> None:
-        named: dict[tuple[str, int], Values] = {}
-        for use in uses:
-            kind = use.kind
-            if kind is _CALL or kind is _NEW or kind is _WRITE:
+    def _other_uses(self, path: str, used: Used, edges: _Edges, unresolved: _Unresolved) -> None:
+        named: dict[tuple[str, int], _Meant] = {}
+        for kind, written, line, container in zip(used.kinds, used.paths, used.lines, used.containers, strict=True):
+            if kind in _TOLD_ELSEWHERE:
                 continue
-            _, written, line, _, container = use
-            of_object = written.startswith(("self", "cls"))
-            key = (written, container if of_object else -1)
-            values = named.get(key)
-            if values is None:
-                class_line = self._class_around(self._facts[path], container) if of_object else 0
-                values = named[key] = self._program.named(path, written, class_line)
-            for value in values:
-                if value[0] == EXTERNAL and kind in _OF_LIBRARIES:
-                    library = "builtins" if value[1].startswith("<") else value[1].partition(".")[0]
-                    _list(unresolved, (container, written, kind, line, library))
-                elif value[0] in _POINTED_TO:
-                    where = self._program.path_of(value)
-                    target = self._symbols_of(where).get(value[2], -1)
-                    if target < 0 or (where == path and target == container and kind is _READ):
-                        continue
-                    evidence = Evidence.LOCAL if where == path else Evidence.IMPORTED
-                    if value[0] in _OF_OBJECTS:
-                        evidence = Evidence.RECEIVER
-                    _add(edges, (container, where, target, kind, line, evidence, 0.95))
+            class_line = self._class_around(path, container) if written.startswith(("self", "cls")) else 0
+            key = (written, class_line)
+            meant = named.get(key)
+            if meant is None:
+                meant = named[key] = self._meant(path, written, class_line)
+            for where, target, told in meant.places:
+                if target != container or kind != _READ or where != path:
+                    _add(edges, (line, container, where, target, kind), told)
+            if meant.libraries and kind in _OF_LIBRARIES:
+                for library in meant.libraries:
+                    unresolved[line, container, written, kind, library] = None
 
-    def _class_around(self, facts: FileFacts, container: int) -> int:
+    def _meant(self, path: str, written: str, class_line: int) -> _Meant:
+        places: list[tuple[str, int, tuple[str, float]]] = []
+        libraries: list[str] = []
+        for value in self._program.named(path, written, class_line):
+            if value[0] == EXTERNAL:
+                libraries.append(_library(value[1]))
+            elif value[0] in _POINTED_TO:
+                where = self._program.path_of(value)
+                target = self._symbols_of(where).get(value[2], -1)
+                if target >= 0:
+                    evidence = _RECEIVER if value[0] in _OF_OBJECTS else _LOCAL if where == path else _IMPORTED
+                    places.append((where, target, (evidence, 0.95)))
+        return _Meant(places, libraries)
+
+    def _class_around(self, path: str, container: int) -> int:
         """The line of the name of the class that a symbol is in; 0 when it is in none."""
+        outline = self._outline(path)
         while container >= 0:
-            symbol = facts.symbols[container]
-            if symbol.kind is SymbolKind.CLASS:
-                return symbol.line
-            container = symbol.container
+            if outline.kinds[container] == _CLASS:
+                return outline.at[container]
+            container = outline.containers[container]
         return 0
 
 
-def _add(
-    edges: dict[tuple[int, str, int, int, int], Edge], parts: tuple[int, str, int, UseKind, int, Evidence, float]
-) -> None:
-    source, path, target, kind, line, _, confidence = parts
-    key = (source, path, target, id(kind), line)  # the hash of an enum's member is slow
-    known = edges.get(key)
-    if known is None or known.confidence < confidence:
-        edges[key] = new_tuple(Edge, parts)
+def _add(edges: _Edges, edge: tuple[int, int, str, int, str], told: tuple[str, float]) -> None:
+    known = edges.get(edge)
+    if known is None or known[1] < told[1]:
+        edges[edge] = told
 
 
-def _list(
-    unresolved: dict[tuple[int, str, int, int, str], Unresolved], parts: tuple[int, str, UseKind, int, str]
-) -> None:
-    source, use, kind, line, external = parts
-    unresolved[source, use, id(kind), line, external] = new_tuple(Unresolved, parts)
+def _library(name: str) -> str:
+    return "builtins" if name.startswith("<") else name.partition(".")[0]
+
+
+def _edge_rows(edges: _Edges) -> Sequence[Edge]:
+    """In the order of their lines, then of what uses and what is used."""
+    if not edges:
+        return []
+    ordered = sorted(edges)
+    lines, sources, paths, targets, kinds = zip(*ordered, strict=True)
+    evidence, confidences = zip(*map(edges.__getitem__, ordered), strict=True)
+    return Rows(Edge, (sources, paths, targets, kinds, lines, evidence, confidences))
+
+
+def _unresolved_rows(unresolved: _Unresolved) -> Sequence[Unresolved]:
+    if not unresolved:
+        return []
+    lines, sources, uses, kinds, libraries = zip(*sorted(unresolved, key=_BY_LINE), strict=True)
+    return Rows(Unresolved, (sources, uses, kinds, lines, libraries))

@@ -59,6 +59,8 @@ _CALLED, _ATTRIBUTE, _GLOBAL, _IMPORTED = flow.CALLED, flow.ATTRIBUTE, flow.GLOB
 _DEFINITIONS = {flow.FUNCTION, flow.CLASS, flow.DECORATED}
 _INWARD = {flow.ITERATED, flow.ENTERING}
 _CALLABLE = {FUNCTION, BOUND}
+_DIRECT = {FUNCTION, BOUND, CLASS}
+_ONLY_MODULE = {_MODULE}
 _WITH_MEMBERS = {_INSTANCE, CLASS}
 _CLASS_METHODS = {"__new__", "__init_subclass__", "__class_getitem__"}
 
@@ -89,6 +91,24 @@ class Call(NamedTuple):
     """Dotted names of what is called that is not in the repository."""
 
 
+class _Reached(NamedTuple):
+    """What is called somewhere; the same is called wherever the same node is."""
+
+    targets: Sequence[Target]
+    external: Sequence[str]
+    callees: Sequence[tuple[dict[tuple[int, int], Value | None], Value | None]] = ()
+    """The callers of each function that is called, and the object whose method it is."""
+    waits: bool = False
+    """Whether it may mean more once it is known what is passed."""
+
+
+_NOTHING = _Reached((), ())
+# Apart from each other, so that each can be known by its identity: the hash of an enum's member is slow.
+_WRITTEN_HERE, _IMPORTED_ITSELF = (Evidence.LOCAL, 1.0), (Evidence.IMPORTED, 1.0)
+_NAMED_HERE, _NAMED_ELSEWHERE = (Evidence.LOCAL, 0.95), (Evidence.IMPORTED, 0.95)
+_OF_RECEIVER, _OF_ANCESTOR, _FOLLOWED = (Evidence.RECEIVER, 0.9), (Evidence.INHERITED, 0.85), (Evidence.FLOW, 0.75)
+
+
 class _File:
     """A file's flow, and what was found out about its nodes."""
 
@@ -111,8 +131,10 @@ class _File:
         late: dict[str, list[tuple[int, int]]] = content[6]
         self.exports: list[str] | None = content[7]
         self.late: dict[int, list[tuple[int, int]]] = {int(node): items for node, items in late.items()}
+        # By node: None of one that was not asked for. The first stands for what is not there.
         self.found: list[Values | None] = [None] * len(self.nodes)
-        self.live: dict[int, Values] = {}
+        self.found[0] = ()
+        self.live: list[Values | None] = [*self.found]
         self.returned: dict[int, Values] = {}
         self.storing: dict[tuple[Value, str], list[int]] | None = None
         self.stored: set[str] = {name for _, name, _ in self.stores}
@@ -166,6 +188,8 @@ class Program:
         self._members: dict[tuple[Value, str], Values] = {}
         self._arriving: dict[Value, Values] = {}
         self._constructors: dict[tuple[Value, str], Values] = {}
+        self._calling: dict[tuple[Value, int], _Reached] = {}
+        self._callees: list[tuple[dict[tuple[int, int], Value | None], Value | None]] = []
         self._evaluating_live = False
         self._depth = 0
 
@@ -242,32 +266,20 @@ class Program:
 
     def values(self, file: _File, node: int) -> Values:
         """What a node may stand for."""
-        if not node:
+        known = file.live if self._evaluating_live else file.found
+        found = known[node]
+        if found is not None:
+            return found
+        if self._depth > _DEEPEST:
             return ()
-        if self._evaluating_live:
-            found = file.live.get(node)
-            if found is not None:
-                return found
-            if self._depth > _DEEPEST:
-                return ()
-            file.live[node] = ()
-        else:
-            found = file.found[node]
-            if found is not None:
-                return found
-            if self._depth > _DEEPEST:
-                return ()
-            file.found[node] = ()
+        known[node] = ()
         self._depth += 1
         content = file.nodes[node]
         found = self._READERS[content[0]](self, file, content, node)
         if len(found) > 1:
             found = tuple(dict.fromkeys(found))[:MOST_VALUES]
         self._depth -= 1
-        if self._evaluating_live:
-            file.live[node] = found
-        else:
-            file.found[node] = found
+        known[node] = found
         return found
 
     def _unknown(self, file: _File, node: list[Any], place: int) -> Values:
@@ -362,12 +374,17 @@ class Program:
         return (_INSTANCE, file.index, outer)
 
     def _attribute_node(self, file: _File, node: list[Any], place: int) -> Values:
-        found: list[Value] = []
-        for value in self.values(file, node[1]):
-            found += self.attribute(value, node[2])
+        _, base, name = node
+        values = (file.live if self._evaluating_live else file.found)[base]
+        if values is None:
+            values = self.values(file, base)
+        if len(values) == 1:
+            found = self.attribute(values[0], name)
+        else:
+            found = tuple([member for value in values for member in self.attribute(value, name)])
         if len(found) > 1 and _OF_PARAMETER in found:
-            found = [value for value in found if value is not _OF_PARAMETER] or [_OF_PARAMETER]
-        return tuple(found)
+            return tuple([value for value in found if value is not _OF_PARAMETER]) or (_OF_PARAMETER,)
+        return found
 
     def attribute(self, value: Value, name: str) -> Values:
         """What the attribute of a value may be."""
@@ -376,9 +393,10 @@ class Program:
             key = (value, name)
             known = self._members.get(key)
             if known is None:
-                known = self._member(value, name, self.lineage((CLASS, value[1], value[2])))
+                line = self._lines.get((value[1], value[2]))
+                known = self._member(value, name, line or self.lineage((CLASS, value[1], value[2])))
                 # What came out while something was still being found out, or may be a parameter, is not the last word.
-                if known and all(member[0] in _LASTING for member in known):
+                if known and all([member[0] in _LASTING for member in known]):
                     self._members[key] = known
             return known
         if kind == _MODULE:
@@ -421,17 +439,15 @@ class Program:
             if owner[0] == EXTERNAL:
                 outside.append(owner)
                 continue
-            file = self._home(owner)
+            file = self._by_index[owner[1]]
             scope = file.scopes[owner[2]]
-            found: list[Value] = []
             node = scope[4].get(name)
-            if node is not None:
-                found += self.values(file, node)
+            found = self.values(file, node) if node is not None else ()
             for node in scope[7].get(name, ()):
-                found += self.values(file, node)
+                found = (*found, *self.values(file, node))
             if file.stores and (file.storing is None or name in file.stored):
-                found += self._stored(file, owner, name)
-                found += self._stored(file, (_INSTANCE, *owner[1:]), name)
+                found = (*found, *self._stored(file, owner, name))
+                found = (*found, *self._stored(file, (_INSTANCE, *owner[1:]), name))
             if found:
                 return self._accessed(found, receiver, of_instance)
         if outside and not name.startswith("__"):
@@ -443,7 +459,7 @@ class Program:
         for value in found:
             kind = value[0]
             if kind == FUNCTION:
-                scopes = self._home(value).scopes
+                scopes = self._by_index[value[1]].scopes
                 outer = scopes[value[2]][2]
                 is_method = outer >= 0 and scopes[outer][0] == "c"
                 accessed.append((BOUND, value[1], value[2], receiver) if of_instance and is_method else value)
@@ -788,10 +804,11 @@ class Program:
         for value in returned:
             file.nodes.append(["?"])
             file.found.append((value,))
-            file.live[len(file.nodes) - 1] = (value,)
+            file.live.append((value,))
             items.append(len(file.nodes) - 1)
         file.nodes.append([flow.SEQUENCE, "set", *items])
         file.found.append(((_CONTAINER, file.index, len(file.nodes) - 1),))
+        file.live.append(None)
         return len(file.nodes) - 1
 
     def _returned(self, value: Value, file: _File | None, call: list[Any] | None) -> Values:
@@ -893,19 +910,24 @@ class Program:
                     self._resolved(file, place)
         for path in paths:
             file = self.file(path)
-            found = done[path] = []
-            for place, call in enumerate(file.calls):
-                found.append(self._resolved(file, place))
-                function: int = call[0]
-                # What depends on a parameter may mean more once it is known what is passed.
-                for value in file.found[function] or ():
-                    if value[0] == _PARAMETER or value[0] == "Q":
-                        waiting.append((file, place, found))
-                        break
+            index, found, known = file.index, [], dict[int, _Reached]()
+            done[path] = found
+            for place, (function, _, _, line, start, scope, how) in enumerate(file.calls):
+                reached = known.get(function) if how == _CALLED else None
+                if reached is None:
+                    reached = self._called(file, place)
+                    if how == _CALLED and not _is_mapping(file.nodes[function]):
+                        known[function] = reached
+                else:
+                    for callers_of, receiver in reached.callees:
+                        callers_of[index, place] = receiver
+                found.append(new_tuple(Call, (scope, line, start, how, reached.targets, reached.external)))
+                if reached.waits:
+                    waiting.append((file, place, found))
         self._evaluating_live = True
         for _ in range(_MOST_ROUNDS if len(waiting) <= _FEW_WAITING else 1):
             for file in self._by_index:
-                file.live = {}
+                file.live = [(), *[None] * (len(file.nodes) - 1)]
             self._arriving = {}
             self._constructors = {}
             before = sum(map(len, self._callers.values()))
@@ -916,13 +938,44 @@ class Program:
         self._evaluating_live = False
         return done
 
+    def _called(self, file: _File, place: int) -> _Reached:
+        """What a call means before it is known what is passed; what is called of one class or function is found once."""
+        function, _, _, _, _, _, how = file.calls[place]
+        values = self.values(file, function)
+        if len(values) == 1 and how == _CALLED:
+            value = values[0]
+            kind = value[0]
+            node = file.nodes[function]
+            if kind in _DIRECT:
+                key = (value, id(self._evidence(file, node, value)))
+                known = self._calling.get(key)
+                if known is None:
+                    known = self._calling[key] = self._reached(file, place)
+                else:
+                    for callers_of, receiver in known.callees:
+                        callers_of[file.index, place] = receiver
+                return known
+            if kind == EXTERNAL and not _is_mapping(node):
+                return new_tuple(_Reached, ((), (value[1],), (), False))
+        reached = self._reached(file, place)
+        for value in values:
+            if value[0] == _PARAMETER or value[0] == "Q":
+                return reached._replace(waits=True)
+        return reached
+
     def _resolved(self, file: _File, place: int) -> Call:
-        function, args, _, line, start, scope, how = file.calls[place]
+        _, _, _, line, start, scope, how = file.calls[place]
+        reached = self._reached(file, place)
+        return new_tuple(Call, (scope, line, start, how, reached.targets, reached.external))
+
+    def _reached(self, file: _File, place: int) -> _Reached:
+        function, args, _, _, _, _, how = file.calls[place]
         values = self.values(file, function)
         node = file.nodes[function]
-        mapped = how == _CALLED and node[0] == _GLOBAL and node[1] in _CALLING_BUILTINS
+        mapped = how == _CALLED and _is_mapping(node)
         if not values and not mapped:
-            return new_tuple(Call, (scope, line, start, how, (), ()))
+            return _NOTHING
+        self._callees = []
         targets: dict[Value, Target] = {}
         external: dict[str, None] = {}
         for value in values:
@@ -935,7 +988,12 @@ class Program:
                 for value in self.values(file, arg):
                     if value[0] in (FUNCTION, BOUND):
                         self._target(file, place, value, node, how, targets, external)
-        return new_tuple(Call, (scope, line, start, how, tuple(targets.values()), tuple(external)))
+        return new_tuple(_Reached, (tuple(targets.values()), tuple(external), self._callees, False))
+
+    def _note_caller(self, file: _File, place: int, called: Value, receiver: Value | None) -> None:
+        callers_of = self._callers[called[1], called[2]]
+        callers_of[file.index, place] = receiver
+        self._callees.append((callers_of, receiver))
 
     def _target(
         self,
@@ -974,7 +1032,7 @@ class Program:
         if kind in _CALLABLE:
             key = (FUNCTION, value[1], value[2])
             receiver: Value | None = value[3] if kind == BOUND else None
-            self._callers[value[1], value[2]][file.index, place] = receiver
+            self._note_caller(file, place, value, receiver)
             if key not in targets:
                 targets[key] = new_tuple(Target, (key, UseKind.CALL, *self._evidence(file, node, value)))
         elif kind == CLASS:
@@ -989,7 +1047,7 @@ class Program:
             for name in ("__init__", "__new__"):
                 for method in self._constructor(instance, name):
                     made = (FUNCTION, method[1], method[2])
-                    self._callers[method[1], method[2]][file.index, place] = instance
+                    self._note_caller(file, place, method, instance)
                     targets.setdefault(made, new_tuple(Target, (made, UseKind.CALL, *evidence)))
             if len(targets) == 1:
                 for base in self.lineage(key):
@@ -1014,23 +1072,19 @@ class Program:
 
     def _evidence(self, file: _File, node: list[Any], value: Value) -> tuple[Evidence, float]:
         op = node[0]
-        if op in _DEFINITIONS and value[1] == file.index:
-            return Evidence.LOCAL, 1.0
-        if op == _IMPORTED:
-            return Evidence.IMPORTED, 1.0
-        if op == _GLOBAL:
-            return (Evidence.LOCAL, 0.95) if value[1] == file.index else (Evidence.IMPORTED, 0.95)
         if op == _ATTRIBUTE:
             kinds = {base[0] for base in self.values(file, node[1])}
-            if kinds == {_MODULE}:
-                return Evidence.IMPORTED, 1.0
+            if kinds == _ONLY_MODULE:
+                return _IMPORTED_ITSELF
             if value[0] == BOUND:
-                outer, receiver = self._home(value).scopes[value[2]][2], value[3]
-                same = value[1] == receiver[1] and outer == receiver[2]
-                return (Evidence.RECEIVER, 0.9) if same else (Evidence.INHERITED, 0.85)
-            if CLASS in kinds:
-                return Evidence.RECEIVER, 0.9
-        return Evidence.FLOW, 0.75
+                outer, receiver = self._by_index[value[1]].scopes[value[2]][2], value[3]
+                return _OF_RECEIVER if value[1] == receiver[1] and outer == receiver[2] else _OF_ANCESTOR
+            return _OF_RECEIVER if CLASS in kinds else _FOLLOWED
+        if op == _IMPORTED:
+            return _IMPORTED_ITSELF
+        if op == _GLOBAL:
+            return _NAMED_HERE if value[1] == file.index else _NAMED_ELSEWHERE
+        return _WRITTEN_HERE if op in _DEFINITIONS and value[1] == file.index else _FOLLOWED
 
     # Names as they are written
 
@@ -1149,6 +1203,11 @@ def _merged(lines: list[list[Value]]) -> Iterator[Value]:
             candidate = lines[0][0]
         yield candidate
         lines = [rest for line in lines if (rest := [value for value in line if value != candidate])]
+
+
+def _is_mapping(node: list[Any]) -> bool:
+    """Whether it is a builtin that calls what it is given."""
+    return node[0] == _GLOBAL and node[1] in _CALLING_BUILTINS
 
 
 def _last(name: str) -> str:
