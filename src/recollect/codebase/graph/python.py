@@ -14,9 +14,9 @@ from recollect.codebase.graph.python_values import (
     EXTERNAL,
     FUNCTION,
     PROPERTY,
-    Call,
     Callers,
     Program,
+    Reached,
     Target,
     Value,
 )
@@ -74,9 +74,9 @@ def resolver(paths: Sequence[str], facts: Facts, *, callers: Callers | None = No
     others = {path: lines for path, lines in (callers or {}).items() if path in facts and path not in asked}
     own = {path: lines for path, lines in others.items() if facts[path].language is Language.PYTHON}
     program = Program(facts)
-    calls = program.calls(paths, own)
+    reached = program.reached(paths, own)
     projection = _Projection(program, facts)
-    return lambda path: projection.edges(path, calls[path])
+    return lambda path: projection.edges(path, reached[path])
 
 
 _Edges = dict[tuple[int, int, str, int, str], tuple[str, float]]
@@ -102,23 +102,25 @@ class _Projection:
         self._facts = facts
         self._outlines: dict[str, Outline] = {}
         self._symbols: dict[str, dict[int, int]] = {}
-        self._led: dict[tuple[int, bool], Sequence[tuple[str, int, str, tuple[str, float]]]] = {}
+        self._led: dict[int, Sequence[tuple[str, int, str, tuple[str, float]]]] = {}
         self._guessed: dict[str, Sequence[tuple[str, int, tuple[str, float]]]] = {}
         self._methods = Named(facts, [Language.PYTHON], [SymbolKind.METHOD], defined=self._defined)
         self._methods.prepare()
 
-    def edges(self, path: str, calls: Sequence[Call]) -> FileEdges:
+    def edges(self, path: str, called: Sequence[Reached]) -> FileEdges:
         own, used, led = self._symbols_of(path), used_in(self._facts[path]), self._led
         edges: _Edges = {}
         unresolved: _Unresolved = {}
         uses = {start: name for kind, name, start in zip(used.kinds, used.paths, used.starts) if kind in _CALLS}
-        for scope, line, start, how, targets, external in calls:
+        sites = self._program.file(path).sites
+        for line, start, scope, how, (targets, external, _, _) in zip(*sites, called, strict=True):
             source = own.get(scope, -1)
             if targets:
-                # The same are called by many, and are the same object: see `Program.calls`.
-                places = led.get((id(targets), how == flow.RAISED))
+                # The same are called by many, and are one object then.
+                key = id(targets) if how != flow.RAISED else -id(targets)
+                places = led.get(key)
                 if places is None:
-                    places = led[id(targets), how == flow.RAISED] = self._places(targets, how)
+                    places = led[key] = self._places(targets, how)
                 for where, target, kind, told in places:
                     edge = (line, source, where, target, kind)
                     known = edges.get(edge)

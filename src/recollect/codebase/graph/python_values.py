@@ -2,9 +2,12 @@
 
 import builtins
 import sys
+from array import array
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
+from itertools import compress
+from operator import itemgetter
 from typing import Any, ClassVar, NamedTuple
 
 from pydantic_core import from_json
@@ -52,6 +55,7 @@ Callers = Mapping[str, Container[int]]
 """Files that call into others, and the lines on which they do."""
 
 _OF_IMPORTS = {flow.MODULE, flow.IMPORTED}
+_KIND = itemgetter(0)
 _LASTING = {BOUND, FUNCTION, EXTERNAL}
 _CALLING_BUILTINS = {"map", "filter"}
 # These are asked for hundreds of thousands of times: a set is made once, and a name of this file is found at once.
@@ -91,7 +95,7 @@ class Call(NamedTuple):
     """Dotted names of what is called that is not in the repository."""
 
 
-class _Reached(NamedTuple):
+class Reached(NamedTuple):
     """What is called somewhere; the same is called wherever the same node is."""
 
     targets: Sequence[Target]
@@ -102,7 +106,7 @@ class _Reached(NamedTuple):
     """Whether it may mean more once it is known what is passed."""
 
 
-_NOTHING = _Reached((), ())
+_NOTHING = Reached((), ())
 # Apart from each other, so that each can be known by its identity: the hash of an enum's member is slow.
 _WRITTEN_HERE, _IMPORTED_ITSELF = (Evidence.LOCAL, 1.0), (Evidence.IMPORTED, 1.0)
 _NAMED_HERE, _NAMED_ELSEWHERE = (Evidence.LOCAL, 0.95), (Evidence.IMPORTED, 0.95)
@@ -113,13 +117,15 @@ class _File:
     """A file's flow, and what was found out about its nodes."""
 
     __slots__ = (
-        "calls", "classes", "exports", "facts", "found", "index", "late", "live", "nodes", "package", "parts", "path",
-        "returned", "scopes", "stars", "stored", "stores", "storing",
+        "calls", "classes", "exports", "facts", "found", "importing", "index", "late", "live", "modules", "nodes", "package", "parts", "path",
+        "returned", "scopes", "sites", "stars", "stored", "stores", "storing",
     )  # fmt: skip
 
     def __init__(self, index: int, path: str, parts: tuple[str, ...], facts: FileFacts) -> None:
         self.index, self.path, self.parts, self.facts = index, path, parts, facts
         self.package = parts if path.endswith("__init__.py") else parts[:-1]
+        self.modules: dict[str, str | None] = {}
+        """What imports mean in its package, where that is known."""
         content: list[Any] = from_json(facts.flow) if facts.flow else []
         if not content or content[0] != flow.VERSION:
             content = [flow.VERSION, [["?"]], [["m", "", -1, 0, {}, [], [], {}, [], [], 0]], [], [], [], {}, None]
@@ -142,6 +148,10 @@ class _File:
         classes = [(scope[3], place) for place, scope in enumerate(self.scopes) if scope[0] == "c"]
         self.classes: dict[int, int] = dict(reversed(classes))
         """The first class on each line."""
+        self.sites = [array("q", column) for column in (*zip(*self.calls, strict=True),)[3:]] or [array("q")] * 4
+        """Lines, first bytes, scopes and ways of the calls; unlike a list, this is not written to by who reads it."""
+        self.importing = [*compress(self.nodes, map(_OF_IMPORTS.__contains__, map(_KIND, self.nodes)))]
+        """The nodes of imports."""
 
 
 class _ModuleNames(NamedTuple):
@@ -180,7 +190,7 @@ class Program:
         self._by_index: list[_File] = []
         names = _module_names(tuple(sorted([path for path in facts if path.endswith((".py", ".pyi", ".pyw"))])))
         self._parts, self._by_last, self._packages, self._exact = names
-        self._modules: dict[tuple[tuple[str, ...], str], str | None] = {}
+        self._modules: dict[tuple[str, ...], dict[str, str | None]] = defaultdict(dict)
         self._lines: dict[tuple[int, int], tuple[Value, ...]] = {}
         self._height = 0
         self._inheriting: dict[Value, list[Value]] = defaultdict(list)
@@ -188,7 +198,8 @@ class Program:
         self._members: dict[tuple[Value, str], Values] = {}
         self._arriving: dict[Value, Values] = {}
         self._constructors: dict[tuple[Value, str], Values] = {}
-        self._calling: dict[tuple[Value, int], _Reached] = {}
+        self._calling: dict[tuple[Value, int], Reached] = {}
+        self._outside: dict[str, Reached] = {}
         self._callees: list[tuple[dict[tuple[int, int], Value | None], Value | None]] = []
         self._evaluating_live = False
         self._depth = 0
@@ -202,6 +213,7 @@ class Program:
                 path, tuple(path.split("/"))
             )  # a script may have no suffix, and then no module name
             known = self._files[path] = _File(len(self._by_index), path, parts, self._facts[path])
+            known.modules = self._modules[known.package]
             self._by_index.append(known)
         return known
 
@@ -211,9 +223,9 @@ class Program:
 
     def module(self, name: str, importer: _File) -> str | None:
         """The file that an absolute import means where it is written; None when it is not in the repository."""
-        key = (importer.package, name)
-        if key in self._modules:
-            return self._modules[key]
+        known = importer.modules.get(name, "")
+        if known != "":
+            return known
         wanted = tuple(name.split("."))
         best: tuple[tuple[int, int], str] | None = None
         for parts, path in self._by_last.get(wanted[-1], ()):
@@ -228,7 +240,7 @@ class Program:
             rank = (len(root) if above else -1 - len(root), 0 if path.endswith(".pyi") else 1)
             if best is None or rank > best[0]:
                 best = (rank, path)
-        found = self._modules[key] = best[1] if best is not None else None
+        found = importer.modules[name] = best[1] if best is not None else None
         return found
 
     def _named_module(self, file: _File, name: str, level: int) -> tuple[str | None, str]:
@@ -380,6 +392,11 @@ class Program:
             values = self.values(file, base)
         if len(values) == 1:
             found = self.attribute(values[0], name)
+        elif len(values) == 2 and values[0][0] == _PARAMETER:  # `self`, mostly
+            found = self.attribute(values[1], name)
+            if _OF_PARAMETER not in found:
+                return found or (_OF_PARAMETER,)
+            found = (_OF_PARAMETER, *found)
         else:
             found = tuple([member for value in values for member in self.attribute(value, name)])
         if len(found) > 1 and _OF_PARAMETER in found:
@@ -901,27 +918,38 @@ class Program:
 
     def calls(self, paths: Sequence[str], callers: Callers | None = None) -> dict[str, list[Call]]:
         """What the calls in some files mean; parameters are followed to what these files and the callers pass."""
-        done: dict[str, list[Call]] = {}
-        waiting: list[tuple[_File, int, list[Call]]] = []
+        return {
+            path: [
+                Call(scope, line, start, how, reached.targets, reached.external)
+                for line, start, scope, how, reached in zip(*self.file(path).sites, found, strict=True)
+            ]
+            for path, found in self.reached(paths, callers).items()
+        }
+
+    def reached(self, paths: Sequence[str], callers: Callers | None = None) -> dict[str, list[Reached]]:
+        """The same, of each of a file's calls as they are in its flow. What is the same is one object."""
+        done: dict[str, list[Reached]] = {}
+        waiting: list[tuple[_File, int, list[Reached]]] = []
         for path, lines in sorted((callers or {}).items()):
             file = self.file(path)
             for place, call in enumerate(file.calls):
                 if call[3] in lines:
-                    self._resolved(file, place)
+                    self._reached(file, place)
         for path in paths:
             file = self.file(path)
-            index, found, known = file.index, [], dict[int, _Reached]()
+            index, found, known = file.index, list[Reached](), dict[int, Reached]()
             done[path] = found
-            for place, (function, _, _, line, start, scope, how) in enumerate(file.calls):
-                reached = known.get(function) if how == _CALLED else None
+            for place, call in enumerate(file.calls):
+                function: int = call[0]
+                reached = known.get(function) if call[6] == _CALLED else None
                 if reached is None:
                     reached = self._called(file, place)
-                    if how == _CALLED and not _is_mapping(file.nodes[function]):
+                    if call[6] == _CALLED and not _is_mapping(file.nodes[function]):
                         known[function] = reached
                 else:
                     for callers_of, receiver in reached.callees:
                         callers_of[index, place] = receiver
-                found.append(new_tuple(Call, (scope, line, start, how, reached.targets, reached.external)))
+                found.append(reached)
                 if reached.waits:
                     waiting.append((file, place, found))
         self._evaluating_live = True
@@ -932,17 +960,20 @@ class Program:
             self._constructors = {}
             before = sum(map(len, self._callers.values()))
             for file, place, found in waiting:
-                found[place] = self._resolved(file, place)
+                found[place] = self._reached(file, place)
             if sum(map(len, self._callers.values())) == before:
                 break
         self._evaluating_live = False
         return done
 
-    def _called(self, file: _File, place: int) -> _Reached:
+    def _called(self, file: _File, place: int) -> Reached:
         """What a call means before it is known what is passed; what is called of one class or function is found once."""
-        function, _, _, _, _, _, how = file.calls[place]
-        values = self.values(file, function)
-        if len(values) == 1 and how == _CALLED:
+        call = file.calls[place]
+        function: int = call[0]
+        values = file.found[function]
+        if values is None:
+            values = self.values(file, function)
+        if len(values) == 1 and call[6] == _CALLED:
             value = values[0]
             kind = value[0]
             node = file.nodes[function]
@@ -956,19 +987,17 @@ class Program:
                         callers_of[file.index, place] = receiver
                 return known
             if kind == EXTERNAL and not _is_mapping(node):
-                return new_tuple(_Reached, ((), (value[1],), (), False))
+                outside = self._outside.get(value[1])
+                if outside is None:
+                    outside = self._outside[value[1]] = new_tuple(Reached, ((), (value[1],), (), False))
+                return outside
         reached = self._reached(file, place)
         for value in values:
             if value[0] == _PARAMETER or value[0] == "Q":
-                return reached._replace(waits=True)
+                return new_tuple(Reached, (*reached[:3], True))
         return reached
 
-    def _resolved(self, file: _File, place: int) -> Call:
-        _, _, _, line, start, scope, how = file.calls[place]
-        reached = self._reached(file, place)
-        return new_tuple(Call, (scope, line, start, how, reached.targets, reached.external))
-
-    def _reached(self, file: _File, place: int) -> _Reached:
+    def _reached(self, file: _File, place: int) -> Reached:
         function, args, _, _, _, _, how = file.calls[place]
         values = self.values(file, function)
         node = file.nodes[function]
@@ -988,7 +1017,7 @@ class Program:
                 for value in self.values(file, arg):
                     if value[0] in (FUNCTION, BOUND):
                         self._target(file, place, value, node, how, targets, external)
-        return new_tuple(_Reached, (tuple(targets.values()), tuple(external), self._callees, False))
+        return new_tuple(Reached, (tuple(targets.values()), tuple(external), self._callees, False))
 
     def _note_caller(self, file: _File, place: int, called: Value, receiver: Value | None) -> None:
         callers_of = self._callers[called[1], called[2]]
@@ -1111,7 +1140,7 @@ class Program:
         """The files of the repository that a file imports, ascending."""
         file = self.file(path)
         found: set[str] = set()
-        for node in [node for node in file.nodes if node[0] in _OF_IMPORTS]:
+        for node in file.importing:
             if node[0] == flow.MODULE:
                 target, _ = self._named_module(file, node[1], node[2])
                 found.add(target or "")
