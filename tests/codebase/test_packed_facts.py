@@ -1,10 +1,12 @@
 """Facts come out of a packed digest without what else is needed to make one."""
 
+import json
 import subprocess
 import sys
 
+from recollect.codebase.counting import Counts
 from recollect.codebase.digest import digest
-from recollect.codebase.packed_facts import LateFacts, callables_in, facts_in, outline_of, unpacked_facts
+from recollect.codebase.packed_facts import LateFacts, callables_in, facts_in, outline_of, unpacked_facts, used_in
 from recollect.domain.code import Language
 
 CODE = b"import os\n\n\nclass Cart:\n    def total(self):\n        return os.getpid()\n\n\ndef load(): ...\n"
@@ -19,6 +21,21 @@ def test_facts_are_had_of_their_part_of_a_digest_and_one_by_one() -> None:
     assert (late.flow, late.lines) == (made.facts.flow, made.facts.lines)
     assert outline_of(late).names == [symbol.name for symbol in made.facts.symbols]
     assert callables_in(packed) == ["load", "total"]
+
+
+def test_what_is_still_packed_is_told_as_what_is_not() -> None:
+    broken = CODE + b"def (:\n"
+    facts = digest(broken, Language.PYTHON).facts
+    packed = digest(broken, Language.PYTHON).packed()
+    late = LateFacts(Language.PYTHON, lambda: facts_in(packed))
+    for own, other in [(used_in(late), used_in(facts)), (late.outline, outline_of(facts))]:
+        assert json.loads(json.dumps(own)) == json.loads(json.dumps(other))
+    assert late.problems == facts.problems != []
+    counted, of_packed = Counts(), Counts()
+    counted.put_in("cart.py", facts, None)
+    of_packed.put_in("cart.py", late, None)
+    assert of_packed == counted
+    assert (counted.symbols, counted.broken) == (len(facts.symbols), {"cart.py"})
 
 
 def test_who_resolves_uses_does_not_wait_for_numpy() -> None:

@@ -14,3 +14,10 @@ def test_what_was_prepared_is_found_without_reading_the_facts_again() -> None:
     assert late.get("total") == [Place("cart.py", 1)]
     facts.clear()
     assert prepared.get("total") == late.get("total")
+
+
+def test_names_and_kinds_can_be_told_by_another_than_the_symbols() -> None:
+    facts = {"cart.py": FileFacts(Language.PYTHON, 1)}
+    told = {"cart.py": [("load", "function"), ("total", "method")]}
+    named = Named(facts, [Language.PYTHON], [SymbolKind.METHOD], defined=told.__getitem__)
+    assert (named.get("total"), named.get("load")) == ([Place("cart.py", 1)], ())

@@ -43,7 +43,7 @@ class Named:
         *,
         defined: Callable[[str], Iterable[tuple[str, str]]] | None = None,
     ) -> None:
-        """`defined` tells the names and kinds of a file's symbols, where that takes less than the symbols themselves."""
+        """`defined` tells the names and kinds of a file's symbols, where that takes less than the symbols do."""
         self._facts = facts
         self._defined = defined or self._symbols
         self._languages = frozenset(languages)

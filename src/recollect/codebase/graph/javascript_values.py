@@ -104,8 +104,15 @@ def joined(left: Values, right: Values) -> Values:
     for value in right:
         if len(result) >= MOST_VALUES:
             break
-        if not any(value is kept or (isinstance(value, str) and value == kept) for kept in result):
+        if not _is_among(value, result):
             if result is left:
                 result = list(left)
             result.append(value)
     return result
+
+
+def _is_among(value: Value, values: Values) -> bool:
+    for kept in values:
+        if value is kept:
+            return True
+    return isinstance(value, str) and value in values

@@ -111,7 +111,8 @@ class _Projection:
         own, used, led = self._symbols_of(path), used_in(self._facts[path]), self._led
         edges: _Edges = {}
         unresolved: _Unresolved = {}
-        uses = {start: name for kind, name, start in zip(used.kinds, used.paths, used.starts) if kind in _CALLS}
+        written_at = zip(used.starts, used.paths, used.kinds, strict=True)
+        uses = {start: name for start, name, kind in written_at if kind in _CALLS}
         sites = self._program.file(path).sites
         for line, start, scope, how, (targets, external, _, _) in zip(*sites, called, strict=True):
             source = own.get(scope, -1)

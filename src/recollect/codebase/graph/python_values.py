@@ -6,8 +6,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
-from itertools import compress
-from operator import itemgetter
+from itertools import islice
 from typing import Any, ClassVar, NamedTuple
 
 from pydantic_core import from_json
@@ -55,7 +54,6 @@ Callers = Mapping[str, Container[int]]
 """Files that call into others, and the lines on which they do."""
 
 _OF_IMPORTS = {flow.MODULE, flow.IMPORTED}
-_KIND = itemgetter(0)
 _LASTING = {BOUND, FUNCTION, EXTERNAL}
 _CALLING_BUILTINS = {"map", "filter"}
 # These are asked for hundreds of thousands of times: a set is made once, and a name of this file is found at once.
@@ -106,7 +104,7 @@ class Reached(NamedTuple):
     """Whether it may mean more once it is known what is passed."""
 
 
-_NOTHING = Reached((), ())
+_NOTHING, _WAITING = Reached((), ()), Reached((), (), waits=True)
 # Apart from each other, so that each can be known by its identity: the hash of an enum's member is slow.
 _WRITTEN_HERE, _IMPORTED_ITSELF = (Evidence.LOCAL, 1.0), (Evidence.IMPORTED, 1.0)
 _NAMED_HERE, _NAMED_ELSEWHERE = (Evidence.LOCAL, 0.95), (Evidence.IMPORTED, 0.95)
@@ -117,8 +115,8 @@ class _File:
     """A file's flow, and what was found out about its nodes."""
 
     __slots__ = (
-        "calls", "classes", "exports", "facts", "found", "importing", "index", "late", "live", "modules", "nodes", "package", "parts", "path",
-        "returned", "scopes", "sites", "stars", "stored", "stores", "storing",
+        "calls", "classes", "exports", "facts", "found", "importing", "index", "late", "live", "modules", "nodes",
+        "package", "parts", "path", "returned", "scopes", "sites", "stars", "stored", "stores", "storing",
     )  # fmt: skip
 
     def __init__(self, index: int, path: str, parts: tuple[str, ...], facts: FileFacts) -> None:
@@ -150,7 +148,7 @@ class _File:
         """The first class on each line."""
         self.sites = [array("q", column) for column in (*zip(*self.calls, strict=True),)[3:]] or [array("q")] * 4
         """Lines, first bytes, scopes and ways of the calls; unlike a list, this is not written to by who reads it."""
-        self.importing = [*compress(self.nodes, map(_OF_IMPORTS.__contains__, map(_KIND, self.nodes)))]
+        self.importing = [node for node in self.nodes if node[0] in _OF_IMPORTS]
         """The nodes of imports."""
 
 
@@ -358,8 +356,10 @@ class Program:
         owner = self._receiver(file, scope, index)
         if owner is not None:
             values.append(owner)
-        values += self.values(file, annotation)
-        values += self.values(file, default)
+        if annotation:
+            values += self.values(file, annotation)
+        if default:
+            values += self.values(file, default)
         if self._evaluating_live:
             values += self._arrived(marker)
         if how in (flow.ANY_POSITIONAL, flow.ANY_KEYWORD):
@@ -386,7 +386,8 @@ class Program:
         return (_INSTANCE, file.index, outer)
 
     def _attribute_node(self, file: _File, node: list[Any], place: int) -> Values:
-        _, base, name = node
+        base: int = node[1]
+        name: str = node[2]
         values = (file.live if self._evaluating_live else file.found)[base]
         if values is None:
             values = self.values(file, base)
@@ -413,7 +414,7 @@ class Program:
                 line = self._lines.get((value[1], value[2]))
                 known = self._member(value, name, line or self.lineage((CLASS, value[1], value[2])))
                 # What came out while something was still being found out, or may be a parameter, is not the last word.
-                if known and all([member[0] in _LASTING for member in known]):
+                if known and all(member[0] in _LASTING for member in known):
                     self._members[key] = known
             return known
         if kind == _MODULE:
@@ -456,7 +457,7 @@ class Program:
             if owner[0] == EXTERNAL:
                 outside.append(owner)
                 continue
-            file = self._by_index[owner[1]]
+            file = self._home(owner)
             scope = file.scopes[owner[2]]
             node = scope[4].get(name)
             found = self.values(file, node) if node is not None else ()
@@ -476,7 +477,7 @@ class Program:
         for value in found:
             kind = value[0]
             if kind == FUNCTION:
-                scopes = self._by_index[value[1]].scopes
+                scopes = self._home(value).scopes
                 outer = scopes[value[2]][2]
                 is_method = outer >= 0 and scopes[outer][0] == "c"
                 accessed.append((BOUND, value[1], value[2], receiver) if of_instance and is_method else value)
@@ -840,7 +841,7 @@ class Program:
         if known is None:
             home.returned[scope] = ()
             known = home.returned[scope] = self._results(home, scope)
-        if not any(made[0] == _PARAMETER for made in known):
+        if _PARAMETER not in [made[0] for made in known]:
             return known
         found: list[Value] = []
         receiver: Value | None = value[3] if value[0] == BOUND else None
@@ -899,7 +900,9 @@ class Program:
         _, index, scope, place = parameter
         home = self._home(parameter)
         found: dict[Value, None] = {}
-        for (file_index, call_index), receiver in list(self._callers.get((index, scope), {}).items())[:_MOST_CALLERS]:
+        for (file_index, call_index), receiver in [
+            *islice(self._callers.get((index, scope), {}).items(), _MOST_CALLERS)
+        ]:
             if place == 0 and receiver is not None:
                 found[receiver] = None
                 continue
@@ -937,14 +940,14 @@ class Program:
                     self._reached(file, place)
         for path in paths:
             file = self.file(path)
-            index, found, known = file.index, list[Reached](), dict[int, Reached]()
+            index, nodes, found, known = file.index, file.nodes, list[Reached](), dict[int, Reached]()
             done[path] = found
             for place, call in enumerate(file.calls):
                 function: int = call[0]
                 reached = known.get(function) if call[6] == _CALLED else None
                 if reached is None:
                     reached = self._called(file, place)
-                    if call[6] == _CALLED and not _is_mapping(file.nodes[function]):
+                    if call[6] == _CALLED and (nodes[function][0] != _GLOBAL or not _is_mapping(nodes[function])):
                         known[function] = reached
                 else:
                     for callers_of, receiver in reached.callees:
@@ -967,16 +970,20 @@ class Program:
         return done
 
     def _called(self, file: _File, place: int) -> Reached:
-        """What a call means before it is known what is passed; what is called of one class or function is found once."""
+        """What a call means before it is known what is passed; what one class or function means is found once."""
         call = file.calls[place]
         function: int = call[0]
         values = file.found[function]
         if values is None:
             values = self.values(file, function)
+        node = file.nodes[function]
+        if not values and node[0] != _GLOBAL:
+            return _NOTHING
         if len(values) == 1 and call[6] == _CALLED:
             value = values[0]
             kind = value[0]
-            node = file.nodes[function]
+            if kind == "Q":
+                return _WAITING
             if kind in _DIRECT:
                 key = (value, id(self._evidence(file, node, value)))
                 known = self._calling.get(key)
@@ -1106,7 +1113,7 @@ class Program:
             if kinds == _ONLY_MODULE:
                 return _IMPORTED_ITSELF
             if value[0] == BOUND:
-                outer, receiver = self._by_index[value[1]].scopes[value[2]][2], value[3]
+                outer, receiver = self._home(value).scopes[value[2]][2], value[3]
                 return _OF_RECEIVER if value[1] == receiver[1] and outer == receiver[2] else _OF_ANCESTOR
             return _OF_RECEIVER if CLASS in kinds else _FOLLOWED
         if op == _IMPORTED:

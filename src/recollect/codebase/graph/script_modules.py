@@ -36,13 +36,18 @@ class ScriptModules:
         self._facts = facts
         self._manifests = manifests
         self._found: dict[tuple[str, str], str | None] = {}
+        """By the file that imports and what it says; what was found for its folder is below."""
+        self._found_within: dict[tuple[str, str], str | None] = {}
         self._compilers: dict[tuple[str, int], _Compiler] = {}
 
     def script(self, importer: str, module: str) -> str | None:
         """The file that is imported; None when it is not in the repository."""
-        key = (dirname(importer), module)
+        key = (importer, module)
         if key not in self._found:
-            self._found[key] = self._script(*key)
+            within = (dirname(importer), module)
+            if within not in self._found_within:
+                self._found_within[within] = self._script(*within)
+            self._found[key] = self._found_within[within]
         return self._found[key]
 
     def _script(self, folder: str, module: str) -> str | None:
