@@ -64,6 +64,7 @@ class Outline(NamedTuple):
     at: Sequence[int]
     """Their lines."""
     containers: Sequence[int]
+    decorators: Sequence[Sequence[str]]
     owners: Sequence[str]
     problems: Sequence[Sequence[Any]]
 
@@ -89,8 +90,8 @@ def used_in(facts: "FileFacts | LateFacts") -> Used:
 def outline_of(facts: "FileFacts | LateFacts") -> Outline:
     """The same of facts; of those that are still packed without making an object of each symbol."""
     data = facts.packed_outline if isinstance(facts, LateFacts) else outline_as_data(facts)
-    _, lines, doc, (names, kinds, spans, at, containers, *_, owners), _, _, problems = data
-    return Outline(lines, doc, names, kinds, spans, at, containers, owners, problems)
+    _, lines, doc, (names, kinds, spans, at, containers, *_, decorators, owners), _, _, problems = data
+    return Outline(lines, doc, names, kinds, spans, at, containers, decorators, owners, problems)
 
 
 class LateFacts:

@@ -36,6 +36,11 @@ def test_definitions_in_macros_are_symbols_where_they_are():
         "-function after",
     ]
     assert [(symbol.doc, symbol.line) for symbol in facts.symbols][:2] == [("Talks.", 3), ("", 4)]
+    decorated = [symbol.decorators for symbol in facts.symbols]
+    assert decorated[0] == ("cfg_net!",)
+    assert {*decorated[1]} >= {"cfg_net!", "cfg_unix!"}
+    assert decorated[2:4] == [("pin_project_lite::pin_project!",)] * 2
+    assert (decorated[4], decorated[5], decorated[7]) == ((), ("cfg_time!",), ())
     assert uses_of(facts)[:4] == [
         "1 : call cfg_net",
         "4 : call cfg_unix",

@@ -100,6 +100,26 @@ def test_a_method_of_go_has_the_name_of_its_type_before_its_own() -> None:
         assert at(made, names.find("web.Query")) == ["web/context.go:7"]
 
 
+OPENED = """pin_project! {
+    pub struct Sleep { entry: Timer }
+}
+impl Sleep { fn reset(&self) {} }
+cfg_rt! { pub fn spawn() {} }
+"""
+
+
+def test_what_is_read_out_of_a_macro_comes_behind_what_stands_in_the_same_file_as_it_is() -> None:
+    corpus = Corpus()
+    others = {"src/time.rs": OPENED, "src/other.rs": "pub struct Sleep;\nmod spawn {}\n"}
+    for path, text in others.items():
+        file = IndexedFile(path, Content(path, Language.RUST), len(text), traits_by_path(path), False, 1)
+        corpus.put([(file, digest(text.encode(), Language.RUST))])
+    for made in (corpus, corpus.copied(), Corpus.of(corpus.arrays())):
+        names = Names(made)
+        assert at(made, names.find("Sleep")) == ["src/other.rs:1", "src/time.rs:4", "src/time.rs:2"]
+        assert at(made, names.find("spawn")) == ["src/time.rs:5", "src/other.rs:2"]
+
+
 def test_a_file_may_be_named_whether_or_not_it_is_in_a_folder() -> None:
     twice = "class Session:\n    def login(self): ...\n"
     corpus = put(Corpus(), {"auth.py": twice, "src/auth.py": twice, "web.py": twice})

@@ -1,16 +1,18 @@
 """All that one file says by itself, read by its language's syntax."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from recollect.codebase.parsing.languages import flow_of, parser_of, reader_of
 from recollect.codebase.parsing.typescript import without_unknown_syntax
-from recollect.domain.code import FileFacts, Language, Problem, UseKind
+from recollect.domain.code import FileFacts, Language, Problem, Symbol, UseKind
 
 if TYPE_CHECKING:
     from tree_sitter import Tree
 
     from recollect.codebase.parsing.nodes import Findings
+    from recollect.codebase.parsing.rust_macros import Macro
 
 
 def read_facts(content: bytes, language: Language) -> FileFacts:
@@ -30,8 +32,9 @@ def read_facts(content: bytes, language: Language) -> FileFacts:
     tree, macros = _parsed(content, language)
     found = Findings(content, language)
     reader(tree, found)
-    found.uses += [(UseKind.CALL, name.replace("::", "."), start, -1) for name, start in macros]
-    return _facts(language, lines, found, problems_of(tree, found), flow(content, tree) if flow is not None else b"")
+    found.uses += [(UseKind.CALL, macro.name.replace("::", "."), macro.start, -1) for macro in macros]
+    facts = _facts(language, lines, found, problems_of(tree, found), flow(content, tree) if flow is not None else b"")
+    return replace(facts, symbols=[_within(macros, symbol) for symbol in facts.symbols]) if macros else facts
 
 
 def tree_of(content: bytes, language: Language) -> "Tree":
@@ -39,7 +42,13 @@ def tree_of(content: bytes, language: Language) -> "Tree":
     return _parsed(content, language)[0]
 
 
-def _parsed(content: bytes, language: Language) -> "tuple[Tree, Sequence[tuple[str, int]]]":
+def _within(macros: "Sequence[Macro]", symbol: Symbol) -> Symbol:
+    """A definition that is decorated by the macros around it."""
+    around = [macro for macro in macros if macro.start < symbol.span.start and symbol.span.end <= macro.end]
+    return symbol._replace(decorators=(*(f"{macro.name}!" for macro in around), *symbol.decorators))
+
+
+def _parsed(content: bytes, language: Language) -> "tuple[Tree, Sequence[Macro]]":
     """The same, and the macros that were taken from around definitions."""
     parse = parser_of(language).parse
     if language is Language.RUST:

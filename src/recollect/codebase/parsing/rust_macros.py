@@ -25,17 +25,26 @@ _ITEMS = frozenset(
 _TELLING_NOTHING = frozenset({"block_comment", "empty_statement", "line_comment", "macro_invocation"})
 
 
+class Macro(NamedTuple):
+    """A macro that was taken from around definitions."""
+
+    name: str
+    start: int
+    end: int
+    """The byte behind its braces."""
+
+
 class Opened(NamedTuple):
     """A file with the definitions in its macros; no byte of it has moved."""
 
     tree: "Tree"
-    macros: list[tuple[str, int]]
-    """The macros that are not in the tree, and where their names are."""
+    macros: list[Macro]
+    """The macros that are not in the tree."""
 
 
 def with_items_of_macros(content: bytes, parse: Parse) -> Opened:
     """Read a file, and what its macros hold where that is nothing but whole definitions."""
-    tree, macros = parse(content), list[tuple[str, int]]()
+    tree, macros = parse(content), list[Macro]()
     if not _MAY_HAVE.search(content):
         return Opened(tree, macros)
     code = bytearray(content)
@@ -49,7 +58,8 @@ def with_items_of_macros(content: bytes, parse: Parse) -> Opened:
             break
         for macro, tokens in found:
             name = macro.named_children[0]
-            macros.append((content[name.start_byte : name.end_byte].decode("utf-8", "replace"), name.start_byte))
+            written = content[name.start_byte : name.end_byte].decode("utf-8", "replace")
+            macros.append(Macro(written, name.start_byte, tokens.end_byte))
             for start, end in ((macro.start_byte, tokens.start_byte + 1), (tokens.end_byte - 1, tokens.end_byte)):
                 code[start:end] = re.sub(rb"\S", b" ", code[start:end])
         tree = parse(bytes(code))

@@ -69,6 +69,8 @@ class Corpus:
         self.names: list[str] = []
         self.owners: dict[int, str] = {}
         """The types of definitions that stand outside of them, by row: a method of Go, `Foo::bar` of C++."""
+        self.unsure: set[int] = set()
+        """The rows of definitions that are read out of a macro, which may make something else of them."""
         self.chunks = _no_chunks()
         self.words = WordIndex()
         """Of chunks."""
@@ -111,7 +113,7 @@ class Corpus:
         """Another one that can be changed while this one is searched; what does not change is shared."""
         made = copy(self)
         made.files, made.row_of, made.names = list(self.files), dict(self.row_of), list(self.names)
-        made.owners = dict(self.owners)
+        made.owners, made.unsure = dict(self.owners), set(self.unsure)
         made.alive = self.alive.copy()
         made.words, made.paths, made.definitions = self.words.copied(), self.paths.copied(), self.definitions.copied()
         made.places = self.places.copied()
@@ -136,6 +138,7 @@ class Corpus:
             "names": as_bytes(self.names),
             "owned": np.array([*self.owners], dtype=np.int32),
             "owners": as_bytes([*self.owners.values()]),
+            "unsure": np.array(sorted(self.unsure), dtype=np.int32),
             "alive": self.alive,
             "lines": self.lines,
             "first_symbols": self.first_symbols,
@@ -152,6 +155,7 @@ class Corpus:
         made.files = [_file_from(kept) for kept in from_bytes(arrays["files"])]
         made.names = from_bytes(arrays["names"])
         made.owners = dict(zip(arrays["owned"].tolist(), from_bytes(arrays["owners"]), strict=True))
+        made.unsure = {*arrays["unsure"].tolist()}
         made.alive = arrays["alive"].copy()
         made.row_of = {made.files[row].path: row for row in np.flatnonzero(made.alive).tolist()}
         made.lines, made.first_symbols = arrays["lines"], arrays["first_symbols"]
@@ -185,6 +189,8 @@ class Corpus:
         )
         owners = chain.from_iterable(outline.owners for outline in outlines)
         self.owners |= {row: owner_name(owner) for row, owner in enumerate(owners, len(self.names)) if owner}
+        decorators = chain.from_iterable(outline.decorators for outline in outlines)
+        self.unsure |= {row for row, own in enumerate(decorators, len(self.names)) if own and own[0][-1:] == "!"}
         self.names += chain.from_iterable(outline.names for outline in outlines)
         self.symbols = SymbolRows(*_joined(self.symbols, added))
         tokens = np.concatenate([digest.searchable.defined for digest in digests])

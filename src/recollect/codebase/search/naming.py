@@ -164,8 +164,18 @@ class Names:
         orders: list[int] = _ORDERS[symbols.kinds[rows]].tolist()
         spans = symbols.spans[rows]
         lines: list[int] = np.minimum(spans[:, 3] - spans[:, 2], LONG).tolist()
+        unsure = [row in self._corpus.unsure for row in rows]
+        # In one file, what is read out of a macro comes behind what stands there as it is.
+        sure = dict[int, int]()
+        for owner, order, is_unsure in zip(owners, orders, unsure, strict=True):
+            if not is_unsure:
+                sure[owner] = max(order, sure.get(owner, 0))
+        orders = [
+            max(order, sure.get(owner, 0)) if guessed else order
+            for owner, order, guessed in zip(owners, orders, unsure, strict=True)
+        ]
         keys = [
-            (bool(files[owner].traits & _LOWER), order, -long, files[owner].path, row)
-            for owner, order, long, row in zip(owners, orders, lines, rows, strict=True)
+            (bool(files[owner].traits & _LOWER), order, is_unsure, -long, files[owner].path, row)
+            for owner, order, is_unsure, long, row in zip(owners, orders, unsure, lines, rows, strict=True)
         ]
         return [row for *_, row in sorted(keys)]
