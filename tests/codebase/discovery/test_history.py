@@ -1,6 +1,9 @@
 """What commits say of the files that they change."""
 
+import tempfile
 from pathlib import Path
+
+import pytest
 
 from recollect.codebase.discovery.history import commit_subjects
 from tests.codebase.discovery.repository import commit, git, new_repository, write
@@ -92,3 +95,9 @@ def test_without_a_history_there_are_no_subjects(tmp_path: Path) -> None:
 
 def test_a_history_that_takes_too_long_is_done_without(tmp_path: Path) -> None:
     assert commit_subjects(str(new_repository(tmp_path / "r", {"a.py": ""})), seconds=0) == []
+
+
+def test_a_history_that_there_is_no_room_for_is_done_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = new_repository(tmp_path / "r", {"a.py": "a\n"})
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+    assert commit_subjects(str(root)) == []

@@ -115,7 +115,12 @@ class AskedMuch(Asked):
     """The same for an answer that takes a while: it goes into a file, so that nobody wakes for each piece of it."""
 
     def __init__(self, folder: str, bounds: Bounds, *arguments: str) -> None:
-        self._file = tempfile.TemporaryFile()  # noqa: SIM115  it is closed with the block
+        try:
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115  it is closed with the block
+        except OSError as error:
+            raise Unavailable(
+                f"there is no room for what git tells ({error.strerror})", hint="free some space"
+            ) from error
         try:
             super().__init__(folder, bounds, *arguments, stdout=self._file)
         except BaseException:
