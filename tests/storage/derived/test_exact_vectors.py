@@ -30,13 +30,22 @@ def test_a_row_is_read_once_with_some_others_and_stays_the_same(monkeypatch: pyt
     assert first.tolist() == [[2, -2, 0.5, 1], [5, -5, 0.5, 1], [0, 0, 0, 0]]
     assert again.tolist() == [[1, -1, 0.5, 1], [2, -2, 0.5, 1], [5, -5, 0.5, 1], [7, -7, 0.5, 1], [0, 0, 0, 0]]
     assert known.tolist() == [[3, -3, 0.5, 1], [4, -4, 0.5, 1], [6, -6, 0.5, 1]]
-    assert shelf.read == [[2, 5, 20, 0, 1, 3], [7, 4, 6, 8]]
+    assert shelf.read == [[2, 5, 20, 0, 1, 3], [7, 20, 4, 6, 8]]
 
 
 def test_very_many_rows_are_read_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exact_vectors, "MOST_ROWS", 10)
+    monkeypatch.setattr(exact_vectors, "MOST_BYTES", 10 * 4 * 4)
     exact, shelf = ExactVectors(4), Shelf()
     rows = np.array([3, 10])
     found = [exact.of(rows, 11, shelf).tolist() for _ in range(2)]
     assert found == [[[3, -3, 0.5, 1], [10, -10, 0.5, 1]]] * 2
     assert shelf.read == [[3, 10], [3, 10]]
+
+
+def test_what_a_reader_does_not_see_yet_is_read_again() -> None:
+    exact = ExactVectors(4)
+    early = exact.of(np.array([1, 2]), 3, lambda rows: [VECTORS[row] if row < 2 else b"" for row in rows])
+    shelf = Shelf()
+    later = exact.of(np.array([1, 2]), 3, shelf)
+    assert (early[1].tolist(), later[1].tolist()) == ([0, 0, 0, 0], [2, -2, 0.5, 1])
+    assert shelf.read == [[2]]
