@@ -23,7 +23,7 @@ class _Commit(NamedTuple):
 
 
 def commit_subjects(
-    root: str, rev: str = "HEAD", newest: int = 20_000, most_files: int = 12, *, seconds: float = 20.0
+    root: str, rev: str = "HEAD", newest: int = 10_000, most_files: int = 12, *, seconds: float = 20.0
 ) -> list[tuple[str, list[str]]]:
     """The subjects of the newest commits that are no merges, newest first, each with the files that it changed.
 
