@@ -36,10 +36,11 @@ class Budget:
         most = int(share * self.left)
         taken: list[V] = []
         for view in views:
-            most -= tokens_of_view(view)
+            cost = tokens_of_view(view)
+            most -= cost
             if most < 0 and len(taken) >= at_least:
                 break
-            self.left = max(0, self.left - tokens_of_view(view))
+            self.left = max(0, self.left - cost)
             taken.append(view)
         return taken
 

@@ -113,7 +113,7 @@ class _Projection:
         unresolved: _Unresolved = {}
         written_at = zip(used.starts, used.paths, used.kinds, strict=True)
         uses = {start: name for start, name, kind in written_at if kind in _CALLS}
-        sites = self._program.file(path).sites
+        sites = self._program.file(path).call_sites()
         for line, start, scope, how, (targets, external, _, _) in zip(*sites, called, strict=True):
             source = own.get(scope, -1)
             if targets:

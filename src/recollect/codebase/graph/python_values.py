@@ -146,10 +146,20 @@ class _File:
         classes = [(scope[3], place) for place, scope in enumerate(self.scopes) if scope[0] == "c"]
         self.classes: dict[int, int] = dict(reversed(classes))
         """The first class on each line."""
-        self.sites = [array("q", column) for column in (*zip(*self.calls, strict=True),)[3:]] or [array("q")] * 4
+        self.sites: Sequence[array[int]] | None = None
+        self.importing: Sequence[list[Any]] | None = None
+
+    def call_sites(self) -> "Sequence[array[int]]":
         """Lines, first bytes, scopes and ways of the calls; unlike a list, this is not written to by who reads it."""
-        self.importing = [node for node in self.nodes if node[0] in _OF_IMPORTS]
+        if self.sites is None:
+            self.sites = [array("q", column) for column in (*zip(*self.calls, strict=True),)[3:]] or [array("q")] * 4
+        return self.sites
+
+    def import_nodes(self) -> Sequence[list[Any]]:
         """The nodes of imports."""
+        if self.importing is None:
+            self.importing = [node for node in self.nodes if node[0] in _OF_IMPORTS]
+        return self.importing
 
 
 class _ModuleNames(NamedTuple):
@@ -924,7 +934,7 @@ class Program:
         return {
             path: [
                 Call(scope, line, start, how, reached.targets, reached.external)
-                for line, start, scope, how, reached in zip(*self.file(path).sites, found, strict=True)
+                for line, start, scope, how, reached in zip(*self.file(path).call_sites(), found, strict=True)
             ]
             for path, found in self.reached(paths, callers).items()
         }
@@ -942,6 +952,9 @@ class Program:
             file = self.file(path)
             index, nodes, found, known = file.index, file.nodes, list[Reached](), dict[int, Reached]()
             done[path] = found
+            # Before a process may be forked, which then need not copy what is looked at.
+            file.call_sites()
+            file.import_nodes()
             for place, call in enumerate(file.calls):
                 function: int = call[0]
                 reached = known.get(function) if call[6] == _CALLED else None
@@ -1147,7 +1160,7 @@ class Program:
         """The files of the repository that a file imports, ascending."""
         file = self.file(path)
         found: set[str] = set()
-        for node in file.importing:
+        for node in file.import_nodes():
             if node[0] == flow.MODULE:
                 target, _ = self._named_module(file, node[1], node[2])
                 found.add(target or "")
