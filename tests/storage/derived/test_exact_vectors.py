@@ -43,9 +43,11 @@ def test_very_many_rows_are_read_each_time(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_what_a_reader_does_not_see_yet_is_read_again() -> None:
-    exact = ExactVectors(4)
-    early = exact.of(np.array([1, 2]), 3, lambda rows: [VECTORS[row] if row < 2 else b"" for row in rows])
-    shelf = Shelf()
+    def before_it_came(rows: NDArray[np.int64]) -> list[bytes]:
+        return [VECTORS[row] if row < 2 else b"" for row in rows]
+
+    exact, shelf = ExactVectors(4), Shelf()
+    early = exact.of(np.array([1, 2]), 3, before_it_came)
     later = exact.of(np.array([1, 2]), 3, shelf)
     assert (early[1].tolist(), later[1].tolist()) == ([0, 0, 0, 0], [2, -2, 0.5, 1])
     assert shelf.read == [[2]]
