@@ -12,7 +12,9 @@ import anyio
 import anyio.to_thread
 
 from recollect.codebase.digest_version import VERSION
+from recollect.codebase.discovery.limits import never
 from recollect.codebase.extracting import Extract, extracted
+from recollect.codebase.heeding import in_thread
 from recollect.codebase.indexing import Indexer, IndexOptions, index_id_of, unknown_index
 from recollect.codebase.placing import place_of
 from recollect.domain.code import FileFacts, FileTrait, Language, Snapshot, SourceFile, Span
@@ -318,7 +320,7 @@ class CodeService:
 
         corpus = Corpus()
         await self._put(corpus, files)
-        self._prepared = await anyio.to_thread.run_sync(_prepared, record, corpus)
+        self._prepared = await in_thread(partial(_prepared, record, corpus))
 
     async def _prepare_uses(self, record: IndexRecord, edges: Mapping[str, KeptEdges]) -> None:
         """The same of who uses what, while that is written."""
@@ -370,10 +372,10 @@ class _Prepared(NamedTuple):
         return self._replace(kept=self.kept._replace(users=users), ranker=self.ranker.knowing(users), uses=uses)
 
 
-def _prepared(record: IndexRecord, corpus: "Corpus") -> _Prepared:
+def _prepared(record: IndexRecord, corpus: "Corpus", should_stop: Callable[[], bool]) -> _Prepared:
     from recollect.codebase.search.ranking import Ranker
 
-    kept = _kept(record, None, corpus)
+    kept = _kept(record, None, corpus, should_stop)
     return _Prepared(record, kept, Ranker(corpus, kept.history))
 
 
@@ -407,7 +409,9 @@ def _put(corpus: "Corpus", files: Sequence[IndexedFile], packed: Mapping[Content
     corpus.put((file, digests[file.content]) for file in files if file.content in digests)
 
 
-def _kept(record: IndexRecord, base: "KeptCorpus | None", corpus: "Corpus") -> "KeptCorpus":
+def _kept(
+    record: IndexRecord, base: "KeptCorpus | None", corpus: "Corpus", should_stop: Callable[[], bool] = never
+) -> "KeptCorpus":
     from recollect.codebase.discovery.history import commit_subjects
     from recollect.codebase.search.corpus_file import KeptCorpus
     from recollect.codebase.search.history import History
@@ -416,7 +420,8 @@ def _kept(record: IndexRecord, base: "KeptCorpus | None", corpus: "Corpus") -> "
         history = base.history
     else:
         has_history = record.details.get("is_git", True) and record.commit is not None
-        history = History(commit_subjects(record.root, record.commit or "HEAD") if has_history else ())
+        rev = record.commit or "HEAD"
+        history = History(commit_subjects(record.root, rev, should_stop=should_stop) if has_history else ())
     return KeptCorpus(record.generation, record.commit, corpus, history)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from recollect.codebase.discovery.history import commit_subjects
+from recollect.domain.errors import Cancelled
 from tests.codebase.discovery.repository import commit, git, new_repository, write
 
 
@@ -101,3 +102,9 @@ def test_a_history_that_there_is_no_room_for_is_done_without(tmp_path: Path, mon
     root = new_repository(tmp_path / "r", {"a.py": "a\n"})
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
     assert commit_subjects(str(root)) == []
+
+
+def test_reading_a_history_is_stopped_when_nobody_waits_for_it(tmp_path: Path) -> None:
+    root = new_repository(tmp_path / "r", {"a.py": "a\n"})
+    with pytest.raises(Cancelled):
+        commit_subjects(str(root), should_stop=lambda: True)

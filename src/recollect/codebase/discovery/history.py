@@ -1,11 +1,11 @@
 """What was said of files when they were changed: the subjects of commits, and which files each touched."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from recollect.codebase.discovery.beneath import text
 from recollect.codebase.discovery.git import AskedMuch, GitFailed, ask
-from recollect.codebase.discovery.limits import Bounds
+from recollect.codebase.discovery.limits import Bounds, never
 from recollect.domain.errors import Unavailable
 
 _BEGIN, _RENAMED = b"\x01", b"R"
@@ -23,7 +23,13 @@ class _Commit(NamedTuple):
 
 
 def commit_subjects(
-    root: str, rev: str = "HEAD", newest: int = 10_000, most_files: int = 12, *, seconds: float = 20.0
+    root: str,
+    rev: str = "HEAD",
+    newest: int = 10_000,
+    most_files: int = 12,
+    *,
+    seconds: float = 20.0,
+    should_stop: Callable[[], bool] = never,
 ) -> list[tuple[str, list[str]]]:
     """The subjects of the newest commits that are no merges, newest first, each with the files that it changed.
 
@@ -31,7 +37,7 @@ def commit_subjects(
     wherever in the repository, is said of it. Commits that change more files than `most_files` say little of each, and
     are left out. None when there is no history, or it cannot be had in this time: ranking does without.
     """
-    bounds = Bounds(seconds)
+    bounds = Bounds(seconds, should_stop)
     try:
         beneath = ask(root, bounds, "rev-parse", "--show-prefix").removesuffix(b"\n")
         output = _log(root, rev, newest, bounds)
