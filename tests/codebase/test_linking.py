@@ -3,6 +3,7 @@
 import errno
 import io
 import os
+import resource
 import subprocess
 from collections.abc import AsyncGenerator, Collection, Mapping
 from functools import partial
@@ -297,6 +298,17 @@ class _Full:
         self._file.write(content[: len(content) // 2])
         self._file.flush()
         raise OSError(errno.ENOSPC, "no space left")
+
+
+async def test_a_file_that_there_was_no_room_for_is_closed_without_a_word() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        async with linking_process(4_000_000_000) as ready:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, hard))
+            ready.tell({Content("1", Language.PYTHON): bytes(5_000)})
+            assert (ready.told, ready.batches) == (set(), 0)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 async def test_what_two_processes_tell_is_what_one_tells_whenever_they_are_told(home: Home, tmp_path: Path):

@@ -52,8 +52,9 @@ class LinkingProcess:
         if not self._has_room:
             return
         try:
-            pickle.dump({tuple(content): own for content, own in facts.items()}, self._early)
-            self._early.flush()
+            left = memoryview(pickle.dumps({tuple(content): own for content, own in facts.items()}))
+            while left:
+                left = left[self._early.write(left) :]
         except OSError:  # what is left is told when it is asked; it reads no more batches than are whole
             self._has_room = False
         else:
@@ -64,7 +65,8 @@ class LinkingProcess:
 @asynccontextmanager
 async def linking_process(memory_bytes: int) -> AsyncGenerator[LinkingProcess]:
     """A process that waits to be asked. When this is left it is gone, whatever it was doing."""
-    with tempfile.TemporaryFile() as early:
+    # Without a buffer, which would be written once more, in vain, when a file is closed that there was no room for.
+    with tempfile.TemporaryFile(buffering=0) as early:
         process = await anyio.open_process(
             [sys.executable, *PROGRAM, str(memory_bytes), str(early.fileno())],
             stdin=subprocess.PIPE,
