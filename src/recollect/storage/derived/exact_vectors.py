@@ -23,23 +23,23 @@ class ExactVectors:
         self._dimensions = dimensions
         most_rows = MOST_BYTES // (4 * dimensions)
         # Only rows that are written take space.
-        self._values = np.empty((most_rows, dimensions), dtype=np.float32)
-        self._is_known = np.zeros(most_rows, dtype=np.bool_)
+        self.values = np.empty((most_rows, dimensions), dtype=np.float32)
+        self.is_known = np.zeros(most_rows, dtype=np.bool_)
 
     def of(self, rows: NDArray[np.int64], count: int, read: Exactly) -> NDArray[np.float64]:
         """The vectors of these rows (ascending) out of so many, in double precision; zeros for one that has none."""
-        if count > len(self._is_known):
+        if count > len(self.is_known):
             return self._unpacked(read(rows))
-        known = self._is_known[rows]
+        known = self.is_known[rows]
         if not known.all():
-            others = self._is_known[:count].copy()
+            others = self.is_known[:count].copy()
             others[rows] = True
             missing = np.concatenate([rows[~known], np.flatnonzero(~others)[:READ_AHEAD]])
             vectors = read(missing)
-            self._values[missing] = self._unpacked(vectors)
+            self.values[missing] = self._unpacked(vectors)
             # What was not there may come: another reader may see it already.
-            self._is_known[missing[[bool(vector) for vector in vectors]]] = True
-        return self._values[rows].astype(np.float64)
+            self.is_known[missing[[bool(vector) for vector in vectors]]] = True
+        return self.values[rows].astype(np.float64)
 
     def _unpacked(self, vectors: Sequence[bytes]) -> NDArray[np.float64]:
         nothing = bytes(2 * self._dimensions)

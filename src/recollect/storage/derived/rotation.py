@@ -27,10 +27,13 @@ class Rotation:
         # candidates contain .89 instead of .99). A Hadamard matrix has a power of two of rows: other lengths are mixed
         # from both ends in turn.
         starts = [0, 0] if size == dimensions else [0, dimensions - size] * 2
-        self._steps = [(slice(start, start + size), _signs(step, size)) for step, start in enumerate(starts)]
+        self.starts: NDArray[np.int64] = np.array(starts, dtype=np.int64)
+        self.signs: NDArray[np.float32] = np.stack([_signs(step, size) for step in range(len(starts))])
+        """What each step flips: one row a step."""
+        self._steps = [(slice(start, start + size), self.signs[step]) for step, start in enumerate(starts)]
         rows = 1 << (size.bit_length() // 2)
         self._left, self._right = _hadamard(rows), _hadamard(size // rows)
-        self._shrink = np.float32(1 / math.sqrt(size))
+        self.shrink = np.float32(1 / math.sqrt(size))
 
     def rotate(self, values: NDArray[np.float32]) -> None:
         """Rotate each row, in place."""
@@ -38,7 +41,7 @@ class Rotation:
             part = (values[:, places] * signs).reshape(-1, len(self._left), len(self._right))
             # The product with a large Hadamard matrix is that with a small one from each side.
             mixed = self._left @ (part @ self._right)
-            values[:, places] = np.rint(mixed.reshape(len(values), -1) * self._shrink)
+            values[:, places] = np.rint(mixed.reshape(len(values), -1) * self.shrink)
 
 
 def _signs(step: int, size: int) -> NDArray[np.float32]:

@@ -1,14 +1,16 @@
 """Which rows have which words, and how often: over rows in mapped segments and rows in memory, as one."""
 
+import ctypes
 import hashlib
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.native.library import library
 from recollect.storage.derived.distinct import distinct, run_starts
 
 Tokens = NDArray[np.uint64]
@@ -86,6 +88,8 @@ class TokenSegments:
         self._rows = 0
         self._first = 0  # the first row that is only in memory
         self._lengths: NDArray[np.float32] = np.empty(0, dtype=np.float32)
+        self._table: NDArray[np.int64] | None = None
+        """Where the tokens of each part are, as the compiled part wants it told."""
 
     @property
     def rows(self) -> int:
@@ -102,6 +106,7 @@ class TokenSegments:
         """Add a row for each text, given as its tokens."""
         if not texts:
             return
+        self._table = None
         counts = np.fromiter(map(len, texts), np.int64, len(texts))
         used = int(self._starts[self._rows])
         first, end = self._rows + 1, self._rows + 1 + len(texts)
@@ -182,6 +187,48 @@ class TokenSegments:
             np.concatenate([np.empty(0, dtype=np.int64), *(piece.owners for piece in pieces)]),
         )
 
+    def matched(
+        self,
+        rows: Rows,
+        terms: Sequence[str],
+        worth: NDArray[np.float32],
+        average: float,
+        places: Rows,
+        texts: int,
+    ) -> "Matched":
+        """How these rows (ascending) match, each at its place among so many texts; the other texts have no match."""
+        found = Matched(
+            np.zeros((texts, len(terms)), dtype=np.float32),
+            np.zeros(texts, dtype=np.float32),
+            np.zeros(texts, dtype=np.float32),
+        )
+        if (compiled := library()) is not None:
+            if self._table is None:
+                parts = (*self._parts, self._tail())
+                addresses = [(part.tokens.ctypes.data, part.starts.ctypes.data, len(part.starts) - 1) for part in parts]
+                self._table = np.array(addresses, dtype=np.int64)
+            wanted = np.array([token(term) for term in terms], dtype=np.uint64)
+            done = _matching(compiled)(
+                self._table.ctypes.data,
+                len(self._table),
+                rows.ctypes.data,
+                places.ctypes.data,
+                len(rows),
+                wanted.ctypes.data,
+                len(terms),
+                worth.ctypes.data,
+                K1,
+                1 - B,
+                B / (average or 1.0),
+                *(array.ctypes.data for array in found),
+            )
+            if done == 0:
+                return found
+        matched = match(self.gather(rows), len(rows), terms, worth, average)
+        for whole, part in zip(found, matched, strict=True):
+            whole[places] = part
+        return found
+
     # -- files ---------------------------------------------------------------------------------------
 
     def arrays_of(self, rows: Rows) -> dict[str, NDArray[Any]]:
@@ -205,6 +252,7 @@ class TokenSegments:
         """Add the rows that `arrays_of` gave, without copying them."""
         if self._rows:
             raise ValueError("segments cannot follow rows that are only in memory")
+        self._table = None
         part = Part(arrays["tokens"], arrays["token_starts"])
         rows = arrays["word_rows"] + np.uint32(self._first) if self._first else arrays["word_rows"]
         self._parts.append(part)
@@ -212,6 +260,18 @@ class TokenSegments:
         self._lengths = _with_room(self._lengths, self._first, self._first + len(arrays["lengths"]))
         self._lengths[self._first : self._first + len(arrays["lengths"])] = arrays["lengths"]
         self._first += len(arrays["lengths"])
+
+
+@cache
+def _matching(compiled: ctypes.CDLL) -> Any:
+    address, number, share = ctypes.c_void_p, ctypes.c_int64, ctypes.c_float
+    door = compiled.recollect_match
+    door.restype = number
+    door.argtypes = [
+        *(address, number, address, address, number, address, number, address, share, share, share),
+        *(address, address, address),
+    ]
+    return door
 
 
 def rarity(texts: int, having: Sequence[int]) -> NDArray[np.float32]:

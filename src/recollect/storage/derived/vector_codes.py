@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.storage.derived.compiled_nearest import encoded_alone
 from recollect.storage.derived.rotation import LENGTH, Rotation
 
 Bytes = NDArray[np.int8]
@@ -48,6 +49,8 @@ def lengths_of(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def encode(vectors: bytes, rotation: Rotation, dimensions: int) -> Codes:
     """The codes of float16 vectors. Equal vectors get equal codes, wherever and on whatever machine."""
+    if len(vectors) == 2 * dimensions and (alone := encoded_alone(vectors, rotation, dimensions)) is not None:
+        return Codes(*alone)
     size = 2 * dimensions * _BATCH
     if len(vectors) <= size:
         return _encode_batch(unpacked(vectors, dimensions), rotation)

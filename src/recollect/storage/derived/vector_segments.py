@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.storage.derived.compiled_nearest import cosines_of, nearest
 from recollect.storage.derived.exact_vectors import Exactly, ExactVectors
 from recollect.storage.derived.rotation import Rotation
 from recollect.storage.derived.segment_file import UnusableFile
@@ -161,6 +162,7 @@ class VectorSegments:
         Where bytes cannot tell which rows are the last to be among them, `exactly` is asked for their float16 vectors.
         """
         codes = self._encoded(query)
+        slack = 0.0 if exactly is None else ROUNDING * 2 * float(codes.scales[0])
         if np.isnan(codes.scales[0]) or limit < 1 or not self.rows:
             return Nearest(np.empty(0, dtype=np.int64), np.empty(0))
         centre = self._centre
@@ -168,6 +170,10 @@ class VectorSegments:
             self._asked += 1
             compared = [self._compared_whole(codes, part) for part in self._parts()]
             cosines = compared[0] if len(compared) == 1 else np.concatenate(compared)
+            asked = None if exactly is None else unpacked(query, self._dimensions)[0]
+            known = self._exact.values, self._exact.is_known
+            if (found := nearest(cosines, allowed, limit, slack, MOST_UNSURE, asked, *known)) is not None:
+                return Nearest(*found)
             rows = None if allowed is None else np.flatnonzero(allowed)
             cosines = cosines if rows is None else cosines[rows]
         else:
@@ -177,7 +183,6 @@ class VectorSegments:
             else:
                 rows = self._candidates(codes, limit, allowed)
             cosines = self._compared(codes, self._gather(rows))
-        slack = 0.0 if exactly is None else ROUNDING * 2 * float(codes.scales[0])
         near = (cosines >= _lowest_of_best(cosines, limit) - slack).nonzero()[0]
         rows, cosines = near if rows is None else rows[near], cosines[near]
         if exactly is not None and limit < len(rows) <= limit + MOST_UNSURE:
@@ -248,8 +253,7 @@ class VectorSegments:
             packed = self._packed[part.start] = _Packed(rows, self._pack(directions), scales.astype(np.float64))
         if packed is None:
             return self._compared(query, part.codes)
-        cosines = packed.dots(query.directions[0]) * packed.scales
-        cosines *= query.scales[0]
+        cosines = cosines_of(packed.dots(query.directions[0]), packed.scales, float(query.scales[0]))
         if packed.rows == rows:
             return cosines
         rest = self._compared(query, Codes(directions[packed.rows :], scales[packed.rows :]))

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from recollect.domain.memories import REACH, CandidatePool, CandidateQuery, Kind, MemoryFilter
 from recollect.storage.derived.background import Background
+from recollect.storage.derived.candidate_rows import CandidateRows, Layout, Word
 from recollect.storage.derived.row_columns import NONE, Entry, RowColumns
 from recollect.storage.derived.segment_file import SegmentFile, UnusableFile
 from recollect.storage.derived.token_segments import (
     LONGEST_PASSAGE,
     TokenSegments,
     length_norms,
-    match,
     rarity,
     saturated_by,
     token,
@@ -39,8 +39,6 @@ logger = logging.getLogger("recollect.storage")
 
 _SQL = load_queries("memory_index")
 
-# Those next to a match may be the answer to it, without having a word of it.
-NEXT_TO_MATCHES = 2
 # So many memories tell how similar any memory is to a question.
 SAMPLE = 512
 # A file that misses fewer changes than this, or than a small share of its rows, saves nearly all of the reading.
@@ -61,7 +59,6 @@ MOST_COMMON = 64
 # Before the names of arrays that are about labels.
 _LABELS = "label_"
 NO_FILTER = MemoryFilter()
-_TINY = np.finfo(np.float32).tiny
 _NO_ROWS: NDArray[np.int64] = np.empty(0, dtype=np.int64)
 
 Rows = NDArray[np.int64]
@@ -103,19 +100,8 @@ class _View(NamedTuple):
     typical: _Typical
     norms: NDArray[np.float32]
     """What the length of each row comes to, as if it were one passage."""
-    common: "dict[int, _Word]"
+    common: dict[int, Word]
     """Words that many rows have, by their tokens, as they were found before."""
-
-
-class _Word(NamedTuple):
-    """What one word says of rows, to somebody who may see some of them."""
-
-    texts: int
-    """How many have it, of those that may be seen."""
-    rows: Rows | None
-    """The rows that have it; None for one that stands for all rows."""
-    shares: NDArray[np.float32]
-    """What it comes to in each of these by BM25, if it were worth 1."""
 
 
 class _Found(NamedTuple):
@@ -137,7 +123,7 @@ class MemoryIndex:
         self._path = folder / file_name(model, vector_bytes)
         self._model = model
         self._bytes = vector_bytes
-        self._file_is_behind = False
+        self._candidates = CandidateRows()
         self._clear()
 
     def _clear(self) -> None:
@@ -382,11 +368,11 @@ class MemoryIndex:
         words = [self._word(token(term), view) for term in terms]
         frequencies = [word.texts for word in words]
         found = _Found(terms, frequencies, rarity(view.texts, frequencies))
-        scores = self._scored(words, found.worth)
-        chosen = self._choose(query, scores, allowed, self._exactly(vectors_of))
-        return self._pool(query, chosen, view, found, scores)
+        scored = self._candidates.scored(words, found.worth, self.rows, allowed, query.limit)
+        others = self._others(query, scored.scores, allowed, self._exactly(vectors_of))
+        return self._pool(query, self._candidates.laid_out(self._columns, scored, others, allowed), view, found)
 
-    def _word(self, wanted: int, view: _View) -> _Word:
+    def _word(self, wanted: int, view: _View) -> Word:
         """What one word says of rows; of words that many rows have it is kept for the next question."""
         if (known := view.common.get(wanted)) is not None:
             return known
@@ -394,23 +380,13 @@ class MemoryIndex:
         texts = len(rows) if view.everything else int(np.count_nonzero(view.visible[rows]))
         shares = saturated_by(counts, view.norms[rows])
         if len(rows) * COMMON_SHARE < self.rows or self.rows > MANY_ROWS:
-            return _Word(texts, rows, shares)
+            return Word(texts, rows, shares)
         of_all = np.zeros(self.rows, dtype=np.float32)
         of_all[rows] = shares
         if len(view.common) >= MOST_COMMON:
             view.common.pop(next(iter(view.common)))
-        word = view.common[wanted] = _Word(texts, None, of_all)
+        word = view.common[wanted] = Word(texts, None, of_all)
         return word
-
-    def _scored(self, words: Sequence[_Word], worth: NDArray[np.float32]) -> NDArray[np.float32]:
-        """What the words of each row are worth together, as if it were one passage."""
-        scores = np.zeros(self.rows, dtype=np.float32)
-        for word, worth_of_word in zip(words, worth, strict=True):
-            if word.rows is None:
-                scores += worth_of_word * word.shares
-            else:
-                scores[word.rows] += worth_of_word * word.shares
-        return scores
 
     def speakers(self, audiences: tuple[int, ...]) -> list[str]:
         """Who speaks in what these audiences may see."""
@@ -499,62 +475,44 @@ class MemoryIndex:
             )
         return known
 
-    def _choose(
+    def _others(
         self,
         query: CandidateQuery,
         scores: NDArray[np.float32],
         allowed: NDArray[np.bool_] | None,
         exactly: Exactly | None,
     ) -> Rows:
-        """The best by words, those next to them, the nearest in meaning, and what happened when the question says."""
-        chosen = np.zeros(self.rows, dtype=np.bool_)
-        if allowed is not None:
-            scores = np.where(allowed, scores, np.float32(0))
-        around = self._columns.around(_highest(scores, query.limit), NEXT_TO_MATCHES)
-        chosen[around[around != NONE]] = True
+        """The nearest in meaning, and what happened when the question says."""
+        found: list[Rows] = []
         if self._vectors is not None and query.vector:
-            chosen[self._vectors.nearest(query.vector, query.limit, allowed, exactly).rows] = True
+            found.append(self._vectors.nearest(query.vector, query.limit, allowed, exactly).rows)
         for start, end in query.moments:
             times = self._columns.times
             then = (times >= microseconds(start)) & (times < microseconds(end))
             if allowed is not None:
                 then &= allowed
-            chosen[self._most_fitting(query, scores, then.nonzero()[0])] = True
-        if allowed is not None:
-            chosen &= allowed
-        rows = chosen.nonzero()[0]
-        return rows[self._columns.seqs[rows].argsort()]
+            found.append(self._most_fitting(query, scores, allowed, then.nonzero()[0]))
+        return found[0] if len(found) == 1 else np.concatenate([_NO_ROWS, *found])
 
-    def _most_fitting(self, query: CandidateQuery, scores: NDArray[np.float32], rows: Rows) -> Rows:
+    def _most_fitting(
+        self, query: CandidateQuery, scores: NDArray[np.float32], allowed: NDArray[np.bool_] | None, rows: Rows
+    ) -> Rows:
         """The best of these by words and meaning together."""
         if len(rows) <= query.limit:
             return rows
+        if allowed is not None:
+            scores = np.where(allowed, scores, np.float32(0))
         fits = scores[rows] / (scores.max(initial=0) or 1)
         if self._vectors is not None and query.vector:
             fits = 3 * fits + 10 * np.nan_to_num(self._vectors.cosines(query.vector, rows))
         return rows[np.argsort(-fits, kind="stable")[: query.limit]]
 
-    def _pool(
-        self, query: CandidateQuery, chosen: Rows, view: _View, found: _Found, scores: NDArray[np.float32]
-    ) -> CandidatePool:
-        columns = self._columns
-        around = columns.around(chosen, REACH)
-        # Both have one entry more, which is where NONE points to.
-        is_text = np.zeros(self.rows + 1, dtype=np.bool_)
-        is_text[around if columns.chained else chosen] = True
-        is_text[NONE] = False
-        rows = is_text.nonzero()[0]
-        place_of = np.empty(self.rows + 1, dtype=np.intp)
-        place_of[rows] = np.arange(len(rows))
-        place_of[NONE] = NONE
-        places = place_of[around]
-        own = places[:, REACH]
+    def _pool(self, query: CandidateQuery, layout: Layout, view: _View, found: _Found) -> CandidatePool:
+        columns, chosen, rows = self._columns, layout.chosen, layout.texts
         # Most of those around a candidate have none of the words; their texts need not be looked at.
-        having = scores[rows].nonzero()[0]
-        matched = match(self._words.gather(rows[having]), len(having), found.terms, found.worth, view.typical.average)
-        occurrences = np.zeros((len(rows), len(found.terms)), dtype=np.float32)
-        bm25, pairs = np.zeros(len(rows), dtype=np.float32), np.zeros(len(rows), dtype=np.float32)
-        occurrences[having], bm25[having], pairs[having] = matched
+        matched = self._words.matched(
+            layout.having_rows, found.terms, found.worth, view.typical.average, layout.having, len(rows)
+        )
         if self._vectors is None or view.typical.background is None or not query.vector:
             cosines = standings = np.full(len(chosen), np.nan, dtype=np.float32)
             values = cosines[:, np.newaxis]
@@ -563,12 +521,12 @@ class MemoryIndex:
             cosines, standings = view.typical.background.compared(question, values)
         return CandidatePool(
             handles=columns.seqs[chosen],
-            around=places,
-            text_occurrences=occurrences,
-            text_bm25=bm25,
+            around=layout.around,
+            text_occurrences=matched.occurrences,
+            text_bm25=matched.bm25,
             text_traits=columns.traits[rows],
             text_speakers=view.places_of_speakers[columns.speakers[rows]],
-            pairs=pairs[own],
+            pairs=matched.pairs[layout.around[:, REACH]],
             lengths=self._words.lengths[chosen],
             cosines=cosines,
             standings=standings,
@@ -606,21 +564,3 @@ def _by_row(segments: TokenSegments, rows: Rows) -> list[bytes]:
     gathered = segments.gather(rows)
     bounds = np.searchsorted(gathered.owners, np.arange(1, len(rows)))
     return [tokens.tobytes() for tokens in np.split(gathered.tokens, bounds)][: len(rows)]
-
-
-def _highest(scores: NDArray[np.float32], limit: int) -> Rows:
-    """The rows with the highest scores, best first, equal ones in the order kept; none without a score."""
-    if 2 * np.count_nonzero(scores) > len(scores) > limit:  # else it is faster to leave out those without a score first
-        ascending = scores.copy()
-        ascending.partition(len(scores) - limit)
-        rows = (scores >= max(ascending[len(scores) - limit], _TINY)).nonzero()[0]
-        found = scores[rows]
-    else:
-        rows = (scores > 0).nonzero()[0]
-        found = scores[rows]
-        if len(rows) > limit:
-            ascending = found.copy()
-            ascending.partition(len(rows) - limit)
-            enough = found >= ascending[len(rows) - limit]
-            rows, found = rows[enough], found[enough]
-    return rows[(-found).argsort(kind="stable")[:limit]]
