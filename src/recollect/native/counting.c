@@ -5,18 +5,13 @@ texts and numbers come and go as arrays, and what a word is stemmed to is told b
 thread at a time. Whatever fails for want of memory says so and leaves the counter fit to be thrown away. */
 
 #include "door.h"
+#include "processors.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__)
-#define FOR_EACH_PROCESSOR __attribute__((target_clones("avx2", "default")))
-#else
-#define FOR_EACH_PROCESSOR
-#endif
 
 #define LONGEST_IDENTIFIER 128 /* longer ones are encoded data and have no words */
 #define LONGEST_PIECE 100      /* the model knows no longer ones */

@@ -5,6 +5,7 @@ by array. No part of Python is used, and nothing is kept. */
 
 #include "best.h"
 #include "door.h"
+#include "processors.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -22,6 +23,19 @@ typedef struct {
     int64_t count;
 } Word;
 
+/* Add the shares of one word to all rows. */
+FOR_EACH_PROCESSOR static void add_shares(float *restrict scores, const float *restrict shares, float worth, int64_t rows) {
+    for (int64_t row = 0; row < rows; row++) scores[row] += worth * shares[row];
+}
+
+#define AT_ONCE 32
+/* Whether any of some rows has a higher score: most have not, and are looked at no more. */
+FOR_EACH_PROCESSOR static int any_higher(const float *scores, float least) {
+    int any = 0;
+    for (int i = 0; i < AT_ONCE; i++) any |= scores[i] > least;
+    return any;
+}
+
 /* What the words of each row are worth together, and which rows have the most, best first: how many these are, or declined. */
 DOOR int64_t recollect_scores(const Word *words, int64_t word_count, const float *worth, int64_t rows, const uint8_t *allowed, int64_t limit,
                               float *scores, int64_t *best) {
@@ -32,14 +46,17 @@ DOOR int64_t recollect_scores(const Word *words, int64_t word_count, const float
         if (word->rows)
             for (int64_t i = 0; i < word->count; i++) scores[word->rows[i]] += own * word->shares[i];
         else
-            for (int64_t row = 0; row < rows; row++) scores[row] += own * word->shares[row];
+            add_shares(scores, word->shares, own, rows);
     }
     if (limit < 1) return 0;
     Best *heap = malloc((size_t)limit * sizeof *heap);
     if (!heap) return DECLINED;
     int64_t filled = 0;
-    for (int64_t row = 0; row < rows; row++)
+    for (int64_t row = 0; row < rows; row++) {
+        while (filled == limit && row + AT_ONCE <= rows && !any_higher(scores + row, (float)heap[0].value)) row += AT_ONCE;
+        if (row == rows) break;
         if (scores[row] > 0 && (!allowed || allowed[row])) keep_best(heap, &filled, limit, (double)scores[row], row);
+    }
     qsort(heap, (size_t)filled, sizeof *heap, best_first);
     for (int64_t i = 0; i < filled; i++) best[i] = heap[i].row;
     free(heap);

@@ -19,6 +19,7 @@ from recollect.storage.derived.token_segments import (
     PASSAGE_END,
     B,
     Gathered,
+    Matched,
     TokenSegments,
     match,
     rarity,
@@ -26,6 +27,7 @@ from recollect.storage.derived.token_segments import (
     token,
     tokens_of,
 )
+from tests.compiled import without_compiled
 
 Text = list[list[str]]
 """The words of each passage."""
@@ -133,6 +135,18 @@ def test_rows_match_by_their_best_passage(
     ]
     scores = [max(bm25(passage, terms, worth, average) for passage in text) for text in wanted]
     assert_allclose(matched.bm25, scores, rtol=1e-5)
+    # The same at every other place of twice as many, compiled or not.
+    places = np.arange(len(rows)) * 2 + 1
+
+    def placed() -> Matched:
+        return segments.matched(np.array(rows, dtype=np.int64), terms, worth, average, places, 2 * len(rows))
+
+    compiled = placed()
+    with without_compiled():
+        for one, other, own in zip(compiled, placed(), matched, strict=True):
+            assert_allclose(one, other, rtol=1e-5)
+            assert_allclose(one[places], own, rtol=1e-5)
+            assert not one[places - 1].any()
 
 
 def bm25(passage: list[str], terms: list[str], worth: NDArray[np.float32], average: float) -> float:

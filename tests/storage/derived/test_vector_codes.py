@@ -47,8 +47,12 @@ def test_codes_have_nearly_the_cosines_of_their_vectors(dimensions: int) -> None
     assert np.abs(np.vecdot(scaled, scaled) - 1).max() < 1e-6
 
 
-def test_a_vector_has_the_same_codes_wherever_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
-    values = vectors(40, 48)
+@pytest.mark.parametrize("length", [0.01, 1, 3, 40])
+@pytest.mark.parametrize("dimensions", [1, 7, 48, 256, 384, 1536])
+def test_a_vector_has_the_same_codes_wherever_it_stands(
+    monkeypatch: pytest.MonkeyPatch, dimensions: int, length: float
+) -> None:
+    values = vectors(40, dimensions) * np.float16(length)
     together = encoded(values)
     alone = [encoded(values[row : row + 1]) for row in range(len(values))]
     assert same(

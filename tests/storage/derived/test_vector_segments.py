@@ -1,6 +1,6 @@
 """Similarity search over segments and memory (features 58 and 68): the same answers however rows are kept."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from recollect.storage.derived import exact_vectors, vector_segments
 from recollect.storage.derived.rotation import LENGTH, Rotation
 from recollect.storage.derived.segment_file import SegmentFile, UnusableFile
-from recollect.storage.derived.vector_codes import Bytes, Dots, Kernel, Pack, dots_by
+from recollect.storage.derived.vector_codes import Bytes, Dots, Kernel, dots_by
 from recollect.storage.derived.vector_segments import Nearest, VectorSegments
+from tests.compiled import without_compiled
 
 DIMENSIONS = 48
 KERNELS: list[Kernel] = ["numkong", "numpy"]
@@ -424,31 +425,28 @@ def test_segments_come_before_rows_in_memory() -> None:
 
 
 @pytest.mark.parametrize("cut", [0, 1_500])
-def test_packed_rows_answer_to_the_last_bit_as_they_did_before_and_also_when_more_come(
-    monkeypatch: pytest.MonkeyPatch, cut: int
-) -> None:
-    packed: list[int] = []
-    usual = vector_segments.packed_by
-
-    def counting(kernel: Kernel | None) -> Pack | None:
-        pack = usual(kernel)
-
-        def packing(directions: Bytes) -> Callable[[Bytes], NDArray[Any]]:
-            assert pack
-            packed.append(len(directions))
-            return pack(directions)
-
-        return packing if pack else None
-
-    monkeypatch.setattr(vector_segments, "packed_by", counting)
-    vectors, questions = clustered(4_200), clustered(30, seed=1)
-    segments = VectorSegments(DIMENSIONS)
+@pytest.mark.parametrize("dimensions", [DIMENSIONS, 7, 256])
+def test_the_compiled_part_answers_to_the_last_bit_as_numpy_does(cut: int, dimensions: int):
+    vectors, questions = clustered(2_000, dimensions=dimensions), clustered(30, seed=1, dimensions=dimensions)
+    vectors[3] = vectors[1_700] = b""
+    segments = VectorSegments(dimensions)
     if cut:
         segments.attach(filled(vectors[:cut]).arrays_of(np.arange(cut)))
-    for end in (3_000, 3_700, 4_200):
-        segments.append(vectors[segments.rows : end])
-        fresh = filled(vectors[:end], kernel="numpy")
-        for question in questions:
-            assert plain(segments.nearest(question, 12)) == plain(fresh.nearest(question, 12))
-    # Not before somebody has asked often, and again only when enough is new.
-    assert packed == ([1_500, 1_500, 2_700] if cut else [3_000, 4_200])
+    segments.append(vectors[segments.rows :])
+    allowed = np.random.default_rng(2).random(2_000) < 0.3
+
+    def exactly(rows: NDArray[np.int64]) -> list[bytes]:
+        return [vectors[row] for row in rows.tolist()]
+
+    def answers() -> list[object]:
+        return [
+            plain(segments.nearest(question, limit, mask, exact))
+            for question in questions
+            for limit in (1, 12, 700, 2_000)
+            for mask in (None, allowed)
+            for exact in (None, exactly)
+        ]
+
+    compiled = answers()
+    with without_compiled():
+        assert answers() == compiled

@@ -62,9 +62,7 @@ class CandidateRows:
         self._marks: NDArray[np.uint8] = np.empty(0, dtype=np.uint8)
         self._places: Rows = np.empty(0, dtype=np.int64)
 
-    def scored(
-        self, words: Sequence[Word], worth: Scores, rows: int, allowed: Mask | None, limit: int
-    ) -> Scored:
+    def scored(self, words: Sequence[Word], worth: Scores, rows: int, allowed: Mask | None, limit: int) -> Scored:
         """The scores of all rows, and of those that are allowed the best."""
         if (compiled := library()) is None:
             return scored_in_arrays(words, worth, rows, allowed, limit)
@@ -160,9 +158,7 @@ def _doors(compiled: ctypes.CDLL) -> _Doors:
     return _Doors(scores, candidates)
 
 
-def scored_in_arrays(
-    words: Sequence[Word], worth: Scores, rows: int, allowed: Mask | None, limit: int
-) -> Scored:
+def scored_in_arrays(words: Sequence[Word], worth: Scores, rows: int, allowed: Mask | None, limit: int) -> Scored:
     """The same as `CandidateRows.scored`, by numpy."""
     scores = np.zeros(rows, dtype=np.float32)
     for word, worth_of_word in zip(words, worth, strict=True):

@@ -38,15 +38,20 @@ def encoded_alone(
     return (directions, scales) if done > 0 else None
 
 
-def cosines_of(products: NDArray[Any], scales: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
-    """What the products of codes come to, given the scales of both."""
-    if products.dtype == np.int32 and products.flags.c_contiguous and (doors := _doors(library())) is not None:
-        cosines = np.empty(len(products), dtype=np.float64)
-        doors.cosines(products.ctypes.data, scales.ctypes.data, scale, len(products), cosines.ctypes.data)
-        return cosines
-    cosines = products * scales
-    cosines *= scale
-    return cosines
+def cosines_of(
+    directions: NDArray[np.int8],
+    scales: NDArray[np.float32],
+    question: NDArray[np.int8],
+    scale: float,
+    cosines: NDArray[np.float64],
+) -> bool:
+    """Write how similar all these codes are to a question's; whether that was done."""
+    if (doors := _doors(library())) is None:
+        return False
+    doors.cosines(
+        directions.ctypes.data, scales.ctypes.data, *directions.shape, question.ctypes.data, scale, cosines.ctypes.data
+    )
+    return True
 
 
 def nearest(
@@ -96,7 +101,7 @@ def _doors(compiled: ctypes.CDLL | None) -> _Doors | None:
         *(ctypes.c_char_p, small, address, small, address, small),
         *(ctypes.c_float, address, address),
     ]
-    cosines.argtypes = [address, address, ctypes.c_double, number, address]
+    cosines.argtypes = [address, address, number, number, address, ctypes.c_double, address]
     nearest.argtypes = [
         *(address, number, address, number, ctypes.c_double, number),
         *(address, address, address, number, number, address, address),

@@ -14,8 +14,6 @@ Scales = NDArray[np.float32]
 Words = NDArray[np.uint64]
 Kernel = Literal["numkong", "numpy"]
 Dots = Callable[[Bytes, Bytes], NDArray[Any]]
-Pack = Callable[[Bytes], Callable[[Bytes], NDArray[Any]]]
-"""Makes rows ready; what it gives sums their products with a question's."""
 
 _WORD = 64
 # So many rows are worked on at once: what they need stays in the processor's cache.
@@ -160,27 +158,6 @@ def dots_by(kernel: Kernel | None) -> Dots:
         return np.asarray(cdist(query[np.newaxis], directions, "dot"))[0]
 
     return dots_by_numkong
-
-
-def packed_by(kernel: Kernel | None) -> Pack | None:
-    """How codes that stay are made ready for many questions; None where numkong, which can do so, is not used.
-
-    They take as much space once more, and each question takes half the time. The sums are the same.
-    """
-    if kernel == "numpy":
-        return None
-    try:
-        import numkong
-    except ImportError:
-        return None
-    pack: Any = numkong.dots_pack
-    dots: Any = numkong.dots_packed
-
-    def packed(directions: Bytes) -> Callable[[Bytes], NDArray[Any]]:
-        made = pack(directions, "int8")
-        return lambda query: np.asarray(dots(query[np.newaxis], made))[0]
-
-    return packed
 
 
 def _dots_by_numpy(query: Bytes, directions: Bytes) -> NDArray[Any]:

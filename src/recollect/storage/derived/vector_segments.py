@@ -1,7 +1,7 @@
 """Which vectors are nearest to a question's: over rows in mapped segments and rows in memory, as one."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +21,6 @@ from recollect.storage.derived.vector_codes import (
     dots_by,
     encode,
     lengths_of,
-    packed_by,
     planes_of,
     unpacked,
     words_for,
@@ -36,10 +35,6 @@ COARSE_SHARE = 6
 FINE_SHARE = 50
 FEWEST = 10_000
 CANDIDATES_PER_HIT = 20
-# Rows are packed when somebody has asked so often, and again when so many, and a quarter of all, are not: it takes as
-# long as some dozen questions.
-PACKED_AFTER = 8
-LEAST_PACKED = 1_024
 # So many rows tell how many are within a distance.
 _SAMPLE = 16_384
 _COSINES_SAMPLED = 4096
@@ -71,14 +66,6 @@ class _Part(NamedTuple):
         return self.start + len(self.codes.scales)
 
 
-class _Packed(NamedTuple):
-    """The first rows of a part, made ready for many questions: rows never change."""
-
-    rows: int
-    dots: Callable[[NDArray[np.int8]], NDArray[Any]]
-    scales: NDArray[np.float64]
-
-
 class _Question(NamedTuple):
     vector: bytes
     codes: Codes
@@ -94,10 +81,6 @@ class VectorSegments:
         self._dimensions = dimensions
         self._rotation = Rotation(dimensions)
         self._dots = dots_by(kernel)
-        self._pack = packed_by(kernel)
-        self._packed: dict[int, _Packed] = {}
-        """By the first row of the part."""
-        self._asked = 0
         self._centre: NDArray[np.float32] | None = None
         self._mapped: list[_Part] = []
         self._tail = _Tail(0, dimensions)
@@ -167,9 +150,9 @@ class VectorSegments:
             return Nearest(np.empty(0, dtype=np.int64), np.empty(0))
         centre = self._centre
         if centre is None or self.rows <= EXACT_ROWS:
-            self._asked += 1
-            compared = [self._compared_whole(codes, part) for part in self._parts()]
-            cosines = compared[0] if len(compared) == 1 else np.concatenate(compared)
+            cosines = np.empty(self.rows)
+            for part in self._parts():
+                self._compare_whole(codes, part, cosines[part.start : part.end])
             asked = None if exactly is None else unpacked(query, self._dimensions)[0]
             known = self._exact.values, self._exact.is_known
             if (found := nearest(cosines, allowed, limit, slack, MOST_UNSURE, asked, *known)) is not None:
@@ -177,7 +160,6 @@ class VectorSegments:
             rows = None if allowed is None else np.flatnonzero(allowed)
             cosines = cosines if rows is None else cosines[rows]
         else:
-            self._packed.clear()
             if allowed is not None and np.count_nonzero(allowed) <= EXACT_ROWS:
                 rows = np.flatnonzero(allowed)
             else:
@@ -244,20 +226,11 @@ class VectorSegments:
             return b"".join(vectors)
         return b"".join([vector or bytes(size) for vector in vectors])
 
-    def _compared_whole(self, query: Codes, part: _Part) -> NDArray[np.float64]:
-        """The same as `_compared` for all rows of a part, which are packed when that is worth it."""
+    def _compare_whole(self, query: Codes, part: _Part, cosines: NDArray[np.float64]) -> None:
+        """Write how similar all rows of a part are to the query."""
         directions, scales = part.codes
-        packed, rows = self._packed.get(part.start), len(scales)
-        unpacked_rows = rows - (packed.rows if packed else 0)
-        if self._pack and self._asked > PACKED_AFTER and unpacked_rows >= max(LEAST_PACKED, rows // 4):
-            packed = self._packed[part.start] = _Packed(rows, self._pack(directions), scales.astype(np.float64))
-        if packed is None:
-            return self._compared(query, part.codes)
-        cosines = cosines_of(packed.dots(query.directions[0]), packed.scales, float(query.scales[0]))
-        if packed.rows == rows:
-            return cosines
-        rest = self._compared(query, Codes(directions[packed.rows :], scales[packed.rows :]))
-        return np.concatenate([cosines, rest])
+        if not cosines_of(directions, scales, query.directions[0], float(query.scales[0]), cosines):
+            cosines[:] = self._compared(query, part.codes)
 
     def _compared(self, query: Codes, codes: Codes) -> NDArray[np.float64]:
         cosines = self._dots(query.directions[0], codes.directions) * codes.scales.astype(np.float64)
