@@ -4,7 +4,7 @@ The weights start from measured notes and were checked on conversations that are
 docs/decisions/0010-ranking-by-signals.md. This module imports numpy, which takes a while: import it where it is needed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -136,14 +136,8 @@ class Ranking:
         self._contextual = contextual
         self._full = FULL_IN_CONTEXT if contextual else FULL
         self._values = _signals(pool, question)
-        evidence = np.zeros(len(pool.handles), dtype=np.float32)
-        likeness = evidence.copy()
-        weights = np.array([_weight(name, contextual) for name in self._values], dtype=np.float32)
-        together = np.concatenate([*self._values.values()]).reshape(len(weights), -1)
-        weighted = together * weights[:, np.newaxis]
-        for name, column in zip(self._values, weighted, strict=True):
-            part = evidence if SIGNALS[name].evidence else likeness
-            part += column
+        together = np.concatenate([*self._values.values()]).reshape(len(self._values), -1)
+        evidence, likeness = _weights(self._values, contextual) @ together
         self._trust = _share_of_one(evidence * np.float32(1 / CONVINCING))
         self._totals: Column = np.asarray(evidence + likeness * self._trust, dtype=np.float32)
         if len(pool.handles):
@@ -178,15 +172,21 @@ class Ranking:
 
     def confirmed(self, places: Sequence[int]) -> list[bool]:
         """Whether each says what was asked about; else it is only related to it."""
-        own = self._pool.around[places, REACH]
-        worth = self._pool.worth
-        share = worth / (np.add.reduce(worth) or 1)
-        says_it = self._values["similarity"][places] >= MEANS_IT
-        if self._pool.texts < MANY_TEXTS or share @ np.greater(self._pool.frequencies, 0) >= KNOWN:
-            says_it |= (self._pool.text_occurrences[own] > 0) @ share >= SAYS_IT
-        if "speaker" in self._values:
-            says_it &= self._values["speaker"][places] > 0
-        return says_it.tolist()
+        # Of few places, numbers are compared faster than arrays.
+        pool, worth = self._pool, self._pool.worth.tolist()
+        whole = sum(worth) or 1
+        known = sum(own for own, texts in zip(worth, pool.frequencies, strict=True) if texts)
+        words_tell = pool.texts < MANY_TEXTS or known / whole >= KNOWN
+        similarity, speaker = self._values["similarity"], self._values.get("speaker")
+        says_it: list[bool] = []
+        for place in places:
+            says = bool(similarity[place] >= MEANS_IT)
+            if words_tell and not says:
+                occurrences = pool.text_occurrences[pool.around[place, REACH]].tolist()
+                said = sum(own for own, count in zip(worth, occurrences, strict=True) if count)
+                says = said / whole >= SAYS_IT
+            says_it.append(says and (speaker is None or bool(speaker[place] > 0)))
+        return says_it
 
     def reasons(self, place: int) -> Reasons:
         """Every signal of one candidate."""
@@ -217,6 +217,18 @@ class Ranking:
                 return float(pool.lengths[place])
             case _:
                 return value
+
+
+def _weights(names: Iterable[str], contextual: bool) -> NDArray[np.float32]:
+    """What each of these signals counts: as evidence in the first row, between candidates in the second."""
+    weights = [(_weight(name, contextual), SIGNALS[name].evidence) for name in names]
+    return np.array(
+        [
+            [weight if is_evidence else 0 for weight, is_evidence in weights],
+            [0 if is_evidence else weight for weight, is_evidence in weights],
+        ],
+        dtype=np.float32,
+    )
 
 
 def _weight(name: str, contextual: bool) -> float:
