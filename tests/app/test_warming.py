@@ -1,5 +1,6 @@
 """A server is ready before it is asked, and nobody notices but by the time."""
 
+import gc
 import logging
 import sys
 from pathlib import Path
@@ -30,6 +31,16 @@ async def test_125_what_the_first_question_needs_is_loaded_and_no_memory_counts_
         assert used == []
         await app.dispatcher.call("recall", {"query": "ready?"}, CONTEXT)
         assert len(used) == 1
+
+
+async def test_125_later_searches_for_garbage_leave_alone_what_was_loaded(tmp_path: Path) -> None:
+    gc.unfreeze()
+    try:
+        async with running(Settings(home=tmp_path)) as app:
+            await warm(app.services)
+            assert gc.get_freeze_count() > 10_000
+    finally:
+        gc.unfreeze()
 
 
 async def test_125_no_service_elsewhere_is_asked_before_anybody_asks(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """What the first questions to a server would wait for, loaded before they come."""
 
+import gc
 import logging
 
 from recollect.domain.breakage import place_of
@@ -27,3 +28,4 @@ async def warm(services: Services) -> None:
             await (await services.get(MemoryService)).recall("ready?", Visibility(), MemoryFilter(), _NOTHING)
     except Exception as error:  # whoever asks will be told
         logger.warning("a server could not be warmed up", extra=place_of(error))
+    gc.freeze()  # what is loaded by now stays: nobody who asks later waits for a search of garbage among it
