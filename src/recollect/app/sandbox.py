@@ -1,7 +1,7 @@
 """Putting together what runs agents' programs, and the folders in which these may read."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import anyio.abc
@@ -42,12 +42,19 @@ class OpenedFolders:
         self._files = {root.path: FileService(root, search_seconds=settings.files.search_seconds) for root in roots}
 
     async def read(self, path: str, within: Sequence[str] | None) -> str:
-        real = Path(os.path.realpath(path)) if path.startswith(os.sep) and "\0" not in path else None
-        narrowed = [os.path.realpath(own) for own in within if "\0" not in own] if within is not None else [os.sep]
-        for root, files in self._files.items():
-            if real is not None and real.is_relative_to(root) and any(real.is_relative_to(own) for own in narrowed):
-                return await files.read(path)
-        raise Forbidden(
-            f"{path[:200]!r} is in no folder that programs may read in",
-            hint="give an absolute path; the owner opens folders by RECOLLECT_SANDBOX_ALLOWED_PATHS",
-        )
+        """A file by its absolute path; `within` can only leave out some of the folders, or parts of them."""
+        root = _holding(self._files, path)
+        if root is None or (within is not None and _holding(within, path) is None):
+            raise Forbidden(
+                f"{path[:200]!r} is in no folder that programs may read in",
+                hint="give an absolute path; the owner opens folders by RECOLLECT_SANDBOX_ALLOWED_PATHS",
+            )
+        return await self._files[root].read(path)
+
+
+def _holding(folders: Iterable[str], path: str) -> str | None:
+    """The folder that a path leads into, links and all."""
+    if not path.startswith(os.sep) or "\0" in path:
+        return None
+    real = Path(os.path.realpath(path))
+    return next((own for own in folders if "\0" not in own and real.is_relative_to(os.path.realpath(own))), None)

@@ -104,7 +104,7 @@ def verified(artefact: Artefact) -> bytes:
 def check(artefact: Artefact, module: "wasmtime.Module") -> None:
     """Refuse a module that asks for other things than we answer, or lacks what we call."""
     imports = {(own.module, own.name or "") for own in module.imports}
-    if imports != artefact.imports:
+    if imports ^ artefact.imports:
         raise Unusable(f"{artefact.name} asks for {sorted(imports ^ artefact.imports)} otherwise than is known")
     if missing := artefact.exports - {own.name for own in module.exports}:
         raise Unusable(f"{artefact.name} has no {', '.join(sorted(missing))}")
@@ -140,7 +140,7 @@ def _keep(artefact: Artefact, folder: Path, compiled: bytes) -> None:
     place = folder / f"{_kept_name(artefact)}-{hashlib.sha256(compiled).hexdigest()}.cwasm"
     unfinished = folder / f".{place.stem[:16]}-{os.getpid()}.tmp"
     try:
-        with open(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
             file.write(compiled)
         for useless in folder.glob(f"{_kept_name(artefact)}-*.cwasm"):  # else one of them would have been taken
             useless.unlink(missing_ok=True)

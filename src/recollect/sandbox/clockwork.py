@@ -4,7 +4,7 @@ import ctypes
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 # Not public, and the only way to a callback at epochs; hence the upper bound in pyproject.toml.
 from wasmtime import _ffi as ffi
@@ -100,5 +100,5 @@ class Allowance:
 
 
 def _error(text: str) -> int:
-    made: Any = ffi.wasmtime_error_new(text.encode())
+    made: Any = cast(Any, ffi).wasmtime_error_new(text.encode())
     return ctypes.cast(made, ctypes.c_void_p).value or 0

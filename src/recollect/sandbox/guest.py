@@ -35,7 +35,13 @@ class Guest:
     """One world. When anything here raises `Trapped`, only `close` is left to do."""
 
     def __init__(
-        self, module: wasmtime.Module, store: wasmtime.Store, memory_bytes: int, prelude: str, given: str, hears: Listener
+        self,
+        module: wasmtime.Module,
+        store: wasmtime.Store,
+        memory_bytes: int,
+        prelude: str,
+        given: str,
+        hears: Listener,
     ) -> None:
         self._hears = hears
         self._store = store
@@ -182,5 +188,3 @@ def guest_within(
     except BaseException:
         store.close()
         raise
-
-

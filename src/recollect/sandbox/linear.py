@@ -112,5 +112,3 @@ def store_within(engine: wasmtime.Engine, memory_bytes: int) -> wasmtime.Store:
     store = wasmtime.Store(engine)
     store.set_limits(memory_size=memory_bytes, table_elements=100_000, instances=1, tables=4, memories=1)
     return store
-
-

@@ -49,6 +49,7 @@
   hidden("require", function require(name) {
     let asked = apply(slice, StringOf(name), [0, 200]);
     if (apply(startsWith, asked, ["node:"])) asked = apply(slice, asked, [5]);
+    if (settings.reads && (asked === "fs" || asked === "fs/promises")) return files;
     const kind = typeof modules[asked] === "string" ? modules[asked] : "Permission";
     throw refusal(kind, "require " + asked, "the module '" + asked + "' is not available in the sandbox");
   });
@@ -157,7 +158,8 @@
     for (const name of names) functions[name] = (values) => call(name, values);
     hidden(family, Object.freeze(functions));
   }
-  if (settings.reads) hidden("fs", Object.freeze({ __proto__: null, readFile: (path) => call("fs.readFile", { path }) }));
+  const files = Object.freeze({ __proto__: null, readFile: (path) => call("fs.readFile", { __proto__: null, path }) });
+  if (settings.reads) hidden("fs", files);
   function settle(id, succeeded, text) {
     const waiting = apply(mapGet, calls, [id]);
     if (waiting === undefined) return;
@@ -166,8 +168,8 @@
     if (succeeded) { waiting.resolve(value); return; }
     const error = new ErrorClass(value.message);
     defineProperty(error, "name", { value: "ToolError" });
-    error.code = value.code;
-    error.hint = value.hint;
+    defineProperty(error, "code", { value: value.code, enumerable: true });
+    defineProperty(error, "hint", { value: value.hint, enumerable: true });
     waiting.reject(error);
   }
 

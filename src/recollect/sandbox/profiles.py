@@ -25,12 +25,10 @@ class Limits:
     """Whether it may call tools, with the rights of whoever runs it."""
 
 
-PROFILES: Final[Mapping[str, Limits]] = {
+PROFILES: Final[Mapping[ProfileName, Limits]] = {
     "restrictive": Limits(max_execution_time_ms=3_000, max_memory_mb=64, max_cpu_percent=30, allow_tools=False),
     "default": Limits(max_execution_time_ms=5_000, max_memory_mb=128, max_cpu_percent=50),
-    "permissive": Limits(
-        max_execution_time_ms=10_000, max_memory_mb=256, max_cpu_percent=80, allow_filesystem=True
-    ),
+    "permissive": Limits(max_execution_time_ms=10_000, max_memory_mb=256, max_cpu_percent=80, allow_filesystem=True),
 }
 
 

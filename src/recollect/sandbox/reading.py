@@ -35,9 +35,7 @@ def as_function(program: str) -> str:
     return f"{_OPENING}{program}{_CLOSING}"
 
 
-def without_types(
-    module: wasmtime.Module, engine: wasmtime.Engine, program: str, allowance: Allowance
-) -> Source:
+def without_types(module: wasmtime.Module, engine: wasmtime.Engine, program: str, allowance: Allowance) -> Source:
     """What is to be run for a program; one that cannot be read is left as it is, and the engine will say why."""
     whole = as_function(program)
     store = store_within(engine, _MEMORY_BYTES)

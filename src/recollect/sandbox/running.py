@@ -202,9 +202,13 @@ class Run:
             return {"end": "timeout"}
         if _NO_STACK in trap:
             return _error("Resource", "the stack is used up: functions call each other too deeply", "")
-        if self._guest is not None and self._guest.size + _MB > self._asked["memory_bytes"]:
+        if self._is_full:
             return self._memory_violation()
         return _error("Resource", f"the engine gave up: {trap.strip().splitlines()[-1].strip()[:200]}", "")
+
+    @property
+    def _is_full(self) -> bool:
+        return self._guest is not None and self._guest.size + _MB > self._asked["memory_bytes"]
 
     def _broken(self, problem: str) -> dict[str, Any]:
         if any(known in problem for known in _MEMORY_ERRORS):
@@ -220,8 +224,11 @@ class Run:
         if message.startswith(_UNRESOLVED) and self._hears.asked_for:
             module = next((one for one in self._hears.asked_for if f"'{one}'" in message), self._hears.asked_for[-1])
             return self._refusal(self._kind_of(module), f"the module '{module}' is not available in the sandbox")
-        if name == "InternalError" and message in _MEMORY_ERRORS:
+        # With no memory left not even the error is made, and null is thrown.
+        if (name == "InternalError" and message in _MEMORY_ERRORS) or (message == "null" and self._is_full):
             return self._memory_violation()
+        if told["code"]:
+            name = f"{name} ({told['code']})"
         kind = "Resource" if message in _SIZE_ERRORS else "Permission" if told["code"] == "forbidden" else "Runtime"
         where = "" if has_lines_of_its_own else _where(str(told["stack"]))
         return _error(kind, f"{name}: {message}" if name and name != "Error" else message, where)
@@ -259,4 +266,3 @@ def _where(stack: str) -> str:
     """The lines of a stack that are in the program."""
     lines = [line.strip() for line in stack.splitlines() if "<input>" in line]
     return "\n".join(f"    {line.replace('<input>', 'program')}" for line in lines[:10])
-

@@ -1,7 +1,7 @@
 """Running a program: within which limits, in which worker, and what came of it."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, cast, get_args
 
@@ -125,7 +125,7 @@ class Sandbox:
             )
 
     def _asked(self, program: Program, limits: Limits, door: Door) -> dict[str, Any]:
-        families = door.families if limits.allow_tools else {}
+        families: Mapping[str, Sequence[str]] = door.families if limits.allow_tools else {}
         reads = limits.allow_filesystem and self._reader is not None
         return {
             "code": program.code,
@@ -167,19 +167,18 @@ class _Conversation:
             raise WorkerBroke("it talks nonsense") from group
 
     async def _until_the_end(self) -> dict[str, Any]:
+        message: dict[str, Any] = {}
         async with anyio.create_task_group() as calls:
-            while True:
-                message = await self._worker.receive()
+            while "end" not in (message := await self._worker.receive()):
                 if "said" in message:
                     self._heard.take(message["said"])
-                elif "call" in message:
-                    self._calls += 1
-                    if self._calls > MOST_CALLS:  # the worker sees to that itself, if it is one
-                        raise WorkerBroke("it calls too often")
-                    calls.start_soon(self._answer, message)
-                else:
-                    calls.cancel_scope.cancel()  # nobody is there any more to hear the answers
-                    return message
+                    continue
+                self._calls += 1
+                if self._calls > MOST_CALLS:  # the worker sees to that itself, if it is one
+                    raise WorkerBroke("it calls too often")
+                calls.start_soon(self._answer, message)
+            calls.cancel_scope.cancel()  # nobody is there any more to hear the answers
+        return message
 
     async def _answer(self, message: dict[str, Any]) -> None:
         async with self._room:

@@ -29,7 +29,9 @@ Path = Annotated[str, Field(min_length=1, max_length=4096)]
 class ExecutionContext(Request):
     """What the program is for."""
 
-    task: str = Field(max_length=10_000, description="What is to be done, in words; the program has it as context.task.")
+    task: str = Field(
+        max_length=10_000, description="What is to be done, in words; the program has it as context.task."
+    )
     input: Any = Field(description="Any JSON; the program has it as context.input.")
 
 
@@ -274,4 +276,3 @@ def _may_enter(caller: Caller, family: str) -> bool:
 
 def _names_of(registry: Registry, family: str) -> list[str]:
     return [name for name in registry.names_of(family) if name not in _NOT_WITHIN]
-
