@@ -1,10 +1,11 @@
 """Programs that mean harm, each with the ways in which it may end."""
+# ruff: noqa: E501 - a program is a line
 
 from typing import Final
 
 # Name, program, what may come of it: Success, Timeout, an error's type, or a violation's type.
 HOSTILE: Final[list[tuple[str, str, str]]] = [
-    # -- for ever ---------------------------------------------------------------------------------------------
+    # -- for ever ----------------------------------------------------------------------------------
     ("a loop", "while (true) {}", "Timeout"),
     ("a loop without a body", "for (;;);", "Timeout"),
     ("a loop that catches all", "while (true) { try { null.x } catch {} }", "Timeout"),
@@ -66,7 +67,7 @@ HOSTILE: Final[list[tuple[str, str, str]]] = [
         "Timeout MemoryLimit Resource Runtime Success",
     ),
     ("lastIndexOf over nothing", "return Array.prototype.lastIndexOf.call({ length: 2 ** 53 - 1 }, 1)", "Timeout"),
-    # -- too much memory -----------------------------------------------------------------------------------------
+    # -- too much memory ---------------------------------------------------------------------------
     ("arrays", "const all = []; while (true) all.push(new Array(1000).fill(1))", "MemoryLimit Timeout"),
     ("buffers", "const all = []; while (true) all.push(new Uint8Array(1e6))", "MemoryLimit Resource"),
     ("one great buffer", "return new ArrayBuffer(2 ** 40).byteLength", "MemoryLimit Resource"),
@@ -87,7 +88,7 @@ HOSTILE: Final[list[tuple[str, str, str]]] = [
         "return new ArrayBuffer(8, { maxByteLength: 2 ** 33 }).resize(2 ** 32)",
         "MemoryLimit Resource Runtime",
     ),
-    # -- too deep -----------------------------------------------------------------------------------------------------
+    # -- too deep ----------------------------------------------------------------------------------
     ("a recursion", "const f = () => f() + 1; f()", "Resource"),
     ("a recursion that catches itself", "const f = () => { try { f() } catch { f() } }; f()", "Resource Timeout"),
     ("getters within getters", "const o = { get x() { return this.x } }; return o.x", "Resource"),
@@ -110,7 +111,7 @@ HOSTILE: Final[list[tuple[str, str, str]]] = [
         "let a = []; for (let i = 0; i < 1e5; i++) a = [a]; return a.flat(Infinity).length",
         "Resource Runtime Success",
     ),
-    # -- too much said ---------------------------------------------------------------------------------------------------
+    # -- too much said -----------------------------------------------------------------------------
     ("a flood of lines", "while (true) console.log('x'.repeat(1000))", "Timeout"),
     ("a flood of errors", "while (true) console.error('x')", "Timeout"),
     ("one great line", "console.log('x'.repeat(2e6)); return 1", "Success"),
@@ -121,7 +122,7 @@ HOSTILE: Final[list[tuple[str, str, str]]] = [
     ("a number that JSON has not", "return 10n", "Runtime"),
     ("half a sign", "console.log('\\ud800'); return '\\udfff'", "Success"),
     ("a console of one's own", "console.log({ toJSON() { throw 1 }, toString() { throw 2 } }); return 1", "Success"),
-    # -- ways out -----------------------------------------------------------------------------------------------------------
+    # -- ways out ----------------------------------------------------------------------------------
     ("files by require", "return require('fs').readFileSync('/etc/passwd')", "FileSystemAccess"),
     ("files by an import", "return await import('node:fs')", "FileSystemAccess"),
     (
@@ -160,7 +161,7 @@ HOSTILE: Final[list[tuple[str, str, str]]] = [
     ("out of the function", "}); while (true); (async function () {", "Timeout Syntax"),
     ("the way of telling", "return typeof tell + typeof __tell + typeof globalThis.tell", "Success"),
     ("tools that are not there", "return await memory.recall({ query: 'x' })", "Runtime"),
-    # -- tricks with the world -------------------------------------------------------------------------------------------------
+    # -- tricks with the world ---------------------------------------------------------------------
     ("JSON that lies", "JSON.stringify = () => { while (true); }; return 1", "Success"),
     ("an object that answers all", "Object.prototype.toJSON = () => 'mine'; require('fs')", "FileSystemAccess"),
     (

@@ -7,7 +7,7 @@ from typing import Any, Final, cast, get_args
 
 import anyio
 
-from recollect.domain.errors import Internal, RecollectError, TooLarge
+from recollect.domain.errors import Internal, InvalidRequest, RecollectError, TooLarge
 from recollect.sandbox.door import Door, Reader
 from recollect.sandbox.outcomes import (
     Denial,
@@ -161,10 +161,11 @@ class _Conversation:
         try:
             return await self._until_the_end()
         except BaseExceptionGroup as group:
-            broken, others = group.split((WorkerBroke, KeyError, TypeError, ValueError, RecursionError))
-            if broken is None or others is not None:
+            broken = group.subgroup(WorkerBroke)
+            _, others = group.split((WorkerBroke, KeyError, TypeError, ValueError, RecursionError))
+            if others is not None:
                 raise
-            raise WorkerBroke("it talks nonsense") from group
+            raise WorkerBroke(str(_first(broken)) if broken else "it talks nonsense") from group
 
     async def _until_the_end(self) -> dict[str, Any]:
         message: dict[str, Any] = {}
@@ -201,9 +202,16 @@ class _Conversation:
         if name not in self._names:
             raise Internal(f"a program cannot call {name[:100]}")
         if not isinstance(given, Mapping):
-            raise WorkerBroke("it calls without arguments")
+            raise InvalidRequest(f"{name} takes an object of arguments")
         seconds = max(0.0, self._deadline - anyio.current_time())
         return await self._door.call(name, cast(Mapping[str, Any], given), seconds)
+
+
+def _first(group: BaseExceptionGroup[WorkerBroke]) -> BaseException:
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = cast(BaseExceptionGroup[BaseException], error).exceptions[0]
+    return error
 
 
 def _outcome_of(ended: dict[str, Any], heard: _Heard) -> Outcome:
