@@ -1,6 +1,6 @@
 """A sandbox of real workers, shared by the tests of a file."""
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,13 @@ class NoTools:
 
     async def call(self, name: str, arguments: Mapping[str, Any], seconds: float) -> str:
         raise AssertionError(f"{name} was called")
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    """Wait for something that other processes tell nobody of."""
+    with anyio.fail_after(60):
+        while not is_so():  # noqa: ASYNC110
+            await anyio.sleep(0.01)
 
 
 @pytest.fixture(scope="session")

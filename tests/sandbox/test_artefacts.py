@@ -1,4 +1,4 @@
-"""Only the files that are known are run, and compiled code only as it was written. Numbers are rows of the feature table."""
+"""Only known files are run, and compiled code only as it was written. Numbers are rows of the feature table."""
 
 import subprocess
 import sys

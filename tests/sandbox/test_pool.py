@@ -11,7 +11,7 @@ from recollect.domain.errors import Unavailable
 from recollect.sandbox import workers
 from recollect.sandbox.outcomes import Failure, Outcome, Success
 from recollect.sandbox.service import Program, Sandbox
-from tests.sandbox.conftest import LIMITS, NoTools, sandbox_in
+from tests.sandbox.conftest import LIMITS, NoTools, sandbox_in, until
 
 
 def workers_of(folder: Path) -> list[int]:
@@ -79,8 +79,7 @@ async def test_123_who_is_cancelled_leaves_nothing_running(own: Path) -> None:
         (before,) = workers_of(own)
         async with anyio.create_task_group() as runs:
             runs.start_soon(sandbox.run, Program("while (true);", "", None), LIMITS, NoTools())
-            while not sandbox.pool.busy:
-                await anyio.sleep(0.01)
+            await until(lambda: sandbox.pool.busy > 0)
             runs.cancel_scope.cancel()
         assert workers_of(own) == []
         after = await sandbox.run(Program("return 2", "", None), LIMITS, NoTools())
@@ -97,11 +96,7 @@ async def test_123_a_worker_that_dies_is_replaced(own: Path) -> None:
 
         async with anyio.create_task_group() as runs:
             runs.start_soon(run)
-            with anyio.fail_after(60):
-                while not sandbox.pool.busy or not workers_of(own):
-                    await anyio.sleep(0.01)
-            while sandbox.landlock is None:  # it is at work then
-                await anyio.sleep(0.01)
+            await until(lambda: sandbox.landlock is not None)  # it is at work then
             os.kill(workers_of(own)[0], signal.SIGKILL)
         (outcome,) = outcomes
         assert isinstance(outcome, Failure)
@@ -131,9 +126,7 @@ async def test_workers_that_nobody_needs_are_ended(own: Path, monkeypatch: pytes
     monkeypatch.setattr("recollect.sandbox.pool.IDLE_SECONDS", 0.05)
     async with sandbox_in(own, slots=1) as sandbox:
         assert isinstance(await sandbox.run(Program("return 1", "", None), LIMITS, NoTools()), Success)
-        with anyio.fail_after(30):
-            while workers_of(own):
-                await anyio.sleep(0.02)
+        await until(lambda: not workers_of(own))
         assert isinstance(await sandbox.run(Program("return 1", "", None), LIMITS, NoTools()), Success)
 
 
