@@ -75,12 +75,12 @@ class ExecuteAgentCodeRequest(Request):
         description="JavaScript or TypeScript: the body of an async function, so it may return and await. At most "
         "100,000 bytes."
     )
-    context: ExecutionContext
+    context: ExecutionContext = Field(description="What it is for, and what it works on.")
     profile: ProfileName | None = Field(
         default=None,
         description="Its limits: restrictive (3 s, 64 MB, no tools), default (5 s, 128 MB), permissive (10 s, 256 MB).",
     )
-    config: SandboxConfig = Field(default=SandboxConfig(), description="Limits otherwise than in the profile.")
+    config: SandboxConfig | None = Field(default=None, description="Limits otherwise than in the profile.")
 
 
 class DeniedAccess(Result):
@@ -200,7 +200,7 @@ async def execute_agent_code(
     are functions by family, such as `await memory.recall({query: "..."})`, with your own rights and for the program's
     own time: one call here can replace dozens. A program that fails or takes too long is a result, not an error.
     """
-    limits = sandbox.policy.limits(request.profile, request.config.wishes())
+    limits = sandbox.policy.limits(request.profile, request.config.wishes() if request.config else Wishes())
     program = Program(request.code, request.context.task, request.context.input)
     outcome = await sandbox.run(program, limits, CallersTools(dispatcher, context))
     _note_refusals(outcome, context)
