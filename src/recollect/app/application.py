@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from recollect.planning.goals import GoalService
     from recollect.planning.rules import WritingRules
     from recollect.planning.tasks import TaskService
+    from recollect.sandbox.service import Sandbox
     from recollect.skills.catalogue import RefusedSkill
     from recollect.skills.schemas import SkillTool
     from recollect.skills.service import Skills
@@ -321,6 +322,7 @@ class Application:
         provide_named("recollect.workbench.files.service.FileService", self._files)
         provide_named("recollect.workbench.terminal.service.Terminal", self._terminal)
         provide_named("recollect.workbench.web.fetching.Fetcher", self._fetcher)
+        provide_named("recollect.sandbox.service.Sandbox", self._sandbox)
         provide_named("recollect.workbench.web.searching.WebSearch", self._make_web_search)
         self.services.provide_ready(AuditLog, self.oversight.audit)
         self.services.provide_ready(Registry, self.registry)
@@ -341,6 +343,11 @@ class Application:
         from recollect.app.workbench import fetcher
 
         return fetcher(self.settings)
+
+    async def _sandbox(self) -> "Sandbox":
+        from recollect.app.sandbox import sandbox
+
+        return sandbox(self.settings, self._tasks)
 
     async def _make_web_search(self) -> "WebSearch":
         from recollect.workbench.web.searching import web_search

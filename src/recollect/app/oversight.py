@@ -50,6 +50,7 @@ def _workbench(settings: Settings) -> Mapping[str, bool]:
         "files": settings.files.enabled,
         "terminal": settings.terminal.enabled,
         "web": settings.web.enabled,
+        "sandbox": settings.sandbox.enabled,
     }
 
 

@@ -33,6 +33,7 @@ OWNERS_ONLY = {
     "files": {"root"},
     "terminal": {"unrestricted", "variables"},
     "web": {"allowed_hosts", "search_url"},
+    "sandbox": {"allowed_paths", "max_execution_time_ms", "max_memory_mb", "max_cpu_percent", "slots", "tools"},
 }
 
 

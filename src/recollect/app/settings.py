@@ -526,6 +526,37 @@ class WebSettings(BaseModel):
     )
 
 
+class SandboxSettings(BaseModel):
+    """Programs of agents."""
+
+    enabled: bool = Field(default=True, description="Whether there is a tool that runs programs.")
+    profile: Literal["restrictive", "default", "permissive"] = Field(
+        default="default", description="The limits of a program whose caller names no profile."
+    )
+    max_execution_time_ms: int = Field(
+        default=10_000, ge=1, le=600_000, description="How long a program may run at most, whatever is asked for."
+    )
+    max_memory_mb: int = Field(
+        default=256, ge=8, le=4_000, description="How much memory a program may have at most, whatever is asked for."
+    )
+    max_cpu_percent: int = Field(
+        default=100, ge=1, le=100, description="How much of one processor a program may use at most."
+    )
+    tools: bool = Field(default=True, description="Whether programs may call tools, with the rights of their callers.")
+    allowed_paths: list[Path] = Field(
+        default_factory=list[Path],
+        description="Folders in which programs may read files, if their profile or config lets them; none by default.",
+    )
+    slots: int | None = Field(
+        default=None, ge=1, le=100, description="How many programs run at once; by default two a processor, 20 at most."
+    )
+
+    @field_validator("allowed_paths")
+    @classmethod
+    def _whole_paths(cls, paths: list[Path]) -> list[Path]:
+        return [_absolute(path) or path for path in paths]
+
+
 class SynapseSettings(BaseModel):
     """The live channel, a WebSocket at /cortex/websocket."""
 
@@ -750,6 +781,7 @@ class Settings(BaseSettings):
     files: FileSettings = Field(default=FileSettings(), description="Files that callers may read and change.")
     terminal: TerminalSettings = Field(default=TerminalSettings(), description="Commands that callers may run.")
     web: WebSettings = Field(default=WebSettings(), description="The web that callers may reach.")
+    sandbox: SandboxSettings = Field(default=SandboxSettings(), description="Programs of agents.")
     synapse: SynapseSettings = Field(
         default=SynapseSettings(), description="The live channel, a WebSocket at /cortex/websocket."
     )

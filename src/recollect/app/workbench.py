@@ -60,9 +60,13 @@ def _reach(settings: Settings) -> Reach:
 
 
 def _root(settings: Settings) -> Root:
-    """The root: without the store, and with what decides about this server left as it is."""
     chosen = settings.files
-    path = root_of(None if chosen.root is None else str(chosen.root), str(Path.cwd()))
+    return root_at(settings, root_of(None if chosen.root is None else str(chosen.root), str(Path.cwd())))
+
+
+def root_at(settings: Settings, path: str) -> Root:
+    """A folder as a root: without the store, and with what decides about this server left as it is."""
+    path = os.path.realpath(path)
     home = Path(os.path.realpath(settings.home))
     whole = _parts(home, path)
     own = [home / name for name in _STORE] if not whole else [home]
@@ -72,7 +76,7 @@ def _root(settings: Settings) -> Root:
         kept_out=tuple(parts for place in own if (parts := _parts(place, path))),
         kept_as_is=(skills,) if skills else (),
         kept_names=frozenset({FILE_NAME, ".env"}),
-        max_file_bytes=chosen.max_bytes,
+        max_file_bytes=settings.files.max_bytes,
     )
 
 

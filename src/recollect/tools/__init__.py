@@ -42,5 +42,6 @@ ALL = Catalogue(
     "files files file",
     "terminal terminal terminal",
     "web web fetch http_request web_parse search",
+    "sandbox sandbox execute_agent_code sandbox_status",
     "permissions permissions add_permission_rule list_permission_rules remove_permission_rule test_permission",
 )

@@ -26,7 +26,7 @@ CALL_ALIASES = ("call_tool", "tool/call", "tools.call")
 TO_COME = {
     "mimo": {"sonar", "knowledge"},
     "do-memory": {
-        *("query_memory", "execute_agent_code", "analyze_patterns", "get_metrics", "advanced_pattern_analysis"),
+        *("query_memory", "analyze_patterns", "get_metrics", "advanced_pattern_analysis"),
         *("quality_metrics", "query_semantic_memory", "search_patterns", "recommend_patterns", "bulk_episodes"),
         *("create_episode", "add_episode_step", "complete_episode", "get_episode", "delete_episode"),
         *("get_episode_timeline", "update_episode"),
@@ -207,7 +207,7 @@ DOCUMENTED: dict[str, list[tuple[str, Json]]] = json.loads(
     Path(__file__).with_name("documented_calls.json").read_text()
 )
 # They reach beyond the server, and are called in tests of their own.
-ELSEWHERE = {"file", "terminal", "fetch", "search", "sonar", "execute_agent_code"}
+ELSEWHERE = {"file", "terminal", "fetch", "search", "sonar"}
 
 
 @pytest.mark.parametrize("profile", PROFILES)

@@ -1,0 +1,244 @@
+"""Programs run alike through every door. Numbers are rows of the feature table."""
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import httpx2
+import pytest
+
+from recollect.app.lifespan import running
+from recollect.app.settings import Settings
+from recollect.domain.callers import Caller as Whose
+from recollect.domain.errors import Forbidden, RecollectError, Unavailable
+from recollect.toolkit.context import CallContext
+from tests.sandbox.conftest import until
+from tests.surfaces.callers import PROGRAM, Caller, CallFailed, Json, environment, some_of
+
+NOTHING = {"task": "", "input": None}
+
+
+async def test_120_122_123_each_of_the_four_results_has_its_documented_shape(call: Caller) -> None:
+    async def run(code: str, **more: Any) -> Json:
+        context = {"task": "Calculate sum", "input": {"a": 1, "b": 1}}
+        return await call("execute_agent_code", code=code, context=context, **more)
+
+    (success,) = (await run("console.log('Calculating sum...'); return context.input.a + context.input.b")).items()
+    assert success[0] == "Success"
+    assert success[1].pop("execution_time_ms") >= 0
+    assert success[1] == {"output": "2", "stdout": "Calculating sum...", "stderr": ""}
+    error = await run("throw new TypeError('bad')")
+    stack = error["Error"].pop("stderr")
+    assert stack.startswith("TypeError: bad\n    at <anonymous> (program:1:")
+    assert error == {"Error": {"message": "TypeError: bad", "error_type": "Runtime", "stdout": ""}}
+    timeout = await run("console.log('begun'); while (true);", config={"max_execution_time_ms": 200})
+    assert timeout["Timeout"].pop("elapsed_ms") >= 200
+    assert timeout == {"Timeout": {"partial_output": "begun"}}
+    assert await run("require('fs')") == {
+        "SecurityViolation": {
+            "reason": "the module 'fs' is not available in the sandbox",
+            "violation_type": "FileSystemAccess",
+            "denied": [{"kind": "FileSystemAccess", "what": "require fs"}],
+        }
+    }
+
+
+async def test_120_a_program_calls_tools_with_the_rights_of_its_caller(call: Caller, project: str) -> None:
+    code = """
+        const project = context.input
+        await Promise.all(['red', 'green'].map((colour) => memory.remember({ content: `the ${colour} door`, project })))
+        const found = await memory.recall({ query: 'door', project })
+        let code
+        try { await memory.forget({ id: 'mem_00000000000000000000000000' }) } catch (error) { code = error.code }
+        return [found.memories.map((one) => one.content).sort(), code, typeof sandbox.execute_agent_code]
+    """
+    ended = await call("execute_agent_code", code=code, context={"task": "", "input": project})
+    assert json.loads(ended["Success"]["output"]) == [["the green door", "the red door"], "not_found", "undefined"]
+
+
+BAD: list[tuple[Json, str]] = [
+    ({"code": "1"}, "invalid_request"),
+    ({"code": "1", "context": {"task": "x"}}, "invalid_request"),
+    ({"code": "1", "context": {"input": 1}}, "invalid_request"),
+    ({"code": "1", "context": NOTHING, "profile": "free"}, "invalid_request"),
+    ({"code": "1", "context": NOTHING, "config": {"max_execution_time_ms": 0}}, "invalid_request"),
+    ({"code": "1", "context": NOTHING, "config": {"max_memory_mb": 0}}, "invalid_request"),
+    ({"code": "1", "context": NOTHING, "config": {"max_cpu_percent": 101}}, "invalid_request"),
+    ({"code": "1", "context": NOTHING, "config": {"allowed_network": ["example.com"]}}, "invalid_request"),
+    ({"code": "1", "context": NOTHING, "config": {"seccomp": False}}, "invalid_request"),
+    ({"code": "1", "context": NOTHING, "config": {"max_memory_mb": 300}}, "forbidden"),
+    ({"code": "1", "context": NOTHING, "config": {"allow_network": True}}, "forbidden"),
+    ({"code": "1", "context": NOTHING, "config": {"allow_subprocesses": True}}, "forbidden"),
+    ({"code": "1", "context": NOTHING, "config": {"allow_filesystem": True}}, "forbidden"),
+    ({"code": "1", "context": {"task": "", "input": "x" * 1_000_001}}, "too_large"),
+]
+
+
+async def test_18_121_what_is_refused_has_one_code_everywhere(call: Caller) -> None:
+    for arguments, code in some_of(call, BAD):
+        with pytest.raises(CallFailed) as failed:
+            await call("execute_agent_code", **arguments)
+        assert (failed.value.code, arguments) == (code, arguments)
+
+
+async def test_121_123_the_status_tells_limits_and_counts(call: Caller) -> None:
+    await call("execute_agent_code", code="return 1", context=NOTHING)
+    status = await call("sandbox_status")
+    assert status["profiles"]["restrictive"] == {
+        "max_execution_time_ms": 3_000,
+        "max_memory_mb": 64,
+        "max_cpu_percent": 30,
+        "allow_filesystem": False,
+        "allow_tools": False,
+    }
+    assert status["statistics"].keys() == {
+        *("total_executions", "successful_executions", "failed_executions", "timeout_count"),
+        *("security_violations", "avg_execution_time_ms"),
+    }
+
+
+def as_caller(*scopes: str) -> CallContext:
+    return CallContext(surface="rest", caller=Whose("key", frozenset(scopes), key_id="key_1"))
+
+
+async def test_15_120_a_program_reaches_only_what_its_key_opens(tmp_path: Path) -> None:
+    async with running(Settings(home=tmp_path)) as application:
+
+        async def run(code: str, *scopes: str) -> Any:
+            asked = {"code": code, "context": NOTHING}
+            return (await application.dispatcher.call("execute_agent_code", asked, as_caller(*scopes))).model_dump()
+
+        for scopes in (("memory",), ("*:read",), ("sandbox:read",)):
+            with pytest.raises(Forbidden):
+                await run("return 1", *scopes)
+        seen = await run("return [typeof memory, typeof files, typeof sandbox]", "sandbox", "memory:read")
+        assert json.loads(seen["Success"]["output"]) == ["object", "undefined", "object"]
+        code = "await memory.recall({query: 'x'}); await memory.remember({content: 'x'})"
+        refused = await run(code, "sandbox", "memory:read")
+        assert refused["Error"]["error_type"] == "Permission"
+        assert refused["Error"]["message"].startswith("ToolError (forbidden)")
+        assert "Success" in await run(code, "sandbox", "memory")
+
+
+async def test_121_files_are_read_only_where_the_owner_opened_a_folder(tmp_path: Path) -> None:
+    opened, home = tmp_path / "opened", tmp_path / "home"
+    (opened / "deep").mkdir(parents=True)
+    home.mkdir()
+    (opened / "notes.txt").write_text("a note")
+    (opened / "deep" / "other.txt").write_text("another")
+    (tmp_path / "secret.txt").write_text("secret")
+    (opened / "link.txt").symlink_to(tmp_path / "secret.txt")
+    settings = Settings.model_validate({"home": home, "sandbox": {"allowed_paths": [opened]}})
+    async with running(settings) as application:
+
+        async def read(path: object, profile: str = "permissive", **config: Any) -> Any:
+            asked = {
+                "code": "return await fs.readFile(context.input)",
+                "context": {"task": "", "input": str(path)},
+                "profile": profile,
+                "config": config,
+            }
+            context = CallContext(surface="python")
+            return (await application.dispatcher.call("execute_agent_code", asked, context)).model_dump()
+
+        assert (await read(opened / "notes.txt"))["Success"]["output"] == '"a note"'
+        assert (await read(opened / "notes.txt", "default", allow_filesystem=True))["Success"]["output"] == '"a note"'
+        assert (await read(opened / "notes.txt", "default"))["Error"]["error_type"] == "Runtime"
+        only = {"allowed_paths": [str(opened / "deep")]}
+        assert (await read(opened / "deep" / "other.txt", **only))["Success"]["output"] == '"another"'
+        assert (await read(opened / "notes.txt", **only))["Error"]["error_type"] == "Permission"
+        for path in (
+            *(tmp_path / "secret.txt", opened / "link.txt", opened / ".." / "secret.txt", "/etc/passwd", "notes.txt"),
+            *("/proc/self/environ", home / "recollect.db"),
+        ):
+            refused = await read(path, allowed_paths=["/"]) if path == "/etc/passwd" else await read(path)
+            assert refused["Error"]["error_type"] == "Permission", path
+        missing = await read(opened / "nothing.txt")
+        assert missing["Error"]["message"].startswith("ToolError (not_found)")
+
+
+async def test_120_what_is_switched_off_or_unusable_is_unavailable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    off = Settings.model_validate({"home": tmp_path, "sandbox": {"enabled": False}})
+    asked = {"code": "return 1", "context": NOTHING}
+    async with running(off) as application:
+        with pytest.raises(Unavailable, match="switched off"):
+            await application.dispatcher.call("execute_agent_code", asked, CallContext(surface="python"))
+    monkeypatch.setattr("recollect.sandbox.workers.MODULE", "tests.sandbox.nothing")
+    async with running(Settings(home=tmp_path)) as application:
+        with pytest.raises(RecollectError) as failed:
+            await application.dispatcher.call("execute_agent_code", asked, CallContext(surface="python"))
+    assert failed.value.code == "unavailable"
+
+
+@contextmanager
+def serving(home: Path) -> Generator[tuple[subprocess.Popen[str], str]]:
+    process = subprocess.Popen(
+        [*PROGRAM, "serve", "--port", "0"], env=environment(home), cwd=home, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout
+        line = next(line for line in process.stdout if "http://127.0.0.1:" in line)
+        yield process, line[line.index("http://127") :].split()[0].rstrip(".,")
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def workers_in(home: Path) -> list[int]:
+    """Processes that run programs for the server of this home, and what watches over them."""
+    found: list[int] = []
+    for place in Path("/proc").iterdir():
+        try:
+            words = (place / "cmdline").read_bytes().split(b"\0") if place.name.isdecimal() else []
+        except OSError:
+            continue
+        if b"recollect.sandbox.serving" in words and any(os.fsencode(home) in word for word in words):
+            found.append(int(place.name))
+    return found
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
+async def test_123_no_worker_is_left_when_the_server_is_gone(tmp_path: Path, end: signal.Signals) -> None:
+    with serving(tmp_path) as (process, url):
+        async with (
+            httpx2.AsyncClient(base_url=url, timeout=60, trust_env=False) as http,
+            anyio.create_task_group() as on,
+        ):
+
+            async def run(code: str) -> None:
+                with suppress(httpx2.HTTPError):  # the server ends while it answers
+                    await http.post("/v1/tools/execute_agent_code", json={"code": code, "context": NOTHING})
+
+            await run("return 1")
+            on.start_soon(run, "while (true);")
+            status: Json = {}
+            while status.get("running") != 1:
+                status = (await http.post("/v1/tools/sandbox_status", json={})).json()
+            assert len(workers_in(tmp_path)) == 2
+            os.kill(process.pid, end)
+            await anyio.to_thread.run_sync(process.wait, 30)
+        await until(lambda: not workers_in(tmp_path))
+
+
+async def test_123_who_hangs_up_stops_the_program(tmp_path: Path) -> None:
+    with serving(tmp_path) as (_, url):
+        async with httpx2.AsyncClient(base_url=url, timeout=60, trust_env=False) as http:
+            await http.post("/v1/tools/execute_agent_code", json={"code": "return 1", "context": NOTHING})
+            before = set(workers_in(tmp_path))
+            with anyio.move_on_after(0.5):
+                asked = {"code": "while (true);", "context": NOTHING, "profile": "permissive"}
+                await http.post("/v1/tools/execute_agent_code", json=asked)
+            await until(lambda: before.isdisjoint(workers_in(tmp_path)))
+            status = (await http.post("/v1/tools/sandbox_status", json={})).json()
+            assert status["statistics"]["timeout_count"] == 0  # its own time was not over
+            done = await http.post("/v1/tools/execute_agent_code", json={"code": "return 2", "context": NOTHING})
+            assert done.json()["Success"]["output"] == "2"
