@@ -144,7 +144,7 @@ class Reward:
     """What an episode is worth, and what that is made of."""
 
     total: float
-    """base × efficiency × complexity_bonus × quality_multiplier + learning_bonus; it can be more than 1."""
+    """base * efficiency * complexity_bonus * quality_multiplier + learning_bonus; it can be more than 1."""
     base: float
     efficiency: float
     complexity_bonus: float
@@ -252,6 +252,9 @@ class Episode:
 class EpisodeChange:
     """What is to be another in an episode; None leaves it as it is. Tags are set first, then added, then removed."""
 
+    checkpoint: Checkpoint | None = None
+    """One more."""
+
     description: str | None = None
     set_tags: tuple[str, ...] | None = None
     add_tags: tuple[str, ...] = ()
@@ -268,6 +271,7 @@ class EpisodeChange:
             task_description=self.description or episode.task_description,
             context=replace(episode.context, tags=kept),
             metadata={**episode.metadata, **self.metadata},
+            checkpoints=(*episode.checkpoints, self.checkpoint) if self.checkpoint else episode.checkpoints,
         )
 
 
@@ -285,7 +289,7 @@ class Lesson(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learned:
-    """What an episode teaches. Nothing of it is kept yet: that is done in the transaction that completes the episode."""
+    """What an episode teaches. Nothing of it is kept yet: it is, in the transaction that completes the episode."""
 
     patterns: Sequence[Lesson] = ()
     """As they are to be afterwards: new ones, and known ones that this episode bears out."""
@@ -296,8 +300,11 @@ class Learner(Protocol):
     """Finds patterns in episodes, and those that fit a task."""
 
     async def learn(self, episode: Episode) -> Learned:
-        """What this episode teaches. It has its steps, outcome, end, features and reflection, and a reward that does
-        not count what is learned now; no quality yet. Reads only."""
+        """What this episode teaches. Reads only.
+
+        It has its steps, outcome, end, features and reflection, and a reward that does not count what is learned now;
+        no quality yet.
+        """
         ...
 
     async def relevant(

@@ -1,11 +1,12 @@
 """What a backend must offer to keep episodes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 from recollect.domain.episodes import Episode, EpisodeChange, Learned, OutcomeType, Step, TaskType
+from recollect.domain.memories import Choose
 from recollect.domain.rules import Allowance
 from recollect.domain.scopes import Visibility
 
@@ -29,46 +30,27 @@ class EpisodeFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeText:
-    """What search needs of an episode; can always be made again from it."""
+    """What search needs of a complete episode; can always be made again from it."""
 
-    words: tuple[str, ...]
+    passages: tuple[tuple[str, ...], ...]
     """The terms by which it can be found."""
-    vector: bytes
-    """Little-endian float16 values of length 1, or empty when there is no meaning or no model."""
-    model: str
+    vector: bytes = b""
+    """Little-endian float16 values of length 1, or empty when there is no meaning to the model."""
+    model: str = ""
     """Whose vector it is; empty when none could be had, which is then to be made up for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
-    """An episode that may answer, not yet ranked."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeQuery:
+    """What to look for among complete episodes: words, a vector, or both."""
 
-    seq: int
-    matched: tuple[int, ...]
-    """The places of those terms of the question that it has."""
-    bm25: float
-    """Of the text index, higher is better; 0 when no term matches."""
+    visibility: Visibility
+    only: EpisodeFilter
+    terms: tuple[str, ...]
     vector: bytes
-    """Empty when it is not to be compared with the question's."""
-
-
-@dataclass(frozen=True, slots=True)
-class Matches:
-    """What may answer, and what it is found among."""
-
-    matches: Sequence[Match]
-    texts: int
-    """How many episodes there are that pass the filter."""
-    frequencies: Sequence[int]
-    """For each term, how many episodes of the store have it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unembedded:
-    """A completed episode that has no vector of a model."""
-
-    seq: int
-    episode: Episode
+    model: str
+    limit: int
+    """How many candidates each way of searching may bring."""
 
 
 class EpisodeStore(Protocol):
@@ -77,8 +59,11 @@ class EpisodeStore(Protocol):
     Whoever sees an episode may add to it, change it and delete it.
     """
 
-    async def add(self, episode: Episode, text: EpisodeText, allowance: Allowance | None = None) -> Episode:
-        """Keep a new episode. `NotFound` when there is no such project, `QuotaExceeded` beyond what a client may keep."""
+    async def add(self, episode: Episode, allowance: Allowance | None = None) -> Episode:
+        """Keep a new, open episode without steps.
+
+        `NotFound` when there is no such project, `QuotaExceeded` when a client would have more than it may.
+        """
         ...
 
     async def get(self, visibility: Visibility, episode_id: str) -> Episode | None: ...
@@ -100,41 +85,46 @@ class EpisodeStore(Protocol):
     async def change(
         self, visibility: Visibility, episode_id: str, change: EpisodeChange, *, most_bytes: int
     ) -> Episode | None:
-        """Change an episode; as it is then. Its text is to be made anew with `set_text`. None without such an episode."""
-        ...
+        """Change an episode; as it is then, or None without such an episode. `TooLarge` beyond so many bytes.
 
-    async def complete(self, completed: Episode, learned: Learned, text: EpisodeText) -> bool:
-        """Keep what completes an episode, and what it teaches, all at once.
-
-        False, and nothing is kept, when the episode is not any more at the revision that this was made of: when it has
-        changed, is complete already, or is gone.
+        The text of a complete one is then to be set anew.
         """
         ...
 
-    async def set_text(self, episode_id: str, text: EpisodeText, revision: int) -> bool:
-        """Replace what search needs of an episode; False when it is not at this revision any more."""
+    async def complete(self, completed: Episode, learned: Learned, text: EpisodeText) -> Episode | None:
+        """Keep what completes an episode, and what it teaches, all at once; the episode as it is then.
+
+        None, and nothing is kept, when it is not any more at the revision that this was made of: when it has changed,
+        is complete already, or is gone.
+        """
+        ...
+
+    async def set_text(self, episode: Episode, text: EpisodeText) -> bool:
+        """Replace what search needs of a complete episode; False when it is not at this revision any more."""
+        ...
+
+    async def set_vectors(self, model: str, vectors: Sequence[tuple[Episode, bytes]]) -> None:
+        """Give episodes the vectors of a model; those that are not at this revision any more are passed over."""
         ...
 
     async def delete(self, visibility: Visibility, episode_id: str) -> Episode | None:
-        """Erase an episode with its steps, its words and its vectors; what it was."""
+        """Erase an episode with its steps, its words and its vector; what it was, without the steps."""
         ...
 
     async def find(
         self, visibility: Visibility, only: EpisodeFilter, limit: int, *, after: int | None = None
     ) -> Sequence[tuple[int, Episode]]:
-        """Episodes with their steps and their places, the one that began last first; those behind a place."""
+        """Episodes with their steps, each with its place, the one that was begun last first; those behind a place."""
         ...
 
-    async def matches(
-        self, visibility: Visibility, only: EpisodeFilter, terms: Sequence[str], model: str, limit: int
-    ) -> Matches:
-        """What has at least one of the terms, the best first by the text index, and what has a vector of the model."""
+    async def search(self, query: EpisodeQuery, choose: Choose) -> Mapping[int, Episode]:
+        """Offer complete episodes that may answer to `choose`; what it chose, by handle.
+
+        Ranking is not decided here. Candidates are the best by text and the nearest in meaning. `choose` may run on
+        another thread than the caller's.
+        """
         ...
 
-    async def by_seq(self, seqs: Sequence[int]) -> Sequence[Episode]:
-        """The episodes at these places that are still there, in this order."""
-        ...
-
-    async def unembedded(self, model: str, after: int, limit: int) -> Sequence[Unembedded]:
-        """Episodes of every project without a vector of this model, by their places; for maintenance only."""
+    async def unembedded(self, model: str, after: int, limit: int) -> Sequence[tuple[int, Episode]]:
+        """Complete episodes of every project without a vector of this model, by their places; for maintenance only."""
         ...
