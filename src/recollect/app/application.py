@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from recollect.cortex.session_export import SessionExporter
     from recollect.domain.hooks import HookAnswer, HookCall
     from recollect.domain.links import CodeLink
+    from recollect.domain.writing import WritingRules
     from recollect.grounding.linking import Linker
     from recollect.grounding.service import Grounding
     from recollect.inference.completion import LanguageModel
@@ -72,7 +73,6 @@ if TYPE_CHECKING:
     from recollect.memory.working import WorkingMemory
     from recollect.monitoring.status import Parts
     from recollect.planning.goals import GoalService
-    from recollect.planning.rules import WritingRules
     from recollect.planning.tasks import TaskService
     from recollect.skills.catalogue import RefusedSkill
     from recollect.skills.schemas import SkillTool
@@ -623,12 +623,13 @@ class Application:
         return GoalService(store.goals, self._writing_rules(), clock=self._clock)
 
     def _writing_rules(self) -> "WritingRules":
-        """What holds for memories holds for tasks and goals."""
-        from recollect.memory.secrets import guard
-        from recollect.planning.rules import WritingRules
+        """What holds for memories holds for all else that is kept."""
+        from recollect.domain.writing import WritingRules
+        from recollect.memory.secrets import guard, guard_data
 
         return WritingRules(
             guard=partial(guard, policy=self.settings.secrets),
+            guard_data=partial(guard_data, policy=self.settings.secrets),
             admit=self._quota.admit,
             allowance=self._quota.allowance,
         )

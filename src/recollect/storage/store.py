@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:  # all of these, to be named only: most processes need few of them
     from recollect.storage.embeddings import EmbeddingStore
+    from recollect.storage.episodes import EpisodeStore
     from recollect.storage.forgetting import ForgettingStore
     from recollect.storage.goals import GoalStore
     from recollect.storage.jobs import JobStore
@@ -89,6 +90,9 @@ class Store(Protocol):
 
     @property
     def goals(self) -> "GoalStore": ...
+
+    @property
+    def episodes(self) -> "EpisodeStore": ...
 
     @property
     def prompts(self) -> "PromptStore": ...

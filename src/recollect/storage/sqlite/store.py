@@ -25,6 +25,7 @@ from recollect.storage.sqlite.usage import SqliteUsage
 from recollect.storage.store import CheckReport, StoreInfo
 
 if TYPE_CHECKING:
+    from recollect.storage.sqlite.episodes import SqliteEpisodes
     from recollect.storage.sqlite.forgetting import SqliteForgetting
     from recollect.storage.sqlite.goals import SqliteGoals
     from recollect.storage.sqlite.keys import SqliteKeys
@@ -98,6 +99,12 @@ class SqliteStore:
         from recollect.storage.sqlite.goals import SqliteGoals
 
         return SqliteGoals(self._writer, self._readers)
+
+    @cached
+    def episodes(self) -> "SqliteEpisodes":
+        from recollect.storage.sqlite.episodes import SqliteEpisodes
+
+        return SqliteEpisodes(self._writer, self._readers)
 
     @cached
     def prompts(self) -> "SqlitePrompts":
