@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # all of these, to be named only: most processes need few of 
     from recollect.storage.keys import KeyStore
     from recollect.storage.links import LinkStore
     from recollect.storage.memories import MemoryStore
+    from recollect.storage.patterns import PatternStore
     from recollect.storage.permissions import PermissionStore
     from recollect.storage.projects import ProjectStore
     from recollect.storage.prompts import PromptStore
@@ -93,6 +94,9 @@ class Store(Protocol):
 
     @property
     def episodes(self) -> "EpisodeStore": ...
+
+    @property
+    def patterns(self) -> "PatternStore": ...
 
     @property
     def prompts(self) -> "PromptStore": ...
