@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from recollect.domain.hooks import HookAnswer, HookCall
     from recollect.domain.links import CodeLink
     from recollect.domain.writing import WritingRules
+    from recollect.episodes.querying import EpisodeQueries
+    from recollect.episodes.service import EpisodeService
     from recollect.grounding.linking import Linker
     from recollect.grounding.service import Grounding
     from recollect.inference.completion import LanguageModel
@@ -315,6 +317,8 @@ class Application:
         provide_named("recollect.grounding.service.Grounding", self._grounding)
         provide_named("recollect.planning.tasks.TaskService", self._task_service)
         provide_named("recollect.planning.goals.GoalService", self._goal_service)
+        provide_named("recollect.episodes.service.EpisodeService", self._episode_service)
+        provide_named("recollect.episodes.querying.EpisodeQueries", self._episode_queries)
         provide_named("recollect.agents.permissions.PermissionService", self._permissions)
         provide_named("recollect.agents.hooks.HookService", self._hooks)
         provide_named("recollect.skills.service.Skills", self._get_skills)
@@ -621,6 +625,20 @@ class Application:
 
         store = await self.services.get(Store)
         return GoalService(store.goals, self._writing_rules(), clock=self._clock)
+
+    async def _episode_service(self) -> "EpisodeService":
+        from recollect.episodes.service import EpisodeService
+        from recollect.memory.meanings import Meanings
+
+        store, models = await self.services.get(Store), await self.services.get(ModelsInUse)
+        return EpisodeService(store.episodes, self._writing_rules(), Meanings(models), clock=self._clock)
+
+    async def _episode_queries(self) -> "EpisodeQueries":
+        from recollect.episodes.querying import EpisodeQueries
+        from recollect.memory.meanings import Meanings
+
+        store, models = await self.services.get(Store), await self.services.get(ModelsInUse)
+        return EpisodeQueries(store.episodes, Meanings(models), clock=self._clock)
 
     def _writing_rules(self) -> "WritingRules":
         """What holds for memories holds for all else that is kept."""

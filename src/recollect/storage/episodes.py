@@ -68,8 +68,10 @@ class EpisodeStore(Protocol):
 
     async def get(self, visibility: Visibility, episode_id: str) -> Episode | None: ...
 
-    async def get_many(self, visibility: Visibility, episode_ids: Sequence[str]) -> Sequence[Episode]:
-        """Those that can be seen, in the order of the ids."""
+    async def get_many(
+        self, visibility: Visibility, episode_ids: Sequence[str], *, most_bytes: int
+    ) -> Sequence[Episode]:
+        """Those that can be seen, in the order of the ids, each once. `TooLarge` when they take more bytes."""
         ...
 
     async def add_step(
@@ -83,24 +85,29 @@ class EpisodeStore(Protocol):
         ...
 
     async def change(
-        self, visibility: Visibility, episode_id: str, change: EpisodeChange, *, most_bytes: int
+        self,
+        visibility: Visibility,
+        episode_id: str,
+        change: EpisodeChange,
+        *,
+        most_bytes: int,
+        text: tuple[int, EpisodeText] | None = None,
     ) -> Episode | None:
         """Change an episode; as it is then, or None without such an episode. `TooLarge` beyond so many bytes.
 
-        The text of a complete one is then to be set anew.
+        What search needs of a complete one is changed with it: without the text, or when that was not made of this
+        revision, nothing is changed, and None is the answer.
         """
         ...
 
-    async def complete(self, completed: Episode, learned: Learned, text: EpisodeText) -> Episode | None:
+    async def complete(
+        self, completed: Episode, learned: Learned, text: EpisodeText, *, most_bytes: int
+    ) -> Episode | None:
         """Keep what completes an episode, and what it teaches, all at once; the episode as it is then.
 
         None, and nothing is kept, when it is not any more at the revision that this was made of: when it has changed,
-        is complete already, or is gone.
+        is complete already, or is gone. `TooLarge` when it would take more bytes than that.
         """
-        ...
-
-    async def set_text(self, episode: Episode, text: EpisodeText) -> bool:
-        """Replace what search needs of a complete episode; False when it is not at this revision any more."""
         ...
 
     async def set_vectors(self, model: str, vectors: Sequence[tuple[Episode, bytes]]) -> None:
@@ -118,13 +125,13 @@ class EpisodeStore(Protocol):
         ...
 
     async def search(self, query: EpisodeQuery, choose: Choose) -> Mapping[int, Episode]:
-        """Offer complete episodes that may answer to `choose`; what it chose, by handle.
+        """Offer complete episodes that may answer to `choose`; what it chose, without steps, by handle and in order.
 
         Ranking is not decided here. Candidates are the best by text and the nearest in meaning. `choose` may run on
         another thread than the caller's.
         """
         ...
 
-    async def unembedded(self, model: str, after: int, limit: int) -> Sequence[tuple[int, Episode]]:
-        """Complete episodes of every project without a vector of this model, by their places; for maintenance only."""
+    async def unembedded(self, model: str, limit: int) -> Sequence[Episode]:
+        """Complete episodes of every project that lack a vector of this model, without steps; for maintenance only."""
         ...

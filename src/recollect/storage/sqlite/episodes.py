@@ -57,10 +57,18 @@ class SqliteEpisodes:
         found = await self._readers.read(lambda connection: _episode(connection, visibility, episode_id))
         return found[1] if found else None
 
-    async def get_many(self, visibility: Visibility, episode_ids: Sequence[str]) -> Sequence[Episode]:
+    async def get_many(
+        self, visibility: Visibility, episode_ids: Sequence[str], *, most_bytes: int
+    ) -> Sequence[Episode]:
         values = {"ids": json_text(list(episode_ids)), "project": visibility.project_id}
 
         def work(connection: Connection) -> Sequence[Episode]:
+            if (size := connection.value(_SQL["bytes"], values)) > most_bytes:
+                raise TooLarge(
+                    f"these episodes take {size} bytes, and {most_bytes} are told at once",
+                    hint="ask for fewer of them",
+                    details={"bytes": size, "most_bytes": most_bytes},
+                )
             found = {row[1]: _with_steps(connection, row) for row in connection.execute(_SQL["get_many"], values)}
             return [found[one] for one in dict.fromkeys(episode_ids) if one in found]
 
@@ -95,12 +103,22 @@ class SqliteEpisodes:
         return await self._writer.write(work)
 
     async def change(
-        self, visibility: Visibility, episode_id: str, change: EpisodeChange, *, most_bytes: int
+        self,
+        visibility: Visibility,
+        episode_id: str,
+        change: EpisodeChange,
+        *,
+        most_bytes: int,
+        text: tuple[int, EpisodeText] | None = None,
     ) -> Episode | None:
         def work(connection: Connection) -> Episode | None:
             if (found := _episode(connection, visibility, episode_id)) is None:
                 return None
             seq, episode = found
+            if episode.is_complete:
+                if text is None or text[0] != episode.revision:
+                    return None
+                _write_text(connection, seq, text[1])
             taken: int = connection.execute(_SQL["standing"], {"id": episode_id, "project": visibility.project_id})[0][
                 3
             ]
@@ -111,29 +129,24 @@ class SqliteEpisodes:
             connection.execute(_SQL["change"], values | {"seq": seq, "bytes": size})
             return replace(changed, revision=episode.revision + 1)
 
-        return await self._writer.write(work)
+        return await self._writer.erase(work)  # what was there before is to be gone
 
-    async def complete(self, completed: Episode, learned: Learned, text: EpisodeText) -> Episode | None:
+    async def complete(
+        self, completed: Episode, learned: Learned, text: EpisodeText, *, most_bytes: int
+    ) -> Episode | None:
         values = completion_values(completed)
+        values["bytes"] = bytes_of(values)
 
         def work(connection: Connection) -> Episode | None:
             if (seq := connection.value(_SQL["complete"], values)) is None:
                 return None
+            _refuse_beyond(connection.execute(_SQL["standing"], _seen(completed))[0][3], most_bytes)
             _write_text(connection, seq, text)
             if self._keep_learned is not None:
                 self._keep_learned(connection, completed, learned)
             return replace(completed, revision=completed.revision + 1)
 
         return await self._writer.write(work)
-
-    async def set_text(self, episode: Episode, text: EpisodeText) -> bool:
-        def work(connection: Connection) -> bool:
-            if (seq := _place(connection, episode)) is None:
-                return False
-            _write_text(connection, seq, text)
-            return True
-
-        return await self._writer.erase(work)  # the words that were there before are to be gone
 
     async def set_vectors(self, model: str, vectors: Sequence[tuple[Episode, bytes]]) -> None:
         def work(connection: Connection) -> None:
@@ -170,17 +183,15 @@ class SqliteEpisodes:
 
         def work(connection: Connection) -> Mapping[int, Episode]:
             chosen = choose(pool_of(connection, query))
-            rows = [connection.execute(_SQL["by_seq"], {"seq": seq})[0] for seq in chosen]
-            return {row[0]: _with_steps(connection, row) for row in rows}
+            rows = {row[0]: row for row in connection.execute(_SQL["by_seq"], {"seqs": json_text(list(chosen))})}
+            return {seq: episode_from(rows[seq]) for seq in chosen}
 
         return await self._readers.read(work)
 
-    async def unembedded(self, model: str, after: int, limit: int) -> Sequence[tuple[int, Episode]]:
-        values = {"model": model, "after": after, "limit": limit}
+    async def unembedded(self, model: str, limit: int) -> Sequence[Episode]:
+        values = {"model": model, "limit": limit}
         return await self._readers.read(
-            lambda connection: [
-                (row[0], _with_steps(connection, row)) for row in connection.execute(_SQL["unembedded"], values)
-            ]
+            lambda connection: [episode_from(row) for row in connection.execute(_SQL["unembedded"], values)]
         )
 
 
@@ -207,6 +218,10 @@ def _with_steps(connection: Connection, row: Sequence[Any]) -> Episode:
     return episode_from(row, [step_from(one) for one in connection.execute(_SQL["steps"], {"seq": row[0]})])
 
 
+def _seen(episode: Episode) -> dict[str, Any]:
+    return {"id": episode.episode_id, "project": episode.project_id}
+
+
 def _place(connection: Connection, episode: Episode) -> int | None:
     return connection.value(_SQL["place"], {"id": episode.episode_id, "revision": episode.revision})
 
@@ -214,10 +229,7 @@ def _place(connection: Connection, episode: Episode) -> int | None:
 def _write_text(connection: Connection, seq: int, text: EpisodeText) -> None:
     connection.execute(_SQL["forget_words"], {"seq": seq})
     connection.execute(_SQL["add_words"], {"seq": seq, "terms": indexed(text.passages)})
-    if text.model:
-        connection.execute(_SQL["add_vector"], {"seq": seq, "model": text.model, "vector": text.vector})
-    else:
-        connection.execute(_SQL["forget_vector"], {"seq": seq})
+    connection.execute(_SQL["add_vector"], {"seq": seq, "model": text.model, "vector": text.vector})
 
 
 def _refuse_complete(episode_id: str, is_complete: bool) -> None:

@@ -79,9 +79,12 @@ CREATE TRIGGER episode_words_removed AFTER DELETE ON episode BEGIN
     DELETE FROM episode_terms WHERE rowid = OLD.seq;
 END;
 
--- Their meaning: little-endian float16 values, empty when there is none to the model. No row until one could be had.
+-- Their meaning: little-endian float16 values, empty when there is none to the model. The model is empty as long as no
+-- vector could be had.
 CREATE TABLE episode_vector (
     seq INTEGER PRIMARY KEY REFERENCES episode (seq) ON DELETE CASCADE,
     model TEXT NOT NULL,
     vector BLOB NOT NULL
 ) STRICT;
+-- Finds those that lack a vector of a model.
+CREATE INDEX episode_vector_by_model ON episode_vector (model);

@@ -43,9 +43,14 @@ SELECT {columns} FROM episode WHERE episode.id = :id AND {visible}
 SELECT {columns} FROM episode
 WHERE episode.id IN (SELECT value FROM json_each(:ids)) AND {visible}
 
+-- bytes --
+-- How many bytes such episodes take together.
+SELECT coalesce(sum(episode.bytes), 0) FROM episode
+WHERE episode.id IN (SELECT value FROM json_each(:ids)) AND {visible}
+
 -- by_seq --
--- An episode by its place.
-SELECT {columns} FROM episode WHERE episode.seq = :seq
+-- Episodes by their places.
+SELECT {columns} FROM episode WHERE episode.seq IN (SELECT value FROM json_each(:seqs))
 
 -- steps --
 -- What was done in an episode, by the numbers.
@@ -88,7 +93,7 @@ WHERE seq = :seq
 -- Close an episode that is still as it was read.
 UPDATE episode
 SET end_time = :end_time, outcome_type = :outcome_type, reward = :reward, quality = :quality,
-    completion = :completion, revision = revision + 1
+    completion = :completion, bytes = bytes + :bytes, revision = revision + 1
 WHERE id = :id AND revision = :revision AND end_time IS NULL
 RETURNING seq
 
@@ -103,10 +108,6 @@ DELETE FROM episode_terms WHERE rowid = :seq
 -- add_words --
 -- Keep the words of an episode.
 INSERT INTO episode_terms (rowid, terms) VALUES (:seq, :terms)
-
--- forget_vector --
--- Drop the meaning of an episode.
-DELETE FROM episode_vector WHERE seq = :seq
 
 -- add_vector --
 -- Keep the meaning of an episode.
@@ -130,10 +131,8 @@ SELECT count(*) FROM episode WHERE client = :client
 
 -- unembedded --
 -- Complete episodes without a vector of this model, for maintenance.
-SELECT {columns} FROM episode
-LEFT JOIN episode_vector ON episode_vector.seq = episode.seq
-WHERE episode.end_time IS NOT NULL AND episode_vector.model IS NOT :model AND episode.seq > :after
-ORDER BY episode.seq
+SELECT {columns} FROM episode JOIN episode_vector ON episode_vector.seq = episode.seq
+WHERE episode_vector.model < :model OR episode_vector.model > :model
 LIMIT :limit
 
 -- texts --
