@@ -52,8 +52,12 @@ if TYPE_CHECKING:
     from recollect.domain.hooks import HookAnswer, HookCall
     from recollect.domain.links import CodeLink
     from recollect.domain.writing import WritingRules
+    from recollect.episodes.figures import EpisodeFigures
+    from recollect.episodes.patterns.learning import PatternLearner
+    from recollect.episodes.patterns.searching import PatternSearch
     from recollect.episodes.querying import EpisodeQueries
     from recollect.episodes.service import EpisodeService
+    from recollect.episodes.statistics.analysis import Analyst
     from recollect.grounding.linking import Linker
     from recollect.grounding.service import Grounding
     from recollect.inference.completion import LanguageModel
@@ -319,6 +323,10 @@ class Application:
         provide_named("recollect.planning.goals.GoalService", self._goal_service)
         provide_named("recollect.episodes.service.EpisodeService", self._episode_service)
         provide_named("recollect.episodes.querying.EpisodeQueries", self._episode_queries)
+        provide_named("recollect.episodes.patterns.learning.PatternLearner", self._pattern_learner)
+        provide_named("recollect.episodes.patterns.searching.PatternSearch", self._pattern_search)
+        provide_named("recollect.episodes.figures.EpisodeFigures", self._episode_figures)
+        provide_named("recollect.episodes.statistics.analysis.Analyst", self._analyst)
         provide_named("recollect.agents.permissions.PermissionService", self._permissions)
         provide_named("recollect.agents.hooks.HookService", self._hooks)
         provide_named("recollect.skills.service.Skills", self._get_skills)
@@ -631,14 +639,57 @@ class Application:
         from recollect.memory.meanings import Meanings
 
         store, models = await self.services.get(Store), await self.services.get(ModelsInUse)
-        return EpisodeService(store.episodes, self._writing_rules(), Meanings(models), clock=self._clock)
+        return EpisodeService(
+            store.episodes,
+            self._writing_rules(),
+            Meanings(models),
+            learner=await self._get_learner(),
+            clock=self._clock,
+        )
 
     async def _episode_queries(self) -> "EpisodeQueries":
         from recollect.episodes.querying import EpisodeQueries
         from recollect.memory.meanings import Meanings
 
         store, models = await self.services.get(Store), await self.services.get(ModelsInUse)
-        return EpisodeQueries(store.episodes, Meanings(models), clock=self._clock)
+        return EpisodeQueries(store.episodes, Meanings(models), learner=await self._get_learner(), clock=self._clock)
+
+    async def _get_learner(self) -> "PatternLearner":
+        from recollect.episodes.patterns.learning import PatternLearner
+
+        return await self.services.get(PatternLearner)
+
+    async def _pattern_learner(self) -> "PatternLearner":
+        from recollect.episodes.patterns.learning import PatternLearner
+        from recollect.episodes.patterns.searching import PatternSearch
+
+        store = await self.services.get(Store)
+        learner = PatternLearner(store.patterns, store.episodes, await self.services.get(PatternSearch))
+        self._tasks.start_soon(self._learn_what_was_missed, learner)
+        return learner
+
+    async def _learn_what_was_missed(self, learner: "PatternLearner") -> None:
+        try:
+            await learner.catch_up()
+        except RecollectError as error:
+            logger.warning("episodes are left to learn from", extra={"problem": error.message})
+
+    async def _pattern_search(self) -> "PatternSearch":
+        from recollect.episodes.patterns.searching import PatternSearch
+        from recollect.memory.meanings import Meanings
+
+        store, models = await self.services.get(Store), await self.services.get(ModelsInUse)
+        return PatternSearch(store.patterns, Meanings(models), clock=self._clock)
+
+    async def _episode_figures(self) -> "EpisodeFigures":
+        from recollect.episodes.figures import EpisodeFigures
+
+        return EpisodeFigures((await self.services.get(Store)).patterns, clock=self._clock)
+
+    async def _analyst(self) -> "Analyst":
+        from recollect.episodes.statistics.analysis import Analyst
+
+        return Analyst()
 
     def _writing_rules(self) -> "WritingRules":
         """What holds for memories holds for all else that is kept."""

@@ -162,6 +162,8 @@ class Pattern:
     """How well these episodes ended, together: 1 for each that was a success."""
     evidence: tuple[str, ...]
     """The ids of episodes that bear it out, the last ones."""
+    about: tuple[str, ...] = ()
+    """What the last of these were to do, found when it is read."""
     effectiveness: Effectiveness = field(default_factory=Effectiveness)
     created_at: datetime
     last_seen: datetime

@@ -50,6 +50,7 @@ def pattern_from(row: Sequence[Any]) -> Pattern:
         created_at,
         last_seen,
         evidence,
+        about,
     ) = row
     where = json_value(context)
     return Pattern(
@@ -67,6 +68,7 @@ def pattern_from(row: Sequence[Any]) -> Pattern:
         sample=sample,
         successes=successes,
         evidence=tuple(json_value(evidence)),
+        about=tuple(json_value(about)),
         effectiveness=Effectiveness(
             times_retrieved=retrieved,
             times_applied=applied,
@@ -145,6 +147,7 @@ def _keep(connection: Connection, found: FoundPattern, episode_seq: int) -> None
         seq: int = rows[0][0]
         grown = pattern_from(rows[0]).with_another(found.pattern)
         connection.execute(_SQL["grow"], {name: _values(grown)[name] for name in _GROWING} | {"seq": seq})
+        connection.execute(_SQL["forget_vector"], {"seq": seq})
         has_its_words = found.has_its_words
     elif found.pattern.successes > 0:
         seq = connection.value(_SQL["add"], _values(found.pattern))

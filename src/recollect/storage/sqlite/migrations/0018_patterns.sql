@@ -37,6 +37,7 @@ CREATE INDEX pattern_evidence_by_episode ON pattern_evidence (episode_seq);
 
 -- Whoever deletes an episode wants its words gone: with the last one that has them, the pattern goes.
 CREATE TRIGGER pattern_without_words AFTER DELETE ON pattern_evidence BEGIN
+    DELETE FROM pattern_vector WHERE seq = OLD.pattern_seq;
     DELETE FROM pattern
     WHERE seq = OLD.pattern_seq
         AND NOT EXISTS (SELECT 1 FROM pattern_evidence WHERE pattern_seq = OLD.pattern_seq AND has_its_words);

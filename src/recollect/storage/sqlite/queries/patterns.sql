@@ -13,6 +13,16 @@ pattern.last_used, pattern.created_at, pattern.last_seen,
         ORDER BY pattern_evidence.seq DESC
         LIMIT 50
     )
+),
+(
+    SELECT json_group_array(about ORDER BY place)
+    FROM (
+        SELECT substr(episode.task_description, 1, 300) AS about, pattern_evidence.seq AS place
+        FROM pattern_evidence JOIN episode ON episode.seq = pattern_evidence.episode_seq
+        WHERE pattern_evidence.pattern_seq = pattern.seq
+        ORDER BY pattern_evidence.seq DESC
+        LIMIT 3
+    )
 )
 
 -- visible --
@@ -58,7 +68,7 @@ UPDATE pattern SET times_retrieved = times_retrieved + 1, last_used = :at
 WHERE id IN (SELECT value FROM json_each(:ids))
 
 -- recommend --
--- For an episode that is not complete yet.
+-- For an episode that is not complete yet; whoever asks has seen both.
 INSERT OR IGNORE INTO pattern_recommendation (episode_seq, pattern_seq)
 SELECT episode.seq, pattern.seq FROM pattern, episode
 WHERE pattern.id IN (SELECT value FROM json_each(:ids)) AND episode.id = :episode AND episode.end_time IS NULL
@@ -106,6 +116,10 @@ RETURNING seq
 -- Write what one more episode adds.
 UPDATE pattern SET context = :context, form = :form, sample = :sample, successes = :successes, last_seen = :last_seen
 WHERE seq = :seq
+
+-- forget_vector --
+-- It is about more than before.
+DELETE FROM pattern_vector WHERE seq = :seq
 
 -- bear_out --
 -- An episode shows a pattern.
