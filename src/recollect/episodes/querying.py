@@ -121,10 +121,7 @@ class EpisodeQueries:
 
             ranking = Ranking(pool, question, contextual=meaning.contextual)
             fitting, _ = ranking.parted(LEAST_RELEVANCE)
-            confirmed = zip(fitting, ranking.confirmed(fitting), strict=True) if fitting else ()
-            for place, says_it in confirmed:
-                if says_it:
-                    relevances[int(pool.handles[place])] = float(ranking.relevance[place])
+            relevances.update({int(pool.handles[place]): float(ranking.relevance[place]) for place in fitting})
             return list(relevances)
 
         found = await self._store.search(

@@ -26,10 +26,8 @@ CALL_ALIASES = ("call_tool", "tool/call", "tools.call")
 TO_COME = {
     "mimo": {"sonar", "knowledge"},
     "do-memory": {
-        *("query_memory", "execute_agent_code", "analyze_patterns", "get_metrics", "advanced_pattern_analysis"),
-        *("quality_metrics", "query_semantic_memory", "search_patterns", "recommend_patterns", "bulk_episodes"),
-        *("create_episode", "add_episode_step", "complete_episode", "get_episode", "delete_episode"),
-        *("get_episode_timeline", "update_episode"),
+        *("execute_agent_code", "analyze_patterns", "get_metrics", "advanced_pattern_analysis"),
+        *("quality_metrics", "search_patterns", "recommend_patterns"),
     },
     "mira": {"reply_to_mira"},
 }
