@@ -25,10 +25,7 @@ CALL_ALIASES = ("call_tool", "tool/call", "tools.call")
 # Tools of other parts of Recollect that are still to come; whoever brings one takes it out of here.
 TO_COME = {
     "mimo": {"sonar", "knowledge"},
-    "do-memory": {
-        *("execute_agent_code", "analyze_patterns", "get_metrics", "advanced_pattern_analysis"),
-        *("quality_metrics", "search_patterns", "recommend_patterns"),
-    },
+    "do-memory": {"execute_agent_code"},
     "mira": {"reply_to_mira"},
 }
 
