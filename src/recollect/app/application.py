@@ -51,6 +51,13 @@ if TYPE_CHECKING:
     from recollect.cortex.session_export import SessionExporter
     from recollect.domain.hooks import HookAnswer, HookCall
     from recollect.domain.links import CodeLink
+    from recollect.domain.writing import WritingRules
+    from recollect.episodes.figures import EpisodeFigures
+    from recollect.episodes.patterns.learning import PatternLearner
+    from recollect.episodes.patterns.searching import PatternSearch
+    from recollect.episodes.querying import EpisodeQueries
+    from recollect.episodes.service import EpisodeService
+    from recollect.episodes.statistics.analysis import Analyst
     from recollect.grounding.linking import Linker
     from recollect.grounding.service import Grounding
     from recollect.inference.completion import LanguageModel
@@ -72,7 +79,6 @@ if TYPE_CHECKING:
     from recollect.memory.working import WorkingMemory
     from recollect.monitoring.status import Parts
     from recollect.planning.goals import GoalService
-    from recollect.planning.rules import WritingRules
     from recollect.planning.tasks import TaskService
     from recollect.sandbox.service import Sandbox
     from recollect.skills.catalogue import RefusedSkill
@@ -316,6 +322,12 @@ class Application:
         provide_named("recollect.grounding.service.Grounding", self._grounding)
         provide_named("recollect.planning.tasks.TaskService", self._task_service)
         provide_named("recollect.planning.goals.GoalService", self._goal_service)
+        provide_named("recollect.episodes.service.EpisodeService", self._episode_service)
+        provide_named("recollect.episodes.querying.EpisodeQueries", self._episode_queries)
+        provide_named("recollect.episodes.patterns.learning.PatternLearner", self._pattern_learner)
+        provide_named("recollect.episodes.patterns.searching.PatternSearch", self._pattern_search)
+        provide_named("recollect.episodes.figures.EpisodeFigures", self._episode_figures)
+        provide_named("recollect.episodes.statistics.analysis.Analyst", self._analyst)
         provide_named("recollect.agents.permissions.PermissionService", self._permissions)
         provide_named("recollect.agents.hooks.HookService", self._hooks)
         provide_named("recollect.skills.service.Skills", self._get_skills)
@@ -629,13 +641,71 @@ class Application:
         store = await self.services.get(Store)
         return GoalService(store.goals, self._writing_rules(), clock=self._clock)
 
+    async def _episode_service(self) -> "EpisodeService":
+        from recollect.episodes.service import EpisodeService
+        from recollect.memory.meanings import Meanings
+
+        store, models = await self.services.get(Store), await self.services.get(ModelsInUse)
+        return EpisodeService(
+            store.episodes,
+            self._writing_rules(),
+            Meanings(models),
+            learner=await self._get_learner(),
+            clock=self._clock,
+        )
+
+    async def _episode_queries(self) -> "EpisodeQueries":
+        from recollect.episodes.querying import EpisodeQueries
+        from recollect.memory.meanings import Meanings
+
+        store, models = await self.services.get(Store), await self.services.get(ModelsInUse)
+        return EpisodeQueries(store.episodes, Meanings(models), learner=await self._get_learner(), clock=self._clock)
+
+    async def _get_learner(self) -> "PatternLearner":
+        from recollect.episodes.patterns.learning import PatternLearner
+
+        return await self.services.get(PatternLearner)
+
+    async def _pattern_learner(self) -> "PatternLearner":
+        from recollect.episodes.patterns.learning import PatternLearner
+        from recollect.episodes.patterns.searching import PatternSearch
+
+        store = await self.services.get(Store)
+        learner = PatternLearner(store.patterns, store.episodes, await self.services.get(PatternSearch))
+        self._tasks.start_soon(self._learn_what_was_missed, learner)
+        return learner
+
+    async def _learn_what_was_missed(self, learner: "PatternLearner") -> None:
+        try:
+            await learner.catch_up()
+        except RecollectError as error:
+            logger.warning("episodes are left to learn from", extra={"problem": error.message})
+
+    async def _pattern_search(self) -> "PatternSearch":
+        from recollect.episodes.patterns.searching import PatternSearch
+        from recollect.memory.meanings import Meanings
+
+        store, models = await self.services.get(Store), await self.services.get(ModelsInUse)
+        return PatternSearch(store.patterns, Meanings(models), clock=self._clock)
+
+    async def _episode_figures(self) -> "EpisodeFigures":
+        from recollect.episodes.figures import EpisodeFigures
+
+        return EpisodeFigures((await self.services.get(Store)).patterns, clock=self._clock)
+
+    async def _analyst(self) -> "Analyst":
+        from recollect.episodes.statistics.analysis import Analyst
+
+        return Analyst()
+
     def _writing_rules(self) -> "WritingRules":
-        """What holds for memories holds for tasks and goals."""
-        from recollect.memory.secrets import guard
-        from recollect.planning.rules import WritingRules
+        """What holds for memories holds for all else that is kept."""
+        from recollect.domain.writing import WritingRules
+        from recollect.memory.secrets import guard, guard_data
 
         return WritingRules(
             guard=partial(guard, policy=self.settings.secrets),
+            guard_data=partial(guard_data, policy=self.settings.secrets),
             admit=self._quota.admit,
             allowance=self._quota.allowance,
         )

@@ -1,6 +1,6 @@
 """Which embedding model answers, and which one is to take its place."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,3 +49,26 @@ class MadeVector:
     memory_id: str
     content: str
     vector: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionMeaning:
+    """What a question means to the model that answers."""
+
+    vector: bytes
+    """Empty when it has no meaning to it, or when that could not be had."""
+    model: str
+    dimensions: int
+    provider: str
+    contextual: bool
+    """Whether the model reads words in their context."""
+    problem: str | None
+    """Why its meaning could not be had."""
+
+
+@dataclass(frozen=True, slots=True)
+class MadeMeanings:
+    """Vectors of one model, one for each text; all empty, and the model too, when none could be had."""
+
+    model: str
+    vectors: Sequence[bytes]

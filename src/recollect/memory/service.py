@@ -278,7 +278,7 @@ class MemoryService:
         contextual = not model.embedder.model.startswith(STATIC_MODELS)
         if contextual:
             query = question.put_to(await self._store.speakers(visibility, model.embedder.model))
-        vector, degraded = await _meaning_of(query, model)
+        vector, degraded = await meaning_of(query, model)
         watch.lap("reading the question")
         answering = Answering(question, wish, contextual=contextual)
 
@@ -412,7 +412,7 @@ class MemoryService:
         ]
 
 
-async def _meaning_of(query: str, model: ModelInUse) -> tuple[bytes, str | None]:
+async def meaning_of(query: str, model: ModelInUse) -> tuple[bytes, str | None]:
     """The question's vector; none, and why not, when the embedder fails or takes too long."""
     is_local = model.choice.provider == "local"
     seconds = LOCAL_PATIENCE_SECONDS if is_local else model.choice.pace.question_seconds

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:  # all of these, to be named only: most processes need few of them
     from recollect.storage.embeddings import EmbeddingStore
+    from recollect.storage.episodes import EpisodeStore
     from recollect.storage.forgetting import ForgettingStore
     from recollect.storage.goals import GoalStore
     from recollect.storage.jobs import JobStore
     from recollect.storage.keys import KeyStore
     from recollect.storage.links import LinkStore
     from recollect.storage.memories import MemoryStore
+    from recollect.storage.patterns import PatternStore
     from recollect.storage.permissions import PermissionStore
     from recollect.storage.projects import ProjectStore
     from recollect.storage.prompts import PromptStore
@@ -89,6 +91,12 @@ class Store(Protocol):
 
     @property
     def goals(self) -> "GoalStore": ...
+
+    @property
+    def episodes(self) -> "EpisodeStore": ...
+
+    @property
+    def patterns(self) -> "PatternStore": ...
 
     @property
     def prompts(self) -> "PromptStore": ...

@@ -28,6 +28,7 @@ from recollect.toolkit.observing import CallUnderWay, Observer
 from recollect.toolkit.registry import Registry
 from recollect.toolkit.security import closed
 from recollect.toolkit.services import Services
+from recollect.toolkit.tally import CallTally
 from recollect.toolkit.usage import UsageCounter
 
 logger = logging.getLogger("recollect.calls")
@@ -59,6 +60,7 @@ class Dispatcher:
         self._usage = usage
         self._history = history
         self._spans = spans
+        self.tally = CallTally()
         self.observer: Observer | None = None
         """Who is told of each call while it runs, if anybody is."""
         for tool in registry.loaded:
@@ -79,6 +81,7 @@ class Dispatcher:
 
     async def _call(self, name: str, arguments: Mapping[str, Any], context: CallContext) -> BaseModel:
         started = time.perf_counter()
+        self.tally.begins()
         tool: Tool | None = None
         answer: BaseModel | None = None
         outcome = problem = "given up"  # unless something else comes of it
@@ -109,6 +112,7 @@ class Dispatcher:
             ) from error
         finally:
             milliseconds = round((time.perf_counter() - started) * 1000, 2)
+            self.tally.ends(NO_TOOL if tool is None else tool.name, milliseconds, succeeded=outcome == "ok")
             told: dict[str, Any] = {
                 "tool": printable(name),
                 "surface": context.surface,

@@ -2,10 +2,13 @@
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal
 
 from pydantic import BaseModel, Field
 
+from recollect.domain.clock import system_clock
 from recollect.domain.errors import RecollectError
 
 Check = Callable[[], Awaitable[dict[str, object]]]
@@ -22,14 +25,26 @@ class ComponentHealth(BaseModel):
     hint: str | None = Field(description="What can be done about it.")
 
 
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """When the parts were checked, and whether all of them worked."""
+
+    at: datetime
+    healthy: bool
+
+
 class Health:
     """The checks of all parts, each of which really uses its part."""
 
     def __init__(self, checks: Mapping[str, Check]) -> None:
         self._checks = checks
+        self.last: Examined | None = None
+        """What was found the last time that somebody asked, if anybody has."""
 
     async def examine(self) -> dict[str, ComponentHealth]:
-        return {name: await _examine(check) for name, check in self._checks.items()}
+        found = {name: await _examine(check) for name, check in self._checks.items()}
+        self.last = Examined(system_clock(), all(part.status == "healthy" for part in found.values()))
+        return found
 
 
 async def _examine(check: Check) -> ComponentHealth:

@@ -25,12 +25,6 @@ CALL_ALIASES = ("call_tool", "tool/call", "tools.call")
 # Tools of other parts of Recollect that are still to come; whoever brings one takes it out of here.
 TO_COME = {
     "mimo": {"sonar", "knowledge"},
-    "do-memory": {
-        *("query_memory", "analyze_patterns", "get_metrics", "advanced_pattern_analysis"),
-        *("quality_metrics", "query_semantic_memory", "search_patterns", "recommend_patterns", "bulk_episodes"),
-        *("create_episode", "add_episode_step", "complete_episode", "get_episode", "delete_episode"),
-        *("get_episode_timeline", "update_episode"),
-    },
     "mira": {"reply_to_mira"},
 }
 

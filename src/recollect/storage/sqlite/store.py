@@ -25,9 +25,11 @@ from recollect.storage.sqlite.usage import SqliteUsage
 from recollect.storage.store import CheckReport, StoreInfo
 
 if TYPE_CHECKING:
+    from recollect.storage.sqlite.episodes import SqliteEpisodes
     from recollect.storage.sqlite.forgetting import SqliteForgetting
     from recollect.storage.sqlite.goals import SqliteGoals
     from recollect.storage.sqlite.keys import SqliteKeys
+    from recollect.storage.sqlite.patterns import SqlitePatterns
     from recollect.storage.sqlite.permissions import SqlitePermissions
     from recollect.storage.sqlite.prompts import SqlitePrompts
     from recollect.storage.sqlite.sessions import SqliteSessions
@@ -98,6 +100,19 @@ class SqliteStore:
         from recollect.storage.sqlite.goals import SqliteGoals
 
         return SqliteGoals(self._writer, self._readers)
+
+    @cached
+    def episodes(self) -> "SqliteEpisodes":
+        from recollect.storage.sqlite.episodes import SqliteEpisodes
+        from recollect.storage.sqlite.pattern_rows import keep_learned
+
+        return SqliteEpisodes(self._writer, self._readers, keep_learned)
+
+    @cached
+    def patterns(self) -> "SqlitePatterns":
+        from recollect.storage.sqlite.patterns import SqlitePatterns
+
+        return SqlitePatterns(self._writer, self._readers)
 
     @cached
     def prompts(self) -> "SqlitePrompts":

@@ -84,6 +84,12 @@ def _problems(connection: Connection, derived: Path | None) -> Iterator[str]:
         yield f"{count} memories have no vector"
     for counted, kept in connection.execute(_SQL["miscounted"]):
         yield f"there are {counted} memories, and {kept} are counted"
+    if count := connection.value(_SQL["episodes_not_indexed"]):
+        yield f"{count} complete episodes are not in the text index"
+    if count := connection.value(_SQL["episodes_indexed_in_vain"]):
+        yield f"{count} entries of the episodes' text index have no complete episode"
+    if count := connection.value(_SQL["episodes_miscounted"]):
+        yield f"{count} episodes have more or fewer steps than are counted"
     if derived is not None and derived.exists():
         from recollect.storage.sqlite.memory_index import MemoryIndex
 

@@ -28,6 +28,19 @@ SELECT counted, kept
 FROM (SELECT (SELECT count(*) FROM memory) AS counted, (SELECT value FROM meta WHERE name = 'memories') AS kept)
 WHERE counted <> kept
 
+-- episodes_not_indexed --
+-- How many complete episodes the text index does not hold.
+SELECT count(*) FROM episode WHERE end_time IS NOT NULL AND seq NOT IN (SELECT id FROM episode_terms_docsize)
+
+-- episodes_indexed_in_vain --
+-- How many entries of that text index have no complete episode.
+SELECT count(*) FROM episode_terms_docsize WHERE id NOT IN (SELECT seq FROM episode WHERE end_time IS NOT NULL)
+
+-- episodes_miscounted --
+-- How many episodes have more or fewer steps than are counted.
+SELECT count(*) FROM episode
+WHERE steps <> (SELECT count(*) FROM episode_step WHERE episode_step.episode_seq = episode.seq)
+
 -- copy --
 -- A whole, compact copy of one state of the store, while others go on writing.
 VACUUM INTO :target

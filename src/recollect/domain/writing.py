@@ -1,8 +1,8 @@
-"""What the operator decides about all that is kept, as far as tasks and goals must heed it."""
+"""What the operator decides about all that is kept, as far as what is no memory must heed it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from recollect.domain.rules import Allowance
 
@@ -25,6 +25,8 @@ class WritingRules:
 
     guard: Callable[[str], Guarded]
     """What may be kept of a text; `InvalidRequest` when nothing of it may."""
+    guard_data: Callable[[Mapping[str, Any]], dict[str, Any]]
+    """The same for what has names: what stands under a telling one is a secret."""
     admit: Callable[[str | None], None]
     """Count one write of a client; `RateLimited` when there were too many of late."""
     allowance: Callable[[str | None], Allowance | None]
@@ -37,6 +39,7 @@ class Writing:
     def __init__(self, rules: WritingRules, client: str | None) -> None:
         rules.admit(client)
         self._guard = rules.guard
+        self._guard_data = rules.guard_data
         self._masked: dict[str, None] = {}
         self.allowance = rules.allowance(client)
 
@@ -52,3 +55,10 @@ class Writing:
         guarded = self._guard(given)
         self._masked |= dict.fromkeys(guarded.masked)
         return guarded.text
+
+    def data(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """What may be kept of it."""
+        guarded = self._guard_data(given)
+        if guarded != given:
+            self._masked["value under a telling name, or in a text"] = None
+        return guarded

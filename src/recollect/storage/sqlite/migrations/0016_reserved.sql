@@ -1,0 +1,1 @@
+-- This number is another branch's; its file takes the place of this one.
