@@ -51,9 +51,15 @@ if TYPE_CHECKING:
     from recollect.cortex.session_export import SessionExporter
     from recollect.domain.hooks import HookAnswer, HookCall
     from recollect.domain.links import CodeLink
+    from recollect.domain.writing import WritingRules
     from recollect.grounding.linking import Linker
     from recollect.grounding.service import Grounding
-    from recollect.inference.completion import LanguageModel
+    from recollect.inference.completion import Completer, LanguageModel
+    from recollect.inference.embedding import Embedder
+    from recollect.knowledge.background import BackgroundInference
+    from recollect.knowledge.mentions import Mentions
+    from recollect.knowledge.service import KnowledgeService
+    from recollect.knowledge.suggesting import Suggestions
     from recollect.memory.compacting import Compactor
     from recollect.memory.consolidation import Consolidator
     from recollect.memory.corrections import Corrections
@@ -72,7 +78,6 @@ if TYPE_CHECKING:
     from recollect.memory.working import WorkingMemory
     from recollect.monitoring.status import Parts
     from recollect.planning.goals import GoalService
-    from recollect.planning.rules import WritingRules
     from recollect.planning.tasks import TaskService
     from recollect.skills.catalogue import RefusedSkill
     from recollect.skills.schemas import SkillTool
@@ -315,6 +320,10 @@ class Application:
         provide_named("recollect.grounding.service.Grounding", self._grounding)
         provide_named("recollect.planning.tasks.TaskService", self._task_service)
         provide_named("recollect.planning.goals.GoalService", self._goal_service)
+        provide_named("recollect.knowledge.service.KnowledgeService", self._knowledge)
+        provide_named("recollect.knowledge.mentions.Mentions", self._mentions)
+        provide_named("recollect.knowledge.suggesting.Suggestions", self._suggestions)
+        provide_named("recollect.knowledge.background.BackgroundInference", self._inference)
         provide_named("recollect.agents.permissions.PermissionService", self._permissions)
         provide_named("recollect.agents.hooks.HookService", self._hooks)
         provide_named("recollect.skills.service.Skills", self._get_skills)
@@ -454,6 +463,7 @@ class Application:
         self._tasks.start_soon(upkeep.keep_compact)
         self._tasks.start_soon(upkeep.keep_forgetting)
         self._tasks.start_soon(upkeep.tend_working_memory)
+        self._tasks.start_soon(upkeep.tend_knowledge, self._store)
         if self._adopts_jobs and self._why_no_summaries() is None:
             self._tasks.start_soon(upkeep.keep_summaries)
         if self._adopts_jobs and self.settings.code.embedding_choice(self.settings.embedding.choice()) is not None:
@@ -622,10 +632,50 @@ class Application:
         store = await self.services.get(Store)
         return GoalService(store.goals, self._writing_rules(), clock=self._clock)
 
+    async def _knowledge(self) -> "KnowledgeService":
+        from recollect.inference.completion import LanguageModel
+        from recollect.knowledge.background import BackgroundInference
+        from recollect.knowledge.resolving import Resolver
+        from recollect.knowledge.service import KnowledgeService
+        from recollect.knowledge.teaching import Teacher
+        from recollect.memory.secrets import guard_data
+
+        async def embedder() -> "Embedder":
+            models = await self.services.get(ModelsInUse)
+            return (await models.now()).answering.embedder
+
+        async def completer() -> "Completer | None":
+            return (await self.services.get(LanguageModel)).completer
+
+        store, inference = (await self.services.get(Store)).knowledge, await self.services.get(BackgroundInference)
+        resolver = Resolver(store, embedder)
+        guarding = partial(guard_data, policy=self.settings.secrets)
+        teacher = Teacher(store, resolver, completer, self._writing_rules(), guarding, clock=self._clock)
+        return KnowledgeService(store, resolver, teacher, on_change=inference.wake, clock=self._clock)
+
+    async def _inference(self) -> "BackgroundInference":
+        from recollect.knowledge.background import BackgroundInference
+
+        inference = BackgroundInference((await self.services.get(Store)).knowledge, clock=self._clock)
+        self._tasks.start_soon(inference.keep)
+        return inference
+
+    async def _mentions(self) -> "Mentions":
+        from recollect.knowledge.mentions import Mentions
+
+        return Mentions((await self.services.get(Store)).knowledge, clock=self._clock)
+
+    async def _suggestions(self) -> "Suggestions":
+        from recollect.knowledge.mentions import Mentions
+        from recollect.knowledge.suggesting import Suggestions
+
+        store, mentions = (await self.services.get(Store)).knowledge, await self.services.get(Mentions)
+        return Suggestions(store, mentions, clock=self._clock)
+
     def _writing_rules(self) -> "WritingRules":
-        """What holds for memories holds for tasks and goals."""
+        """What holds for memories holds for tasks, goals and triples."""
+        from recollect.domain.writing import WritingRules
         from recollect.memory.secrets import guard
-        from recollect.planning.rules import WritingRules
 
         return WritingRules(
             guard=partial(guard, policy=self.settings.secrets),

@@ -17,7 +17,7 @@ from recollect.domain.planning import (
     Place,
 )
 from recollect.domain.scopes import Visibility
-from recollect.planning.rules import Writing, WritingRules
+from recollect.domain.writing import Writing, WritingRules
 from recollect.storage.goals import GoalStore
 
 # All of them come with their goal, so there are as many as can be taken in.

@@ -8,7 +8,7 @@ from recollect.domain.errors import NotFound
 from recollect.domain.identifiers import new_id
 from recollect.domain.planning import Place, Task, TaskChange, TaskFilter, TaskPage, TaskPriority, TaskStatus
 from recollect.domain.scopes import Visibility
-from recollect.planning.rules import Writing, WritingRules
+from recollect.domain.writing import Writing, WritingRules
 from recollect.storage.tasks import TaskStore
 
 

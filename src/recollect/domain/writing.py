@@ -1,4 +1,4 @@
-"""What the operator decides about all that is kept, as far as tasks and goals must heed it."""
+"""What the operator decides about all that is kept, as far as what is not a memory must heed it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,0 +1,1 @@
+-- Stands for the step of another part, which takes its place.
