@@ -184,7 +184,7 @@ class Application:
         return Resources(RESOURCES, self.services)
 
     def store_states(self) -> "dict[str, Literal['healthy', 'pending']]":
-        """Which of Mimo's stores are open. There are no procedures yet, and facts are kept with all other memories."""
+        """Which of Mimo's stores are open. There are no procedures yet; relations are kept beside memories."""
         memories = "healthy" if self._store is not None else "pending"
         return {"episodic": memories, "semantic": memories, "procedural": "pending"}
 
@@ -765,10 +765,12 @@ class Application:
     async def _asker(self) -> "Asker":
         from recollect.cortex.asking import Asker
         from recollect.inference.completion import LanguageModel
+        from recollect.knowledge.mentions import Mentions
         from recollect.memory.working import WorkingMemory
 
         memories, working = await self.services.get(MemoryService), await self.services.get(WorkingMemory)
-        return Asker(memories, working, (await self.services.get(LanguageModel)).completer)
+        relations = await self.services.get(Mentions) if self.settings.features.semantic_store else None
+        return Asker(memories, working, relations, (await self.services.get(LanguageModel)).completer)
 
     def _transfer_folders(self) -> "TransferFolders":
         from recollect.memory.transfer.folders import TransferFolders
