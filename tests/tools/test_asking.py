@@ -158,9 +158,7 @@ async def test_061_089_a_question_about_relations_is_answered_by_triples_and_cit
     ]
     assert answer["synthesis"] == "gateway depends on session service. [1]"
     assert [(one["id"], one["store"]) for one in answer["citations"]] == [(triple["id"], "semantic")]
-    way = await call(
-        "ask_mimo", query="What is the relationship between Ada and the session service?", project=here
-    )
+    way = await call("ask_mimo", query="What is the relationship between Ada and the session service?", project=here)
     assert way["synthesis"].splitlines() == ["Ada works on gateway. [1]", "gateway depends on session service. [2]"]
     nothing = await call("ask_mimo", query="What is the relationship between tea and coffee?", project=here)
     assert (nothing["results"]["semantic"], nothing["synthesis"]) == ([], None)

@@ -80,8 +80,11 @@ def infer(
     found: list[Inference] = []
     ends = time.monotonic() + MOST_SECONDS
     problem: str | None = None
+    share = MOST_INFERRED // max(1, len(predicates))
     for predicate in predicates:
-        problem = _infer_one(edges, predicate, found, max_depth=max_depth, least=least, ends=ends) or problem
+        one, reason = _infer_one(edges, predicate, share, max_depth=max_depth, least=least, ends=ends)
+        found += one
+        problem = reason or problem
     if scope.project_id is not None:
         own = edges.own({triple_id for one in found for triple_id in one.rests_on})
         found = [one for one in found if not own.isdisjoint(one.rests_on)]
@@ -89,13 +92,14 @@ def infer(
 
 
 def _infer_one(
-    edges: Edges, predicate: str, found: list[Inference], *, max_depth: int, least: float, ends: float
-) -> str | None:
-    """Add what follows for one predicate; why that is not all, if it is not."""
+    edges: Edges, predicate: str, most: int, *, max_depth: int, least: float, ends: float
+) -> tuple[Sequence[Inference], str | None]:
+    """What follows for one predicate; and why that is not all, if it is not."""
     readings = readings_of(predicate)
     stated = edges.every([reading.predicate for reading in readings], least=least, limit=MOST_EDGES + 1)
     if len(stated) > MOST_EDGES:
-        return f"more than {MOST_EDGES} triples say {predicate}: nothing was inferred for it"
+        return [], f"more than {MOST_EDGES} triples say {predicate}: nothing was inferred for it"
+    found: list[Inference] = []
     leaving: dict[str, list[Step]] = defaultdict(list)
     known = {(edge.subject, edge.object) for edge in stated if edge.predicate == predicate}
     for edge in stated:
@@ -111,12 +115,12 @@ def _infer_one(
         for trail in reached.reached.values():
             if (start, trail.entity_id) in known:
                 continue
-            if len(found) >= MOST_INFERRED:
-                return f"more than {MOST_INFERRED} triples follow; only so many are inferred"
+            if len(found) >= most:
+                return found, f"more than {most} triples follow for {predicate}: only so many are inferred"
             found.append(_inference(start, predicate, trail))
         if time.monotonic() > ends or not reached.complete:
-            return f"not all that follows for {predicate} could be inferred in {MOST_SECONDS:g} s"
-    return None
+            return found, f"not all that follows for {predicate} could be inferred in {MOST_SECONDS:g} s"
+    return found, None
 
 
 def _steps_of(leaving: dict[str, list[Step]], entity_ids: Collection[str], least: float, limit: int) -> Sequence[Step]:

@@ -90,8 +90,9 @@ class Mentions:
         if len(mentioned) > 1 and not any(
             ids.issuperset((one.triple.subject.id, one.triple.object.id)) for one in found.values()
         ):
-            for triple in await self._between(scope, mentioned[0], mentioned[1]):
-                found[triple.id] = Relevant(triple, SAYS_IT)
+            between = await self._between(scope, mentioned[0], mentioned[1])
+            way = {triple.id: Relevant(triple, SAYS_IT) for triple in between}
+            found = way | {triple_id: one for triple_id, one in found.items() if triple_id not in way}
         ranked = sorted(found.values(), key=lambda one: (-one.score, one.triple.inferred, -one.triple.confidence))
         return ranked[:limit]
 

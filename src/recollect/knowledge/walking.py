@@ -82,8 +82,8 @@ def walk(
     """What can be reached by ways whose confidence is at least so high, or only as far as the target.
 
     Of the ways to an entity the one in the fewest steps is told, and of these the surest. Each step after the first
-    takes the share `decay` from a way's confidence. A way that is longer but surer than another to the same entity is
-    followed too: what lies behind may be reached by it alone.
+    takes the share `decay` from a way's confidence. Where ways must be sure, one that is longer but surer than another
+    to the same entity is followed too: what lies behind may be reached by it alone.
     """
     reached: dict[str, Trail] = {}
     surest = {start: 1.0}
@@ -98,6 +98,8 @@ def walk(
         for step in steps:
             before = frontier[step.source]
             confidence = before.confidence * step.confidence * (1.0 - decay if depth > 1 else 1.0)
+            if least <= 0 and step.target in surest:
+                continue
             known = further[step.target].confidence if step.target in further else surest.get(step.target, -1.0)
             if confidence >= least and confidence > known:
                 further[step.target] = Trail(step.target, depth, confidence, step, before)

@@ -34,10 +34,12 @@ triple.confidence, triple.source, NULL, NULL, '{}', '', triple.created_at, tripl
 -- named_alive --
 -- An entity is seen when a triple of its own is.
 (EXISTS (
-    SELECT 1 FROM triple WHERE triple.graph_id = entity.graph_id AND triple.subject_id = entity.id
+    SELECT 1 FROM triple INDEXED BY triple_relation
+    WHERE triple.graph_id = entity.graph_id AND triple.subject_id = entity.id
         AND coalesce(triple.project_id, '') = coalesce(entity.project_id, '') AND {live}
 ) OR EXISTS (
-    SELECT 1 FROM triple WHERE triple.graph_id = entity.graph_id AND triple.object_id = entity.id
+    SELECT 1 FROM triple INDEXED BY triple_by_object
+    WHERE triple.graph_id = entity.graph_id AND triple.object_id = entity.id
         AND coalesce(triple.project_id, '') = coalesce(entity.project_id, '') AND {live}
 ))
 
@@ -136,11 +138,13 @@ DELETE FROM entity WHERE seq IN (
     CROSS JOIN entity ON entity.graph_id = :graph AND entity.id = asked.value
     WHERE coalesce(entity.project_id, '') = coalesce(:project_id, '')
         AND NOT EXISTS (
-            SELECT 1 FROM triple WHERE triple.graph_id = entity.graph_id AND triple.subject_id = entity.id
+            SELECT 1 FROM triple INDEXED BY triple_relation
+    WHERE triple.graph_id = entity.graph_id AND triple.subject_id = entity.id
                 AND coalesce(triple.project_id, '') = coalesce(entity.project_id, '')
         )
         AND NOT EXISTS (
-            SELECT 1 FROM triple WHERE triple.graph_id = entity.graph_id AND triple.object_id = entity.id
+            SELECT 1 FROM triple INDEXED BY triple_by_object
+    WHERE triple.graph_id = entity.graph_id AND triple.object_id = entity.id
                 AND coalesce(triple.project_id, '') = coalesce(entity.project_id, '')
         )
 )
@@ -174,12 +178,12 @@ ORDER BY inferred_rest.inferred_seq, inferred_rest.place
 
 -- outgoing --
 -- What is said of an entity.
-SELECT {columns} FROM triple WHERE {seen} AND triple.subject_id = :id AND triple.confidence >= :least
+SELECT {columns} FROM triple INDEXED BY triple_relation WHERE {seen} AND triple.subject_id = :id AND triple.confidence >= :least
 ORDER BY triple.confidence DESC, triple.seq LIMIT :limit
 
 -- incoming --
 -- What is said of others with it.
-SELECT {columns} FROM triple WHERE {seen} AND triple.object_id = :id AND triple.confidence >= :least
+SELECT {columns} FROM triple INDEXED BY triple_by_object WHERE {seen} AND triple.object_id = :id AND triple.confidence >= :least
 ORDER BY triple.confidence DESC, triple.seq LIMIT :limit
 
 -- inferred_outgoing --
@@ -196,12 +200,18 @@ ORDER BY triple.confidence DESC, triple.seq LIMIT :limit
 
 -- count_outgoing --
 -- How many there are, inferred ones too.
-SELECT (SELECT count(*) FROM triple WHERE {seen} AND triple.subject_id = :id AND triple.confidence >= :least)
+SELECT (
+    SELECT count(*) FROM triple INDEXED BY triple_relation
+    WHERE {seen} AND triple.subject_id = :id AND triple.confidence >= :least
+)
     + (SELECT count(*) FROM inferred AS triple WHERE {seen} AND triple.subject_id = :id AND triple.confidence >= :least)
 
 -- count_incoming --
 -- How many there are, inferred ones too.
-SELECT (SELECT count(*) FROM triple WHERE {seen} AND triple.object_id = :id AND triple.confidence >= :least)
+SELECT (
+    SELECT count(*) FROM triple INDEXED BY triple_by_object
+    WHERE {seen} AND triple.object_id = :id AND triple.confidence >= :least
+)
     + (SELECT count(*) FROM inferred AS triple WHERE {seen} AND triple.object_id = :id AND triple.confidence >= :least)
 
 -- has_text --
@@ -231,14 +241,14 @@ SELECT count(*) FROM triple WHERE {has_text}
 
 -- of_subject --
 -- Whether an entity fits a pattern.
-SELECT DISTINCT triple.subject_id FROM triple
+SELECT DISTINCT triple.subject_id FROM triple INDEXED BY triple_relation
 WHERE {seen} AND triple.subject_id = :subject AND (:predicate IS NULL OR triple.predicate = :predicate)
     AND (:object IS NULL OR triple.object_id = :object)
 LIMIT :limit
 
 -- of_object --
 -- Subjects that are related to one object.
-SELECT DISTINCT triple.subject_id FROM triple
+SELECT DISTINCT triple.subject_id FROM triple INDEXED BY triple_by_object
 WHERE {seen} AND triple.object_id = :object AND (:predicate IS NULL OR triple.predicate = :predicate)
 LIMIT :limit
 
@@ -254,21 +264,22 @@ SELECT DISTINCT triple.subject_id FROM triple WHERE {seen} LIMIT :limit
 -- Those of some subjects that fit a pattern.
 SELECT asked.value FROM json_each(:among) AS asked
 WHERE EXISTS (
-    SELECT 1 FROM triple
+    SELECT 1 FROM triple INDEXED BY triple_relation
     WHERE {seen} AND triple.subject_id = asked.value AND (:subject IS NULL OR triple.subject_id = :subject)
         AND (:predicate IS NULL OR triple.predicate = :predicate) AND (:object IS NULL OR triple.object_id = :object)
 )
 
 -- said_of --
 -- All that is said of some subjects.
-SELECT {columns} FROM json_each(:ids) AS asked CROSS JOIN triple ON triple.subject_id = asked.value
+SELECT {columns} FROM json_each(:ids) AS asked CROSS JOIN triple INDEXED BY triple_relation ON triple.subject_id = asked.value
 WHERE {seen}
 ORDER BY asked.key, triple.confidence DESC, triple.seq
 LIMIT :limit
 
 -- count_said --
 -- How much that is.
-SELECT count(*) FROM json_each(:ids) AS asked CROSS JOIN triple ON triple.subject_id = asked.value WHERE {seen}
+SELECT count(*) FROM json_each(:ids) AS asked CROSS JOIN triple INDEXED BY triple_relation
+    ON triple.subject_id = asked.value WHERE {seen}
 
 -- edge --
 -- What a walk needs of a triple.
@@ -276,29 +287,30 @@ triple.id, triple.subject_id, triple.predicate, triple.object_id, triple.confide
 
 -- around_forward --
 -- Edges that leave entities.
-SELECT {edge} FROM json_each(:ids) AS start CROSS JOIN triple ON triple.subject_id = start.value
+SELECT {edge} FROM json_each(:ids) AS start CROSS JOIN triple INDEXED BY triple_relation ON triple.subject_id = start.value
 WHERE {seen} AND triple.confidence >= :least LIMIT :limit
 
 -- around_backward --
 -- Edges that come to entities.
-SELECT {edge} FROM json_each(:ids) AS start CROSS JOIN triple ON triple.object_id = start.value
+SELECT {edge} FROM json_each(:ids) AS start CROSS JOIN triple INDEXED BY triple_by_object ON triple.object_id = start.value
 WHERE {seen} AND triple.confidence >= :least LIMIT :limit
 
 -- around_forward_by --
 -- The same with some predicates.
 SELECT {edge} FROM json_each(:ids) AS start CROSS JOIN json_each(:predicates) AS kind
-CROSS JOIN triple ON triple.subject_id = start.value AND triple.predicate = kind.value
+CROSS JOIN triple INDEXED BY triple_relation ON triple.subject_id = start.value AND triple.predicate = kind.value
 WHERE {seen} AND triple.confidence >= :least LIMIT :limit
 
 -- around_backward_by --
 -- The same with some predicates.
 SELECT {edge} FROM json_each(:ids) AS start CROSS JOIN json_each(:predicates) AS kind
-CROSS JOIN triple ON triple.object_id = start.value AND triple.predicate = kind.value
+CROSS JOIN triple INDEXED BY triple_by_object ON triple.object_id = start.value AND triple.predicate = kind.value
 WHERE {seen} AND triple.confidence >= :least LIMIT :limit
 
 -- every --
 -- Edges with some predicates, the surest first.
-SELECT {edge} FROM json_each(:predicates) AS kind CROSS JOIN triple ON triple.predicate = kind.value
+SELECT {edge} FROM json_each(:predicates) AS kind CROSS JOIN triple INDEXED BY triple_by_predicate
+    ON triple.predicate = kind.value
 WHERE {seen} AND triple.confidence >= :least
 ORDER BY triple.confidence DESC, triple.seq
 LIMIT :limit
@@ -311,10 +323,10 @@ WHERE triple.project_id = :project
 -- of_entity --
 -- All triples of an entity that the asker sees, also those that have expired.
 SELECT triple.seq, triple.id, triple.project_id, triple.subject_id, triple.object_id FROM triple
-WHERE triple.graph_id = :graph AND {visible} AND triple.subject_id = :id
+INDEXED BY triple_relation WHERE triple.graph_id = :graph AND {visible} AND triple.subject_id = :id
 UNION
 SELECT triple.seq, triple.id, triple.project_id, triple.subject_id, triple.object_id FROM triple
-WHERE triple.graph_id = :graph AND {visible} AND triple.object_id = :id
+INDEXED BY triple_by_object WHERE triple.graph_id = :graph AND {visible} AND triple.object_id = :id
 
 -- of_id --
 -- A triple that the asker sees, also one that has expired.
