@@ -20,6 +20,7 @@ from recollect.inference.completion import Completer
 from recollect.inference.embedding import Embedder
 from recollect.inference.failures import Reason, unavailable
 from recollect.inference.static_model import StaticEmbedder
+from recollect.knowledge.mentions import Mentions
 from recollect.memory.consolidation import Consolidator
 from recollect.memory.models import ModelsInUse
 from recollect.memory.service import Draft, MemoryService
@@ -29,7 +30,6 @@ from tests.contracts.samples import NOW, ManualClock
 from tests.cortex.model import SpokenModel
 
 DESK = Desk(None, "s1")
-NO_RELATIONS = "semantic memory: this server has no store of relations yet"
 UNSURE = "When did we last decide on the relationship between the gateway and the session service?"
 
 
@@ -59,7 +59,7 @@ class Mind:
         return (await self.working.put(DESK, NewItem(content=content, **fields))).item.id
 
     async def ask(self, query: str, *, desk: Desk | None = DESK, timeout: float = 30) -> Answer:
-        asker = Asker(self.memory, self.working, self.completer)
+        asker = Asker(self.memory, self.working, Mentions(self.store.knowledge), self.completer)
         with anyio.fail_after(60):
             return await asker.ask(query, Visibility(None, "s1"), desk, timeout=timeout)
 
@@ -303,7 +303,7 @@ async def test_062_a_language_model_decides_what_the_rules_are_not_sure_of(make_
 async def test_062_without_its_word_the_rules_stand(make_mind: MakeMind, said: str | Exception, note: str) -> None:
     answer = await make_mind(completer=SpokenModel([said])).ask(UNSURE)
     assert (answer.decision.primary, answer.decision.decided_by) == (StoreName.SEMANTIC, "rules")
-    assert answer.synthesis.notes == (NOTHING_FITS, note, NO_RELATIONS)
+    assert answer.synthesis.notes == (NOTHING_FITS, note)
 
 
 async def test_064_a_language_model_is_not_waited_for_when_the_time_is_up(make_mind: MakeMind) -> None:

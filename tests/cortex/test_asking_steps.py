@@ -13,7 +13,7 @@ async def test_6_a_store_that_cannot_answer_is_told_as_a_fallback(tmp_path: Path
     async with running(Settings.model_validate({"home": tmp_path})) as application:
         await application.dispatcher.call(
             "ask_mimo",
-            {"query": "What is the relationship between the gateway and the store?", "timeout_ms": 60_000},
+            {"query": "How do we fix a bug or an error?", "timeout_ms": 60_000},
             CallContext(surface="python", witness=steps.append),
         )
     assert [step.kind for step in steps] == [
@@ -24,5 +24,5 @@ async def test_6_a_store_that_cannot_answer_is_told_as_a_fallback(tmp_path: Path
     ]
     assert steps[0].confidence is not None
     assert steps[1].content == (
-        "semantic memory: this server has no store of relations yet; episodic memory was asked instead"
+        "procedural memory: this server has no store of procedures yet; episodic memory was asked instead"
     )

@@ -241,8 +241,8 @@ async def test_023_a_service_that_fails_is_left_alone_and_the_status_tells_what_
 async def test_023_the_status_has_mimos_shape_and_says_honestly_what_is_not_there(tmp_path: Path) -> None:
     async with running(Settings(home=tmp_path)) as application:
         told = await status(application)
-    nothing = {"enabled": False, "tables_exist": False}
-    assert (told["semantic_store"], told["procedural_store"]) == (nothing, nothing)
+    there, nothing = ({"enabled": is_there, "tables_exist": is_there} for is_there in (True, False))
+    assert (told["semantic_store"], told["procedural_store"]) == (there, nothing)
     assert set(told["rust_nifs"]) == {"enabled", "loaded"}
     assert told["websocket_synapse"] == {"enabled": False, "connections": 0}
     assert told["degradation"]["embedding"]["status"] == "local"

@@ -123,15 +123,55 @@ async def test_061_a_project_is_asked_for_its_own_memories(call: Call, tmp_path:
 
 
 async def test_061_a_store_that_is_not_built_is_null_and_unavailable_never_empty(call: Call) -> None:
-    await call("remember", content="The gateway depends on the session service.")
-    answer = await call("ask_mimo", query="What depends on the session service?")
-    assert (answer["router_decision"]["primary_store"], answer["results"]["semantic"]) == ("semantic", None)
-    reason = "this server has no store of relations yet"
-    assert answer["stores"][2] == not_asked(
-        "semantic", role="primary", status="unavailable", reason=reason, hint="episodic memory was asked instead"
+    await call("remember", content="We fix a bug by writing a test for the error.")
+    answer = await call("ask_mimo", query="How do we fix a bug or an error?")
+    assert (answer["router_decision"]["primary_store"], answer["results"]["procedural"]) == ("procedural", None)
+    reason = "this server has no store of procedures yet"
+    assert answer["stores"][3] == not_asked(
+        "procedural", role="primary", status="unavailable", reason=reason, hint="episodic memory was asked instead"
     )
-    assert answer["notes"] == [f"semantic memory: {reason}"]
-    assert answer["synthesis"] == "The gateway depends on the session service. [1]"
+    assert answer["notes"] == [f"procedural memory: {reason}"]
+    assert answer["synthesis"] == "We fix a bug by writing a test for the error. [1]"
+
+
+async def test_061_089_a_question_about_relations_is_answered_by_triples_and_cites_them(
+    call: Call, tmp_path: Path
+) -> None:
+    here, there = str(tmp_path / "here"), str(tmp_path / "there")
+    taught = await call("teach_mimo", text="The gateway depends on the session service.", project=here)
+    await call("teach_mimo", text="The secret plan depends on the session service.", project=there)
+    await call("teach_mimo", text="Ada works on the gateway.", project=here)
+    answer = await call("ask_mimo", query="What depends on the session service?", project=here)
+    (triple,) = taught["triples"]
+    assert answer["results"]["semantic"] == [
+        {
+            "id": triple["id"],
+            "subject": "gateway",
+            "predicate": "depends_on",
+            "object": "session service",
+            "text": "gateway depends on session service.",
+            "confidence": 1.0,
+            "source": "user_input",
+            "rests_on": [],
+            "score": 1.0,
+        }
+    ]
+    assert answer["synthesis"] == "gateway depends on session service. [1]"
+    assert [(one["id"], one["store"]) for one in answer["citations"]] == [(triple["id"], "semantic")]
+    way = await call("ask_mimo", query="What is the relationship between Ada and the session service?", project=here)
+    assert way["synthesis"].splitlines() == ["Ada works on gateway. [1]", "gateway depends on session service. [2]"]
+    nothing = await call("ask_mimo", query="What is the relationship between tea and coffee?", project=here)
+    assert (nothing["results"]["semantic"], nothing["synthesis"]) == ([], None)
+
+
+async def test_061_a_store_of_relations_that_is_switched_off_is_not_asked_and_says_so(tmp_path: Path) -> None:
+    settings = Settings.model_validate({"home": tmp_path, "features": {"semantic_store": False}})
+    async with running(settings) as application:
+        asked = {"query": "What depends on the session service?"}
+        answer = await application.dispatcher.call("ask_mimo", asked, CallContext(surface="python"))
+    told = answer.model_dump(mode="json")
+    assert told["results"]["semantic"] is None
+    assert told["notes"][-1] == "semantic memory: the store of relations is switched off"
 
 
 async def test_064_nothing_fitting_is_no_answer(call: Call) -> None:

@@ -60,7 +60,12 @@ if TYPE_CHECKING:
     from recollect.episodes.statistics.analysis import Analyst
     from recollect.grounding.linking import Linker
     from recollect.grounding.service import Grounding
-    from recollect.inference.completion import LanguageModel
+    from recollect.inference.completion import Completer, LanguageModel
+    from recollect.inference.embedding import Embedder
+    from recollect.knowledge.background import BackgroundInference
+    from recollect.knowledge.mentions import Mentions
+    from recollect.knowledge.service import KnowledgeService
+    from recollect.knowledge.suggesting import Suggestions
     from recollect.memory.compacting import Compactor
     from recollect.memory.consolidation import Consolidator
     from recollect.memory.corrections import Corrections
@@ -186,7 +191,7 @@ class Application:
         return Resources(RESOURCES, self.services)
 
     def store_states(self) -> "dict[str, Literal['healthy', 'pending']]":
-        """Which of Mimo's stores are open. There are no procedures yet, and facts are kept with all other memories."""
+        """Which of Mimo's stores are open. There are no procedures yet; relations are kept beside memories."""
         memories = "healthy" if self._store is not None else "pending"
         return {"episodic": memories, "semantic": memories, "procedural": "pending"}
 
@@ -328,6 +333,10 @@ class Application:
         provide_named("recollect.episodes.patterns.searching.PatternSearch", self._pattern_search)
         provide_named("recollect.episodes.figures.EpisodeFigures", self._episode_figures)
         provide_named("recollect.episodes.statistics.analysis.Analyst", self._analyst)
+        provide_named("recollect.knowledge.service.KnowledgeService", self._knowledge)
+        provide_named("recollect.knowledge.mentions.Mentions", self._mentions)
+        provide_named("recollect.knowledge.suggesting.Suggestions", self._suggestions)
+        provide_named("recollect.knowledge.background.BackgroundInference", self._inference)
         provide_named("recollect.agents.permissions.PermissionService", self._permissions)
         provide_named("recollect.agents.hooks.HookService", self._hooks)
         provide_named("recollect.skills.service.Skills", self._get_skills)
@@ -473,6 +482,7 @@ class Application:
         self._tasks.start_soon(upkeep.keep_compact)
         self._tasks.start_soon(upkeep.keep_forgetting)
         self._tasks.start_soon(upkeep.tend_working_memory)
+        self._tasks.start_soon(upkeep.tend_knowledge, self._store)
         if self._adopts_jobs and self._why_no_summaries() is None:
             self._tasks.start_soon(upkeep.keep_summaries)
         if self._adopts_jobs and self.settings.code.embedding_choice(self.settings.embedding.choice()) is not None:
@@ -641,6 +651,46 @@ class Application:
         store = await self.services.get(Store)
         return GoalService(store.goals, self._writing_rules(), clock=self._clock)
 
+    async def _knowledge(self) -> "KnowledgeService":
+        from recollect.inference.completion import LanguageModel
+        from recollect.knowledge.background import BackgroundInference
+        from recollect.knowledge.resolving import Resolver
+        from recollect.knowledge.service import KnowledgeService
+        from recollect.knowledge.teaching import Teacher
+        from recollect.memory.secrets import guard_data
+
+        async def embedder() -> "Embedder":
+            models = await self.services.get(ModelsInUse)
+            return (await models.now()).answering.embedder
+
+        async def completer() -> "Completer | None":
+            return (await self.services.get(LanguageModel)).completer
+
+        store, inference = (await self.services.get(Store)).knowledge, await self.services.get(BackgroundInference)
+        resolver = Resolver(store, embedder)
+        guarding = partial(guard_data, policy=self.settings.secrets)
+        teacher = Teacher(store, resolver, completer, self._writing_rules(), guarding, clock=self._clock)
+        return KnowledgeService(store, resolver, teacher, on_change=inference.wake, clock=self._clock)
+
+    async def _inference(self) -> "BackgroundInference":
+        from recollect.knowledge.background import BackgroundInference
+
+        inference = BackgroundInference((await self.services.get(Store)).knowledge, clock=self._clock)
+        self._tasks.start_soon(inference.keep)
+        return inference
+
+    async def _mentions(self) -> "Mentions":
+        from recollect.knowledge.mentions import Mentions
+
+        return Mentions((await self.services.get(Store)).knowledge, clock=self._clock)
+
+    async def _suggestions(self) -> "Suggestions":
+        from recollect.knowledge.mentions import Mentions
+        from recollect.knowledge.suggesting import Suggestions
+
+        store, mentions = (await self.services.get(Store)).knowledge, await self.services.get(Mentions)
+        return Suggestions(store, mentions, clock=self._clock)
+
     async def _episode_service(self) -> "EpisodeService":
         from recollect.episodes.service import EpisodeService
         from recollect.memory.meanings import Meanings
@@ -792,10 +842,12 @@ class Application:
     async def _asker(self) -> "Asker":
         from recollect.cortex.asking import Asker
         from recollect.inference.completion import LanguageModel
+        from recollect.knowledge.mentions import Mentions
         from recollect.memory.working import WorkingMemory
 
         memories, working = await self.services.get(MemoryService), await self.services.get(WorkingMemory)
-        return Asker(memories, working, (await self.services.get(LanguageModel)).completer)
+        relations = await self.services.get(Mentions) if self.settings.features.semantic_store else None
+        return Asker(memories, working, relations, (await self.services.get(LanguageModel)).completer)
 
     def _transfer_folders(self) -> "TransferFolders":
         from recollect.memory.transfer.folders import TransferFolders

@@ -678,7 +678,7 @@ class FeatureSettings(BaseModel):
         default=True,
         description="Whether the compiled part is used where there is one. It has Mimo's name, and is in C.",
     )
-    semantic_store: bool = Field(default=True, description="Whether the store of relations is used, once there is one.")
+    semantic_store: bool = Field(default=True, description="Whether the store of relations is used.")
     procedural_store: bool = Field(
         default=True, description="Whether the store of procedures is used, once there is one."
     )

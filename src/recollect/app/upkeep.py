@@ -30,6 +30,8 @@ FORGET_SECONDS = 60.0
 EMBED_SECONDS = 5.0
 # How often working memory is looked after.
 TEND_SECONDS = 30.0
+# How often triples that have expired are erased, and what follows from others is inferred where no process did so.
+KNOWLEDGE_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,19 @@ class Upkeep:
                 logger.warning("working memory was not looked after", extra={"problem": error.message})
             except Exception as error:  # a bug: one item must not end the server, now and at every start
                 logger.error("looking after working memory broke", extra=place_of(error))
+
+    async def tend_knowledge(self, store: Store) -> None:
+        """Erase triples that have expired, and infer what follows in graphs that changed while nobody did."""
+        while True:
+            await anyio.sleep(KNOWLEDGE_SECONDS)
+            try:
+                await store.knowledge.forget_expired(self.clock())
+                if await store.knowledge.behind():
+                    from recollect.knowledge.background import BackgroundInference
+
+                    (await self.services.get(BackgroundInference)).wake()
+            except RecollectError as error:
+                logger.warning("triples were not looked after", extra={"problem": error.message})
 
     async def keep_summaries(self) -> None:
         """Bring all summaries up to date, unless another process does or just did."""

@@ -11,12 +11,15 @@ import anyio
 from recollect.cortex.classifying import Analysis, Decision, QueryType, StoreName, analyze, decide, topic_for_working
 from recollect.cortex.synthesis import WITHOUT_MODEL, Source, Synthesis, compose, extract, with_notes
 from recollect.domain.errors import InvalidRequest, RecollectError, Unavailable
+from recollect.domain.knowledge import GraphScope
 from recollect.domain.memories import MemoryFilter
 from recollect.domain.progress import Step, StepKind, Witness, unwitnessed
 from recollect.domain.scopes import Visibility
 from recollect.domain.working import Desk
 from recollect.inference.completion import Completer, Message
 from recollect.inference.failures import Reason
+from recollect.knowledge.mentions import SAYS_IT as SAYS_THE_RELATION
+from recollect.knowledge.mentions import Mentions, Relevant
 from recollect.memory.answering import Order, Wish
 from recollect.memory.service import MemoryService, Recollection
 from recollect.memory.working import Match, WorkingMemory
@@ -30,6 +33,8 @@ _Ask = Callable[[], Awaitable[tuple[int, str | None]]]
 THRESHOLD = 0.05
 # How many hits a store that is not the primary one brings, and working memory.
 SECONDARY_LIMIT = 5
+# How many relations the store of relations brings when it is the primary one.
+RELATION_LIMIT = 10
 WORKING_LIMIT = 10
 # A hit in working memory counts so much more than its importance.
 WORKING_BONUS = 0.2
@@ -102,16 +107,15 @@ class Answer:
     consultations: Sequence[Consultation]
     episodic: Recollection | None
     """None when it did not answer."""
+    semantic: Sequence[Relevant] | None
     working: Sequence[Match] | None
     synthesis: Synthesis
     seconds: float
 
 
-# Their rooms are yet to be built: until then their questions go to episodic memory.
-_UNBUILT = {
-    StoreName.SEMANTIC: "this server has no store of relations yet",
-    StoreName.PROCEDURAL: "this server has no store of procedures yet",
-}
+# Why stores cannot be asked, whose questions then go to episodic memory.
+_UNBUILT = {StoreName.PROCEDURAL: "this server has no store of procedures yet"}
+_SWITCHED_OFF = {StoreName.SEMANTIC: "the store of relations is switched off"}
 
 
 @dataclass(slots=True)
@@ -120,14 +124,23 @@ class _Heard:
 
     consultations: dict[StoreName, Consultation]
     episodic: Recollection | None = None
+    semantic: Sequence[Relevant] | None = None
     working: Sequence[Match] | None = None
 
 
 class Asker:
     """Asks all stores of one server."""
 
-    def __init__(self, memory: MemoryService, working: WorkingMemory, completer: Completer | None = None) -> None:
+    def __init__(
+        self,
+        memory: MemoryService,
+        working: WorkingMemory,
+        relations: Mentions | None,
+        completer: Completer | None = None,
+    ) -> None:
+        """Without `relations` the store of these is switched off."""
         self._memory = memory
+        self._relations = relations
         self._working = working
         self._completer = completer
 
@@ -161,6 +174,7 @@ class Asker:
             analysis=analysis,
             consultations=list(heard.consultations.values()),
             episodic=heard.episodic,
+            semantic=heard.semantic,
             working=heard.working,
             synthesis=with_notes(synthesis, *notes, *_gaps(heard.consultations.values())),
             seconds=anyio.current_time() - started,
@@ -178,7 +192,7 @@ class Asker:
     ) -> _Heard:
         """Ask all at once whom the decision names and who can answer."""
         roles = _roles(decision)
-        heard = _Heard({store: _unasked(store, roles.get(store), desk) for store in StoreName})
+        heard = _Heard({store: self._unasked(store, roles.get(store), desk) for store in StoreName})
         for unasked in heard.consultations.values():
             if unasked.status is Status.UNAVAILABLE:
                 witness(_step(unasked))
@@ -187,6 +201,11 @@ class Asker:
             wish = _wish(roles[StoreName.EPISODIC], analysis)
             heard.episodic = await self._memory.recall(query, visibility, MemoryFilter(), wish)
             return len(heard.episodic.hits), heard.episodic.degraded
+
+        async def ask_semantic(relations: Mentions) -> tuple[int, str | None]:
+            limit = RELATION_LIMIT if roles[StoreName.SEMANTIC] is Role.PRIMARY else SECONDARY_LIMIT
+            heard.semantic = await relations.about(GraphScope(visibility.project_id), query, limit)
+            return len(heard.semantic), None
 
         async def ask_working(desk: Desk) -> tuple[int, str | None]:
             heard.working = await self._from_working(query, desk, named=decision.primary is StoreName.WORKING)
@@ -200,11 +219,34 @@ class Asker:
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(consult, StoreName.EPISODIC, ask_episodic)
+                if StoreName.SEMANTIC in roles and self._relations is not None:
+                    tasks.start_soon(consult, StoreName.SEMANTIC, partial(ask_semantic, self._relations))
                 if desk is not None:
                     tasks.start_soon(consult, StoreName.WORKING, partial(ask_working, desk))
         except ExceptionGroup as bugs:  # the log is to say where one is, not that there is a group
             raise bugs.exceptions[0] from None
         return heard
+
+    def _unasked(self, store: StoreName, role: Role | None, desk: Desk | None) -> Consultation:
+        """A store as long as nobody has asked it."""
+        cannot = _UNBUILT if self._relations is not None else _UNBUILT | _SWITCHED_OFF
+        if role is not None and store in cannot:
+            return Consultation(
+                store=store,
+                role=role,
+                status=Status.UNAVAILABLE,
+                reason=cannot[store],
+                hint="episodic memory was asked instead",
+            )
+        if store is StoreName.WORKING and desk is None:
+            return Consultation(
+                store=store,
+                role=role,
+                status=Status.NOT_ASKED if role is Role.JOINED else Status.UNAVAILABLE,
+                reason="nobody can tell which session this call belongs to",
+                hint="give a context_id, or send a Recollect-Client header",
+            )
+        return Consultation(store=store, role=role, status=Status.NOT_ASKED)
 
     async def _synthesise(
         self, query: str, decision: Decision, heard: _Heard, deadline: float, witness: Witness
@@ -286,27 +328,6 @@ def _wish(role: Role, analysis: Analysis) -> Wish:
     )
 
 
-def _unasked(store: StoreName, role: Role | None, desk: Desk | None) -> Consultation:
-    """A store as long as nobody has asked it."""
-    if role is not None and store in _UNBUILT:
-        return Consultation(
-            store=store,
-            role=role,
-            status=Status.UNAVAILABLE,
-            reason=_UNBUILT[store],
-            hint="episodic memory was asked instead",
-        )
-    if store is StoreName.WORKING and desk is None:
-        return Consultation(
-            store=store,
-            role=role,
-            status=Status.NOT_ASKED if role is Role.JOINED else Status.UNAVAILABLE,
-            reason="nobody can tell which session this call belongs to",
-            hint="give a context_id, or send a Recollect-Client header",
-        )
-    return Consultation(store=store, role=role, status=Status.NOT_ASKED)
-
-
 async def _consulted(store: StoreName, role: Role, ask: _Ask, deadline: float) -> Consultation:
     began = anyio.current_time()
     outcome = Consultation(
@@ -383,8 +404,20 @@ def _sources(decision: Decision, heard: _Heard) -> list[Source]:
         )
         for hit in (heard.episodic.hits if heard.episodic else ())
     ]
+    related = [
+        Source(
+            id=one.triple.id,
+            store=StoreName.SEMANTIC,
+            content=one.text,
+            at=one.triple.created_at,
+            score=one.score * one.triple.confidence,
+            relevance=one.score,
+            confirmed=one.score >= SAYS_THE_RELATION,
+        )
+        for one in heard.semantic or ()
+    ]
     best: dict[str, Source] = {}
-    for source in (*remembered, *in_mind):
+    for source in (*remembered, *related, *in_mind):
         if source.id not in best or source.score > best[source.id].score:
             best[source.id] = source
     return sorted(best.values(), key=lambda source: -source.score)

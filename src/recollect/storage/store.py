@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # all of these, to be named only: most processes need few of 
     from recollect.storage.goals import GoalStore
     from recollect.storage.jobs import JobStore
     from recollect.storage.keys import KeyStore
+    from recollect.storage.knowledge import KnowledgeStore
     from recollect.storage.links import LinkStore
     from recollect.storage.memories import MemoryStore
     from recollect.storage.patterns import PatternStore
@@ -97,6 +98,9 @@ class Store(Protocol):
 
     @property
     def patterns(self) -> "PatternStore": ...
+
+    @property
+    def knowledge(self) -> "KnowledgeStore": ...
 
     @property
     def prompts(self) -> "PromptStore": ...

@@ -46,6 +46,7 @@ ALL = Catalogue(
     "working working working_put working_get working_recent working_search working_mark working_delete working_clear",
     "working working working_stats consolidate",
     "thinking thinking think plan",
+    "knowledge knowledge knowledge consult_graph teach_mimo",
     "files files file",
     "terminal terminal terminal",
     "web web fetch http_request web_parse search",

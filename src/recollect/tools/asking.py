@@ -13,6 +13,7 @@ from recollect.cortex.synthesis import Method
 from recollect.domain.memories import Kind
 from recollect.domain.scopes import Visibility
 from recollect.domain.working import Desk
+from recollect.knowledge.mentions import Relevant
 from recollect.memory.answering import Hit
 from recollect.memory.projects import ProjectService
 from recollect.memory.working import Match
@@ -85,12 +86,26 @@ class FoundInMind(Result):
     memory_id: str | None = Field(description="The memory that it became.")
 
 
+class FoundRelation(Result):
+    """A relation of something that the question names."""
+
+    id: str = Field(description="The id of the triple.")
+    subject: str
+    predicate: str
+    object: str
+    text: str = Field(description="The same in words.")
+    confidence: float
+    source: str = Field(description="Who says so; inference:… when it follows from others.")
+    rests_on: list[str] = Field(description="Of what was inferred: the ids of the triples that it follows from.")
+    score: float = Field(description="1 when it says what was asked about, less when it only is about the same thing.")
+
+
 class StoreResults(Result):
     """What each store found. Null is not an empty list: that store was not asked or could not answer; see stores."""
 
     working: list[FoundInMind] | None
     episodic: list[FoundMemory] | None = Field(description="Memories, best first.")
-    semantic: None = Field(description="Always null as long as this server has no store of relations.")
+    semantic: list[FoundRelation] | None = Field(description="Relations, those that were asked for first.")
     procedural: None = Field(description="Always null as long as this server has no store of procedures.")
 
 
@@ -98,7 +113,7 @@ class CitationView(Result):
     """What a number such as [1] in the synthesis stands for."""
 
     number: int
-    id: str = Field(description="The id of the memory, or of the item of working memory.")
+    id: str = Field(description="The id of the memory, of the item of working memory, or of the triple.")
     store: StoreName
     excerpt: str = Field(description="Its words, shortened when there are many.")
     at: datetime = Field(description="Since when it is true.")
@@ -164,8 +179,8 @@ async def ask_mimo(request: AskRequest, asker: Asker, projects: ProjectService, 
     """Ask everything that is remembered one question, and get one answer that cites where it comes from.
 
     The question is routed to the stores that can answer it: what this session has in mind (working), what happened and
-    was said (episodic). Use recall to search memories yourself. Nothing is made up: without a fitting memory there is
-    no answer.
+    was said (episodic), how things are related (semantic). Use recall to search memories yourself. Nothing is made up:
+    where nothing that is known fits, there is no answer.
     """
     project_id = await project_id_of(request.project, projects, context)
     session_id = request.context_id or context.client
@@ -205,7 +220,7 @@ def _result(answer: Answer, context_id: str | None) -> AskResult:
         results=StoreResults(
             working=None if answer.working is None else [_in_mind(match) for match in answer.working],
             episodic=None if answer.episodic is None else [_memory(hit) for hit in answer.episodic.hits],
-            semantic=None,
+            semantic=None if answer.semantic is None else [_relation(one) for one in answer.semantic],
             procedural=None,
         ),
         synthesis=synthesis.text,
@@ -258,6 +273,21 @@ def _memory(hit: Hit) -> FoundMemory:
         confirmed=hit.confirmed,
         kind=memory.kind,
         recorded_at=memory.recorded_at,
+    )
+
+
+def _relation(one: Relevant) -> FoundRelation:
+    triple = one.triple
+    return FoundRelation(
+        id=triple.id,
+        subject=triple.subject.name,
+        predicate=triple.predicate,
+        object=triple.object.name,
+        text=one.text,
+        confidence=triple.confidence,
+        source=triple.source,
+        rests_on=[*triple.rests_on],
+        score=one.score,
     )
 
 

@@ -24,7 +24,7 @@ LIST_ALIASES = ("tools.get", "tools/get", "list_tools", "list-tools")
 CALL_ALIASES = ("call_tool", "tool/call", "tools.call")
 # Tools of other parts of Recollect that are still to come; whoever brings one takes it out of here.
 TO_COME = {
-    "mimo": {"sonar", "knowledge"},
+    "mimo": {"sonar"},
     "mira": {"reply_to_mira"},
 }
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from recollect.storage.sqlite.goals import SqliteGoals
     from recollect.storage.sqlite.keys import SqliteKeys
     from recollect.storage.sqlite.patterns import SqlitePatterns
+    from recollect.storage.sqlite.knowledge import SqliteKnowledge
     from recollect.storage.sqlite.permissions import SqlitePermissions
     from recollect.storage.sqlite.prompts import SqlitePrompts
     from recollect.storage.sqlite.sessions import SqliteSessions
@@ -113,6 +114,12 @@ class SqliteStore:
         from recollect.storage.sqlite.patterns import SqlitePatterns
 
         return SqlitePatterns(self._writer, self._readers)
+
+    @cached
+    def knowledge(self) -> "SqliteKnowledge":
+        from recollect.storage.sqlite.knowledge import SqliteKnowledge
+
+        return SqliteKnowledge(self._writer, self._readers)
 
     @cached
     def prompts(self) -> "SqlitePrompts":
