@@ -32,6 +32,8 @@ OWNERS_ONLY = {
     "transfer": {"folders"},
     "files": {"root"},
     "terminal": {"unrestricted", "variables"},
+    "delegating": {"command", "arguments", "print_arguments", "allow", "in_chat", "variables"},
+    "mira": {"persona"},
     "web": {"allowed_hosts", "search_url"},
 }
 

@@ -41,6 +41,9 @@ ALL = Catalogue(
     "thinking thinking think plan",
     "files files file",
     "terminal terminal terminal",
+    "terminal delegating claude_task claude_close claude_status",
+    "agents discussing discuss reply_to_mira agent_messages",
+    "persona persona persona",
     "web web fetch http_request web_parse search",
     "permissions permissions add_permission_rule list_permission_rules remove_permission_rule test_permission",
 )
