@@ -86,6 +86,7 @@ if TYPE_CHECKING:
     from recollect.storage.sqlite.code import SqliteCode
     from recollect.toolkit.resources import Resources
     from recollect.workbench.files.service import FileService
+    from recollect.workbench.sonar.service import Sonar
     from recollect.workbench.terminal.service import Terminal
     from recollect.workbench.web.fetching import Fetcher
     from recollect.workbench.web.searching import WebSearch
@@ -329,6 +330,7 @@ class Application:
         provide_named("recollect.skills.service.Skills", self._get_skills)
         provide_named("recollect.workbench.files.service.FileService", self._files)
         provide_named("recollect.workbench.terminal.service.Terminal", self._terminal)
+        provide_named("recollect.workbench.sonar.service.Sonar", self._sonar)
         provide_named("recollect.workbench.web.fetching.Fetcher", self._fetcher)
         provide_named("recollect.workbench.web.searching.WebSearch", self._make_web_search)
         self.services.provide_ready(AuditLog, self.oversight.audit)
@@ -345,6 +347,11 @@ class Application:
         from recollect.app.workbench import terminal
 
         return terminal(self.settings, self._tasks, self._clock)
+
+    async def _sonar(self) -> "Sonar":
+        from recollect.workbench.sonar.service import Sonar
+
+        return Sonar(os.environ)
 
     async def _fetcher(self) -> "Fetcher":
         from recollect.app.workbench import fetcher

@@ -42,6 +42,7 @@ ALL = Catalogue(
     "files files file",
     "terminal terminal terminal",
     "terminal delegating claude_task claude_close claude_status",
+    "terminal sonar sonar",
     "agents discussing discuss reply_to_mira agent_messages",
     "persona persona persona",
     "web web fetch http_request web_parse search",
