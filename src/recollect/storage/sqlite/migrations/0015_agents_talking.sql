@@ -35,3 +35,10 @@ CREATE TABLE persona (
     updated_at INTEGER NOT NULL,
     PRIMARY KEY (owner, layer, place)
 ) STRICT, WITHOUT ROWID;
+
+-- Tasks and goals that an import brings, until they take the place of those that are there.
+CREATE TABLE incoming_plan (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    import_id TEXT NOT NULL,
+    content TEXT NOT NULL
+) STRICT;
