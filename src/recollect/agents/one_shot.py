@@ -27,7 +27,7 @@ class Printed:
     status: int
     text: str
     complaints: str
-    """The end of what it wrote to standard error, without secrets."""
+    """The last line that it wrote to standard error, without secrets."""
 
 
 async def ask_once(agent: CodingAgent, program: str, question: str, folder: str) -> Printed:
@@ -51,8 +51,8 @@ async def ask_once(agent: CodingAgent, program: str, question: str, folder: str)
         async with anyio.create_task_group() as talking:
             talking.start_soon(_tell, process, question.encode("utf-8"))
             async with anyio.create_task_group() as hearing:
-                hearing.start_soon(_hear, process.stdout, printed, MOST_PRINTED)
-                hearing.start_soon(_hear, process.stderr, complaints, MOST_COMPLAINTS)
+                hearing.start_soon(_hear, process.stdout, printed, slice(MOST_PRINTED, None))
+                hearing.start_soon(_hear, process.stderr, complaints, slice(-MOST_COMPLAINTS))
                 await running.ended()
                 hearing.cancel_scope.deadline = anyio.current_time() + HEAR_OUT_SECONDS
             talking.cancel_scope.cancel()
@@ -62,7 +62,7 @@ async def ask_once(agent: CodingAgent, program: str, question: str, folder: str)
             lifeline.close()
             with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
                 await process.aclose()
-    said = masked(complaints.decode("utf-8", "replace")).strip()[-_TOLD_COMPLAINTS:]
+    said = masked(complaints.decode("utf-8", "replace")).strip().rpartition("\n")[2][:_TOLD_COMPLAINTS]
     return Printed(running.status or 0, printed.decode("utf-8", "replace").strip(), said)
 
 
@@ -74,10 +74,10 @@ async def _tell(process: anyio.abc.Process, text: bytes) -> None:
         await process.stdin.aclose()
 
 
-async def _hear(stream: anyio.abc.ByteReceiveStream | None, kept: bytearray, most: int) -> None:
+async def _hear(stream: anyio.abc.ByteReceiveStream | None, kept: bytearray, too_much: slice) -> None:
     if stream is None:
         raise TypeError("an agent needs a pipe for what it says")
     with suppress(anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
         while True:
             kept += await stream.receive(READ_BYTES)
-            del kept[most:]
+            del kept[too_much]
