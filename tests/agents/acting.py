@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -95,10 +96,15 @@ async def shown(app: Application, words: str) -> Json:
 
 async def noted_pid(folder: Path) -> int:
     """The process that the agent noted, as soon as it has."""
-    with anyio.fail_after(10):
-        while not (folder / "pid").exists():
-            await anyio.sleep(0.02)
+    await until((folder / "pid").exists)
     return int((folder / "pid").read_text())
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Wait for another process, which can tell us nothing."""
+    with anyio.fail_after(10):
+        while not holds():  # noqa: ASYNC110
+            await anyio.sleep(0.02)
 
 
 def is_there(pid: int) -> bool:

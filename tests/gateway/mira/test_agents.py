@@ -2,7 +2,6 @@
 
 import os
 import re
-import subprocess
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,9 @@ from typing import Any
 import anyio
 import httpx2
 import pytest
+from anyio.streams.buffered import BufferedByteReceiveStream
 
-from tests.agents.acting import is_there, make_agent, noted_pid
+from tests.agents.acting import is_there, make_agent, noted_pid, until
 from tests.gateway.mira.conftest import SERVER_KEY, key_of
 from tests.gateway.mira.listening import Listener, listening
 from tests.gateway.openai.upstream import Upstream
@@ -38,8 +38,9 @@ def agents_url(agents_home: Path) -> Generator[str]:
         yield url
 
 
-def client(url: str, key: str = SERVER_KEY) -> httpx2.AsyncClient:
-    return httpx2.AsyncClient(base_url=url, headers={"Authorization": f"Bearer {key}"}, timeout=60, trust_env=False)
+def client(url: str, key: str | None = SERVER_KEY) -> httpx2.AsyncClient:
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    return httpx2.AsyncClient(base_url=url, headers=headers, timeout=60, trust_env=False)
 
 
 async def data(http: httpx2.AsyncClient, method: str, path: str, body: Json | None = None) -> Any:
@@ -96,21 +97,21 @@ async def test_36_an_open_server_starts_no_agent(plain: httpx2.Client, tmp_path:
 async def test_36_an_agent_ends_with_its_server_however_that_ends(tmp_path: Path) -> None:
     program = make_agent(tmp_path / "bin")
     chosen = {"RECOLLECT_DELEGATING_ALLOW": "everybody", "RECOLLECT_DELEGATING_COMMAND": str(program)}
-    command = [*PROGRAM, "serve", "--port", "0"]
-    process = subprocess.Popen(
-        command, env={**environment(tmp_path), **chosen}, cwd=tmp_path, stdout=subprocess.PIPE, text=True
-    )
-    with process:
+    command, environ = [*PROGRAM, "serve", "--port", "0"], {**environment(tmp_path), **chosen}
+    async with await anyio.open_process(command, env=environ, cwd=tmp_path, stdin=None, stderr=None) as process:
         assert process.stdout
-        url = next(found[0] for line in process.stdout if (found := re.search(r"http://127\.0\.0\.1:\d+", line)))
-        async with client(url) as http:
-            await data(http, "POST", "project/set", {"path": str(tmp_path)})
-            given = await data(http, "POST", "claude/task", {"task": "child"})
-            child = await noted_pid(program.parent)
-        process.kill()
-    with anyio.fail_after(10):
-        while is_there(given["pid"]) or is_there(child):
-            await anyio.sleep(0.02)
+        lines, said = BufferedByteReceiveStream(process.stdout), b""
+        try:
+            with anyio.fail_after(30):
+                while not (found := re.search(rb"http://127\.0\.0\.1:\d+", said)):
+                    said = await lines.receive_until(b"\n", 10_000)
+            async with client(found[0].decode(), key=None) as http:
+                await data(http, "POST", "project/set", {"path": str(tmp_path)})
+                given = await data(http, "POST", "claude/task", {"task": "child"})
+                child = await noted_pid(program.parent)
+        finally:
+            process.kill()
+    await until(lambda: not (is_there(given["pid"]) or is_there(child)))
 
 
 async def test_37_messages_and_replies_are_told_to_those_they_are_for(agents_url: str, agents_home: Path) -> None:
