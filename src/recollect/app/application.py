@@ -42,8 +42,12 @@ from recollect.tools import ALL
 
 if TYPE_CHECKING:
     from recollect.access.doorkeeper import KeyDoorkeeper
+    from recollect.agents.delegating import CodingAgents
+    from recollect.agents.discussing import Discussions
     from recollect.agents.hooks import HookService
     from recollect.agents.permissions import PermissionService
+    from recollect.agents.telling_events import AgentEvents
+    from recollect.chatting.personas import Personas
     from recollect.codebase.embedding.service import CodeEmbedding
     from recollect.codebase.service import ChangeKind, CodeService, FileHeard
     from recollect.cortex.asking import Asker
@@ -94,6 +98,7 @@ if TYPE_CHECKING:
     from recollect.storage.sqlite.code import SqliteCode
     from recollect.toolkit.resources import Resources
     from recollect.workbench.files.service import FileService
+    from recollect.workbench.sonar.service import Sonar
     from recollect.workbench.terminal.service import Terminal
     from recollect.workbench.web.fetching import Fetcher
     from recollect.workbench.web.searching import WebSearch
@@ -153,6 +158,8 @@ class Application:
         self._tools_changed: set[Callable[[], Coroutine[Any, Any, None]]] = set()
         self._doorkeeper: KeyDoorkeeper | None = None
         self.on_file_change: FileHeard | None = None
+        self.agent_events: AgentEvents | None = None
+        """Who is told what agents do; None where nobody can listen."""
         self._provide()
         self._learns_skills = False
         if are_there(self._skills_file):
@@ -339,9 +346,13 @@ class Application:
         provide_named("recollect.knowledge.background.BackgroundInference", self._inference)
         provide_named("recollect.agents.permissions.PermissionService", self._permissions)
         provide_named("recollect.agents.hooks.HookService", self._hooks)
+        provide_named("recollect.agents.delegating.CodingAgents", self._coding_agents)
+        provide_named("recollect.agents.discussing.Discussions", self._discussions)
+        provide_named("recollect.chatting.personas.Personas", self._personas)
         provide_named("recollect.skills.service.Skills", self._get_skills)
         provide_named("recollect.workbench.files.service.FileService", self._files)
         provide_named("recollect.workbench.terminal.service.Terminal", self._terminal)
+        provide_named("recollect.workbench.sonar.service.Sonar", self._sonar)
         provide_named("recollect.workbench.web.fetching.Fetcher", self._fetcher)
         provide_named("recollect.sandbox.service.Sandbox", self._sandbox)
         provide_named("recollect.workbench.web.searching.WebSearch", self._make_web_search)
@@ -359,6 +370,11 @@ class Application:
         from recollect.app.workbench import terminal
 
         return terminal(self.settings, self._tasks, self._clock)
+
+    async def _sonar(self) -> "Sonar":
+        from recollect.workbench.sonar.service import Sonar
+
+        return Sonar(os.environ)
 
     async def _fetcher(self) -> "Fetcher":
         from recollect.app.workbench import fetcher
@@ -785,6 +801,36 @@ class Application:
             keep_calls=self.settings.sessions.history,
             clock=self._clock,
         )
+
+    async def _coding_agents(self) -> "CodingAgents":
+        from recollect.agents.delegating import CodingAgents
+        from recollect.app.delegating import coding_agent
+
+        return CodingAgents(coding_agent(self.settings), self._tasks, self._agent_events(), self._clock)
+
+    async def _discussions(self) -> "Discussions":
+        from recollect.agents.discussing import Discussions
+        from recollect.app.delegating import coding_agent
+
+        return Discussions(
+            (await self.services.get(Store)).discussions,
+            coding_agent(self.settings),
+            self._agent_events(),
+            self._writing_rules(),
+            home=str(self.settings.home),
+            clock=self._clock,
+        )
+
+    def _agent_events(self) -> "AgentEvents":
+        from recollect.agents.telling_events import NobodyListens
+
+        return self.agent_events if self.agent_events is not None else NobodyListens()
+
+    async def _personas(self) -> "Personas":
+        from recollect.chatting.personas import Personas
+
+        store = await self.services.get(Store)
+        return Personas(store.personas, self._writing_rules(), base=self.settings.mira.persona, clock=self._clock)
 
     async def _session_exporter(self) -> "SessionExporter":
         from recollect.cortex.session_export import SessionExporter

@@ -13,7 +13,9 @@ from recollect.memory.projects import ProjectService
 if TYPE_CHECKING:
     from recollect.chatting.keeping import Keeper
     from recollect.chatting.planned import Plans
+    from recollect.chatting.talking import Message
     from recollect.domain.callers import Doorkeeper
+    from recollect.domain.personas import Persona
     from recollect.gateway.mira.chat import ChatParts
     from recollect.gateway.mira.routes import MiraRoutes
     from recollect.inference.forwarding import Forwarder, UnusableForwarder
@@ -37,6 +39,7 @@ def mira_web(
     events, chosen = CallEvents(_memories_added()), application.settings.mira
     application.dispatcher.observer = events
     application.on_file_change = partial(events.file_changed, CODE)
+    application.agent_events = events
     limits = EventLimits(
         connections=chosen.max_connections, outbox_bytes=chosen.outbox_bytes, slow_seconds=chosen.slow_seconds
     )
@@ -67,16 +70,27 @@ def _chat(
     talk = Talk(
         Recall(dispatcher, recall.name, limit=openai.recall_limit, tokens=openai.recall_tokens),
         MemoryAnswers(dispatcher, ask_mimo.name),
-        ToolBelt(dispatcher),
+        ToolBelt(dispatcher, delegates=application.settings.delegating.in_chat),
         forwarder,
         turns=turns if keeps else None,
         notes=notes if keeps else None,
         planning=Planning(partial(_planned, application), task.family, tokens=openai.recall_tokens),
+        persona=partial(_persona, application),
     )
     parts = ChatParts(
         talk=talk, events=events, dispatcher=dispatcher, list_tool=list_memories.name, forwarder=forwarder
     )
     return parts, [turns, notes]
+
+
+async def _persona(application: Application, message: "Message") -> "Persona":
+    """How the chat is to be for whoever asks, in the project that they work in."""
+    from recollect.chatting.personas import Personas
+
+    services, context = application.services, message.context
+    project = await (await services.get(ProjectService)).active(context.client)
+    personas = await services.get(Personas)
+    return await personas.get(context.caller, project.id if project else None, message.session_id)
 
 
 async def _planned(application: Application, context: "CallContext") -> "Plans":

@@ -32,6 +32,8 @@ OWNERS_ONLY = {
     "transfer": {"folders"},
     "files": {"root"},
     "terminal": {"unrestricted", "variables"},
+    "delegating": {"command", "arguments", "print_arguments", "allow", "in_chat", "variables"},
+    "mira": {"persona"},
     "web": {"allowed_hosts", "search_url"},
     "sandbox": {"allowed_paths", "max_execution_time_ms", "max_memory_mb", "max_cpu_percent", "slots", "tools"},
 }

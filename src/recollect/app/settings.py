@@ -288,6 +288,12 @@ class MiraSettings(BaseModel):
 
     enabled: bool = Field(default=True, description="Whether there is one.")
     remember: bool = Field(default=True, description="Whether what is said in its chat is remembered.")
+    persona: str = Field(
+        default="You are an assistant with a long memory.",
+        max_length=8_000,
+        description="How its chat is to be: what the language model is told first, for all. Whoever chats can add to "
+        "it for a project or a session.",
+    )
     max_connections: int = Field(default=1000, ge=1, le=100_000, description="How many may listen at /ws at once.")
     outbox_bytes: int = Field(
         default=1024 * 1024,
@@ -503,6 +509,38 @@ class TerminalSettings(BaseModel):
     variables: list[str] = Field(
         default_factory=list[str],
         description="Environment variables that programs see, beside PATH, HOME, LANG, TZ and the like.",
+    )
+
+
+class DelegatingSettings(BaseModel):
+    """A coding agent on this machine that others may give tasks and ask."""
+
+    command: str = Field(
+        default="claude",
+        min_length=1,
+        max_length=1000,
+        description="Its program: a name that is looked for in PATH, or a whole path. No caller can choose another.",
+    )
+    arguments: list[str] = Field(default_factory=list[str], description="What it is always given.")
+    print_arguments: list[str] = Field(
+        default=["--print"],
+        description="What it is given as well to answer one question, which comes on its standard input, and end.",
+    )
+    allow: Literal["nobody", "local", "keys", "everybody"] = Field(
+        default="local",
+        description="Who may let it work, if they may run commands: who works on this machine (local), also callers "
+        "over the network with a key (keys), or also without one (everybody). It can do all that the server's user "
+        "may.",
+    )
+    in_chat: bool = Field(
+        default=False,
+        description="Whether the language model of the chat may give it tasks: what the model has read could make it.",
+    )
+    max_agents: int = Field(default=4, ge=0, le=100, description="How many may run at once.")
+    memory_bytes: int = Field(default=8 * 1024**3, ge=64 * 1024**2, description="How much memory each may use (Linux).")
+    variables: list[str] = Field(
+        default_factory=list[str],
+        description="Environment variables that it sees, such as ANTHROPIC_API_KEY, beside PATH, HOME, USER and LANG.",
     )
 
 
@@ -780,6 +818,9 @@ class Settings(BaseSettings):
     skills: SkillSettings = Field(default=SkillSettings(), description="Other MCP servers whose tools are ours.")
     files: FileSettings = Field(default=FileSettings(), description="Files that callers may read and change.")
     terminal: TerminalSettings = Field(default=TerminalSettings(), description="Commands that callers may run.")
+    delegating: DelegatingSettings = Field(
+        default=DelegatingSettings(), description="A coding agent that others may give tasks and ask."
+    )
     web: WebSettings = Field(default=WebSettings(), description="The web that callers may reach.")
     sandbox: SandboxSettings = Field(default=SandboxSettings(), description="Programs of agents.")
     synapse: SynapseSettings = Field(

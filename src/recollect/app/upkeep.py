@@ -45,15 +45,16 @@ class Upkeep:
     has_code: Callable[[], bool]
 
     async def fade_history(self, store: Store) -> None:
-        """Erase calls and jobs that are too old to be kept."""
+        """Erase calls, messages of agents and jobs that are too old to be kept."""
         await anyio.sleep(FADE_AFTER_SECONDS)
         while True:
             settings = self.settings
             try:
                 await store.sessions.forget_before(self.clock() - timedelta(days=settings.sessions.keep_days))
+                await store.discussions.forget_before(self.clock() - timedelta(days=settings.sessions.keep_days))
                 await store.jobs.forget_ended(timedelta(days=settings.jobs.keep_days))
             except RecollectError as error:
-                logger.warning("old calls and jobs could not be erased", extra={"problem": error.message})
+                logger.warning("old calls, messages and jobs could not be erased", extra={"problem": error.message})
             await anyio.sleep(FADE_SECONDS)
 
     async def keep_compact(self) -> None:

@@ -14,7 +14,8 @@ from recollect.toolkit.dispatcher import Dispatcher
 Json = dict[str, Any]
 
 # The name for the model, our tool, and what of its arguments the model is shown: with =, another default; with !, what
-# it cannot choose. There is none that erases, and no shell: what a model has read could make it use them.
+# it cannot choose. There is none that erases, and no shell: what a model has read could make it use them. For the same
+# reason those of a coding agent are offered only where the owner wants that.
 _BELT: Final = """
 recall_memories recall query limit=5
 search_code semantic_code_search query language limit=10
@@ -29,7 +30,12 @@ set_project set_project path
 google_search google_search query num_results
 web_fetch web_fetch url
 research research question depth
+discuss discuss message
+claude_task claude_task task
+claude_close claude_close
+claude_status claude_status
 """
+_DELEGATING: Final = frozenset({"claude_task", "claude_close", "claude_status"})
 # What the model is told of a tool of which it can use one part only.
 _PARTS: Final = {
     "list_tasks": "List the tasks of this project that are not completed, or those of one status.",
@@ -68,17 +74,19 @@ _OFFERS: Final = {offer.name: offer for offer in map(_offer, _BELT.strip().split
 class ToolBelt:
     """Offers what this server has and the caller's key opens, and calls it as the caller."""
 
-    def __init__(self, dispatcher: Dispatcher) -> None:
+    def __init__(self, dispatcher: Dispatcher, *, delegates: bool = False) -> None:
+        """`delegates` is whether the model may give tasks to a coding agent."""
         self._dispatcher = dispatcher
+        self._offers = {name: offer for name, offer in _OFFERS.items() if delegates or offer.tool not in _DELEGATING}
 
     def offered(self, context: CallContext) -> list[Json]:
         """The tools as a language model is told of them."""
-        return [_described(offer, tool) for offer in _OFFERS.values() if (tool := self._tool(offer, context))]
+        return [_described(offer, tool) for offer in self._offers.values() if (tool := self._tool(offer, context))]
 
     async def use(self, call: WantedCall, context: CallContext) -> tuple[bool, str]:
         """Whether it worked, and what the model is told of it."""
         try:
-            offer = _OFFERS.get(call.name)
+            offer = self._offers.get(call.name)
             if offer is None or self._tool(offer, context) is None:
                 raise UnknownTool(f"there is no tool called {call.name[:100]!r}")
             arguments = {**offer.defaults, **_arguments(call.arguments), **offer.fixed}

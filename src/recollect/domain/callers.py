@@ -18,6 +18,11 @@ class Caller:
     """Families of tools, or `*` for all of them; with `:read` only what changes nothing."""
     key_id: str | None = None
 
+    @property
+    def owns_as(self) -> str:
+        """Under whose name what is theirs is kept: their key's, or the owner's of this machine."""
+        return self.key_id or self.name
+
     def may_call(self, family: str, *, read_only: bool) -> bool:
         """Whether a tool of this family is theirs to call."""
         enough = {EVERYTHING, family}

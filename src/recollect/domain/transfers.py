@@ -2,8 +2,14 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from recollect.domain.memories import Memory
+from recollect.domain.planning import Goal, Task
+
+PlanSort = Literal["tasks", "goals"]
+MovedPlan = Task | Goal
+"""What is to be done, on its way from one store to another; a goal comes with its milestones."""
 
 
 @dataclass(frozen=True, slots=True)

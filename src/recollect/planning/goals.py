@@ -75,9 +75,11 @@ class GoalService:
     async def get(self, visibility: Visibility, goal_id: str) -> Goal:
         return _found(await self._store.get(visibility, goal_id), goal_id)
 
-    async def page(self, visibility: Visibility, only: GoalFilter, limit: int, after: Place | None = None) -> GoalPage:
+    async def page(
+        self, visibility: Visibility, only: GoalFilter, limit: int, after: Place | None = None, offset: int = 0
+    ) -> GoalPage:
         """The most important first, then the oldest."""
-        return await self._store.page(visibility, only, limit, after)
+        return await self._store.page(visibility, only, limit, after, offset)
 
     async def change(self, visibility: Visibility, goal_id: str, change: GoalChange, client: str | None) -> WrittenGoal:
         """Change what is named in it. `Conflict` when progress is given, and milestones say what it is."""

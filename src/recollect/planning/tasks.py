@@ -65,11 +65,13 @@ class TaskService:
     async def get(self, visibility: Visibility, task_id: str) -> Task:
         return _found(await self._store.get(visibility, task_id), task_id)
 
-    async def page(self, visibility: Visibility, only: TaskFilter, limit: int, after: Place | None = None) -> TaskPage:
+    async def page(
+        self, visibility: Visibility, only: TaskFilter, limit: int, after: Place | None = None, offset: int = 0
+    ) -> TaskPage:
         """The most urgent first, then the oldest."""
         if only.parent_id is not None:
             await self.get(visibility, only.parent_id)
-        return await self._store.page(visibility, only, limit, after)
+        return await self._store.page(visibility, only, limit, after, offset)
 
     async def change(self, visibility: Visibility, task_id: str, change: TaskChange, client: str | None) -> WrittenTask:
         """Change what is named in it."""

@@ -36,6 +36,8 @@ class Bounds:
     file_bytes: int | None = None
     """The largest file that it may write; None for no limit."""
     confinement: Confinement | None = None
+    terminal: bool = False
+    """Whether what it is given as standard input is a terminal, which is to be its own."""
 
 
 def supervised(lifeline: int, bounds: Bounds, command: str, args: Sequence[str]) -> list[str]:

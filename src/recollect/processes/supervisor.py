@@ -58,6 +58,8 @@ def _become(command: str, args: tuple[str, ...], bounds: dict[str, Any], parent:
     """Turn into the program: in a session of its own, within its bounds, and never without its parent."""
     try:
         os.setsid()
+        if bounds["terminal"]:
+            _take_terminal()
         _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:
             os._exit(1)
@@ -77,6 +79,14 @@ def _become(command: str, args: tuple[str, ...], bounds: dict[str, Any], parent:
         os.write(2, f"{command} cannot be started: {error.strerror}\n".encode())
     finally:
         os._exit(127)
+
+
+def _take_terminal() -> None:
+    """So that the program is told of what is typed to stop it, and of the terminal's end."""
+    import fcntl
+    import termios
+
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 def _confine(given: dict[str, Any]) -> None:

@@ -72,7 +72,7 @@ class CommandSkill:
 
     def environment(self, ours: Mapping[str, str]) -> dict[str, str]:
         """Everything that the program sees: what is named, and where programs and its home are."""
-        clean = {"PATH": _clean_path(ours.get("PATH", "")), "HOME": ours.get("HOME", "/"), "LANG": "C.UTF-8"}
+        clean = {"PATH": clean_path(ours.get("PATH", "")), "HOME": ours.get("HOME", "/"), "LANG": "C.UTF-8"}
         return clean | {name: interpolated(value, ours) for name, value in self.env.items()}
 
 
@@ -101,6 +101,6 @@ def config_hash(raw: Any) -> str:
     return hashlib.sha256(json.dumps(raw, sort_keys=True).encode()).hexdigest()[:32]
 
 
-def _clean_path(path: str) -> str:
+def clean_path(path: str) -> str:
     """Only whole paths: an empty or relative one would run whatever lies in the folder where the server stands."""
     return ":".join(part for part in path.split(":") if part.startswith("/")) or FALLBACK_PATH

@@ -21,8 +21,10 @@ class GoalStore(Protocol):
 
     async def get(self, visibility: Visibility, goal_id: str) -> Goal | None: ...
 
-    async def page(self, visibility: Visibility, only: GoalFilter, limit: int, after: Place | None = None) -> GoalPage:
-        """The most important first, then the oldest; those that stand behind a place, when it is given."""
+    async def page(
+        self, visibility: Visibility, only: GoalFilter, limit: int, after: Place | None = None, offset: int = 0
+    ) -> GoalPage:
+        """The most important first, then the oldest; behind a place, when it is given, and without the first few."""
         ...
 
     async def change(self, visibility: Visibility, goal_id: str, change: GoalChange, at: datetime) -> Goal | None:

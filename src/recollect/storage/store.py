@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:  # all of these, to be named only: most processes need few of them
+    from recollect.storage.discussions import DiscussionStore
     from recollect.storage.embeddings import EmbeddingStore
     from recollect.storage.episodes import EpisodeStore
     from recollect.storage.forgetting import ForgettingStore
@@ -17,6 +18,7 @@ if TYPE_CHECKING:  # all of these, to be named only: most processes need few of 
     from recollect.storage.memories import MemoryStore
     from recollect.storage.patterns import PatternStore
     from recollect.storage.permissions import PermissionStore
+    from recollect.storage.personas import PersonaStore
     from recollect.storage.projects import ProjectStore
     from recollect.storage.prompts import PromptStore
     from recollect.storage.sessions import SessionStore
@@ -104,6 +106,12 @@ class Store(Protocol):
 
     @property
     def prompts(self) -> "PromptStore": ...
+
+    @property
+    def discussions(self) -> "DiscussionStore": ...
+
+    @property
+    def personas(self) -> "PersonaStore": ...
 
     async def info(self) -> StoreInfo: ...
 

@@ -22,8 +22,10 @@ class TaskStore(Protocol):
 
     async def get(self, visibility: Visibility, task_id: str) -> Task | None: ...
 
-    async def page(self, visibility: Visibility, only: TaskFilter, limit: int, after: Place | None = None) -> TaskPage:
-        """The most urgent first, then the oldest; those that stand behind a place, when it is given."""
+    async def page(
+        self, visibility: Visibility, only: TaskFilter, limit: int, after: Place | None = None, offset: int = 0
+    ) -> TaskPage:
+        """The most urgent first, then the oldest; behind a place, when it is given, and without the first few."""
         ...
 
     async def change(self, visibility: Visibility, task_id: str, change: TaskChange, at: datetime) -> Task | None:

@@ -1,12 +1,12 @@
 """What a backend must offer so that its memories can move out and others in."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 from recollect.domain.memories import Derived, Kind
 from recollect.domain.projects import Project
-from recollect.domain.transfers import Moved
+from recollect.domain.transfers import Moved, MovedPlan, PlanSort
 
 T = TypeVar("T")
 
@@ -18,9 +18,13 @@ class Outgoing:
     counts: Mapping[Kind, int]
     """How many memories of each kind there are."""
     projects: Sequence[Project]
-    """Those that memories belong to."""
+    """Those that anything belongs to."""
     memories: Iterator[Moved]
     """Of every scope in the order kept, with what they were before; to be gone through once."""
+    plan_counts: Mapping[PlanSort, int] = field(default_factory=dict[PlanSort, int])
+    """How many tasks and goals there are."""
+    plans: Iterator[MovedPlan] = field(default_factory=lambda: iter(()))
+    """Tasks, each after the one that it is a part of, then goals; to be gone through once, before the memories."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,13 @@ class Arrived:
     erased: int = 0
     """How many memories had to go."""
     finished: bool = False
+    plans_read: int = 0
+    """How many tasks and goals of its file are dealt with."""
+    tasks: int = 0
+    goals: int = 0
+    """How many of each were kept."""
+    plans_skipped: int = 0
+    plans_erased: int = 0
 
 
 class TransferStore(Protocol):
@@ -44,8 +55,13 @@ class TransferStore(Protocol):
     after a crash, and nothing is done or counted twice.
     """
 
-    async def move_out(self, kinds: Collection[Kind], work: Callable[[Outgoing], T]) -> T:
-        """Let `work` read the memories of these kinds, on a thread of its own, while others read and write on."""
+    async def move_out(
+        self, kinds: Collection[Kind], work: Callable[[Outgoing], T], plans: Collection[PlanSort] = ()
+    ) -> T:
+        """Let `work` read the memories of these kinds, and these plans, on a thread of its own.
+
+        Others read and write on.
+        """
         ...
 
     async def begin(self, import_id: str, checksum: str) -> Arrived:
@@ -77,8 +93,31 @@ class TransferStore(Protocol):
         """
         ...
 
-    async def exchange(self, import_id: str, kinds: Collection[Kind], *, most: int = 0) -> Arrived:
+    async def known_plans(self, ids: Sequence[str]) -> Collection[str]:
+        """Those of these ids that tasks, goals and milestones have already."""
+        ...
+
+    async def planned_by(self, clients: Collection[str]) -> Mapping[str, int]:
+        """How many tasks, goals and milestones come from each of these clients."""
+        ...
+
+    async def keep_plans(self, import_id: str, read: int, batch: Sequence[MovedPlan]) -> Arrived:
+        """Keep those of these whose ids are not there yet; the others are skipped.
+
+        `read` tasks and goals of the file are dealt with then. A task whose parent is not there becomes a part of none.
+        """
+        ...
+
+    async def stage_plans(self, import_id: str, read: int, batch: Sequence[MovedPlan]) -> Arrived:
+        """Put these where nobody sees them yet."""
+        ...
+
+    async def exchange(
+        self, import_id: str, kinds: Collection[Kind], *, most: int = 0, plans: Collection[PlanSort] = ()
+    ) -> Arrived:
         """In one short step for all processes, let what was staged take the place of all memories of these kinds.
+
+        With them, what was staged of tasks and goals takes the place of all of these sorts.
 
         Memories of other kinds stay; what has the id or key of one of these is skipped. `QuotaExceeded`, with nothing
         changed, when a client would keep more than `most` memories, and more than before; 0 is no limit.

@@ -51,10 +51,14 @@ class CallEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Announcement:
-    """Something that a client told to all."""
+    """Something that a client told to all, or that the server tells of what is going on."""
 
     id: EventId
     payload: Mapping[str, Any]
+    audience: Caller | None = None
+    """Whose it is, if it is not for all."""
+    is_fleeting: bool = False
+    """Whether it is only worth something now: who reads too slowly goes without, and nobody is told it again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,12 +81,16 @@ def may_see(caller: Caller, happening: Happening) -> bool:
     """Whoever may do everything sees everything; everybody else what was called with their own key."""
     match happening:
         case Announcement():
-            return True
+            return happening.audience is None or _is_own(caller, happening.audience)
         case FileChange():
             return caller.may_call(happening.family, read_only=True)
         case CallEvent():
-            own = caller.key_id is not None and caller.key_id == happening.caller.key_id
-            return own or EVERYTHING in caller.scopes
+            return _is_own(caller, happening.caller)
+
+
+def _is_own(caller: Caller, whose: Caller) -> bool:
+    own = caller.key_id is not None and caller.key_id == whose.key_id
+    return own or EVERYTHING in caller.scopes
 
 
 class CallEvents:
@@ -96,6 +104,8 @@ class CallEvents:
         self._running: dict[str, _Running] = {}
         self._works: dict[object, tuple[CallContext, anyio.CancelScope]] = {}
         self._listeners: dict[object, Hear] = {}
+        self._callers: dict[object, Caller] = {}
+        """Who listens, as far as they said so."""
         self._kept: deque[Happening] = deque(maxlen=MOST_KEPT)
         self._complete_after: EventId = self.new_id()
         self._last_left_at: datetime | None = None
@@ -169,24 +179,41 @@ class CallEvents:
 
     # -- those who listen ----------------------------------------------------------------------------
 
-    def listen(self, hear: Hear) -> Callable[[], None]:
+    def listen(self, hear: Hear, caller: Caller | None = None) -> Callable[[], None]:
         """From now on this hears everything; what is returned ends that."""
         if not self._is_recording():
             self._complete_after = self.new_id()
         token = object()
         self._listeners[token] = hear
+        if caller is not None:
+            self._callers[token] = caller
 
         def leave() -> None:
+            self._callers.pop(token, None)
             if self._listeners.pop(token, None) is not None and not self._listeners:
                 self._last_left_at = self._clock()
 
         return leave
 
-    def announce(self, payload: Mapping[str, Any]) -> Announcement:
-        """Tell this to all."""
-        announcement = Announcement(id=self.new_id(), payload=payload)
-        self._happened(announcement)
+    def announce(
+        self, payload: Mapping[str, Any], audience: Caller | None = None, *, is_fleeting: bool = False
+    ) -> Announcement:
+        """Tell this to all, or to whoever may see what this caller does."""
+        announcement = Announcement(id=self.new_id(), payload=payload, audience=audience, is_fleeting=is_fleeting)
+        if is_fleeting:
+            self._tell(announcement)
+        else:
+            self._happened(announcement)
         return announcement
+
+    def tell(self, event: Mapping[str, Any], whose: Caller, *, is_fleeting: bool = False) -> None:
+        """Tell what the server does for this caller to whoever may see that."""
+        if self._listeners or not is_fleeting:
+            self.announce(event, whose, is_fleeting=is_fleeting)
+
+    def is_heard_by(self, whose: Caller) -> bool:
+        """Whether anybody listens who may see what is done for this caller."""
+        return any(_is_own(caller, whose) for caller in self._callers.values())
 
     def file_changed(self, family: str, path: str, kind: str) -> None:
         """Tell of a file."""

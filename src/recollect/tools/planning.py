@@ -37,6 +37,7 @@ GoalAction = Literal[
 ]
 Title = Annotated[str, Field(min_length=1, max_length=MAX_TITLE)]
 Text = Annotated[str, Field(max_length=MAX_TEXT)]
+Offset = Annotated[int, Field(ge=0, le=1_000_000_000)]
 Cursor = Annotated[str, Field(pattern=r"^[0-3]\.[0-9]{1,18}$")]
 
 # What can be changed, and what an action cannot do without.
@@ -90,6 +91,7 @@ class TaskRequest(Request):
     )
     limit: int = Field(default=20, ge=1, le=MOST_LISTED, description="For list: how many at most.")
     cursor: Cursor | None = Field(default=None, description="For list: the next_cursor of the page before.")
+    offset: Offset = Field(default=0, description="For list: how many are passed over, in the place of a cursor.")
     project: ProjectReference = None
 
     @model_validator(mode="after")
@@ -175,6 +177,7 @@ class GoalRequest(Request):
     )
     limit: int = Field(default=10, ge=1, le=MOST_LISTED, description="For list: how many at most.")
     cursor: Cursor | None = Field(default=None, description="For list: the next_cursor of the page before.")
+    offset: Offset = Field(default=0, description="For list: how many are passed over, in the place of a cursor.")
     project: ProjectReference = None
 
     @model_validator(mode="after")
@@ -258,7 +261,7 @@ async def task(request: TaskRequest, tasks: TaskService, projects: ProjectServic
                 parent_id=request.parent_id or None,
                 with_completed=request.include_completed,
             )
-            page = await tasks.page(visibility, only, request.limit, _place(request.cursor))
+            page = await tasks.page(visibility, only, request.limit, _place(request.cursor), request.offset)
             done.tasks, done.total = [_task(one) for one in page.tasks], page.total
             done.next_cursor = _cursor(page.last)
         case "get":
@@ -289,7 +292,7 @@ async def goal(request: GoalRequest, goals: GoalService, projects: ProjectServic
             done.goal, done.masked = _goal(written.goal), list(written.masked)
         case "list":
             only = GoalFilter(status=request.status, priority=request.priority, with_finished=request.include_finished)
-            page = await goals.page(visibility, only, request.limit, _place(request.cursor))
+            page = await goals.page(visibility, only, request.limit, _place(request.cursor), request.offset)
             done.goals, done.total = [_goal(one) for one in page.goals], page.total
             done.next_cursor = _cursor(page.last)
         case "update":

@@ -128,7 +128,7 @@ async def terminal(request: TerminalRequest, terminal: Terminal, context: CallCo
     each with arguments that only read; a command that is refused says why in its output. Programs end with the server.
     """
     done = TerminalResult(operation=request.operation)
-    owner = context.caller.key_id or context.caller.name
+    owner = context.caller.owns_as
     command, pid = request.command or "", request.pid or 0
     match request.operation:
         case "execute":

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from recollect.jobs.service import JobRun
 from recollect.memory.projects import ProjectService
-from recollect.memory.transfer.exporting import Exporter
+from recollect.memory.transfer.exporting import Exported, Exporter
 from recollect.memory.transfer.formats import Included
 from recollect.memory.transfer.importing import Imported, Importer, Mode
 from recollect.toolkit.context import CallContext
@@ -19,10 +19,11 @@ class ExportDatabaseRequest(Request):
     model_config = examples({}, {"include": ["summaries"], "path": "summaries-of-march.jsonl"})
 
     include: list[Included] = Field(
-        default=["memories", "summaries"],
+        default=["memories", "summaries", "tasks", "goals"],
         min_length=1,
-        max_length=2,
-        description="What to export: memories (of every kind but summaries), summaries, or both.",
+        max_length=4,
+        description="What to export: memories (of every kind but summaries), summaries, tasks, goals (with their "
+        "milestones); by default all of it.",
     )
     path: FilePath | None = Field(
         default=None,
@@ -36,7 +37,9 @@ class ExportDatabaseResult(Result):
     path: str = Field(description="The file on the server's machine, readable for its owner only.")
     memories: int = Field(description="How many memories are in it, former versions included.")
     summaries: int = Field(description="How many summaries are in it.")
-    counts: dict[str, int] = Field(description="How many of each kind.")
+    tasks: int = Field(description="How many tasks are in it.")
+    goals: int = Field(description="How many goals are in it, with their milestones.")
+    counts: dict[str, int] = Field(description="How many memories of each kind.")
     checksum: str = Field(description="The SHA-256 of all lines before the last one, which has it too.")
     bytes: int = Field(description="The size of the file.")
 
@@ -52,7 +55,8 @@ class ImportDatabaseRequest(Request):
     mode: Mode = Field(
         default="merge",
         description="merge adds what is not there yet and never changes what is. replace lets the file take the place "
-        "of all memories of the kinds it holds, in every project, in one step.",
+        "of all memories of the kinds it holds, and of all tasks or goals if it has them, in every project, in one "
+        "step.",
     )
     project: Annotated[str, Field(min_length=1, max_length=500)] | None = Field(
         default=None,
@@ -73,6 +77,10 @@ class ImportDatabaseResult(Result):
         description="Who wrote it: recollect, neo, claude-code, openai or mcp-memory; null when it is empty."
     )
     erased: int = Field(description="How many memories had to go; only mode replace erases any.")
+    tasks: int = Field(description="How many tasks were kept.")
+    goals: int = Field(description="How many goals were kept.")
+    plans_skipped: int = Field(description="How many tasks and goals were not, because the store has their id.")
+    plans_erased: int = Field(description="How many tasks and goals had to go.")
     masked: int = Field(description="In how many memories something that looks like a secret was masked.")
     left_out: dict[str, int] = Field(
         description="What else is in the file and brings no memory, by what it is: how often."
@@ -81,7 +89,7 @@ class ImportDatabaseResult(Result):
 
 @tool("transfer", runs_as_job=True, core=False)
 async def export_database(request: ExportDatabaseRequest, exporter: Exporter, run: JobRun) -> ExportDatabaseResult:
-    """Write all memories and summaries, of every project and session, into one file on the server's machine.
+    """Write all memories, summaries, tasks and goals, of every project, into one file on the server's machine.
 
     For backups and for moving to another store. The file holds one moment: nothing is torn, and what is written later
     is not in it. It appears only when it was read back and found whole. Vectors are not in it: they are made again.
@@ -89,10 +97,12 @@ async def export_database(request: ExportDatabaseRequest, exporter: Exporter, ru
     done = await exporter.export(request.include, request.path, run)
     memories, summaries = done.count("memories"), done.count("summaries")
     return ExportDatabaseResult(
-        message=f"Export complete. Exported {memories} memories and {summaries} summaries.",
+        message=f"Export complete. Exported {memories} memories and {summaries} summaries.{_planned(done)}",
         path=str(done.path),
         memories=memories,
         summaries=summaries,
+        tasks=done.tasks,
+        goals=done.goals,
         counts={kind.value: count for kind, count in done.counts.items()},
         checksum=done.checksum,
         bytes=done.bytes,
@@ -131,15 +141,27 @@ async def import_database(
         file=str(done.path),
         format=done.format,
         erased=done.arrived.erased,
+        tasks=done.arrived.tasks,
+        goals=done.arrived.goals,
+        plans_skipped=done.arrived.plans_skipped,
+        plans_erased=done.arrived.plans_erased,
         masked=done.masked,
         left_out=dict(done.left_out),
     )
 
 
+def _planned(done: Exported) -> str:
+    return f" Also {done.tasks} tasks and {done.goals} goals." if done.tasks or done.goals else ""
+
+
 def _message(done: Imported) -> str:
-    if done.arrived.imported + done.arrived.skipped == 0:
+    arrived = done.arrived
+    plans = arrived.tasks + arrived.goals + arrived.plans_skipped
+    if arrived.imported + arrived.skipped + plans == 0:
         return f"No records found in {done.path.name}"
-    said = f"Import complete. Imported {done.arrived.imported} records and skipped {done.arrived.skipped}."
+    said = f"Import complete. Imported {arrived.imported} records and skipped {arrived.skipped}."
+    if plans:
+        said += f" Also {arrived.tasks} tasks and {arrived.goals} goals, {arrived.plans_skipped} skipped."
     if done.left_out:
         said += f" {sum(done.left_out.values())} other things in the file bring no memory."
     if done.other_model:

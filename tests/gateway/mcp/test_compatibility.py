@@ -22,11 +22,6 @@ GREETING = {"protocolVersion": "2024-11-05", "clientInfo": {"name": "test", "ver
 MODERN: Json = {"protocolVersion": "2026-07-28", "clientCapabilities": {}}
 LIST_ALIASES = ("tools.get", "tools/get", "list_tools", "list-tools")
 CALL_ALIASES = ("call_tool", "tool/call", "tools.call")
-# Tools of other parts of Recollect that are still to come; whoever brings one takes it out of here.
-TO_COME = {
-    "mimo": {"sonar"},
-    "mira": {"reply_to_mira"},
-}
 
 
 def asked(home: Path, *requests: tuple[str, Mapping[str, Any]], options: Sequence[str] = ()) -> list[Json]:
@@ -192,16 +187,15 @@ def test_9_a_batch_calls_real_tools_feeds_results_on_and_skips_what_depends_on_a
 @pytest.mark.parametrize("profile", PROFILES)
 def test_a_profile_lists_exactly_the_tools_of_its_system(tmp_path: Path, profile: str):
     (listed,) = asked(tmp_path, ("tools/list", {}), options=("--profile", profile))
-    expected = set(PROFILES[profile]) - TO_COME.get(profile, set())
-    assert {tool["name"] for tool in listed["result"]["tools"]} == expected
+    assert {tool["name"] for tool in listed["result"]["tools"]} == set(PROFILES[profile])
 
 
 # Calls with all arguments that the systems document, each after those that it needs; CODE is a folder.
 DOCUMENTED: dict[str, list[tuple[str, Json]]] = json.loads(
     Path(__file__).with_name("documented_calls.json").read_text()
 )
-# They reach beyond the server, and are called in tests of their own.
-ELSEWHERE = {"file", "terminal", "fetch", "search", "sonar"}
+# They reach beyond the server, or answer somebody who waits, and are called in tests of their own.
+ELSEWHERE = {"file", "terminal", "fetch", "search", "sonar", "reply_to_mira"}
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -210,7 +204,7 @@ def test_every_tool_of_a_profile_takes_what_its_system_documents(tmp_path: Path,
     code.mkdir()
     (code / "sample.py").write_text("def greet():\n    return 'hello'\n\n\ndef main():\n    return greet()\n")
     calls = DOCUMENTED[profile]
-    assert {tool for tool, _ in calls} == set(PROFILES[profile]) - TO_COME.get(profile, set()) - ELSEWHERE
+    assert {tool for tool, _ in calls} == set(PROFILES[profile]) - ELSEWHERE
     operations: list[Json] = [
         {"id": tool, "tool": tool, "arguments": json.loads(json.dumps(arguments).replace("CODE", str(code)))}
         for tool, arguments in calls

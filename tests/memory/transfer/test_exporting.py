@@ -11,7 +11,7 @@ import pytest
 from recollect.domain.errors import Cancelled, Conflict, StoreUnusable, Unavailable
 from recollect.domain.memories import Kind
 from recollect.domain.progress import SilentReporter
-from recollect.domain.transfers import Moved
+from recollect.domain.transfers import Moved, PlanSort
 from recollect.memory.transfer import exporting
 from recollect.memory.transfer.exporting import Exporter
 from recollect.memory.transfer.folders import TransferFolders
@@ -107,7 +107,9 @@ async def test_101_a_store_that_gives_less_than_it_has_fails_loudly(store: Sqlit
     class Forgetful:
         """Loses the last memory on the way."""
 
-        async def move_out(self, kinds: Collection[Kind], work: Callable[[Outgoing], T]) -> T:
+        async def move_out(
+            self, kinds: Collection[Kind], work: Callable[[Outgoing], T], plans: Collection[PlanSort]
+        ) -> T:
             def less(outgoing: Outgoing) -> Iterator[Moved]:
                 yield from list(outgoing.memories)[:-1]
 
@@ -116,7 +118,7 @@ async def test_101_a_store_that_gives_less_than_it_has_fails_loudly(store: Sqlit
             )
 
     exporter = Exporter(Forgetful(), TransferFolders(backups))  # pyright: ignore[reportArgumentType]
-    with pytest.raises(StoreUnusable, match="5 of 6 memories could be read; nothing was exported"):
+    with pytest.raises(StoreUnusable, match="5 of 6 records could be read; nothing was exported"):
         await exporter.export(["memories", "summaries"], None, SilentReporter())
     assert files_in(backups) == {}
 

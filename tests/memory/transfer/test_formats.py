@@ -101,8 +101,8 @@ def test_101_a_file_with_other_counts_than_it_says_is_refused_also_with_the_righ
 
 
 def test_101_a_file_of_a_newer_program_is_refused_with_what_to_do() -> None:
-    newer = own_file([FULL]).replace(b'"version":1', b'"version":2')
-    with pytest.raises(InvalidRequest, match="newer recollect, in version 2") as caught:
+    newer = own_file([FULL]).replace(b'"version":1', b'"version":3')
+    with pytest.raises(InvalidRequest, match="newer recollect, in version 3") as caught:
         arrivals(OwnFormat(), newer)
     assert caught.value.hint
     assert "upgrade" in caught.value.hint

@@ -119,6 +119,9 @@ class EventConnection(Socket):
         if not may_see(self._caller, happening):
             return
         match happening:
+            case Announcement(is_fleeting=True):
+                if self._held is None:
+                    self.put(wire.write(wire.announcement(happening)), droppable=True)
             case Announcement():
                 self._tell(wire.announcement(happening))
             case FileChange():
@@ -146,7 +149,7 @@ class EventConnection(Socket):
     # -- what clients say ----------------------------------------------------------------------------
 
     async def read(self, receive: Receive) -> None:
-        self._leave = self._events.listen(self._hear)
+        self._leave = self._events.listen(self._hear, self._caller)
         self._since = self._events.new_id()
         resumed = self._sync.last_event_id if self._sync is not None else None
         # Whoever goes on from the last id that it was told does so from there, also when it leaves at once.

@@ -13,6 +13,7 @@ from recollect.domain.clock import Clock, system_clock
 from recollect.domain.errors import StoreUnusable, Unavailable
 from recollect.domain.memories import Kind
 from recollect.domain.progress import Reporter
+from recollect.domain.transfers import PlanSort
 from recollect.memory.transfer.folders import TransferFolders
 from recollect.memory.transfer.formats import (
     KINDS,
@@ -22,8 +23,10 @@ from recollect.memory.transfer.formats import (
     end_line,
     header_line,
     memory_line,
+    plans_in,
     project_line,
 )
+from recollect.memory.transfer.plan_lines import plan_line, sort_of
 from recollect.memory.transfer.source_file import SourceFile
 from recollect.memory.transfer.watching import Tally, watched
 from recollect.storage.publishing import publish, temporary_beside
@@ -42,6 +45,8 @@ class Exported:
     checksum: str
     """The SHA-256 of all lines before the last, as that line has it."""
     bytes: int
+    tasks: int = 0
+    goals: int = 0
 
     def count(self, included: Included) -> int:
         return sum(count for kind, count in self.counts.items() if kind in KINDS[included])
@@ -65,11 +70,13 @@ class Exporter:
         try:
             tally = Tally("writing memories")
             totals = await watched(
-                lambda: self._store.move_out(kinds, lambda outgoing: _write(outgoing, header, temporary, tally)),
+                lambda: self._store.move_out(
+                    kinds, lambda outgoing: _write(outgoing, header, temporary, tally), plans_in(include)
+                ),
                 tally,
                 reporter,
             )
-            count = sum(totals.memories.values())
+            count = _records(totals)
             tally = Tally("reading back what was written", count)
             await watched(lambda: anyio.to_thread.run_sync(_verify, temporary, totals, tally), tally, reporter)
             size = temporary.stat().st_size
@@ -80,34 +87,56 @@ class Exporter:
             ) from error
         finally:
             temporary.unlink(missing_ok=True)
-        return Exported(path=path, counts=totals.memories, checksum=totals.sha256, bytes=size)
+        return Exported(
+            path=path,
+            counts=totals.memories,
+            checksum=totals.sha256,
+            bytes=size,
+            tasks=totals.tasks,
+            goals=totals.goals,
+        )
 
 
 def _write(outgoing: Outgoing, header: bytes, target: Path, tally: Tally) -> Totals:
     """Write everything; what it came to. A store that gives less than it has is damaged, and nothing is kept of it."""
-    tally.total = expected = sum(outgoing.counts.values())
+    planned = outgoing.plan_counts
+    tally.total = expected = sum(outgoing.counts.values()) + sum(planned.values())
     checksum = sha256(header)
     counts: Counter[Kind] = Counter()
+    plans: Counter[PlanSort] = Counter()
     with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
         file.write(header)
         for project in outgoing.projects:
             line = project_line(project)
             checksum.update(line)
             file.write(line)
-        for number, moved in enumerate(outgoing.memories):
+        for plan in outgoing.plans:
+            line = plan_line(plan)
+            checksum.update(line)
+            file.write(line)
+            plans[sort_of(plan)] += 1
+            if plans.total() % STEP == 0:
+                tally.reach(plans.total())
+        for number, moved in enumerate(outgoing.memories, start=plans.total()):
             line = memory_line(moved)
             checksum.update(line)
             file.write(line)
             counts[moved.memory.kind] += 1
             if number % STEP == 0:
                 tally.reach(number)
-        if counts != outgoing.counts:
+        if counts != outgoing.counts or plans != planned:
             raise StoreUnusable(
-                f"{counts.total()} of {expected} memories could be read; nothing was exported",
+                f"{counts.total() + plans.total()} of {expected} records could be read; nothing was exported",
                 hint="`recollect store check` tells what is damaged",
             )
         tally.reach(expected)
-        totals = Totals(projects=len(outgoing.projects), memories=dict(counts), sha256=checksum.hexdigest())
+        totals = Totals(
+            projects=len(outgoing.projects),
+            memories=dict(counts),
+            sha256=checksum.hexdigest(),
+            tasks=plans["tasks"],
+            goals=plans["goals"],
+        )
         file.write(end_line(totals))
     return totals
 
@@ -119,6 +148,10 @@ def _verify(path: Path, totals: Totals, tally: Tally) -> None:
         for number, _ in enumerate(reading.arrivals(SourceFile(file, path.name))):
             if number % STEP == 0:
                 tally.reach(number)
-    tally.reach(sum(totals.memories.values()))
+    tally.reach(_records(totals))
     if reading.totals != totals:
         raise Unavailable("what was written is not what is in the file", hint="check the disk; nothing was exported")
+
+
+def _records(totals: Totals) -> int:
+    return sum(totals.memories.values()) + totals.tasks + totals.goals

@@ -15,19 +15,24 @@ from recollect.domain.errors import InvalidRequest
 from recollect.domain.memories import Kind, Memory
 from recollect.domain.projects import Project
 from recollect.domain.scopes import Scope
-from recollect.domain.transfers import Moved
+from recollect.domain.transfers import Moved, MovedPlan, PlanSort
 from recollect.memory.transfer.arrivals import Arrival, Place
+from recollect.memory.transfer.plan_lines import GOAL, TASK, GoalLine, PlanArrival, TaskLine, sort_of, why_impossible
 from recollect.memory.transfer.source_file import Line, SourceFile
 
 FORMAT = "recollect-memories"
-VERSION = 1
+# The first has memories alone; what has tasks or goals is of the second.
+VERSION = 2
 
-Included = Literal["memories", "summaries"]
+Included = Literal["memories", "summaries", "tasks", "goals"]
 # What each word that says what is included stands for.
 KINDS: Mapping[Included, frozenset[Kind]] = {
     "memories": frozenset(Kind) - {Kind.SUMMARY},
     "summaries": frozenset({Kind.SUMMARY}),
+    "tasks": frozenset(),
+    "goals": frozenset(),
 }
+PLANS: frozenset[PlanSort] = frozenset({"tasks", "goals"})
 # What is found when a memory is read, and not kept with it.
 _FOUND_BY_READING = {"conflicts"}
 _END = b'{"end":'
@@ -44,7 +49,7 @@ class Header(_Line):
     """The first line."""
 
     format: Literal["recollect-memories"] = FORMAT
-    version: Literal[1] = VERSION
+    version: Literal[1, 2]
     program: str
     exported_at: datetime
     include: list[Included] = Field(min_length=1)
@@ -52,6 +57,10 @@ class Header(_Line):
     @property
     def kinds(self) -> frozenset[Kind]:
         return frozenset[Kind]().union(*(KINDS[included] for included in self.include))
+
+    @property
+    def plans(self) -> frozenset[PlanSort]:
+        return plans_in(self.include)
 
 
 class _ProjectLine(_Line):
@@ -71,13 +80,15 @@ class Totals(_Line):
     memories: dict[Kind, int]
     sha256: str
     """Of all lines before the last, with their ends."""
+    tasks: int = 0
+    goals: int = 0
 
 
 class _EndLine(_Line):
     end: Totals
 
 
-LineT = TypeVar("LineT", bound=_Line)
+LineT = TypeVar("LineT", bound=BaseModel)
 
 
 @cache
@@ -85,8 +96,13 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)  # takes a while to make, which a server that only starts need not wait for
 
 
+def plans_in(include: Collection[Included]) -> frozenset[PlanSort]:
+    return frozenset(sort for sort in PLANS if sort in include)
+
+
 def header_line(include: Collection[Included], now: datetime) -> bytes:
-    header = Header(program=recollect.__version__, exported_at=now, include=sorted(set(include)))
+    version = 2 if plans_in(include) else 1
+    header = Header(version=version, program=recollect.__version__, exported_at=now, include=sorted(set(include)))
     return header.model_dump_json().encode() + b"\n"
 
 
@@ -104,7 +120,7 @@ def memory_line(moved: Moved) -> bytes:
 
 
 def end_line(totals: Totals) -> bytes:
-    return _EndLine(end=totals).model_dump_json().encode() + b"\n"
+    return _EndLine(end=totals).model_dump_json(exclude_defaults=True).encode() + b"\n"
 
 
 class OwnFormat:
@@ -125,15 +141,31 @@ class OwnFormat:
     def holds(self) -> frozenset[Kind]:
         return self._header.kinds if self._header else frozenset()
 
+    def holds_plans(self) -> frozenset[PlanSort]:
+        """The sorts of plans that the file, once read, is a whole copy of."""
+        return self._header.plans if self._header else frozenset()
+
     def arrivals(self, file: SourceFile) -> Iterator[Arrival]:
+        for arrival in self._records(file):
+            if isinstance(arrival, Arrival):
+                yield arrival
+
+    def plans(self, file: SourceFile) -> Iterator[PlanArrival]:
+        """The tasks and goals that the file brings, in its order."""
+        for arrival in self._records(file):
+            if isinstance(arrival, PlanArrival):
+                yield arrival
+
+    def _records(self, file: SourceFile) -> Iterator[Arrival | PlanArrival]:
         places: dict[str, Place] = {}
         counts: Counter[Kind] = Counter()
+        planned: Counter[PlanSort] = Counter()
         lines = file.lines()
         self._header = _header(file, next(lines, Line(1, b"")))
         kinds = self._header.kinds
         for line in lines:
             if line.data.startswith(_END):
-                self.totals = _totals(file, line, len(places), counts)
+                self.totals = _totals(file, line, len(places), counts, planned)
                 if next(lines, None) is not None:
                     raise file.damaged("goes on behind its last line")
                 return
@@ -141,12 +173,28 @@ class OwnFormat:
                 project = _parsed(_ProjectLine, line, file).project
                 places[project.id] = Place(project.path, project.name)
                 continue
+            if line.data.startswith((TASK, GOAL)):
+                plan = _plan(line, file, self._header.plans, places)
+                planned[sort_of(plan)] += 1
+                yield PlanArrival(plan, places.get(plan.project_id or ""))
+                continue
             found = _parsed(_MemoryLine, line, file)
             _refuse_impossible(found, kinds, line, file)
             counts[found.memory.kind] += 1
             moved = Moved(found.memory, found.uses, found.used_at)
             yield Arrival(moved=moved, place=places.get(found.memory.project_id or ""))
         raise file.damaged("is torn: its last line is missing")
+
+
+def _plan(line: Line, file: SourceFile, sorts: frozenset[PlanSort], places: Mapping[str, Place]) -> MovedPlan:
+    is_task = line.data.startswith(TASK)
+    plan = _parsed(TaskLine, line, file).task if is_task else _parsed(GoalLine, line, file).goal
+    problem = why_impossible(plan, sorts, places)
+    if problem is None and _WRITTEN_NUL in line.data and _NUL.search(line.data):
+        problem = "has a NUL character"
+    if problem is not None:
+        raise file.damaged(f"is damaged at line {line.number}: a {'task' if is_task else 'goal'} {problem}")
+    return plan
 
 
 def _header(file: SourceFile, line: Line) -> Header:
@@ -162,11 +210,14 @@ def _header(file: SourceFile, line: Line) -> Header:
     return _parsed(Header, line, file)
 
 
-def _totals(file: SourceFile, line: Line, projects: int, counts: Mapping[Kind, int]) -> Totals:
+def _totals(
+    file: SourceFile, line: Line, projects: int, counts: Mapping[Kind, int], planned: Mapping[PlanSort, int]
+) -> Totals:
     found = _parsed(_EndLine, line, file).end
     if found.sha256 != file.checksum:
         raise file.damaged("is damaged: its checksum is not that of its lines")
-    if found != Totals(projects=projects, memories=dict(counts), sha256=found.sha256):
+    plans = {sort: planned.get(sort, 0) for sort in PLANS}
+    if found != Totals(projects=projects, memories=dict(counts), sha256=found.sha256, **plans):
         raise file.damaged("is damaged: its counts are not those of its lines")
     return found
 

@@ -4,6 +4,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, Literal
 
@@ -14,10 +15,11 @@ from recollect.domain.errors import Conflict, InvalidRequest
 from recollect.domain.identifiers import settled_id
 from recollect.domain.links import CodeLink
 from recollect.domain.memories import Derived, Kind, Memory
+from recollect.domain.planning import Goal
 from recollect.domain.progress import Reporter
 from recollect.domain.rules import SecretsPolicy
 from recollect.domain.scopes import Scope
-from recollect.domain.transfers import Moved
+from recollect.domain.transfers import Moved, MovedPlan, PlanSort
 from recollect.memory.forgetting import VERSIONS
 from recollect.memory.models import ModelsInUse
 from recollect.memory.quota import Quota
@@ -25,6 +27,8 @@ from recollect.memory.secrets import guard, guard_data
 from recollect.memory.service import MemoryService
 from recollect.memory.transfer.arrivals import Arrival, Format, Place
 from recollect.memory.transfer.folders import TransferFolders
+from recollect.memory.transfer.formats import OwnFormat
+from recollect.memory.transfer.plan_lines import PlanArrival, guarded_plan
 from recollect.memory.transfer.recognition import MakeFormat, recognise
 from recollect.memory.transfer.source_file import SourceFile
 from recollect.memory.transfer.watching import Tally, watched
@@ -38,6 +42,8 @@ BATCH = 500
 BATCH_CHARACTERS = 2_000_000
 # How many records are looked at between looks at whether to stop.
 STEP = 1_000
+# How many tasks and goals are written at once.
+PLAN_BATCH = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +71,9 @@ class _Survey:
     checksum: str
     left_out: Mapping[str, int]
     masked: int = 0
+    plans: int = 0
+    """How many tasks and goals."""
+    holds_plans: frozenset[PlanSort] = frozenset()
 
 
 _NOTHING = _Survey(0, frozenset(), "", {})
@@ -121,7 +130,7 @@ class Importer:
             survey = _NOTHING if reading is None else await self._survey(file, path.name, reading, reporter)
             if mode == "replace":
                 _refuse_replacing(path.name, survey)
-            if make is None or reading is None or not survey.records:
+            if make is None or reading is None or not (survey.records or survey.plans):
                 return Imported(path=path, format=reading.name if reading else None, left_out=survey.left_out)
             models = await self._models.now()
             destination = _Destination(self._projects, project_id, client, only_there=only_there)
@@ -145,7 +154,15 @@ class Importer:
                 masked += was_masked
                 if records % STEP == 0:
                     tally.reach(file.tell())
-            return _Survey(records, reading.holds(), source.checksum, dict(reading.left_out), masked)
+            plans, sorts = 0, frozenset[PlanSort]()
+            checksum = source.checksum
+            if isinstance(reading, OwnFormat) and reading.holds_plans():
+                sorts = reading.holds_plans()
+                for plans, (_, was_masked) in enumerate(self._guarded_plans(reading, SourceFile(file, name)), start=1):
+                    masked += was_masked
+                    if plans % STEP == 0:
+                        tally.reach(file.tell())
+            return _Survey(records, reading.holds(), checksum, dict(reading.left_out), masked, plans, sorts)
 
         return await watched(lambda: anyio.to_thread.run_sync(look), tally, reporter)
 
@@ -196,8 +213,11 @@ class Importer:
         arrived = await self._store.begin(import_id, f"{mode} {survey.checksum}")
         if arrived.finished:
             return arrived
-        if not arrived.read:  # what fits is not refused half way, whatever others wrote meanwhile
+        if not (
+            arrived.read or arrived.plans_read
+        ):  # what fits is not refused half way, whatever others wrote meanwhile
             await self._refuse_beyond_quota(file, name, make, survey, mode, destination, reporter)
+            await self._refuse_plans_beyond_quota(file, name, make, survey, mode)
         source = SourceFile(file, name)
         arrivals = (arrival for arrival, _ in self._guarded(make(self._clock()), source))
         batches = _batches(arrivals, arrived.read)
@@ -212,12 +232,13 @@ class Importer:
                 else:
                     arrived = await self._store.stage(import_id, read, await self._derived(moved))
                 await reporter.report(arrived.read, survey.records, f"read {arrived.read} of {survey.records} records")
+            arrived = await self._carry_plans(file, name, make, survey, mode, import_id, arrived, destination, reporter)
             if source.checksum != survey.checksum:
                 raise Conflict(f"{name} was changed while it was imported", hint="import it again, and leave it alone")
             if mode == "replace":
                 allowance = self._quota.allowance(None)
                 most = 0 if allowance is None else allowance.most
-                arrived = await self._store.exchange(import_id, survey.holds, most=most)
+                arrived = await self._store.exchange(import_id, survey.holds, most=most, plans=survey.holds_plans)
         except Exception:  # not when the program ends: then the next one goes on where this one was
             await self._store.end(import_id)
             raise
@@ -243,6 +264,65 @@ class Importer:
                 yield arrival, False
             else:
                 yield replace(arrival, moved=replace(arrival.moved, memory=kept)), True
+
+    async def _carry_plans(
+        self,
+        file: BinaryIO,
+        name: str,
+        make: MakeFormat,
+        survey: _Survey,
+        mode: Mode,
+        import_id: str,
+        arrived: Arrived,
+        destination: "_Destination",
+        reporter: Reporter,
+    ) -> Arrived:
+        """The tasks and goals, after the memories; each in the project of its path."""
+        if not survey.plans:
+            return arrived
+        arrivals = (arrival for arrival, _ in self._plans_of(make, file, name))
+        rest = islice(arrivals, arrived.plans_read, None)
+        while batch := await anyio.to_thread.run_sync(lambda: list(islice(rest, PLAN_BATCH))):
+            plans = [await destination.settle_plan(arrival) for arrival in batch]
+            read = arrived.plans_read + len(plans)
+            carry = self._store.keep_plans if mode == "merge" else self._store.stage_plans
+            arrived = await carry(import_id, read, plans)
+            await reporter.report(arrived.plans_read, survey.plans, f"read {read} of {survey.plans} tasks and goals")
+        return arrived
+
+    async def _refuse_plans_beyond_quota(
+        self, file: BinaryIO, name: str, make: MakeFormat, survey: _Survey, mode: Mode
+    ) -> None:
+        """Raise `QuotaExceeded` if somebody would plan more than they may, before anything is changed."""
+        if not survey.plans or self._quota.allowance(None) is None:
+            return
+        coming: Counter[str] = Counter()
+        arrivals = (arrival for arrival, _ in self._plans_of(make, file, name))
+        while batch := await anyio.to_thread.run_sync(lambda: list(islice(arrivals, PLAN_BATCH))):
+            known = await self._store.known_plans([one.plan.id for one in batch]) if mode == "merge" else ()
+            for one in batch:
+                if one.plan.id not in known:
+                    milestones = one.plan.milestones if isinstance(one.plan, Goal) else ()
+                    coming.update(client or "" for client in (one.plan.client, *(each.client for each in milestones)))
+        if mode == "merge":
+            coming.update(await self._store.planned_by(coming.keys()))
+        for client, plans in coming.items():
+            if (allowance := self._quota.allowance(client)) is not None:
+                allowance.refuse_beyond(plans, "tasks, goals and milestones")
+
+    def _plans_of(self, make: MakeFormat, file: BinaryIO, name: str) -> Iterator[tuple[PlanArrival, bool]]:
+        reading = make(self._clock())
+        return self._guarded_plans(reading, SourceFile(file, name)) if isinstance(reading, OwnFormat) else iter(())
+
+    def _guarded_plans(self, reading: OwnFormat, source: SourceFile) -> Iterator[tuple[PlanArrival, bool]]:
+        """The tasks and goals of the file as they may be kept here, and whether a secret was masked in one."""
+        for arrival in reading.plans(source):
+            try:
+                kept = guarded_plan(arrival.plan, self._secrets)
+            except InvalidRequest:
+                reading.left_out["task or goal with a secret, which may not be kept here"] += 1
+                continue
+            yield replace(arrival, plan=kept), kept != arrival.plan
 
     async def _derived(self, moved: Sequence[Moved]) -> Sequence[tuple[Moved, Derived]]:
         derived = await self._memories.derive([one.memory for one in moved])
@@ -286,6 +366,11 @@ class _Destination:
         memory = self._by_client(memory)
         return replace(moved, memory=replace(memory, id=memory_id, scope=scope, project_id=project_id))
 
+    async def settle_plan(self, arrival: PlanArrival) -> MovedPlan:
+        if arrival.place is None:
+            return arrival.plan
+        return replace(arrival.plan, project_id=await self._project_at(arrival.place))
+
     def _by_client(self, memory: Memory) -> Memory:
         """What another program wrote comes from the client that imports it."""
         return replace(memory, provenance={**memory.provenance, "client": self._client}) if self._client else memory
@@ -321,9 +406,9 @@ def _batches(arrivals: Iterator[Arrival], skipped: int) -> Iterator[list[Arrival
 
 
 def _refuse_replacing(name: str, survey: _Survey) -> None:
-    if not survey.records:
+    if not (survey.records or survey.plans):
         raise InvalidRequest(f"No records found in {name}", hint="nothing was changed: replacing would only erase")
-    if not survey.holds:
+    if not (survey.holds or survey.holds_plans):
         raise InvalidRequest(
             f"{name} is no whole copy of memories, so it cannot take the place of what is there",
             hint="nothing was changed; import it with mode merge",

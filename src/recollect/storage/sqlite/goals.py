@@ -40,7 +40,7 @@ class SqliteGoals:
     async def add(self, goal: Goal, allowance: Allowance | None = None) -> Goal:
         def work(connection: Connection) -> Goal:
             refuse_unknown_project(connection, goal.project_id)
-            connection.execute(_SQL["add"], _goal_values(goal))
+            connection.execute(_SQL["add"], goal_values(goal))
             refuse_plans_beyond(connection, allowance)
             return goal
 
@@ -50,7 +50,9 @@ class SqliteGoals:
         found = await self._readers.read(lambda connection: _goal(connection, visibility, goal_id))
         return found[1] if found else None
 
-    async def page(self, visibility: Visibility, only: GoalFilter, limit: int, after: Place | None = None) -> GoalPage:
+    async def page(
+        self, visibility: Visibility, only: GoalFilter, limit: int, after: Place | None = None, offset: int = 0
+    ) -> GoalPage:
         values = {
             "project": visibility.project_id,
             "status": only.status,
@@ -59,7 +61,7 @@ class SqliteGoals:
         }
 
         def work(connection: Connection) -> GoalPage:
-            found = _goals(connection, connection.execute(_SQL["page"], values | behind(after, limit)))
+            found = goals_from(connection, connection.execute(_SQL["page"], values | behind(after, limit, offset)))
             last = Place(_RANKS.index(found[limit - 1][1].priority), found[limit - 1][0]) if found[limit:] else None
             return GoalPage([goal for _, goal in found[:limit]], connection.value(_SQL["count"], values), last)
 
@@ -71,7 +73,7 @@ class SqliteGoals:
                 return None
             seq, goal = found
             changed = change.of(goal, at)
-            connection.execute(_SQL["change"], _goal_values(changed) | {"seq": seq})
+            connection.execute(_SQL["change"], goal_values(changed) | {"seq": seq})
             return changed
 
         return await self._writer.write(work)
@@ -103,14 +105,7 @@ class SqliteGoals:
                 raise QuotaExceeded(
                     f"{goal.id} has {most} milestones already", hint="a goal of its own has room for more"
                 )
-            values = {
-                **asdict(milestone),
-                "goal_seq": seq,
-                "client": milestone.client or "",
-                "created_at": microseconds(milestone.created_at),
-                "completed_at": optional_microseconds(milestone.completed_at),
-            }
-            connection.execute(_SQL["add_milestone"], values)
+            connection.execute(_SQL["add_milestone"], milestone_values(milestone) | {"goal_seq": seq})
             connection.execute(_SQL["touch"], {"seq": seq, "at": microseconds(milestone.created_at)})
             refuse_plans_beyond(connection, allowance)
             return _again(connection, visibility, goal)
@@ -138,7 +133,7 @@ class SqliteGoals:
 
 def _goal(connection: Connection, visibility: Visibility, goal_id: str) -> tuple[int, Goal] | None:
     values = {"id": goal_id, "project": visibility.project_id}
-    found = _goals(connection, connection.execute(_SQL["get"], values))
+    found = goals_from(connection, connection.execute(_SQL["get"], values))
     return found[0] if found else None
 
 
@@ -152,7 +147,7 @@ def _change_milestone(
     connection: Connection, query: str, visibility: Visibility, milestone_id: str, at: datetime, *, goal_id: str | None
 ) -> Goal | None:
     values = {"milestone": milestone_id, "id": goal_id, "project": visibility.project_id}
-    found = _goals(connection, connection.execute(_SQL["of_milestone"], values))
+    found = goals_from(connection, connection.execute(_SQL["of_milestone"], values))
     if not found:
         return None
     ((seq, goal),) = found
@@ -161,7 +156,7 @@ def _change_milestone(
     return _again(connection, visibility, goal)
 
 
-def _goals(connection: Connection, rows: Sequence[Sequence[Any]]) -> list[tuple[int, Goal]]:
+def goals_from(connection: Connection, rows: Sequence[Sequence[Any]]) -> list[tuple[int, Goal]]:
     """The goals in rows of the query fragment `columns` in `goals.sql`, with their milestones, and their places."""
     found = {row[0]: _goal_from(row) for row in rows}
     milestones: dict[int, list[Milestone]] = {}
@@ -170,7 +165,7 @@ def _goals(connection: Connection, rows: Sequence[Sequence[Any]]) -> list[tuple[
     return [(seq, replace(goal, milestones=tuple(milestones.get(seq, ())))) for seq, goal in found.items()]
 
 
-def _goal_values(goal: Goal) -> dict[str, Any]:
+def goal_values(goal: Goal) -> dict[str, Any]:
     return {
         "id": goal.id,
         "project_id": goal.project_id,
@@ -184,6 +179,15 @@ def _goal_values(goal: Goal) -> dict[str, Any]:
         "created_at": microseconds(goal.created_at),
         "updated_at": microseconds(goal.updated_at),
         "completed_at": optional_microseconds(goal.completed_at),
+    }
+
+
+def milestone_values(milestone: Milestone) -> dict[str, Any]:
+    return {
+        **asdict(milestone),
+        "client": milestone.client or "",
+        "created_at": microseconds(milestone.created_at),
+        "completed_at": optional_microseconds(milestone.completed_at),
     }
 
 

@@ -6,10 +6,10 @@ from recollect.storage.sqlite.connections import Connection
 from recollect.storage.sqlite.named_queries import load_queries
 
 
-def behind(after: Place | None, limit: int) -> dict[str, int | None]:
+def behind(after: Place | None, limit: int, offset: int = 0) -> dict[str, int | None]:
     """One more than is wanted tells whether there are more."""
     rank, seq = after if after is not None else (None, None)
-    return {"after_rank": rank, "after_seq": seq, "limit": limit + 1}
+    return {"after_rank": rank, "after_seq": seq, "limit": limit + 1, "offset": offset}
 
 
 def refuse_unknown_project(connection: Connection, project_id: str | None) -> None:

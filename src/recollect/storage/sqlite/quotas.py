@@ -23,8 +23,12 @@ def refuse_beyond(connection: Connection, allowance: Allowance) -> None:
 def refuse_plans_beyond(connection: Connection, allowance: Allowance | None) -> None:
     """The same for tasks, goals and milestones, which are counted together and apart from memories."""
     if allowance is not None:
-        planned: int = connection.value(_SQL["planned"], {"client": allowance.client})
-        allowance.refuse_beyond(planned, "tasks, goals and milestones")
+        allowance.refuse_beyond(planned_by(connection, allowance.client), "tasks, goals and milestones")
+
+
+def planned_by(connection: Connection, client: str) -> int:
+    """How many tasks, goals and milestones come from this client."""
+    return connection.value(_SQL["planned"], {"client": client})
 
 
 def refuse_growth_beyond(connection: Connection, most: int) -> None:

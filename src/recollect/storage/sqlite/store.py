@@ -26,12 +26,14 @@ from recollect.storage.store import CheckReport, StoreInfo
 
 if TYPE_CHECKING:
     from recollect.storage.sqlite.episodes import SqliteEpisodes
+    from recollect.storage.sqlite.discussions import SqliteDiscussions
     from recollect.storage.sqlite.forgetting import SqliteForgetting
     from recollect.storage.sqlite.goals import SqliteGoals
     from recollect.storage.sqlite.keys import SqliteKeys
     from recollect.storage.sqlite.patterns import SqlitePatterns
     from recollect.storage.sqlite.knowledge import SqliteKnowledge
     from recollect.storage.sqlite.permissions import SqlitePermissions
+    from recollect.storage.sqlite.personas import SqlitePersonas
     from recollect.storage.sqlite.prompts import SqlitePrompts
     from recollect.storage.sqlite.sessions import SqliteSessions
     from recollect.storage.sqlite.summaries import SqliteSummaries
@@ -126,6 +128,18 @@ class SqliteStore:
         from recollect.storage.sqlite.prompts import SqlitePrompts
 
         return SqlitePrompts(self._writer)
+
+    @cached
+    def discussions(self) -> "SqliteDiscussions":
+        from recollect.storage.sqlite.discussions import SqliteDiscussions
+
+        return SqliteDiscussions(self._writer, self._readers)
+
+    @cached
+    def personas(self) -> "SqlitePersonas":
+        from recollect.storage.sqlite.personas import SqlitePersonas
+
+        return SqlitePersonas(self._writer, self._readers)
 
     @cached
     def keys(self) -> "SqliteKeys":

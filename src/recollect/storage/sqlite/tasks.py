@@ -30,7 +30,7 @@ class SqliteTasks:
     async def add(self, task: Task, allowance: Allowance | None = None) -> Task:
         def work(connection: Connection) -> Task:
             refuse_unknown_project(connection, task.project_id)
-            connection.execute(_SQL["add"], _task_values(task) | {"parent_seq": _parent(connection, task)})
+            connection.execute(_SQL["add"], task_values(task) | {"parent_seq": _parent(connection, task)})
             refuse_plans_beyond(connection, allowance)
             return task
 
@@ -40,7 +40,9 @@ class SqliteTasks:
         found = await self._readers.read(lambda connection: _task(connection, visibility, task_id))
         return found[1] if found else None
 
-    async def page(self, visibility: Visibility, only: TaskFilter, limit: int, after: Place | None = None) -> TaskPage:
+    async def page(
+        self, visibility: Visibility, only: TaskFilter, limit: int, after: Place | None = None, offset: int = 0
+    ) -> TaskPage:
         values = {
             "project": visibility.project_id,
             "status": only.status,
@@ -50,8 +52,8 @@ class SqliteTasks:
         }
 
         def work(connection: Connection) -> TaskPage:
-            rows = connection.execute(_SQL["page"], values | behind(after, limit))
-            found = [_task_from(row) for row in rows]
+            rows = connection.execute(_SQL["page"], values | behind(after, limit, offset))
+            found = [task_from(row) for row in rows]
             last = Place(_RANKS.index(found[limit - 1][1].priority), found[limit - 1][0]) if found[limit:] else None
             return TaskPage([task for _, task in found[:limit]], connection.value(_SQL["count"], values), last)
 
@@ -68,7 +70,7 @@ class SqliteTasks:
                 raise Conflict(
                     f"{task.id} would be a part of itself", hint="choose a parent that is no part of this task"
                 )
-            connection.execute(_SQL["change"], _task_values(changed) | {"parent_seq": parent, "seq": seq})
+            connection.execute(_SQL["change"], task_values(changed) | {"parent_seq": parent, "seq": seq})
             return changed
 
         return await self._writer.write(work)
@@ -84,7 +86,7 @@ class SqliteTasks:
                     hint="delete or move these first, or give with_subtasks to delete them as well",
                     details={"subtasks": task.subtasks, "open_subtasks": task.open_subtasks},
                 )
-            gone = [_task_from(row)[1] for row in connection.execute(_SQL["parts"], {"seq": seq})]
+            gone = [task_from(row)[1] for row in connection.execute(_SQL["parts"], {"seq": seq})]
             connection.execute(_SQL["erase"], {"seq": seq})
             return gone
 
@@ -93,7 +95,7 @@ class SqliteTasks:
 
 def _task(connection: Connection, visibility: Visibility, task_id: str) -> tuple[int, Task] | None:
     rows = connection.execute(_SQL["get"], {"id": task_id, "project": visibility.project_id})
-    return _task_from(rows[0]) if rows else None
+    return task_from(rows[0]) if rows else None
 
 
 def _parent(connection: Connection, task: Task) -> int | None:
@@ -109,7 +111,7 @@ def _parent(connection: Connection, task: Task) -> int | None:
     return found[0][0]
 
 
-def _task_values(task: Task) -> dict[str, Any]:
+def task_values(task: Task) -> dict[str, Any]:
     return {
         "id": task.id,
         "project_id": task.project_id,
@@ -125,7 +127,7 @@ def _task_values(task: Task) -> dict[str, Any]:
     }
 
 
-def _task_from(row: Sequence[Any]) -> tuple[int, Task]:
+def task_from(row: Sequence[Any]) -> tuple[int, Task]:
     """The task in a row of the query fragment `columns` in `tasks.sql`, and its place."""
     (
         seq,

@@ -1,7 +1,7 @@
 """Memories that move out of a SQLite store and into it."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -9,16 +9,27 @@ import anyio.to_thread
 import apsw
 
 from recollect.domain.memories import Derived, Kind
-from recollect.domain.transfers import Moved
+from recollect.domain.transfers import Moved, MovedPlan, PlanSort
 from recollect.storage.sqlite.connections import Connection, in_snapshot
 from recollect.storage.sqlite.failures import translated
 from recollect.storage.sqlite.incoming import IncomingRow, incoming_row, keep, rebuilds
 from recollect.storage.sqlite.lanes import Readers, Writer
 from recollect.storage.sqlite.links import with_links
 from recollect.storage.sqlite.named_queries import load_queries
-from recollect.storage.sqlite.quotas import kept_by
+from recollect.storage.sqlite.plan_transfer import (
+    PlanRow,
+    clear_staged_plans,
+    count_plans,
+    exchange_plans,
+    keep_plans,
+    known_plans,
+    plan_row,
+    plans_out,
+    stage_plans,
+)
+from recollect.storage.sqlite.quotas import kept_by, planned_by
 from recollect.storage.sqlite.rows import json_text, json_value, memory_from, optional_moment, project_from
-from recollect.storage.sqlite.staging import abandon, clear_away, exchange, fits, stage
+from recollect.storage.sqlite.staging import Exchanged, abandon, clear_away, exchange, fits, stage
 from recollect.storage.transfer import Arrived, Outgoing
 
 T = TypeVar("T")
@@ -36,12 +47,20 @@ class SqliteTransfer:
         self._database = database
         self._busy_seconds = busy_seconds
 
-    async def move_out(self, kinds: Collection[Kind], work: Callable[[Outgoing], T]) -> T:
+    async def move_out(
+        self, kinds: Collection[Kind], work: Callable[[Outgoing], T], plans: Collection[PlanSort] = ()
+    ) -> T:
         def read(connection: Connection) -> T:
             values = {"kinds": json_text(sorted(kinds))}
-            counts = {Kind(kind): count for kind, count in connection.execute(_SQL["census"], values)}
-            projects = [project_from(row) for row in connection.execute(_SQL["projects"])]
-            return work(Outgoing(counts, projects, _moving(connection, values)))
+            planned = {"tasks": "tasks" in plans, "goals": "goals" in plans}
+            outgoing = Outgoing(
+                counts={Kind(kind): count for kind, count in connection.execute(_SQL["census"], values)},
+                projects=[project_from(row) for row in connection.execute(_SQL["projects"], planned)],
+                memories=_moving(connection, values),
+                plan_counts=count_plans(connection, plans),
+                plans=plans_out(connection, plans),
+            )
+            return work(outgoing)
 
         def run() -> T:
             try:
@@ -89,9 +108,38 @@ class SqliteTransfer:
 
         return await self._writer.write(work)
 
-    async def exchange(self, import_id: str, kinds: Collection[Kind], *, most: int = 0) -> Arrived:
+    async def known_plans(self, ids: Sequence[str]) -> Collection[str]:
+        return await self._readers.read(lambda connection: known_plans(connection, ids))
+
+    async def planned_by(self, clients: Collection[str]) -> Mapping[str, int]:
+        return await self._readers.read(
+            lambda connection: {client: planned_by(connection, client) for client in clients}
+        )
+
+    async def keep_plans(self, import_id: str, read: int, batch: Sequence[MovedPlan]) -> Arrived:
+        rows = [plan_row(plan) for plan in batch]
+
         def work(connection: Connection) -> Arrived:
-            done = exchange(connection, import_id, kinds, most)
+            kept = keep_plans(connection, rows)
+            return _note_plans(connection, import_id, read, kept, len(rows) - sum(kept.values()))
+
+        return await self._writer.write(work)
+
+    async def stage_plans(self, import_id: str, read: int, batch: Sequence[MovedPlan]) -> Arrived:
+        rows: list[PlanRow] = [plan_row(plan) for plan in batch]
+
+        def work(connection: Connection) -> Arrived:
+            stage_plans(connection, import_id, rows)
+            return _note(connection, import_id, plans_read=read)
+
+        return await self._writer.write(work)
+
+    async def exchange(
+        self, import_id: str, kinds: Collection[Kind], *, most: int = 0, plans: Collection[PlanSort] = ()
+    ) -> Arrived:
+        def work(connection: Connection) -> Arrived:
+            done = exchange(connection, import_id, kinds, most) if kinds or not plans else Exchanged(0, 0, 0)
+            kept, skipped, erased = exchange_plans(connection, import_id, plans)
             return _note(
                 connection,
                 import_id,
@@ -99,6 +147,10 @@ class SqliteTransfer:
                 skipped=done.skipped,
                 erased=done.erased,
                 finished=True,
+                tasks=kept["tasks"],
+                goals=kept["goals"],
+                plans_skipped=skipped,
+                plans_erased=erased,
             )
 
         arrived = await self._writer.erase(work)
@@ -106,7 +158,11 @@ class SqliteTransfer:
         return arrived
 
     async def end(self, import_id: str) -> None:
-        await self._writer.write(lambda connection: abandon(connection, import_id))
+        def work(connection: Connection) -> None:
+            abandon(connection, import_id)
+            clear_staged_plans(connection, import_id)
+
+        await self._writer.write(work)
         await self._clear_away(import_id)
 
     async def _clear_away(self, import_id: str) -> None:
@@ -152,6 +208,7 @@ def _begin(connection: Connection, import_id: str, checksum: str) -> Arrived:
     if known is not None and json_value(known)["checksum"] == checksum and fits(connection, import_id):
         return _arrived(json_value(known))
     abandon(connection, import_id)
+    clear_staged_plans(connection, import_id)
     _write_down(connection, import_id, checksum, Arrived())
     return Arrived()
 
@@ -161,23 +218,35 @@ def _note(
     import_id: str,
     *,
     read: int | None = None,
-    imported: int = 0,
-    skipped: int = 0,
-    erased: int = 0,
+    plans_read: int | None = None,
     finished: bool = False,
+    **more: int,
 ) -> Arrived:
     """Add this to what the import has done."""
     known = json_value(connection.value(_SQL["arrived"], {"import_id": import_id}))
     before = _arrived(known)
-    arrived = Arrived(
+    arrived = replace(
+        before,
         read=before.read if read is None else read,
-        imported=before.imported + imported,
-        skipped=before.skipped + skipped,
-        erased=before.erased + erased,
+        plans_read=before.plans_read if plans_read is None else plans_read,
         finished=finished,
+        **{name: getattr(before, name) + count for name, count in more.items()},
     )
     _write_down(connection, import_id, known["checksum"], arrived)
     return arrived
+
+
+def _note_plans(
+    connection: Connection, import_id: str, read: int, kept: Mapping[PlanSort, int], skipped: int
+) -> Arrived:
+    return _note(
+        connection,
+        import_id,
+        plans_read=read,
+        tasks=kept["tasks"],
+        goals=kept["goals"],
+        plans_skipped=skipped,
+    )
 
 
 def _arrived(known: dict[str, Any]) -> Arrived:

@@ -40,7 +40,7 @@ SELECT {columns} FROM goal
 WHERE {visible} AND {asked_for}
     AND (:after_rank IS NULL OR goal.rank < :after_rank OR (goal.rank = :after_rank AND goal.seq > :after_seq))
 ORDER BY goal.rank DESC, goal.seq
-LIMIT :limit
+LIMIT :limit OFFSET :offset
 
 -- count --
 -- How many there are of them.

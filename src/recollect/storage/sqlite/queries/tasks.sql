@@ -1,5 +1,5 @@
 -- columns --
--- A task's fields, in the order in which `planning._task_from` takes them.
+-- A task's fields, in the order in which `tasks.task_from` takes them.
 task.seq, task.id, task.project_id, task.title, task.description, task.status, task.rank,
 (SELECT parent.id FROM task AS parent WHERE parent.seq = task.parent_seq), task.notes, task.client, task.created_at,
 task.updated_at, task.completed_at, (SELECT count(*) FROM task AS part WHERE part.parent_seq = task.seq),
@@ -36,7 +36,7 @@ SELECT {columns} FROM task
 WHERE {visible} AND {asked_for}
     AND (:after_rank IS NULL OR task.rank < :after_rank OR (task.rank = :after_rank AND task.seq > :after_seq))
 ORDER BY task.rank DESC, task.seq
-LIMIT :limit
+LIMIT :limit OFFSET :offset
 
 -- count --
 -- How many there are of them.

@@ -3,8 +3,11 @@
 SELECT kind, count(*) FROM memory WHERE kind IN (SELECT value FROM json_each(:kinds)) GROUP BY kind ORDER BY kind
 
 -- projects --
--- The projects that memories belong to.
-SELECT {projects.columns} FROM project WHERE id IN (SELECT project_id FROM audience) ORDER BY seq
+-- The projects that memories belong to, or what is to be done, if that moves too.
+SELECT {projects.columns} FROM project
+WHERE id IN (SELECT project_id FROM audience)
+    OR (:tasks AND id IN (SELECT project_id FROM task)) OR (:goals AND id IN (SELECT project_id FROM goal))
+ORDER BY seq
 
 -- moving --
 -- Every memory of these kinds in the order kept, with how often it was an answer, and whether it is about code.

@@ -1,1 +1,0 @@
--- This number is another branch's; its file takes the place of this one.
