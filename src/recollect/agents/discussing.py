@@ -18,7 +18,7 @@ from recollect.domain.identifiers import new_id
 from recollect.domain.progress import Reporter
 from recollect.domain.projects import Project
 from recollect.domain.scopes import Visibility
-from recollect.planning.rules import Writing, WritingRules
+from recollect.domain.writing import Writing, WritingRules
 from recollect.storage.discussions import DiscussionStore
 
 MOST_OPEN: Final = 1_000

@@ -5,7 +5,7 @@ from typing import Final
 from recollect.domain.callers import Caller
 from recollect.domain.clock import Clock, system_clock
 from recollect.domain.personas import Layer, Persona
-from recollect.planning.rules import Writing, WritingRules
+from recollect.domain.writing import Writing, WritingRules
 from recollect.storage.personas import PersonaStore
 
 # As much as a language model can heed, of each layer.

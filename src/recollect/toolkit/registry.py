@@ -1,6 +1,7 @@
 """All tools by name, and which of them a client is shown."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from recollect.domain.errors import InvalidRequest, Unavailable, UnknownTool
@@ -90,7 +91,10 @@ class Registry:
 
 @dataclass(frozen=True, slots=True)
 class Toolset:
-    """Which tools are listed: `core`, `all`, or families and tool names joined by commas."""
+    """Which tools are listed: `core`, `all`, or families and tool names joined by commas.
+
+    A tool may be called as its family is: `=terminal` is the tool alone.
+    """
 
     spec: str = "core"
 
@@ -99,19 +103,21 @@ class Toolset:
         return self.chosen(self.checked(registry), registry, uses)
 
     @staticmethod
-    def chosen(wanted: Collection[str], registry: Registry, uses: Mapping[str, int]) -> Sequence[Tool]:
+    def chosen(wanted: AbstractSet[str], registry: Registry, uses: Mapping[str, int]) -> Sequence[Tool]:
         """The same of what was found to be right before, whatever there is of it now."""
         chosen = [
             tool
             for tool in registry
-            if "all" in wanted or ("core" in wanted and tool.core) or tool.family in wanted or tool.name in wanted
+            if "all" in wanted
+            or ("core" in wanted and tool.core)
+            or not wanted.isdisjoint((tool.family, tool.name, f"={tool.name}"))
         ]
         return sorted(chosen, key=lambda tool: -uses.get(tool.name, 0))
 
-    def checked(self, registry: Registry) -> Collection[str]:
+    def checked(self, registry: Registry) -> AbstractSet[str]:
         """What is wanted; `InvalidRequest` when there is no such thing. Loads no tool."""
         wanted = {part.strip() for part in self.spec.split(",") if part.strip()}
-        known = {"core", "all", *registry.families, *registry.names}
+        known = {"core", "all", *registry.families, *registry.names, *(f"={name}" for name in registry.names)}
         if unknown := sorted(wanted - known):
             near = nearest_names(unknown[0], known)
             raise InvalidRequest(

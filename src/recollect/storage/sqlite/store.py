@@ -25,13 +25,13 @@ from recollect.storage.sqlite.usage import SqliteUsage
 from recollect.storage.store import CheckReport, StoreInfo
 
 if TYPE_CHECKING:
-    from recollect.storage.sqlite.episodes import SqliteEpisodes
     from recollect.storage.sqlite.discussions import SqliteDiscussions
+    from recollect.storage.sqlite.episodes import SqliteEpisodes
     from recollect.storage.sqlite.forgetting import SqliteForgetting
     from recollect.storage.sqlite.goals import SqliteGoals
     from recollect.storage.sqlite.keys import SqliteKeys
-    from recollect.storage.sqlite.patterns import SqlitePatterns
     from recollect.storage.sqlite.knowledge import SqliteKnowledge
+    from recollect.storage.sqlite.patterns import SqlitePatterns
     from recollect.storage.sqlite.permissions import SqlitePermissions
     from recollect.storage.sqlite.personas import SqlitePersonas
     from recollect.storage.sqlite.prompts import SqlitePrompts
