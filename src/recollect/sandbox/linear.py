@@ -98,7 +98,7 @@ class Instance:
             place.kind = 0
             place.of.i32 = own
         answer = (_ffi_any.wasmtime_val_t * 1)()
-        trap = ctypes.POINTER(_ffi_any.wasm_trap_t)()
+        trap: Any = cast(Any, ctypes.POINTER(_ffi_any.wasm_trap_t))()
         error = _ffi_any.wasmtime_func_call(
             self._context, ctypes.byref(function), given, len(arguments), answer, results, ctypes.byref(trap)
         )
