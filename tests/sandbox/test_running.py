@@ -7,7 +7,7 @@ from typing import Any
 import anyio
 import pytest
 
-from recollect.domain.errors import NotFound, TooLarge
+from recollect.domain.errors import InvalidRequest, NotFound, TooLarge
 from recollect.sandbox.outcomes import Denial, Failure, Outcome, Success, Timeout, Violation
 from recollect.sandbox.profiles import Limits
 from recollect.sandbox.service import MOST_CALLS, MOST_CONSOLE_CHARACTERS, Program, Sandbox
@@ -191,6 +191,12 @@ async def test_123_a_program_gets_its_share_of_a_processor_and_no_more(sandbox: 
 async def test_a_great_input_is_refused_before_anything_runs(sandbox: Sandbox) -> None:
     with pytest.raises(TooLarge):
         await ran(sandbox, "return 1", "x" * 1_000_001)
+
+
+@pytest.mark.parametrize("given", [float("nan"), [float("inf")]])
+async def test_18_an_input_that_is_no_json_is_refused(sandbox: Sandbox, given: Any) -> None:
+    with pytest.raises(InvalidRequest):
+        await ran(sandbox, "return 1", given)
 
 
 # -- code mode -----------------------------------------------------------------------------------------------------
