@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import anyio
@@ -16,6 +17,10 @@ from tests.sandbox.conftest import LIMITS, NoTools, sandbox_in, until
 
 def workers_of(folder: Path) -> list[int]:
     """The processes that run programs of this test."""
+    return processes_of(folder, lambda words: b"-m" in words[:4])
+
+
+def processes_of(folder: Path, are_meant: Callable[[list[bytes]], bool]) -> list[int]:
     found: list[int] = []
     for place in Path("/proc").iterdir():
         try:
@@ -23,9 +28,13 @@ def workers_of(folder: Path) -> list[int]:
         except OSError:
             continue
         words = line.split(b"\0")
-        if b"-m" in words[:4] and os.fsencode(folder) in words:
+        if os.fsencode(folder) in words and are_meant(words):
             found.append(int(place.name))
     return found
+
+
+def supervisors_of(folder: Path) -> list[int]:
+    return processes_of(folder, lambda words: any(word.endswith(b"supervisor.py") for word in words))
 
 
 @pytest.fixture
@@ -106,6 +115,16 @@ async def test_123_a_worker_that_dies_is_replaced(own: Path) -> None:
         )
         assert isinstance(await sandbox.run(Program("return 1", "", None), LIMITS, NoTools()), Success)
         assert sandbox.statistics.failed_executions == 1
+
+
+async def test_123_a_worker_that_died_while_it_had_nothing_to_do_is_not_used(own: Path) -> None:
+    async with sandbox_in(own, slots=1) as sandbox:
+        await sandbox.run(Program("return 1", "", None), LIMITS, NoTools())
+        supervisor = supervisors_of(own)
+        os.kill(workers_of(own)[0], signal.SIGKILL)
+        await until(lambda: supervisors_of(own) != supervisor)
+        assert isinstance(await sandbox.run(Program("return 2", "", None), LIMITS, NoTools()), Success)
+        assert sandbox.statistics.failed_executions == 0
 
 
 async def test_123_a_worker_that_hangs_is_ended(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:

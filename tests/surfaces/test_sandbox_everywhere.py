@@ -151,7 +151,7 @@ async def test_121_files_are_read_only_where_the_owner_opened_a_folder(tmp_path:
         assert (await read(opened / "notes.txt"))["Success"]["output"] == '"a note"'
         assert (await read(opened / "notes.txt", "default", allow_filesystem=True))["Success"]["output"] == '"a note"'
         assert (await read(opened / "notes.txt", "default"))["Error"]["error_type"] == "Runtime"
-        only = {"allowed_paths": [str(opened / "deep")]}
+        only: dict[str, Any] = {"allowed_paths": [str(opened / "deep")]}
         assert (await read(opened / "deep" / "other.txt", **only))["Success"]["output"] == '"another"'
         assert (await read(opened / "notes.txt", **only))["Error"]["error_type"] == "Permission"
         for path in (

@@ -56,8 +56,7 @@ class Allowance:
         self._began_cpu = time.thread_time()
         self.began = time.monotonic()
         self.deadline = self.began + seconds
-        self.slept = 0.0
-        # Both must live for as long as the stores that they are given to.
+        # It must live for as long as the stores that it is given to.
         self._callback = _CALLBACK(self._look)
 
     @property
@@ -72,6 +71,12 @@ class Allowance:
     def cpu(self) -> float:
         return time.thread_time() - self._began_cpu
 
+    @property
+    def pause(self) -> float:
+        """How long it has to wait until it is within its share of a processor again, if it is not."""
+        ahead = self.cpu - BURST_SECONDS - self._cpu_share * self.elapsed
+        return max(0.0, min(ahead / self._cpu_share, self.left))
+
     def watch(self, store: "Store") -> None:
         """Look at what runs in this store at every tick."""
         pointer: Any = store.ptr()
@@ -85,11 +90,8 @@ class Allowance:
             self._each_tick()
             if self.left <= 0:
                 return _error("the time is over")
-            ahead = self.cpu - BURST_SECONDS - self._cpu_share * self.elapsed
-            if ahead > 0:
-                pause = min(ahead / self._cpu_share, self.left)
-                self.slept += pause
-                time.sleep(max(0.0, pause))
+            if (pause := self.pause) > 0:
+                time.sleep(pause)
                 if self.left <= 0:
                     return _error("the time is over")
         except BaseException:  # nothing may come out of here into the engine

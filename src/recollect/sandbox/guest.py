@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import wasmtime
 
-from recollect.sandbox.linear import Instance, Trapped, store_within
+from recollect.sandbox.linear import Instance, Template, Trapped, store_within
 
 # The engine refuses a little before the memory itself ends, so that its own error can still be made.
 _SPARE_BYTES: Final = 4 * 1024 * 1024
@@ -36,7 +36,7 @@ class Guest:
 
     def __init__(
         self,
-        module: wasmtime.Module,
+        template: Template,
         store: wasmtime.Store,
         memory_bytes: int,
         prelude: str,
@@ -44,9 +44,8 @@ class Guest:
         hears: Listener,
     ) -> None:
         self._hears = hears
-        self._store = store
         self._instance = Instance(
-            module,
+            template,
             store,
             {
                 ("env", "host_call"): self._host_call,
@@ -85,7 +84,7 @@ class Guest:
         return self._instance.call("eval_code", self._placed(content), len(content), out) == _OK
 
     def close(self) -> None:
-        self._store.close()
+        self._instance.close()
 
     # -- into the world -------------------------------------------------------------------------------------
 
@@ -173,18 +172,17 @@ class Guest:
 
 
 def guest_within(
-    module: wasmtime.Module,
-    engine: wasmtime.Engine,
+    template: Template,
     memory_bytes: int,
     watch: Callable[[wasmtime.Store], None],
     prelude: str,
     given: dict[str, Any],
     hears: Listener,
 ) -> Guest:
-    store = store_within(engine, memory_bytes)
+    store = store_within(template.engine, memory_bytes)
     watch(store)
     try:
-        return Guest(module, store, memory_bytes, prelude, json.dumps(given), hears)
+        return Guest(template, store, memory_bytes, prelude, json.dumps(given), hears)
     except BaseException:
         store.close()
         raise

@@ -57,7 +57,7 @@ class Pool:
         finally:
             self._waiting -= 1
         try:
-            worker = self._idle.pop() if self._idle else await self._started()
+            worker = await self._living() or await self._started()
             try:
                 yield worker
             except BaseException:
@@ -71,6 +71,15 @@ class Pool:
                 self._idle.append(worker)
         finally:
             self._limiter.release_on_behalf_of(token)
+
+    async def _living(self) -> Worker | None:
+        """One that has nothing to do, if there is any; those that died meanwhile are put away."""
+        while self._idle:
+            worker = self._idle.pop()
+            if worker.is_alive:
+                return worker
+            await worker.end()
+        return None
 
     async def _started(self) -> Worker:
         if not self._is_minded:

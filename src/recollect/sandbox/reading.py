@@ -4,10 +4,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-import wasmtime
-
 from recollect.sandbox.clockwork import Allowance
-from recollect.sandbox.linear import Instance, Trapped, store_within
+from recollect.sandbox.linear import Instance, Template, Trapped, store_within
 
 _IS_TYPESCRIPT: Final = 1 << 0
 _STRIP: Final = 1 << 8
@@ -35,13 +33,13 @@ def as_function(program: str) -> str:
     return f"{_OPENING}{program}{_CLOSING}"
 
 
-def without_types(module: wasmtime.Module, engine: wasmtime.Engine, program: str, allowance: Allowance) -> Source:
+def without_types(stripping: Template, program: str, allowance: Allowance) -> Source:
     """What is to be run for a program; one that cannot be read is left as it is, and the engine will say why."""
     whole = as_function(program)
-    store = store_within(engine, _MEMORY_BYTES)
+    store = store_within(stripping.engine, _MEMORY_BYTES)
     allowance.watch(store)
     try:
-        stripper = Instance(module, store, {})
+        stripper = Instance(stripping, store, {})
         stripped = _transformed(stripper, whole, _IS_TYPESCRIPT | _STRIP)
         if stripped is None or stripped == _transformed(stripper, whole, _IS_TYPESCRIPT | _REWRITE):
             return Source(whole, has_lines_of_its_own=False)

@@ -11,7 +11,7 @@ from typing import Any, Final
 from recollect.sandbox.artefacts import ENGINE, STRIPPER, engine, loaded
 from recollect.sandbox.clockwork import Allowance, Clockwork
 from recollect.sandbox.guest import BrokenWorld, Guest, Listener, guest_within
-from recollect.sandbox.linear import Trapped
+from recollect.sandbox.linear import Template, Trapped
 from recollect.sandbox.reading import without_imports, without_types
 
 MOST_RESULT_BYTES: Final = 1_000_000
@@ -53,8 +53,8 @@ class Machine:
 
     def __init__(self, folder: Path) -> None:
         self.engine = engine()
-        self.guest = loaded(ENGINE, folder, self.engine)
-        self.stripper = loaded(STRIPPER, folder, self.engine)
+        self.guest = Template(self.engine, loaded(ENGINE, folder, self.engine))
+        self.stripper = Template(self.engine, loaded(STRIPPER, folder, self.engine))
         self.prelude = Path(__file__).with_name("prelude.js").read_text("utf-8")
         self.clockwork: Clockwork | None = None
 
@@ -117,10 +117,9 @@ class Run:
 
     def _run(self) -> dict[str, Any]:
         code: str = self._asked["code"]
-        source = without_types(self._machine.stripper, self._machine.engine, code, self._allowance)
+        source = without_types(self._machine.stripper, code, self._allowance)
         self._guest = guest = guest_within(
             self._machine.guest,
-            self._machine.engine,
             self._asked["memory_bytes"],
             self._allowance.watch,
             self._machine.prelude,
@@ -254,7 +253,7 @@ class Run:
         return _error("Syntax", f"SyntaxError: {message}", "")
 
     def _can_be_read(self, program: str) -> bool:
-        source = without_types(self._machine.stripper, self._machine.engine, program, self._allowance)
+        source = without_types(self._machine.stripper, program, self._allowance)
         return self._guest is not None and self._guest.can_be_read(source.text)
 
 

@@ -91,7 +91,11 @@ class Sandbox:
 
     async def run(self, program: Program, limits: Limits, door: Door) -> Outcome:
         """How it ended. Who is cancelled meanwhile leaves nothing running."""
-        if len(json.dumps(program.input)) > MOST_INPUT_BYTES:
+        try:
+            length = len(json.dumps(program.input, allow_nan=False))
+        except (ValueError, RecursionError) as error:
+            raise InvalidRequest("context.input is not JSON, or nested too deeply") from error
+        if length > MOST_INPUT_BYTES:
             raise TooLarge(f"context.input has more than {MOST_INPUT_BYTES} bytes", hint="let the program ask for it")
         outcome = await self._outcome(program, limits, door)
         self.statistics.count(outcome)

@@ -88,6 +88,10 @@ class Worker:
             )
         self.landlock, self.seccomp = int(told["landlock"]), bool(told["seccomp"])
 
+    @property
+    def is_alive(self) -> bool:
+        return self._process.returncode is None
+
     async def send(self, message: dict[str, Any]) -> None:
         try:
             await self._stdin.send(frame(message))

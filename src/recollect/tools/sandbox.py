@@ -190,7 +190,7 @@ class CallersTools:
         return (await self._dispatcher.call(name, arguments, context)).model_dump_json(by_alias=True)
 
 
-@tool("sandbox", destructive=True, core=False)
+@tool("sandbox", destructive=True, core=False, quotes=True)
 async def execute_agent_code(
     request: ExecuteAgentCodeRequest, sandbox: Sandbox, dispatcher: Dispatcher, context: CallContext
 ) -> ExecuteAgentCodeResult:
