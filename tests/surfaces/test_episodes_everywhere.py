@@ -237,3 +237,25 @@ async def test_063_070_episodes_of_one_project_are_not_seen_in_another(call: Cal
     assert (await refusal(call, "get_episode", episode_id=episode_id, project=other))[0] == "not_found"
     here = await call("query_memory", **asked, project=project)
     assert here["episodes"][0]["episode_id"] == episode_id
+
+
+async def test_085_tags_are_added_removed_set_told_and_found_by(call: Caller, project: str) -> None:
+    here = (await call("set_project", path=project))["project"]["id"]
+    first, second = await begun(call, here, tags=["Auth"]), await begun(call, here)
+    own: Json = {"episode_id": first, "project": here}
+    added = await call("add_episode_tags", **own, tags=[" Slow", "auth"])
+    assert added == {"success": True, "episode_id": first, "tags": ["auth", "slow"]}
+    assert (await call("remove_episode_tags", **own, tags=["AUTH", "never"]))["tags"] == ["slow"]
+    assert (await call("set_episode_tags", **own, tags=["One", "two"]))["tags"] == ["one", "two"]
+    assert (await call("get_episode_tags", **own))["tags"] == ["one", "two"]
+    await call("set_episode_tags", episode_id=second, tags=["TWO"], project=here)
+    for asked, expected in (({}, {first, second}), ({"require_all": True}, {first})):
+        found = await call("search_episodes_by_tags", tags=["one", "Two"], project=here, **asked)
+        assert ({one["episode_id"] for one in found["episodes"]}, found["count"]) == (expected, len(expected))
+    newest = await call("search_episodes_by_tags", tags=["two"], limit=1, project=here)
+    assert [one["episode_id"] for one in newest["episodes"]] == [second]
+    assert "steps" not in newest["episodes"][0]
+    assert (await refusal(call, "add_episode_tags", **own, tags=[" "]))[0] == "invalid_request"
+    unknown: Json = {"episode_id": UNKNOWN, "tags": ["x"], "project": here}
+    assert (await refusal(call, "add_episode_tags", **unknown))[0] == "not_found"
+    assert (await call("set_episode_tags", **own, tags=[]))["tags"] == []

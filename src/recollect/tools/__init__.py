@@ -28,6 +28,8 @@ ALL = Catalogue(
     "episodes episodes create_episode add_episode_step complete_episode get_episode get_episode_timeline",
     "episodes episodes delete_episode update_episode bulk_episodes",
     "episodes episode_queries query_memory query_semantic_memory",
+    "episodes episode_tags add_episode_tags remove_episode_tags set_episode_tags get_episode_tags",
+    "episodes episode_tags search_episodes_by_tags",
     "tools catalogue search_tools describe_tool call_tool",
     "tools batching batch_execute",
     "jobs jobs get_job list_jobs cancel_job",
