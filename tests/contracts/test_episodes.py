@@ -345,6 +345,8 @@ async def test_073_pages_of_episodes_lose_nothing(store: Store) -> None:
     assert seen == [identifier(number) for number in (5, 4, 3, 2, 1)]
     ((_, last),) = await store.episodes.find(NOBODY_IN_PARTICULAR, EpisodeFilter(), 1)
     assert last.steps == steps("+")
+    ((_, light),) = await store.episodes.find(NOBODY_IN_PARTICULAR, EpisodeFilter(), 1, with_steps=False)
+    assert light == replace(last, steps=())
 
 
 async def test_063_what_lacks_a_vector_of_a_model_is_found_and_made_up_for(store: Store) -> None:

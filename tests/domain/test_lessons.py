@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 from math import log, sqrt
+from typing import Any
 
 import pytest
 
@@ -23,6 +24,11 @@ from tests.contracts.samples import NOW
 from tests.episodes.samples import DONE, ended
 
 DECISION = DecisionPoint(condition="check it", action="fix it", success_count=1, failure_count=0, avg_duration_secs=2.0)
+
+
+def nearly(value: float) -> Any:
+    """Compared as approx does, within a whole value."""
+    return pytest.approx(value)
 
 
 def pattern(form: Form = DECISION, *, sample: int = 1, successes: float = 1.0, **fields: object) -> Pattern:
@@ -56,7 +62,7 @@ def test_077_each_use_is_counted_and_the_mean_is_that_of_those_that_can_be_compa
         times_applied=3,
         success_when_applied=2,
         failure_when_applied=1,
-        avg_reward_delta=pytest.approx(0.1),
+        avg_reward_delta=nearly(0.1),
         compared=2,
         last_used=NOW + timedelta(days=1),
     )

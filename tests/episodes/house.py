@@ -70,7 +70,8 @@ class House:
     async def tell(self, episode_id: str, number: int, outcome: str = "+", **fields: Any) -> bool:
         kind = ResultType.SUCCESS if outcome == "+" else ResultType.ERROR
         plain: dict[str, Any] = {"step_number": number, "tool": "grep", "action": f"action {number}"}
-        new = NewStep(**(plain | {"result": StepResult(type=kind)} | fields))
+        plain["result"] = StepResult(type=kind)
+        new = NewStep(**(plain | fields))
         return (await self.service.add_step(EVERYBODY, episode_id, new, "ada")).is_new
 
     async def end(self, episode_id: str, outcome: Outcome | None = None, to: Visibility = EVERYBODY) -> Episode:

@@ -1,6 +1,7 @@
 """Finding episodes by a question. Numbers are rows of the feature table."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -28,12 +29,17 @@ TASKS = {
 LOGIN, ORDERS, _, FLAKY, IMAGES, _, LEAK = TASKS
 
 
-async def ask(house: House, text: str, *, sort: Sort = Sort.RELEVANCE, limit: int = 10, **fields: object) -> Findings:
-    domain, task_type = str(fields.get("domain", "web-api")), fields.get("task_type")
-    assert task_type is None or isinstance(task_type, TaskType)
-    visibility = fields.get("to", EVERYBODY)
-    assert isinstance(visibility, Visibility)
-    return await house.queries.query(visibility, text, domain, task_type, limit, sort)
+async def ask(
+    house: House,
+    text: str,
+    *,
+    sort: Sort = Sort.RELEVANCE,
+    limit: int = 10,
+    domain: str = "web-api",
+    task_type: TaskType | None = None,
+    to: Visibility = EVERYBODY,
+) -> Findings:
+    return await house.queries.query(to, text, domain, task_type, limit, sort)
 
 
 def names(found: Findings) -> list[str]:
@@ -96,15 +102,16 @@ async def test_063_domain_and_kind_of_task_and_project_are_kept_to(house: House)
     await house.done("Login of here", project_id=here, task_type=TaskType.TESTING)
     await house.done("Login of there", project_id=there)
     await house.done("Login of shops", domain="shop")
-    for fields, expected in (
+    asks: list[tuple[dict[str, Any], set[str]]] = [
         ({}, {"Login of all"}),
         ({"domain": "WEB-api"}, {"Login of all"}),
         ({"domain": "shop"}, {"Login of shops"}),
-        ({"domain": "nowhere"}, set[str]()),
+        ({"domain": "nowhere"}, set()),
         ({"to": Visibility(here)}, {"Login of all", "Login of here"}),
         ({"to": Visibility(here), "task_type": TaskType.TESTING}, {"Login of here"}),
         ({"to": Visibility(there)}, {"Login of all", "Login of there"}),
-    ):
+    ]
+    for fields, expected in asks:
         assert set(names(await ask(house, "login", **fields))) == expected, fields
 
 

@@ -46,7 +46,7 @@ from recollect.episodes.quality import quality_of
 from recollect.episodes.reflection import reflect
 from recollect.episodes.reward import reward_of
 from recollect.episodes.text import meaning_text, words_of
-from recollect.storage.episodes import EpisodeStore, EpisodeText
+from recollect.storage.episodes import EpisodeFilter, EpisodeStore, EpisodeText
 
 logger = logging.getLogger("recollect.episodes")
 
@@ -211,6 +211,13 @@ class EpisodeService:
     async def get_many(self, visibility: Visibility, episode_ids: Sequence[str]) -> Sequence[Episode]:
         """Those that there are, in the order of the ids; each once."""
         return await self._store.get_many(visibility, episode_ids, most_bytes=TOLD_BYTES)
+
+    async def tagged(
+        self, visibility: Visibility, tags: Sequence[str], limit: int, *, every: bool
+    ) -> Sequence[Episode]:
+        """Episodes that have one of these tags, or every one, without their steps; the one begun last first."""
+        only = EpisodeFilter(tags=tuple(tags), all_tags=every)
+        return [episode for _, episode in await self._store.find(visibility, only, limit, with_steps=False)]
 
     async def change(
         self, visibility: Visibility, episode_id: str, change: EpisodeChange, client: str | None

@@ -119,9 +119,15 @@ class EpisodeStore(Protocol):
         ...
 
     async def find(
-        self, visibility: Visibility, only: EpisodeFilter, limit: int, *, after: int | None = None
+        self,
+        visibility: Visibility,
+        only: EpisodeFilter,
+        limit: int,
+        *,
+        after: int | None = None,
+        with_steps: bool = True,
     ) -> Sequence[tuple[int, Episode]]:
-        """Episodes with their steps, each with its place, the one that was begun last first; those behind a place."""
+        """Episodes, each with its place, the one that was begun last first; those behind a place."""
         ...
 
     async def search(self, query: EpisodeQuery, choose: Choose) -> Mapping[int, Episode]:

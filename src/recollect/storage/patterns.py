@@ -56,8 +56,8 @@ class PatternStore(Protocol):
 
     async def get(self, visibility: Visibility, pattern_id: str) -> Pattern | None: ...
 
-    async def alike(self, project_id: str | None, kind: PatternType, domain: str, limit: int) -> Sequence[Pattern]:
-        """Patterns of this very project, or of none, of a kind and a domain; those that were seen last."""
+    async def alike(self, episode: Episode, kind: PatternType, limit: int) -> Sequence[Pattern]:
+        """Patterns of a kind, of an episode's very project, domain and sort of work; those that were seen last."""
         ...
 
     async def find(self, visibility: Visibility, only: PatternFilter) -> Sequence[Pattern]:

@@ -31,6 +31,8 @@ ALL = Catalogue(
     "episodes learned_patterns analyze_patterns search_patterns recommend_patterns",
     "episodes quality quality_metrics",
     "episodes analysis advanced_pattern_analysis",
+    "episodes episode_tags add_episode_tags remove_episode_tags set_episode_tags get_episode_tags",
+    "episodes episode_tags search_episodes_by_tags",
     "tools catalogue search_tools describe_tool call_tool",
     "tools batching batch_execute",
     "jobs jobs get_job list_jobs cancel_job",

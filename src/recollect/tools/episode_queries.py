@@ -1,5 +1,6 @@
 """Finding what was done before: episodes and patterns that fit a question."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any, Final
 
@@ -13,13 +14,21 @@ from recollect.memory.projects import ProjectService
 from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Result, examples, tool
 from recollect.tools.arguments import Label, ProjectReference, project_id_of
-from recollect.tools.episode_view import EpisodeRequest, FieldPaths, KindOfTask, projected, told
+from recollect.tools.episode_view import (
+    EPISODE_FIELDS,
+    EpisodeRequest,
+    FieldPaths,
+    KindOfTask,
+    projected,
+    refuse_unknown,
+    told,
+)
 
 Query = Annotated[str, Field(min_length=1, max_length=10_000)]
 Limit = Annotated[int, Field(ge=1, le=100)]
 Similarity = Annotated[float, Field(ge=-1, le=1)]
-# The parts of the answer that `fields` can name; other names are those of episodes.
-_PARTS: Final = ("episodes", "patterns", "insights")
+# The parts of the answer that `fields` can name; one that is not named is empty, so that the answer keeps its form.
+_EMPTY: Final[dict[str, Any]] = {"episodes": [], "patterns": [], "insights": {}}
 
 
 class QueryMemoryRequest(EpisodeRequest):
@@ -114,6 +123,7 @@ async def query_memory(
     context: CallContext,
 ) -> QueryMemoryResult:
     """Find complete episodes of a domain that are about a question, by words and by meaning, and patterns that fit."""
+    paths = _rooted(request.fields or ())
     visibility = Visibility(await project_id_of(request.project, projects, context))
     found = await queries.query(
         visibility, request.query, request.domain, request.task_type, request.limit, request.sort
@@ -130,8 +140,8 @@ async def query_memory(
         "patterns": [dict(one) for one in found.patterns],
         "insights": insights.model_dump(),
     }
-    if request.fields:
-        answer = _only(answer, request.fields)
+    if paths:
+        answer = _EMPTY | projected(answer, paths)
     return QueryMemoryResult(**answer, degraded=found.degraded)
 
 
@@ -167,11 +177,12 @@ async def query_semantic_memory(
     )
 
 
-def _only(answer: dict[str, Any], paths: list[str]) -> dict[str, Any]:
-    """What these paths name; what is not named of the answer is empty, so that its form stays."""
-    named = [path if path.partition(".")[0] in _PARTS else f"episodes.{path}" for path in paths]
-    empty: dict[str, Any] = {"episodes": [], "patterns": [], "insights": {}}
-    return empty | projected(answer, named)
+def _rooted(paths: Sequence[str]) -> list[str]:
+    """The paths from the answer's root; those that name no part of it are of episodes."""
+    rooted = [path if path.partition(".")[0] in _EMPTY else f"episodes.{path}" for path in paths]
+    inside = [path.removeprefix("episodes.") for path in rooted if path.startswith("episodes.")]
+    refuse_unknown(inside, ("relevance_score", *EPISODE_FIELDS))
+    return rooted
 
 
 def _in_words(outcome: Outcome | None) -> str:

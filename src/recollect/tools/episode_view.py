@@ -63,6 +63,13 @@ FieldPaths = Annotated[
 ]
 
 
+EPISODE_FIELDS: Final = (
+    *("episode_id", "id", "project", "task_type", "task_description", "context", "start_time", "end_time"),
+    *("duration_seconds", "steps", "outcome", "reward", "reward_score", "quality", "reflection", "salient_features"),
+    *("patterns", "heuristics", "applied_patterns", "checkpoints", "metadata"),
+)
+
+
 def told_outcome(outcome: Outcome | None) -> dict[str, Any] | None:
     return None if outcome is None else {"type": outcome_type(outcome).value, **asdict(outcome)}
 
@@ -115,32 +122,30 @@ def told(episode: Episode) -> dict[str, Any]:
     }
 
 
-def projected(value: Mapping[str, Any], paths: Sequence[str]) -> dict[str, Any]:
-    """Only what these paths name, such as `context.domain` or, in every entry of a list, `steps.tool`.
+def refuse_unknown(paths: Sequence[str], known: Sequence[str]) -> None:
+    """`InvalidRequest` for a path that begins with no such field."""
+    for path in paths:
+        name = path.partition(".")[0]
+        if name not in known:
+            near = nearest_names(name, known)
+            raise InvalidRequest(
+                f"there is no field {name[:80]!r} to select",
+                hint=f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}",
+            )
 
-    `InvalidRequest` for a field that is not there at all.
-    """
+
+def projected(value: Mapping[str, Any], paths: Sequence[str]) -> dict[str, Any]:
+    """Only what these paths name, such as `context.domain` or, in every entry of a list, `steps.tool`."""
     below: dict[str, list[str]] = {}
     for path in paths:
         name, _, rest = path.partition(".")
-        if name not in value:
-            near = nearest_names(name, value)
-            raise InvalidRequest(
-                f"there is no field {name[:80]!r} to select",
-                hint=f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(value)}",
-            )
         below.setdefault(name, []).append(rest)
     return {name: _selected(value[name], below[name]) for name in value if name in below}
 
 
 def _selected(value: Any, paths: Sequence[str]) -> Any:
-    if "" in paths or value is None:
+    if "" in paths:
         return value
-    if isinstance(value, list):
-        return [_selected(entry, paths) for entry in cast(list[Any], value)]
-    if isinstance(value, Mapping):
-        inner = cast(Mapping[str, Any], value)
-        # What stands in free data may be in one entry and not in another.
-        here = [path for path in paths if path.partition(".")[0] in inner]
-        return projected(inner, here)
-    return value
+    if isinstance(value, list | tuple):
+        return [_selected(entry, paths) for entry in cast(Sequence[Any], value)]
+    return projected(cast(Mapping[str, Any], value), paths) if isinstance(value, Mapping) else value

@@ -26,12 +26,14 @@ from recollect.toolkit.context import CallContext
 from recollect.toolkit.declaration import Request, Result, examples, tool
 from recollect.tools.arguments import Label, ProjectReference, project_id_of
 from recollect.tools.episode_view import (
+    EPISODE_FIELDS,
     EpisodeId,
     EpisodeRequest,
     FieldPaths,
     KindOfTask,
     episode_id_of,
     projected,
+    refuse_unknown,
     told,
     told_outcome,
 )
@@ -373,11 +375,11 @@ async def get_episode(
     request: GetEpisodeRequest, episodes: EpisodeService, projects: ProjectService, context: CallContext
 ) -> GetEpisodeResult:
     """An episode with its steps, its outcome, what it is worth and what can be said of it."""
+    paths = [path.removeprefix("episode.") for path in request.fields or ()]
+    refuse_unknown(paths, EPISODE_FIELDS)
     visibility = Visibility(await project_id_of(request.project, projects, context))
     whole = told(await _found(episodes, visibility, request.episode_id))
-    if not request.fields:
-        return GetEpisodeResult(episode=whole)
-    return GetEpisodeResult(episode=projected(whole, [path.removeprefix("episode.") for path in request.fields]))
+    return GetEpisodeResult(episode=projected(whole, paths) if paths else whole)
 
 
 @tool("episodes", core=False, read_only=True, fleeting=True)

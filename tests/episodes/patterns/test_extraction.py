@@ -12,7 +12,7 @@ from tests.episodes.samples import ended, episode, step, steps
 
 
 def forms(*told: Any, **fields: Any) -> list[Form]:
-    return [pattern.form for pattern in patterns_in(ended(**({"steps": told} | fields)))]
+    return [pattern.form for pattern in patterns_in(ended(steps=told, **fields))]
 
 
 Kind = TypeVar("Kind", ToolSequence, DecisionPoint)

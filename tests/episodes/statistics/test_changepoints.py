@@ -59,6 +59,16 @@ def test_081_a_change_of_spread_is_one_of_spread() -> None:
     assert found >= 45
 
 
+def test_081_one_point_far_out_is_no_change() -> None:
+    tried = found = 0
+    for seed in range(100):
+        values = noise(seed, 80)
+        values[20] = 30
+        tried += 1
+        found += bool(changes("a", values, 0.05))
+    assert found <= 0.05 * tried
+
+
 def test_081_a_bend_is_a_change_of_trend() -> None:
     found = 0
     for seed in range(50):

@@ -48,7 +48,7 @@ def test_082_a_short_series_has_bounds_that_still_hold_most_points() -> None:
 
 
 def test_082_a_line_goes_on_and_is_known_to_be_one() -> None:
-    made = forecast("a", 3.0 + 2.0 * np.arange(30), 3, 0.05)
+    made = forecast("a", 3.0 + 2.0 * np.arange(30, dtype=np.float64), 3, 0.05)
     assert made.point_forecasts == pytest.approx([63, 65, 67], abs=1e-4)
     assert made.fit_quality == pytest.approx(1, abs=1e-6)
     assert made.upper_bounds[2] - made.lower_bounds[2] < 1e-3
@@ -94,5 +94,5 @@ def test_082_too_few_points_give_no_forecast_and_say_so() -> None:
 
 
 def test_082_large_numbers_are_foretold_as_well() -> None:
-    made = forecast("a", 1e99 * np.arange(10), 2, 0.05)
+    made = forecast("a", 1e99 * np.arange(10, dtype=np.float64), 2, 0.05)
     assert made.point_forecasts == pytest.approx([1e100, 1.1e100], rel=1e-3)

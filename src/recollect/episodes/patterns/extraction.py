@@ -60,7 +60,8 @@ def patterns_in(episode: Episode) -> list[Pattern]:
 
 def _pattern(episode: Episode, form: Form, success: float, at: datetime) -> Pattern:
     # The same of everything that could tell it from others: two processes that find it at once give it one id.
-    named = "\n".join((episode.project_id or "", episode.context.domain.casefold(), key_of(form)))
+    where = (episode.project_id or "", episode.task_type.value, episode.context.domain.casefold().strip())
+    named = "\n".join((*where, key_of(form)))
     return Pattern(
         id=settled_id("pattern", 0, named),
         project_id=episode.project_id,

@@ -18,7 +18,7 @@ from recollect.storage.patterns import PatternStore
 
 logger = logging.getLogger("recollect.episodes")
 
-# So many known ones of a kind and domain are compared with what is new: those that were seen last.
+# So many known ones of a kind are compared with what is new: those that were seen last.
 COMPARED: Final = 200
 AT_ONCE: Final = 20
 
@@ -34,10 +34,7 @@ class PatternLearner:
     async def learn(self, episode: Episode) -> Lessons:
         """What this episode teaches; what did not go well only bears on what is known already."""
         shown = await anyio.to_thread.run_sync(patterns_in, episode)
-        known = {
-            kind: await self._store.alike(episode.project_id, kind, episode.context.domain, COMPARED)
-            for kind in {pattern.type for pattern in shown}
-        }
+        known = {kind: await self._store.alike(episode, kind, COMPARED) for kind in {pattern.type for pattern in shown}}
         matched = await anyio.to_thread.run_sync(
             lambda: [(pattern, _nearest(pattern, known[pattern.type])) for pattern in shown]
         )

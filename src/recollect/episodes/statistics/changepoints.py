@@ -28,6 +28,8 @@ LEAST_SPREAD_SIDE = 8
 _COST = 3.0
 # Stretches down to this width are looked at by themselves.
 NARROWEST = 20
+# Farther out than so many robust standard deviations, a point says nothing about the spread.
+_FAR = 3.5
 # Of standardised values: less than this is rounding.
 _ROUNDING = 1e-20
 
@@ -200,7 +202,11 @@ def _residuals(values: Values, places: list[int]) -> Values | None:
         line = level - time * float(np.dot(time, level) / max(np.dot(time, time), 1.0))
         gained = n * log(max(np.dot(level, level), _ROUNDING * n) / max(np.dot(line, line), _ROUNDING * n))
         rest[start:end] = line if gained > log(n) else level
-    return rest if float(np.mean(rest * rest)) > _ROUNDING else None
+    if float(np.mean(rest * rest)) <= _ROUNDING:
+        return None
+    # One point that is far out is an anomaly and not another spread.
+    size = float(np.median(np.abs(rest))) * 1.4826
+    return np.clip(rest, -_FAR * size, _FAR * size) if size > 0 else rest
 
 
 def _spread_changes(rest: Values, needed: float, cost: float) -> list[_Change]:

@@ -169,14 +169,21 @@ class SqliteEpisodes:
         return await self._writer.erase(work)
 
     async def find(
-        self, visibility: Visibility, only: EpisodeFilter, limit: int, *, after: int | None = None
+        self,
+        visibility: Visibility,
+        only: EpisodeFilter,
+        limit: int,
+        *,
+        after: int | None = None,
+        with_steps: bool = True,
     ) -> Sequence[tuple[int, Episode]]:
         values = asked_for(visibility, only) | {"after": after, "limit": limit}
-        return await self._readers.read(
-            lambda connection: [
-                (row[0], _with_steps(connection, row)) for row in connection.execute(_SQL["find"], values)
-            ]
-        )
+
+        def work(connection: Connection) -> Sequence[tuple[int, Episode]]:
+            rows = connection.execute(_SQL["find"], values)
+            return [(row[0], _with_steps(connection, row) if with_steps else episode_from(row)) for row in rows]
+
+        return await self._readers.read(work)
 
     async def search(self, query: EpisodeQuery, choose: Choose) -> Mapping[int, Episode]:
         from recollect.storage.sqlite.episode_search import pool_of

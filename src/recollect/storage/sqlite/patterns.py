@@ -30,8 +30,14 @@ class SqlitePatterns:
         rows = await self._readers.read(lambda connection: connection.execute(_SQL["get"], values))
         return pattern_from(rows[0]) if rows else None
 
-    async def alike(self, project_id: str | None, kind: PatternType, domain: str, limit: int) -> Sequence[Pattern]:
-        values = {"project": project_id, "type": kind.value, "domain": folded(domain), "limit": limit}
+    async def alike(self, episode: Episode, kind: PatternType, limit: int) -> Sequence[Pattern]:
+        values = {
+            "project": episode.project_id,
+            "type": kind.value,
+            "domain": folded(episode.context.domain),
+            "task_type": episode.task_type.value,
+            "limit": limit,
+        }
         return await self._readers.read(
             lambda connection: [pattern_from(row) for row in connection.execute(_SQL["alike"], values)]
         )

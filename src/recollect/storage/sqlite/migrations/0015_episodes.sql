@@ -50,22 +50,6 @@ CREATE TABLE episode_step (
     UNIQUE (episode_seq, number)
 ) STRICT;
 
--- How episodes stand to each other.
-CREATE TABLE episode_relationship (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT,
-    id TEXT NOT NULL UNIQUE,
-    from_seq INTEGER NOT NULL REFERENCES episode (seq) ON DELETE CASCADE,
-    to_seq INTEGER NOT NULL REFERENCES episode (seq) ON DELETE CASCADE,
-    type TEXT NOT NULL CHECK (
-        type IN ('parent_child', 'depends_on', 'follows', 'related_to', 'blocks', 'duplicates', 'references')
-    ),
-    reason TEXT,
-    created_at INTEGER NOT NULL,
-    UNIQUE (from_seq, type, to_seq),
-    CHECK (from_seq <> to_seq)
-) STRICT;
-CREATE INDEX episode_relationship_by_target ON episode_relationship (to_seq, type);
-
 -- The words of complete episodes, as those of memories are kept.
 CREATE VIRTUAL TABLE episode_terms USING fts5 (
     terms,

@@ -115,7 +115,7 @@ INSERT INTO episode_vector (seq, model, vector) VALUES (:seq, :model, :vector)
 ON CONFLICT (seq) DO UPDATE SET model = excluded.model, vector = excluded.vector
 
 -- erase --
--- Erase an episode; its steps, words, vector and relationships go with it.
+-- Erase an episode; its steps, words and vector go with it.
 DELETE FROM episode WHERE seq = :seq
 
 -- find --

@@ -40,9 +40,10 @@ AND pattern.successes >= :least * pattern.sample
 SELECT {columns} FROM pattern WHERE pattern.id = :id AND {visible}
 
 -- alike --
--- Patterns of one kind and domain, of one project or of none.
+-- Patterns of one kind, domain and sort of work, of one project or of none.
 SELECT {columns} FROM pattern
 WHERE pattern.project_id IS :project AND pattern.folded_domain = :domain AND pattern.type = :type
+    AND pattern.task_type = :task_type
 ORDER BY pattern.last_seen DESC
 LIMIT :limit
 
