@@ -383,9 +383,8 @@ async def test_086_secrets_are_masked_and_quotas_hold(tmp_path: Path) -> None:
     chosen = {"home": tmp_path, "quota": {"memories_per_client": 2}}
     async with running(Settings.model_validate(chosen)) as application:
         call = caller_of(application)
-        taught = await call(
-            "teach_mimo", subject="the bot", predicate="uses", object=TOKEN, context=f"it is {TOKEN}", metadata={"k": TOKEN}
-        )  # fmt: skip
+        told = {"context": f"it is {TOKEN}", "metadata": {"k": TOKEN}}
+        taught = await call("teach_mimo", subject="the bot", predicate="uses", object=TOKEN, **told)
         assert TOKEN not in json.dumps(taught)
         assert taught["masked"]
         await call("teach_mimo", text="Ann knows Bob.")
