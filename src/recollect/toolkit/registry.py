@@ -90,7 +90,10 @@ class Registry:
 
 @dataclass(frozen=True, slots=True)
 class Toolset:
-    """Which tools are listed: `core`, `all`, or families and tool names joined by commas."""
+    """Which tools are listed: `core`, `all`, or families and tool names joined by commas.
+
+    What both a tool and its family are called is the tool.
+    """
 
     spec: str = "core"
 
@@ -101,10 +104,11 @@ class Toolset:
     @staticmethod
     def chosen(wanted: Collection[str], registry: Registry, uses: Mapping[str, int]) -> Sequence[Tool]:
         """The same of what was found to be right before, whatever there is of it now."""
+        families = {*wanted}.difference(registry.names)
         chosen = [
             tool
             for tool in registry
-            if "all" in wanted or ("core" in wanted and tool.core) or tool.family in wanted or tool.name in wanted
+            if "all" in wanted or ("core" in wanted and tool.core) or tool.family in families or tool.name in wanted
         ]
         return sorted(chosen, key=lambda tool: -uses.get(tool.name, 0))
 
