@@ -101,7 +101,8 @@ def test_089_there_is_an_end_of_what_is_inferred_and_it_is_told(monkeypatch: pyt
     stored = Stored(*(f"n{number} depends_on n{number + 1}" for number in range(20)))
     monkeypatch.setattr(inferring, "MOST_INFERRED", 5)
     found = infer(stored, GraphScope(), ["depends_on"])
-    assert (len(found.inferences), found.problem) == (5, "more than 5 triples follow for depends_on: only so many are inferred")  # fmt: skip
+    assert len(found.inferences) == 5
+    assert found.problem == "more than 5 triples follow for depends_on: only so many are inferred"
     monkeypatch.setattr(inferring, "MOST_EDGES", 10)
     assert infer(stored, GraphScope(), ["depends_on"]).inferences == []
 
@@ -154,7 +155,7 @@ said = st.builds(" ".join, st.tuples(names, st.sampled_from(["contains", "belong
 def test_089_forward_and_backward_agree(triples: list[str]) -> None:
     stored = Stored(*triples)
     for predicate in ("contains", "belongs_to", "located_in", "uses"):
-        forward = {one for one in followed(stored, predicate, max_depth=3, least=0.0)}
+        forward = {*followed(stored, predicate, max_depth=3, least=0.0)}
         for subject in "abcde":
             for object_ in "abcde":
                 goal = f"{subject} {predicate} {object_}"

@@ -26,8 +26,9 @@ def test_087_names_that_differ_only_in_writing_are_the_same(one: str, other: str
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("Ann", "Anna"), ("Ann A", "Anna"), ("C", "C++"), ("C#", "C++"), ("server 1", "server 2"), ("net", ".NET")]
-)  # fmt: skip
+    ("one", "other"),
+    [("Ann", "Anna"), ("Ann A", "Anna"), ("C", "C++"), ("C#", "C++"), ("server 1", "server 2"), ("net", ".NET")],
+)
 def test_087_names_that_are_only_alike_are_not(one: str, other: str) -> None:
     assert not {*keys_of(one)} & {*keys_of(other)}
     assert entity_of(one).id != entity_of(other).id

@@ -13,8 +13,8 @@ def read(text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "relations"),
     [
-        ("The billing service depends on PostgreSQL and Redis.", ["billing service depends_on PostgreSQL", "billing service depends_on Redis"]),
-        ("Ann and Dan report to Bob, and Bob reports to Carol!", ["Ann reports_to Bob", "Dan reports_to Bob", "Bob reports_to Carol"]),
+        ("The web shop depends on Postgres and Redis.", ["web shop depends_on Postgres", "web shop depends_on Redis"]),
+        ("Ann and Dan report to Bob, and Bob knows Ed!", ["Ann reports_to Bob", "Dan reports_to Bob", "Bob knows Ed"]),
         ("A depends on B, C, and D.", ["A depends_on B", "A depends_on C", "A depends_on D"]),
         ("A depends on B and requires C.", ["A depends_on B", "A requires C"]),
         ("A depends on B, which requires C.", ["A depends_on B", "B requires C"]),
@@ -28,7 +28,7 @@ def read(text: str) -> list[str]:
         ("Redis is used by the API.", ["API uses Redis"]),
         ("The secret plan depends on the API.", ["secret plan depends_on API"]),
     ],
-)  # fmt: skip
+)
 def test_087_plain_sentences_are_understood(text: str, relations: list[str]) -> None:
     assert read(text) == relations
     assert read_relations(text).not_understood == []

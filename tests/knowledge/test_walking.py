@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 from hypothesis import given
@@ -60,7 +60,7 @@ def test_088_what_is_reached_is_what_the_shortest_sure_enough_paths_reach(
     for one, trail in found.reached.items():
         path = trail.path
         assert (path[0], path[-1], len(path) - 1, len({*path})) == ("ann", one, trail.depth, len(path))
-        assert {*zip(path, path[1:], strict=False)} <= edges
+        assert {*pairwise(path)} <= edges
     assert [trail.depth for trail in found.reached.values()] == sorted(t.depth for t in found.reached.values())
 
 

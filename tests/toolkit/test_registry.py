@@ -67,6 +67,11 @@ def test_a_toolset_is_chosen_by_word_family_or_name(registry: Registry, spec: st
     assert names(Toolset(spec).select(registry, {})) == expected
 
 
+def test_what_a_tool_and_its_family_are_called_is_the_tool() -> None:
+    registry = Registry([make("knowledge", "knowledge"), make("consult_graph", "knowledge")])
+    assert names(Toolset("knowledge").select(registry, {})) == ["knowledge"]
+
+
 def test_an_unknown_toolset_is_refused_before_anything_is_listed(registry: Registry) -> None:
     with pytest.raises(InvalidRequest) as caught:
         Listing(registry, Toolset("memry"))

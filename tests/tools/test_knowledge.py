@@ -211,7 +211,7 @@ async def test_087_a_text_is_read_by_rules_and_what_was_not_understood_is_told(c
     assert refused.value.details == {"method": "rules", "not_understood": ["They are nice."]}
 
 
-TEXT = "Ann, who leads payments, answers to Bob these days."
+TEXT = "Ann, who leads payments, answers to Bob these days. Bob does not lead payments."
 
 
 @pytest.mark.parametrize(
@@ -222,6 +222,7 @@ TEXT = "Ann, who leads payments, answers to Bob these days."
                 {"subject": "Ann", "predicate": "reports_to", "object": "Bob", "quote": "answers to Bob"},
                 {"subject": "Ann", "predicate": "knows", "object": "Carol", "quote": "answers to Bob"},
                 {"subject": "Ann", "predicate": "leads", "object": "payments", "quote": "not in the text"},
+                {"subject": "Bob", "predicate": "leads", "object": "payments", "quote": "Bob does not lead payments"},
                 "nonsense",
             ]}),
             "learned",
@@ -244,7 +245,7 @@ async def test_087_a_language_model_reads_freer_texts_and_invents_nothing(
                 taught = await call("teach_mimo", text=TEXT)
                 assert (taught["status"], taught["method"], taught["model"]) == ("learned", "llm", "a-model-0613")
                 assert [(one["subject"], one["object"]) for one in taught["triples"]] == [("Ann", "Bob")]
-                assert taught["notes"] == ["3 relations that the text does not bear out were left out"]
+                assert taught["notes"] == ["4 relations that the text does not bear out were left out"]
                 return
             with pytest.raises(Unavailable) as failed:
                 await call("teach_mimo", text=TEXT)
@@ -383,9 +384,8 @@ async def test_086_secrets_are_masked_and_quotas_hold(tmp_path: Path) -> None:
     chosen = {"home": tmp_path, "quota": {"memories_per_client": 2}}
     async with running(Settings.model_validate(chosen)) as application:
         call = caller_of(application)
-        taught = await call(
-            "teach_mimo", subject="the bot", predicate="uses", object=TOKEN, context=f"it is {TOKEN}", metadata={"k": TOKEN}
-        )  # fmt: skip
+        told = {"context": f"it is {TOKEN}", "metadata": {"k": TOKEN}}
+        taught = await call("teach_mimo", subject="the bot", predicate="uses", object=TOKEN, **told)
         assert TOKEN not in json.dumps(taught)
         assert taught["masked"]
         await call("teach_mimo", text="Ann knows Bob.")

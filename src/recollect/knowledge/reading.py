@@ -100,7 +100,8 @@ _QUESTION = re.compile(
 _DOUBT = re.compile(
     r"\b(?:not|never|none|nobody|nothing|neither|nor|without|cannot|hardly|no longer|no one|used to|if|unless|whether"
     r"|may|might|could|would|should|shall|will|must|can|maybe|perhaps|probably|possibly|likely|seems?|thinks?|believes?"
-    r"|says|said|claims|wants to|plans to|formerly|previously|once|or|either|except|unlike|only|some|every|all|most|any)\b"
+    r"|says|said|claims|wants to|plans to|formerly|previously|once|or|either|except|unlike|only|some|every|all|most"
+    r"|any)\b"
     r"|n['\u2019]t\b",
     re.I,
 )

@@ -158,15 +158,15 @@ class SqliteKnowledge:
     ) -> Relationships:
         values = _values(scope, now) | {"id": entity_id, "limit": limit, "least": least}
 
-        def one_way(connection: Connection, way: str) -> Sequence[Triple]:
-            stored = [_triple_from(row) for row in connection.execute(_SQL[way], values)]
-            inferred = _inferred_from(connection, connection.execute(_SQL[f"inferred_{way}"], values))
+        def one_way(connection: Connection, stated: str, following: str) -> Sequence[Triple]:
+            stored = [_triple_from(row) for row in connection.execute(stated, values)]
+            inferred = _inferred_from(connection, connection.execute(following, values))
             return [*stored, *inferred][:limit]
 
         def work(connection: Connection) -> Relationships:
             return Relationships(
-                one_way(connection, "outgoing"),
-                one_way(connection, "incoming"),
+                one_way(connection, _SQL["outgoing"], _SQL["inferred_outgoing"]),
+                one_way(connection, _SQL["incoming"], _SQL["inferred_incoming"]),
                 connection.value(_SQL["count_outgoing"], values),
                 connection.value(_SQL["count_incoming"], values),
             )
@@ -198,7 +198,7 @@ class SqliteKnowledge:
                     "limit": MOST_SUBJECTS + 1,
                 }
                 if subjects is None:
-                    rows = connection.execute(_SQL[_query_for(pattern)], asked)
+                    rows = connection.execute(_query_for(pattern), asked)
                     complete = len(rows) <= MOST_SUBJECTS
                 else:
                     rows = connection.execute(_SQL["among"], asked | {"among": json_text(subjects)})
@@ -216,16 +216,16 @@ class SqliteKnowledge:
     # -- forgetting --------------------------------------------------------------------------------
 
     async def forget_triple(self, scope: GraphScope, triple_id: str) -> Forgotten:
-        return await self._forget(scope, "of_id", triple_id)
+        return await self._forget(scope, _SQL["of_id"], triple_id)
 
     async def forget_entity(self, scope: GraphScope, entity_id: str) -> Forgotten:
-        return await self._forget(scope, "of_entity", entity_id)
+        return await self._forget(scope, _SQL["of_entity"], entity_id)
 
     async def _forget(self, scope: GraphScope, which: str, named: str) -> Forgotten:
         values = {"graph": scope.graph_id, "project": scope.project_id, "id": named}
 
         def work(connection: Connection) -> Forgotten:
-            rows = connection.execute(_SQL[which], values)
+            rows = connection.execute(which, values)
             gone = _erase(connection, [(seq, scope.graph_id, *others) for seq, _, *others in rows])
             return Forgotten([triple_id for _, triple_id, *_ in rows], gone)
 
@@ -324,10 +324,13 @@ class _Edges:
         limit: int,
     ) -> Sequence[Edge]:
         values = self._values | {"ids": json_text([*entity_ids]), "least": least, "limit": limit}
-        query = f"around_{direction}"
+        forward, query = direction == "forward", _SQL["around_forward"]
         if predicates is not None:
-            query, values = f"{query}_by", values | {"predicates": json_text([*predicates])}
-        return [Edge(*row) for row in self._connection.execute(_SQL[query], values)]
+            values["predicates"] = json_text([*predicates])
+            query = _SQL["around_forward_by"] if forward else _SQL["around_backward_by"]
+        elif not forward:
+            query = _SQL["around_backward"]
+        return [Edge(*row) for row in self._connection.execute(query, values)]
 
     def every(self, predicates: Collection[str], *, least: float, limit: int) -> Sequence[Edge]:
         values = self._values | {"predicates": json_text([*predicates]), "least": least, "limit": limit}
@@ -357,7 +360,8 @@ def _breadth(pattern: Pattern) -> int:
 
 
 def _query_for(pattern: Pattern) -> str:
-    return ("of_subject", "of_object", "of_predicate", "of_anything")[_breadth(pattern)]
+    by_breadth = (_SQL["of_subject"], _SQL["of_object"], _SQL["of_predicate"], _SQL["of_anything"])
+    return by_breadth[_breadth(pattern)]
 
 
 def _keep(connection: Connection, triple: Triple, named: Mapping[str, NamedEntity], *, replace: bool) -> Kept:
