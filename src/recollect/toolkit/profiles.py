@@ -42,4 +42,4 @@ def tools_of(profile: str, registry: Registry) -> str:
     """A system's tools as a toolset, as far as there are such tools here."""
     if profile not in PROFILES:
         raise InvalidRequest(f"there is no profile called {profile!r}", hint=f"there are {', '.join(PROFILES)}")
-    return ",".join(name for name in PROFILES[profile] if name in registry)
+    return ",".join(f"={name}" for name in PROFILES[profile] if name in registry)

@@ -90,7 +90,10 @@ class Registry:
 
 @dataclass(frozen=True, slots=True)
 class Toolset:
-    """Which tools are listed: `core`, `all`, or families and tool names joined by commas."""
+    """Which tools are listed: `core`, `all`, or families and tool names joined by commas.
+
+    A name after `=` means the tool alone, where a family has the same name.
+    """
 
     spec: str = "core"
 
@@ -104,7 +107,9 @@ class Toolset:
         chosen = [
             tool
             for tool in registry
-            if "all" in wanted or ("core" in wanted and tool.core) or tool.family in wanted or tool.name in wanted
+            if "all" in wanted
+            or ("core" in wanted and tool.core)
+            or not {tool.family, tool.name, f"={tool.name}"}.isdisjoint(wanted)
         ]
         return sorted(chosen, key=lambda tool: -uses.get(tool.name, 0))
 
@@ -112,7 +117,7 @@ class Toolset:
         """What is wanted; `InvalidRequest` when there is no such thing. Loads no tool."""
         wanted = {part.strip() for part in self.spec.split(",") if part.strip()}
         known = {"core", "all", *registry.families, *registry.names}
-        if unknown := sorted(wanted - known):
+        if unknown := sorted(part for part in wanted - known if part.removeprefix("=") not in registry):
             near = nearest_names(unknown[0], known)
             raise InvalidRequest(
                 f"no toolset, family or tool is called {unknown[0]!r}",
