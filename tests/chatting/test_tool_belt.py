@@ -32,11 +32,24 @@ async def test_15_a_model_reaches_no_more_than_its_caller(tmp_path: Path) -> Non
             "get_symbols",
             "set_project",
             "list_projects",
+            "discuss",
         }
         assert names("*") == {"recall_memories", "remember"} | everything
         reader = CallContext(surface="mira", caller=Caller("k", frozenset({"memory:read"}), "k1"))
         success, told = await belt.use(WantedCall("1", "remember", '{"content": "x"}'), reader)
         assert (success, json.loads(told)["error"]["code"]) == (False, "unknown_tool")
+
+
+async def test_36_a_model_gives_tasks_to_a_coding_agent_only_where_the_owner_wants_that(tmp_path: Path) -> None:
+    context = CallContext(surface="mira")
+    async with running(Settings.model_validate({"home": tmp_path})) as application:
+        for delegates in (False, True):
+            belt = ToolBelt(application.dispatcher, delegates=delegates)
+            offered = {tool["function"]["name"] for tool in belt.offered(context)}
+            assert ({"claude_task", "claude_close", "claude_status"} <= offered) is delegates
+            success, told = await belt.use(WantedCall("1", "claude_task", '{"task": "x"}'), context)
+            code = json.loads(told)["error"]["code"]
+            assert (success, code) == (False, "forbidden" if delegates else "unknown_tool")
 
 
 async def test_129_a_model_lists_tasks_and_goals_and_cannot_do_more_with_them(tmp_path: Path) -> None:

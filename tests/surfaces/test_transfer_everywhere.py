@@ -24,6 +24,10 @@ async def test_101_memories_move_in_and_out_and_nothing_is_kept_twice(call: Call
         "file": str(folder / name),
         "format": "mcp-memory",
         "erased": 0,
+        "tasks": 0,
+        "goals": 0,
+        "plans_skipped": 0,
+        "plans_erased": 0,
         "masked": 0,
         "left_out": {"line that is neither entity nor relation": 1},
     }

@@ -67,9 +67,10 @@ def test_a_toolset_is_chosen_by_word_family_or_name(registry: Registry, spec: st
     assert names(Toolset(spec).select(registry, {})) == expected
 
 
-def test_what_a_tool_and_its_family_are_called_is_the_tool() -> None:
+def test_a_tool_that_is_called_as_its_family_can_be_chosen_alone() -> None:
     registry = Registry([make("knowledge", "knowledge"), make("consult_graph", "knowledge")])
-    assert names(Toolset("knowledge").select(registry, {})) == ["knowledge"]
+    assert names(Toolset("knowledge").select(registry, {})) == ["knowledge", "consult_graph"]
+    assert names(Toolset("=knowledge").select(registry, {})) == ["knowledge"]
 
 
 def test_an_unknown_toolset_is_refused_before_anything_is_listed(registry: Registry) -> None:

@@ -117,8 +117,8 @@ class Toolset:
     def checked(self, registry: Registry) -> AbstractSet[str]:
         """What is wanted; `InvalidRequest` when there is no such thing. Loads no tool."""
         wanted = {part.strip() for part in self.spec.split(",") if part.strip()}
-        known = {"core", "all", *registry.families, *registry.names, *(f"={name}" for name in registry.names)}
-        if unknown := sorted(wanted - known):
+        known = {"core", "all", *registry.families, *registry.names}
+        if unknown := sorted(part for part in wanted - known if part.removeprefix("=") not in registry):
             near = nearest_names(unknown[0], known)
             raise InvalidRequest(
                 f"no toolset, family or tool is called {unknown[0]!r}",

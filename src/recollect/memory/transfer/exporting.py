@@ -124,7 +124,7 @@ def _write(outgoing: Outgoing, header: bytes, target: Path, tally: Tally) -> Tot
             counts[moved.memory.kind] += 1
             if number % STEP == 0:
                 tally.reach(number)
-        if counts != outgoing.counts or plans != planned:
+        if counts != outgoing.counts or plans != Counter(planned):
             raise StoreUnusable(
                 f"{counts.total() + plans.total()} of {expected} records could be read; nothing was exported",
                 hint="`recollect store check` tells what is damaged",

@@ -188,7 +188,7 @@ class OwnFormat:
 
 def _plan(line: Line, file: SourceFile, sorts: frozenset[PlanSort], places: Mapping[str, Place]) -> MovedPlan:
     is_task = line.data.startswith(TASK)
-    plan = _parsed(TaskLine, line, file).task if is_task else _parsed(GoalLine, line, file).goal
+    plan = _parsed(TaskLine, line, file).task if is_task else _parsed(GoalLine, line, file).plan
     problem = why_impossible(plan, sorts, places)
     if problem is None and _WRITTEN_NUL in line.data and _NUL.search(line.data):
         problem = "has a NUL character"

@@ -37,6 +37,11 @@ class GoalLine(BaseModel):
 
     goal: Goal
 
+    @property
+    def plan(self) -> Goal:
+        """As a store gives it."""
+        return replace(self.goal, milestones=tuple(self.goal.milestones))
+
 
 @dataclass(frozen=True, slots=True)
 class PlanArrival:
