@@ -13,6 +13,8 @@ import anyio.abc
 import anyio.to_thread
 
 from recollect.app.checks import Checks
+from recollect.app.episodes import EpisodeServices
+from recollect.app.knowledge import KnowledgeServices
 from recollect.app.oversight import Oversight, families_off
 from recollect.app.settings import Settings
 from recollect.app.upkeep import Upkeep
@@ -56,20 +58,9 @@ if TYPE_CHECKING:
     from recollect.domain.hooks import HookAnswer, HookCall
     from recollect.domain.links import CodeLink
     from recollect.domain.writing import WritingRules
-    from recollect.episodes.figures import EpisodeFigures
-    from recollect.episodes.patterns.learning import PatternLearner
-    from recollect.episodes.patterns.searching import PatternSearch
-    from recollect.episodes.querying import EpisodeQueries
-    from recollect.episodes.service import EpisodeService
-    from recollect.episodes.statistics.analysis import Analyst
     from recollect.grounding.linking import Linker
     from recollect.grounding.service import Grounding
-    from recollect.inference.completion import Completer, LanguageModel
-    from recollect.inference.embedding import Embedder
-    from recollect.knowledge.background import BackgroundInference
-    from recollect.knowledge.mentions import Mentions
-    from recollect.knowledge.service import KnowledgeService
-    from recollect.knowledge.suggesting import Suggestions
+    from recollect.inference.completion import LanguageModel
     from recollect.memory.compacting import Compactor
     from recollect.memory.consolidation import Consolidator
     from recollect.memory.corrections import Corrections
@@ -308,6 +299,8 @@ class Application:
         provide(Store, self._open_store)
         provide(JobService, self._start_jobs)
         provide(MemoryService, self._memory)
+        KnowledgeServices(self.services, self._tasks, self.settings.secrets, self._writing_rules, self._clock).provide()
+        EpisodeServices(self.services, self._tasks, self._writing_rules, self._clock).provide()
         provide_named("recollect.memory.corrections.Corrections", self._corrections)
         provide_named("recollect.memory.erasing.Eraser", self._eraser)
         provide(ProjectService, self._projects)
@@ -334,16 +327,6 @@ class Application:
         provide_named("recollect.grounding.service.Grounding", self._grounding)
         provide_named("recollect.planning.tasks.TaskService", self._task_service)
         provide_named("recollect.planning.goals.GoalService", self._goal_service)
-        provide_named("recollect.episodes.service.EpisodeService", self._episode_service)
-        provide_named("recollect.episodes.querying.EpisodeQueries", self._episode_queries)
-        provide_named("recollect.episodes.patterns.learning.PatternLearner", self._pattern_learner)
-        provide_named("recollect.episodes.patterns.searching.PatternSearch", self._pattern_search)
-        provide_named("recollect.episodes.figures.EpisodeFigures", self._episode_figures)
-        provide_named("recollect.episodes.statistics.analysis.Analyst", self._analyst)
-        provide_named("recollect.knowledge.service.KnowledgeService", self._knowledge)
-        provide_named("recollect.knowledge.mentions.Mentions", self._mentions)
-        provide_named("recollect.knowledge.suggesting.Suggestions", self._suggestions)
-        provide_named("recollect.knowledge.background.BackgroundInference", self._inference)
         provide_named("recollect.agents.permissions.PermissionService", self._permissions)
         provide_named("recollect.agents.hooks.HookService", self._hooks)
         provide_named("recollect.agents.delegating.CodingAgents", self._coding_agents)
@@ -666,103 +649,6 @@ class Application:
 
         store = await self.services.get(Store)
         return GoalService(store.goals, self._writing_rules(), clock=self._clock)
-
-    async def _knowledge(self) -> "KnowledgeService":
-        from recollect.inference.completion import LanguageModel
-        from recollect.knowledge.background import BackgroundInference
-        from recollect.knowledge.resolving import Resolver
-        from recollect.knowledge.service import KnowledgeService
-        from recollect.knowledge.teaching import Teacher
-        from recollect.memory.secrets import guard_data
-
-        async def embedder() -> "Embedder":
-            models = await self.services.get(ModelsInUse)
-            return (await models.now()).answering.embedder
-
-        async def completer() -> "Completer | None":
-            return (await self.services.get(LanguageModel)).completer
-
-        store, inference = (await self.services.get(Store)).knowledge, await self.services.get(BackgroundInference)
-        resolver = Resolver(store, embedder)
-        guarding = partial(guard_data, policy=self.settings.secrets)
-        teacher = Teacher(store, resolver, completer, self._writing_rules(), guarding, clock=self._clock)
-        return KnowledgeService(store, resolver, teacher, on_change=inference.wake, clock=self._clock)
-
-    async def _inference(self) -> "BackgroundInference":
-        from recollect.knowledge.background import BackgroundInference
-
-        inference = BackgroundInference((await self.services.get(Store)).knowledge, clock=self._clock)
-        self._tasks.start_soon(inference.keep)
-        return inference
-
-    async def _mentions(self) -> "Mentions":
-        from recollect.knowledge.mentions import Mentions
-
-        return Mentions((await self.services.get(Store)).knowledge, clock=self._clock)
-
-    async def _suggestions(self) -> "Suggestions":
-        from recollect.knowledge.mentions import Mentions
-        from recollect.knowledge.suggesting import Suggestions
-
-        store, mentions = (await self.services.get(Store)).knowledge, await self.services.get(Mentions)
-        return Suggestions(store, mentions, clock=self._clock)
-
-    async def _episode_service(self) -> "EpisodeService":
-        from recollect.episodes.service import EpisodeService
-        from recollect.memory.meanings import Meanings
-
-        store, models = await self.services.get(Store), await self.services.get(ModelsInUse)
-        return EpisodeService(
-            store.episodes,
-            self._writing_rules(),
-            Meanings(models),
-            learner=await self._get_learner(),
-            clock=self._clock,
-        )
-
-    async def _episode_queries(self) -> "EpisodeQueries":
-        from recollect.episodes.querying import EpisodeQueries
-        from recollect.memory.meanings import Meanings
-
-        store, models = await self.services.get(Store), await self.services.get(ModelsInUse)
-        return EpisodeQueries(store.episodes, Meanings(models), learner=await self._get_learner(), clock=self._clock)
-
-    async def _get_learner(self) -> "PatternLearner":
-        from recollect.episodes.patterns.learning import PatternLearner
-
-        return await self.services.get(PatternLearner)
-
-    async def _pattern_learner(self) -> "PatternLearner":
-        from recollect.episodes.patterns.learning import PatternLearner
-        from recollect.episodes.patterns.searching import PatternSearch
-
-        store = await self.services.get(Store)
-        learner = PatternLearner(store.patterns, store.episodes, await self.services.get(PatternSearch))
-        self._tasks.start_soon(self._learn_what_was_missed, learner)
-        return learner
-
-    async def _learn_what_was_missed(self, learner: "PatternLearner") -> None:
-        try:
-            await learner.catch_up()
-        except RecollectError as error:
-            logger.warning("episodes are left to learn from", extra={"problem": error.message})
-
-    async def _pattern_search(self) -> "PatternSearch":
-        from recollect.episodes.patterns.searching import PatternSearch
-        from recollect.memory.meanings import Meanings
-
-        store, models = await self.services.get(Store), await self.services.get(ModelsInUse)
-        return PatternSearch(store.patterns, Meanings(models), clock=self._clock)
-
-    async def _episode_figures(self) -> "EpisodeFigures":
-        from recollect.episodes.figures import EpisodeFigures
-
-        return EpisodeFigures((await self.services.get(Store)).patterns, clock=self._clock)
-
-    async def _analyst(self) -> "Analyst":
-        from recollect.episodes.statistics.analysis import Analyst
-
-        return Analyst()
 
     def _writing_rules(self) -> "WritingRules":
         """What holds for memories holds for all else that is kept."""
