@@ -12,15 +12,17 @@ from recollect.knowledge.inferring import Proof, Unproved, infer, prove
 from recollect.knowledge.rules import INVERSES, KNOWN, SYMMETRIC, TRANSITIVE, readings_of
 
 
+def _edge(triple_id: str, subject: str, predicate: str, object_: str, confidence: str = "1") -> Edge:
+    return Edge(triple_id, subject, predicate, object_, float(confidence))
+
+
 class Stored:
     """Satisfies `Edges`: `a r b` is a triple, and `a r b .5` a less sure one."""
 
     generation = Generation(1, 1)
 
     def __init__(self, *said: str, own: Collection[str] = ()) -> None:
-        self.edges = [
-            Edge(f"t{number}", *one.split()[:3], float((*one.split(), "1")[3])) for number, one in enumerate(said)
-        ]
+        self.edges = [_edge(f"t{number}", *one.split()) for number, one in enumerate(said)]
         self._own = frozenset(own)
 
     def around(

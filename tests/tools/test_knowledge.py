@@ -2,18 +2,22 @@
 
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 
+from recollect.app import upkeep
 from recollect.app.application import Application
 from recollect.app.lifespan import running
 from recollect.app.settings import Settings
 from recollect.domain.callers import OWNER, Caller
 from recollect.domain.errors import Conflict, Forbidden, InvalidRequest, NotFound, QuotaExceeded, Unavailable
+from recollect.domain.knowledge import GraphScope
 from recollect.knowledge.background import BackgroundInference
+from recollect.storage.store import Store
 from recollect.toolkit.context import CallContext
 from tests.contracts.samples import ManualClock
 from tests.inference.service import running_service
@@ -409,3 +413,22 @@ async def test_089_inferring_waits_until_nothing_was_taught_for_a_while(app: App
     await inferred(app)
     assert (await call("knowledge", operation="status"))["graph"]["inferred"] == 1
     assert await (await app.services.get(BackgroundInference)).catch_up() == 0, "nothing has changed"
+
+
+async def test_086_089_a_server_erases_what_has_expired_and_infers_what_nobody_did(
+    tmp_path: Path, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upkeep, "KNOWLEDGE_SECONDS", 0.01)
+    async with running(Settings(home=tmp_path), clock=clock) as application:
+        call, store = caller_of(application), await application.services.get(Store)
+        monkeypatch.setattr(BackgroundInference, "wake", lambda self: waked.append(self))  # pyright: ignore
+        waked: list[BackgroundInference] = []
+        taught = await call("teach_mimo", text="Ann reports to Bob.", ttl=60)
+        with anyio.fail_after(30):
+            while len(waked) < 2:  # once for the teaching, and then because the graph is behind
+                await anyio.lowlevel.checkpoint()
+        clock.advance(60)
+        scope, past = GraphScope(), clock.now - timedelta(seconds=30)
+        with anyio.fail_after(30):
+            while await store.knowledge.triples(scope, [taught["triples"][0]["id"]], past):
+                await anyio.lowlevel.checkpoint()
