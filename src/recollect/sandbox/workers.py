@@ -90,7 +90,15 @@ class Worker:
 
     @property
     def is_alive(self) -> bool:
-        return self._process.returncode is None
+        """Whether its supervisor, which ends with it, is there: known at once, and not when the loop hears of it."""
+        try:
+            while self._lifeline.recv(64):  # only its pid is ever said
+                pass
+        except BlockingIOError:
+            return True
+        except OSError:
+            pass
+        return False
 
     async def send(self, message: dict[str, Any]) -> None:
         try:
