@@ -67,7 +67,7 @@ class AgentMessagesRequest(Request):
     include_answered: bool = Field(default=False, description="Also messages that have a complete reply.")
     limit: int = Field(default=20, ge=1, le=100, description="How many at most: the last ones.")
     wait_seconds: float = Field(
-        default=0, ge=0, le=300, description="When there are none, wait so long for one: so an agent listens."
+        default=0, ge=0, le=60, description="When there are none, wait so long for one: so an agent listens."
     )
     project: ProjectReference = None
 

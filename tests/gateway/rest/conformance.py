@@ -38,6 +38,11 @@ checks.not_a_server_error.expected-statuses = ["2xx", "3xx", "4xx", 503]
 include-path = ["/v1/tools/fetch", "/v1/tools/http_request", "/v1/tools/search"]
 checks.not_a_server_error.expected-statuses = ["2xx", "3xx", "4xx", 503]
 
+# Nor that there is no other agent to answer.
+[[operations]]
+include-path = "/v1/tools/discuss"
+checks.not_a_server_error.expected-statuses = ["2xx", "3xx", "4xx", 503]
+
 [[operations]]
 include-path = "/v1/mimo/ask"
 checks.not_a_server_error.expected-statuses = ["2xx", "3xx", "4xx", 504]
