@@ -299,7 +299,7 @@ class Application:
         provide(Store, self._open_store)
         provide(JobService, self._start_jobs)
         provide(MemoryService, self._memory)
-        KnowledgeServices(self.services, self._tasks, self.settings.secrets, self._writing_rules, self._clock).provide()
+        KnowledgeServices(self.services, self._tasks, self._writing_rules, self._clock).provide()
         EpisodeServices(self.services, self._tasks, self._writing_rules, self._clock).provide()
         provide_named("recollect.memory.corrections.Corrections", self._corrections)
         provide_named("recollect.memory.erasing.Eraser", self._eraser)

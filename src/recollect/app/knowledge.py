@@ -1,7 +1,6 @@
 """Putting together what knows how things are related."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio.abc
@@ -9,7 +8,6 @@ import anyio.abc
 from recollect.domain.clock import Clock
 from recollect.domain.writing import WritingRules
 from recollect.memory.models import ModelsInUse
-from recollect.domain.rules import SecretsPolicy
 from recollect.storage.store import Store
 from recollect.toolkit.services import Services
 
@@ -29,13 +27,11 @@ class KnowledgeServices:
         self,
         services: Services,
         tasks: anyio.abc.TaskGroup,
-        secrets: SecretsPolicy,
         rules: Callable[[], WritingRules],
         clock: Clock,
     ) -> None:
         self._services = services
         self._tasks = tasks
-        self._secrets = secrets
         self._rules = rules
         self._clock = clock
 
@@ -53,7 +49,6 @@ class KnowledgeServices:
         from recollect.knowledge.resolving import Resolver
         from recollect.knowledge.service import KnowledgeService
         from recollect.knowledge.teaching import Teacher
-        from recollect.memory.secrets import guard_data
 
         async def embedder() -> "Embedder":
             models = await self._services.get(ModelsInUse)
@@ -64,8 +59,7 @@ class KnowledgeServices:
 
         store, inference = (await self._services.get(Store)).knowledge, await self._services.get(BackgroundInference)
         resolver = Resolver(store, embedder)
-        guarding = partial(guard_data, policy=self._secrets)
-        teacher = Teacher(store, resolver, completer, self._rules(), guarding, clock=self._clock)
+        teacher = Teacher(store, resolver, completer, self._rules(), clock=self._clock)
         return KnowledgeService(store, resolver, teacher, on_change=inference.wake, clock=self._clock)
 
     async def _inference(self) -> "BackgroundInference":

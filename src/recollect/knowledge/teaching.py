@@ -77,7 +77,6 @@ class Teacher:
         resolver: Resolver,
         completer: Callable[[], Awaitable[Completer | None]],
         rules: WritingRules,
-        guard_data: Callable[[Mapping[str, Any]], dict[str, Any]],
         *,
         clock: Clock = system_clock,
     ) -> None:
@@ -85,7 +84,6 @@ class Teacher:
         self._resolver = resolver
         self._completer = completer
         self._rules = rules
-        self._guard_data = guard_data
         self._clock = clock
 
     async def teach(self, scope: GraphScope, fact: Fact, client: str | None) -> Taught:
@@ -214,7 +212,7 @@ class Teacher:
             source=writing.text(fact.source) or fact.source,
             ttl=fact.ttl,
             context=writing.text(fact.context) or None,
-            metadata=self._guard_data(fact.metadata),
+            metadata=writing.data(fact.metadata),
         )
 
 
