@@ -43,7 +43,7 @@ async def test_063_070_to_076_the_page_about_episodes_tells_what_is_answered(tmp
     assert part["steps"] == [{"tool": "grep"}, {"tool": "find"}, {"tool": "edit"}]
     (found,) = answers["query_memory"]["episodes"]
     assert found == {"task_description": episode["task_description"]}
-    assert answers["query_memory"]["insights"] == {"total_episodes": 1, "relevant_patterns": 0, "success_rate": 1.0}
+    assert answers["query_memory"]["insights"] == {"total_episodes": 1, "relevant_patterns": 1, "success_rate": 1.0}
     (near,) = answers["query_semantic_memory"]["results"]
     assert 0.3 <= near["similarity_score"] <= 0.6
 

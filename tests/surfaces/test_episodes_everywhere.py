@@ -59,7 +59,7 @@ async def test_070_to_076_an_episode_from_its_beginning_to_its_end(call: Caller,
         "reward": done["reward"],
         "quality_score": done["quality_score"],
         "low_quality": True,
-        "patterns": 0,
+        "patterns": 1,
     }
     whole = (await call("get_episode", **here))["episode"]
     assert (whole["id"], whole["reward_score"], whole["quality"]["score"]) == (
