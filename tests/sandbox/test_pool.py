@@ -4,6 +4,7 @@ import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -12,6 +13,7 @@ from recollect.domain.errors import Unavailable
 from recollect.sandbox import workers
 from recollect.sandbox.outcomes import Failure, Outcome, Success
 from recollect.sandbox.service import Program, Sandbox
+from recollect.sandbox.workers import Worker
 from tests.sandbox.conftest import LIMITS, NoTools, sandbox_in, until
 
 
@@ -125,6 +127,19 @@ async def test_123_a_worker_that_died_while_it_had_nothing_to_do_is_not_used(own
         await until(lambda: supervisors_of(own) != supervisor)
         assert isinstance(await sandbox.run(Program("return 2", "", None), LIMITS, NoTools()), Success)
         assert sandbox.statistics.failed_executions == 0
+
+
+async def test_123_an_answer_that_comes_too_late_harms_no_other_run(own: Path) -> None:
+    worker = await Worker.started(own, 64 * 1024 * 1024)
+    try:
+        await worker.send({"answer": 1, "kept": True, "text": "1"})
+        given: dict[str, Any] = {"modules": {}, "families": [], "reads": False, "context": {}}
+        limits = {"seconds": 30, "cpu_share": 1, "memory_bytes": 32 * 1024 * 1024, "most_calls": 0}
+        await worker.send({"code": "return 5", **limits, "given": given})
+        with anyio.fail_after(60):
+            assert (await worker.receive())["output"] == "5"
+    finally:
+        await worker.end()
 
 
 async def test_123_a_worker_that_hangs_is_ended(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,7 +71,9 @@ class Worker:
             _give_up_rights()
             self._send({"ready": True, "landlock": landlock, "seccomp": compute_only()})
             while True:
-                self._send(self._run(machine, self._receive()))
+                asked = self._receive()
+                if "code" in asked:  # else it answers a call of a program that has ended meanwhile
+                    self._send(self._run(machine, asked))
         except EOFError:  # the server has gone, or needs this worker no longer
             pass
 
