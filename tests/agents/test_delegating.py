@@ -1,6 +1,7 @@
 """A coding agent on a terminal works on tasks, and ends when it is to (feature 36)."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -162,6 +163,7 @@ async def test_36_without_commands_there_are_no_agents(tmp_path: Path, program: 
     chosen = settings(tmp_path / "home", str(program))
     off = chosen.model_copy(update={"terminal": chosen.terminal.model_copy(update={"enabled": False})})
     async with running(off) as app:
-        for tool, arguments in (("claude_task", {"task": "x"}), ("claude_status", {}), ("sonar", {})):
+        calls: list[tuple[str, dict[str, Any]]] = [("claude_task", {"task": "x"}), ("claude_status", {}), ("sonar", {})]
+        for tool, arguments in calls:
             with pytest.raises(RecollectError, match="switched off"):
                 await call(app, tool, **arguments)

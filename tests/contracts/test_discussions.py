@@ -51,6 +51,7 @@ async def test_37_a_message_and_the_parts_of_its_answer_are_kept_and_other_proce
     assert done == Discussion(whole, [first])
     done = await other.discussions.reply(None, "msg_why", last, most_characters=MOST)
     assert done == Discussion(replace(whole, completed_at=NOW), [first, last])
+    assert done is not None
     assert done.text == "because\nof that"
     assert await store.discussions.get(None, "msg_why") == done
 

@@ -39,9 +39,9 @@ def words_of(rows: int, seed: int) -> tuple[list[Word], np.ndarray[tuple[int], n
     words: list[Word] = []
     for _ in range(dice.integers(0, 5)):
         # Few different values, so that many rows are equal.
-        shares = dice.integers(1, 4, rows).astype(np.float32) / 3
+        shares = dice.integers(1, 4, rows).astype(np.float32) / np.float32(3)
         if dice.random() < 0.5:
-            words.append(Word(rows, None, shares * (dice.random(rows) < 0.7)))
+            words.append(Word(rows, None, np.where(dice.random(rows) < 0.7, shares, np.float32(0))))
         else:
             having = np.flatnonzero(dice.random(rows) < 0.4)
             words.append(Word(len(having), having, shares[: len(having)]))
