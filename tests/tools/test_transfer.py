@@ -65,6 +65,8 @@ async def test_101_a_store_moves_to_another_with_its_history_and_uses(tmp_path: 
         "path": str(tmp_path / "all.jsonl"),
         "memories": 2,
         "summaries": 0,
+        "tasks": 0,
+        "goals": 0,
         "counts": {"general": 2},
         "checksum": "",
         "bytes": 0,

@@ -14,6 +14,8 @@ from recollect.storage.sqlite.tasks import task_from, task_values
 
 _SQL = load_queries("plan_transfer")
 _TASKS, _GOALS = load_queries("tasks"), load_queries("goals")
+_COUNT: Mapping[PlanSort, str] = {"tasks": _SQL["count_tasks"], "goals": _SQL["count_goals"]}
+_ERASE: Mapping[PlanSort, str] = {"tasks": _SQL["erase_tasks"], "goals": _SQL["erase_goals"]}
 # So many goals are read with their milestones at once.
 _GOALS_AT_ONCE = 200
 
@@ -22,7 +24,7 @@ PlanRow = dict[str, Any]
 
 
 def count_plans(connection: Connection, sorts: Collection[PlanSort]) -> Mapping[PlanSort, int]:
-    return {sort: connection.value(_SQL[f"count_{sort}"]) for sort in sorts}
+    return {sort: connection.value(_COUNT[sort]) for sort in sorts}
 
 
 def plans_out(connection: Connection, sorts: Collection[PlanSort]) -> Iterator[MovedPlan]:
@@ -78,7 +80,7 @@ def exchange_plans(
     """Let what waits take the place of all of these sorts: how many were kept, were not, and had to go."""
     erased = sum(count_plans(connection, sorts).values())
     for sort in sorts:
-        connection.execute(_SQL[f"erase_{sort}"])
+        connection.execute(_ERASE[sort])
     kept: Counter[PlanSort] = Counter()
     staged = after = 0
     while rows := connection.execute(_SQL["staged"], {"import_id": import_id, "after": after}):
