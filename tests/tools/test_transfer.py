@@ -83,6 +83,10 @@ async def test_101_a_store_moves_to_another_with_its_history_and_uses(tmp_path: 
             "erased": 0,
             "masked": 0,
             "left_out": {},
+            "tasks": 0,
+            "goals": 0,
+            "plans_erased": 0,
+            "plans_skipped": 0,
         }
         found = await call("recall", query="When do we deploy?", project="/home/ada/x")
         assert [memory["content"] for memory in found["memories"]] == ["We deploy on Fridays."]
