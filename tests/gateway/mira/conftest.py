@@ -14,14 +14,14 @@ from tests.surfaces.callers import PROGRAM, environment, server
 SERVER_KEY = "a-long-key-of-this-server"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def plain_url(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
     """A server without a language model and without a key."""
     with server(tmp_path_factory.mktemp("mira-plain")) as url:
         yield url
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def plain(plain_url: str) -> Generator[httpx2.Client]:
     with httpx2.Client(base_url=plain_url, timeout=30, trust_env=False) as http:
         yield http
@@ -33,12 +33,12 @@ def upstream() -> Generator[Upstream]:
         yield upstream
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("mira-llm")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def url(upstream: Upstream, home: Path) -> Generator[str]:
     """A server that asks for a key and has a language model."""
     settings = {
@@ -53,7 +53,7 @@ def url(upstream: Upstream, home: Path) -> Generator[str]:
         yield url
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def http(url: str) -> Generator[httpx2.Client]:
     headers = {"Authorization": f"Bearer {SERVER_KEY}"}
     with httpx2.Client(base_url=url, headers=headers, timeout=30, trust_env=False) as http:
