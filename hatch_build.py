@@ -1,4 +1,4 @@
-"""What is done when Recollect is built or installed: its C is compiled, where there is a compiler."""
+"""What is done when Scrubjay is built or installed: its C is compiled, where there is a compiler."""
 
 import sys
 from pathlib import Path
@@ -14,8 +14,8 @@ class CompiledPart(BuildHookInterface[Any]):
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         sys.path.insert(0, str(Path(self.root) / "src"))
-        from recollect.native.compiling import compile_into
-        from recollect.native.library import COMPILED, FOLDER
+        from scrubjay.native.build import compile_into
+        from scrubjay.native.library import COMPILED, FOLDER
 
         if problem := compile_into(FOLDER):
             self.app.display_warning(f"Nothing was compiled; indexing code takes longer without it: {problem}")

@@ -6,9 +6,9 @@ from collections import defaultdict
 from pathlib import Path
 
 from benchmarks.report import Row
-from recollect.codebase.graph.python_values import Program
-from recollect.codebase.parsing.reading import read_facts
-from recollect.domain.code import Language
+from scrubjay.code_index.graph.python_values import Program
+from scrubjay.code_index.models import Language
+from scrubjay.code_index.parsing.reader import read_facts
 
 PYCG_F1 = 0.96
 _BUILT_IN_TYPES = {"<str>": "<**PyStr**>", "<dict>": "<**PyDict**>", "<list>": "<**PyList**>"}

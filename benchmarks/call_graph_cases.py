@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.report import Row
-from recollect.codebase.discovery.languages import language_by_content, language_by_name
-from recollect.codebase.graph.definitions import CALLABLES
-from recollect.codebase.graph.resolving import resolve
-from recollect.codebase.parsing.reading import read_facts
-from recollect.domain.code import Edge, FileFacts, SymbolKind, UseKind
+from scrubjay.code_index.discovery.languages import language_by_content, language_by_name
+from scrubjay.code_index.graph.definitions import CALLABLES
+from scrubjay.code_index.graph.resolver import resolve
+from scrubjay.code_index.models import Edge, FileFacts, SymbolKind, UseKind
+from scrubjay.code_index.parsing.reader import read_facts
 
 CASES = Path(__file__).parent / "call_graphs"
 EXPECTED = "expected.json"

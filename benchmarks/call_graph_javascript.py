@@ -15,11 +15,11 @@ from pathlib import Path
 
 from benchmarks.call_graph_cases import CERTAIN, Score, total
 from benchmarks.report import Row
-from recollect.codebase.graph.definitions import CALLABLES
-from recollect.codebase.graph.resolving import resolve
-from recollect.codebase.parsing.languages import parser_of
-from recollect.codebase.parsing.reading import read_facts
-from recollect.domain.code import FileFacts, Language, SymbolKind, UseKind
+from scrubjay.code_index.graph.definitions import CALLABLES
+from scrubjay.code_index.graph.resolver import resolve
+from scrubjay.code_index.models import FileFacts, Language, SymbolKind, UseKind
+from scrubjay.code_index.parsing.languages import parser_of
+from scrubjay.code_index.parsing.reader import read_facts
 
 BAR = 0.80
 _CLASSES = frozenset({SymbolKind.CLASS, SymbolKind.INTERFACE})

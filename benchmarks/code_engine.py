@@ -80,7 +80,7 @@ def _ripgrep(peers: Path) -> Path | None:
     return Path(found) if found else None
 
 
-OURS = "recollect"
+OURS = "scrubjay"
 ENGINES = {
     OURS: Entry("benchmarks.code_ours:Ours", lambda peers: peers),
     "semble": Entry("benchmarks.peers.semble:Semble", _semble, own_python=True),

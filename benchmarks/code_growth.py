@@ -20,7 +20,7 @@ from benchmarks.report import PROJECT, Row
 REPOSITORIES = "flask,django,home-assistant"
 QUESTIONS = 50
 DATABASE = "code.db"
-WORKER_BYTES = "RECOLLECT_CODE_WORKER_BYTES"
+WORKER_BYTES = "SCRUBJAY_CODE_WORKER_BYTES"
 _WORD = re.compile(r"[A-Za-z]{3,}")
 
 

@@ -1,13 +1,13 @@
-"""Recollect's code index as an engine: the public tools, through the dispatcher."""
+"""Scrubjay's code index as an engine: the public tools, through the dispatcher."""
 
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
 from benchmarks.code_engine import WANTED, Hit, own_cpu
-from recollect.app.lifespan import running
-from recollect.app.settings import Settings
-from recollect.toolkit.context import CallContext
+from scrubjay.app.lifespan import running
+from scrubjay.app.settings import Settings
+from scrubjay.tooling.context import CallContext
 
 
 class Ours:

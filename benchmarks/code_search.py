@@ -180,7 +180,7 @@ def _by_command_line(running: Trial, by_set: Mapping[str, Sequence[Query]]) -> d
 
 
 def _command(running: Trial, tool: str, **arguments: str) -> tuple[float, dict[str, Any]]:
-    command = [sys.executable, "-m", "recollect.app", "code", tool, "--json", json.dumps(arguments)]
+    command = [sys.executable, "-m", "scrubjay.app", "code", tool, "--json", json.dumps(arguments)]
     began = time.perf_counter()
     told = subprocess.run(
         command, env=environment(str(running.home)), cwd=running.root, capture_output=True, check=True

@@ -13,8 +13,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-if sys.argv[1:2] == ["recollect"]:
-    import_module("recollect.app")  # a process of ours begins with this, and not with what we measure with
+if sys.argv[1:2] == ["scrubjay"]:
+    import_module("scrubjay.app")  # a process of ours begins with this, and not with what we measure with
 
 from benchmarks.contestant import CONTESTANTS, Contestant
 from benchmarks.corpus import RARE_CATEGORY

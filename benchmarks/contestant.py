@@ -44,7 +44,7 @@ class Contestant(Protocol):
 
 
 CONTESTANTS = {
-    "recollect": "benchmarks.ours:Ours",
+    "scrubjay": "benchmarks.ours:Ours",
     "chromadb": "benchmarks.peers.chroma:Chroma",
     "sqlite-vec": "benchmarks.peers.sqlite_vec:SqliteVec",
     "lancedb": "benchmarks.peers.lance:Lance",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from benchmarks.corpus import CHUNK, Corpus
 from benchmarks.corpus_files import CorpusFiles
-from recollect.inference.static_model import MODEL, StaticEmbedder
+from scrubjay.models.static_model import MODEL, StaticEmbedder
 
 # Another corpus needs another number, or stores of the old one are taken for stores of the new one.
 VERSION = 1
@@ -67,5 +67,5 @@ async def _prepare(folder: Path, sizes: Sequence[int], spare: int, questions: in
 
 def _vocabulary() -> list[str]:
     """The words that the bundled model knows, which its makers put in the order of their frequency."""
-    tokenizer = (files("recollect.inference") / "static_v1" / "tokenizer.json").read_text("utf-8")
+    tokenizer = (files("scrubjay.models") / "static_v1" / "tokenizer.json").read_text("utf-8")
     return list(json.loads(tokenizer)["model"]["vocab"])

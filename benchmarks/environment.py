@@ -4,5 +4,5 @@ import os
 
 
 def environment(home: str) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("RECOLLECT_")}
-    return {**kept, "RECOLLECT_HOME": home}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SCRUBJAY_")}
+    return {**kept, "SCRUBJAY_HOME": home}

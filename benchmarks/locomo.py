@@ -19,12 +19,12 @@ from typing import Any
 import anyio
 
 from benchmarks.report import Row
-from recollect.app.lifespan import running
-from recollect.app.settings import Settings
-from recollect.toolkit.context import CallContext
-from recollect.toolkit.dispatcher import Dispatcher
+from scrubjay.app.lifespan import running
+from scrubjay.app.settings import Settings
+from scrubjay.tooling.context import CallContext
+from scrubjay.tooling.dispatcher import Dispatcher
 
-FOLDER_VARIABLE = "RECOLLECT_BENCH"
+FOLDER_VARIABLE = "SCRUBJAY_BENCH"
 DEFAULT_FOLDER = "../shared/bench"
 
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}

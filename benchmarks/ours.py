@@ -1,4 +1,4 @@
-"""Recollect as a contestant: the public tools, through the dispatcher."""
+"""Scrubjay as a contestant: the public tools, through the dispatcher."""
 
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from benchmarks.contestant import WANTED
 from benchmarks.corpus_files import Probe
-from recollect.app.lifespan import running
-from recollect.app.settings import Settings
-from recollect.domain.memories import CandidateQuery, MemoryFilter
-from recollect.domain.scopes import Visibility
-from recollect.inference.static_model import StaticEmbedder
-from recollect.storage.store import Store
-from recollect.toolkit.context import CallContext
+from scrubjay.app.lifespan import running
+from scrubjay.app.settings import Settings
+from scrubjay.app.store import Store
+from scrubjay.core.scopes import Visibility
+from scrubjay.features.memory.models import CandidateQuery, MemoryFilter
+from scrubjay.models.static_model import StaticEmbedder
+from scrubjay.tooling.context import CallContext
 
 BATCH = 1_000
 

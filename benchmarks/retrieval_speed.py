@@ -22,8 +22,8 @@ from benchmarks.report import PROJECT, Row
 from benchmarks.stdio_child import OURS as OUR_SERVER
 from benchmarks.stdio_child import StdioChild
 
-WORK_VARIABLE = "RECOLLECT_BENCH_WORK"
-DEFAULT_WORK = "~/.cache/recollect-benchmarks"
+WORK_VARIABLE = "SCRUBJAY_BENCH_WORK"
+DEFAULT_WORK = "~/.cache/scrubjay-benchmarks"
 PEERS_PYTHON = PROJECT / ".venv" / "peers" / "bin" / "python"
 
 QUESTIONS = 100

@@ -16,7 +16,7 @@ from benchmarks.report import Row
 
 CHILD = Path(__file__).with_name("bare_server.py")
 # Only these tools are listed: the SDK's client lists anew before each call of a tool that is not on the first page.
-OURS = ["-m", "recollect.app", "mcp", "--tools", "skill:kid"]
+OURS = ["-m", "scrubjay.app", "mcp", "--tools", "skill:kid"]
 CALLS, ROUNDS = 200, 15
 
 

@@ -12,7 +12,7 @@ import psutil
 
 PROJECT = Path(__file__).parents[1]
 BARE = (sys.executable, "-m", "benchmarks.bare_server")
-OURS = (sys.executable, "-m", "recollect.app", "mcp")
+OURS = (sys.executable, "-m", "scrubjay.app", "mcp")
 
 
 class StdioChild:

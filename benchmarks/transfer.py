@@ -69,7 +69,7 @@ def measure(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
         replaced = _command(new, "import_database", {"file": FILE, "mode": "replace"})
     rows = options.rows
     notes = [
-        f"{rows:,} memories, {out.result['bytes'] / 1e6:,.0f} MB; each step is one `recollect` command with its start",
+        f"{rows:,} memories, {out.result['bytes'] / 1e6:,.0f} MB; each step is one `scrubjay` command with its start",
         f"CPU seconds: out {out.cpu:.1f}, in {merged.cpu:.1f}, in once more {again.cpu:.1f}, "
         f"in the place of all {replaced.cpu:.1f}",
     ]
@@ -90,7 +90,7 @@ def measure(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
 
 def _command(home: Path, tool: str, arguments: dict[str, Any]) -> Stage:
     """Call a tool as a person would, and wait until its job has ended."""
-    command = [sys.executable, "-m", "recollect.app", "transfer", tool, "--json", json.dumps(arguments)]
+    command = [sys.executable, "-m", "scrubjay.app", "transfer", tool, "--json", json.dumps(arguments)]
     with tempfile.TemporaryFile("w+") as answer, _others_write(home) as waits:
         process = subprocess.Popen(
             command, stdout=answer, stderr=subprocess.DEVNULL, env=environment(str(home)), cwd=home
@@ -112,7 +112,7 @@ def _command(home: Path, tool: str, arguments: dict[str, Any]) -> Stage:
 def _others_write(home: Path) -> Generator[Waits]:
     """Want the lock of those who write again and again, as another process would."""
     waits, over = Waits(), threading.Event()
-    lock = os.open(home / "recollect.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    lock = os.open(home / "scrubjay.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     def want() -> None:
         while not over.wait(0.1):

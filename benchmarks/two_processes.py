@@ -34,7 +34,7 @@ def measure(options: argparse.Namespace) -> tuple[list[Row], list[str]]:
         home = Path(scratch) / "home"
         shutil.copytree(contest.store(OURS, options.rows), home)
         return _exchange(home), [
-            f"{options.rows:,} memories, two `recollect mcp` servers, both writing and asking at once"
+            f"{options.rows:,} memories, two `scrubjay mcp` servers, both writing and asking at once"
         ]
 
 

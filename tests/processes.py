@@ -6,26 +6,26 @@ There is one such process in a test worker, and who names last what it loads dec
 from multiprocessing import get_context
 
 FORKED = get_context("forkserver")
-# All that remembering, recalling and indexing load: `recollect` itself loads most of it when it is first needed.
+# All that remembering, recalling and indexing load: `scrubjay` itself loads most of it when it is first needed.
 LOADED = [
-    "recollect.app.application",
-    "recollect.app.commands",
-    "recollect.app.lifespan",
-    "recollect.app.logs",
-    "recollect.codebase.graph.python",
-    "recollect.gateway.cli.calls",
-    "recollect.gateway.cli.commands",
-    "recollect.inference.caching",
-    "recollect.inference.providers",
-    "recollect.retrieval.ranking",
-    "recollect.retrieval.selection",
-    "recollect.storage.sqlite.memory_index",
-    "recollect.storage.sqlite.store",
+    "scrubjay.app.application",
+    "scrubjay.app.commands",
+    "scrubjay.app.lifespan",
+    "scrubjay.app.logs",
+    "scrubjay.code_index.graph.python",
+    "scrubjay.servers.cli.calls",
+    "scrubjay.servers.cli.commands",
+    "scrubjay.models.embedding_cache",
+    "scrubjay.models.providers",
+    "scrubjay.features.memory.ranking.ranker",
+    "scrubjay.features.memory.ranking.selection",
+    "scrubjay.features.memory.index",
+    "scrubjay.app.sqlite_store",
     "anyio._backends._asyncio",
     "numkong",
     "numpy",
     "Stemmer",
-    "tests.codebase.test_killed",
+    "tests.code_index.test_killed",
     "tests.surfaces.commands",
 ]
 FORKED.set_forkserver_preload(LOADED)

@@ -1,7 +1,7 @@
 """semble as an engine: its index, its cache on disk, and a model out of a local folder, so that nothing is fetched.
 
 Its own model would have to be downloaded. Unless SEMBLE_MODEL_NAME names a folder with it, it is given the table of
-word vectors that comes with Recollect.
+word vectors that comes with Scrubjay.
 """
 
 import os
@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.code_engine import WANTED, Hit, own_cpu
 from benchmarks.report import PROJECT
 
-TABLE = PROJECT / "src" / "recollect" / "inference" / "static_v1"
+TABLE = PROJECT / "src" / "scrubjay" / "inference" / "static_v1"
 # A search returns parts of files: more are asked for, so that ten files are among them.
 PARTS = 3 * WANTED
 

@@ -4,16 +4,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-from recollect.app.lifespan import running
-from recollect.app.settings import Settings
-from recollect.tools import ALL
+from scrubjay.app.lifespan import running
+from scrubjay.app.settings import Settings
+from scrubjay.app.tool_catalog import ALL
 
 RECALL = """
 import asyncio, sys
 from pathlib import Path
-from recollect.app.lifespan import running
-from recollect.app.settings import Settings
-from recollect.toolkit.context import CallContext
+from scrubjay.app.lifespan import running
+from scrubjay.app.settings import Settings
+from scrubjay.tooling.context import CallContext
 
 async def main():
     async with running(Settings(home=Path(sys.argv[1]))) as app:
@@ -40,5 +40,5 @@ def test_a_process_that_only_remembers_and_recalls_loads_no_other_room_or_tool(t
     assert answer == "['Ada likes tea.']"
     modules = set(names.split())
     rooms = ("codebase", "cortex", "gateway", "memory.transfer", "memory.summarising", "memory.consolidation")
-    assert [name for name in modules if name.startswith(tuple(f"recollect.{room}" for room in rooms))] == []
-    assert modules & {place.module for place in ALL.places} == {"recollect.tools.memory"}
+    assert [name for name in modules if name.startswith(tuple(f"scrubjay.{room}" for room in rooms))] == []
+    assert modules & {place.module for place in ALL.places} == {"scrubjay.features.memory.tools"}

@@ -8,14 +8,14 @@ import anyio
 import pytest
 from pydantic import SecretStr
 
-from recollect.app import upkeep
-from recollect.app.application import Application
-from recollect.app.lifespan import running
-from recollect.app.settings import CodeSettings, EmbeddingSettings, Settings
-from recollect.toolkit.context import CallContext
-from tests.codebase.discovery.repository import new_repository
-from tests.inference.batch_service import KEY, BatchService, running_batch_service
-from tests.inference.service import DIMENSIONS
+from scrubjay.app import maintenance as upkeep
+from scrubjay.app.application import Application
+from scrubjay.app.lifespan import running
+from scrubjay.app.settings import CodeSettings, EmbeddingSettings, Settings
+from scrubjay.tooling.context import CallContext
+from tests.code_index.discovery.repository import new_repository
+from tests.models.batch_service import KEY, BatchService, running_batch_service
+from tests.models.service import DIMENSIONS
 
 FILES = {f"{name}.py": f"def keep_{name}(basket):\n    return sorted(basket)\n" for name in ("apples", "figs")}
 MODEL = "vllm/a-model"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect import __version__
-from recollect.app.lifespan import running
-from recollect.app.settings import Settings
-from recollect.tools import ALL
+from scrubjay import __version__
+from scrubjay.app.lifespan import running
+from scrubjay.app.settings import Settings
+from scrubjay.app.tool_catalog import ALL
 from tests.surfaces.callers import PROGRAM, environment
 from tests.surfaces.commands import run_command
 
@@ -34,7 +34,7 @@ async def call(home: Path, *words: str) -> bytes:
 
 
 def test_125_the_version_is_told(tmp_path: Path) -> None:
-    assert run(tmp_path, "--version").stdout == f"recollect, version {__version__}\n"
+    assert run(tmp_path, "--version").stdout == f"scrubjay, version {__version__}\n"
 
 
 def test_125_help_lists_every_command_and_every_tool(tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ async def test_125_a_store_is_checked_copied_and_shrunk(tmp_path: Path) -> None:
     await call(tmp_path, "memory", "remember", "The boiler is in the cellar.")
     whole = run(tmp_path, "store", "check", "--json")
     assert json.loads(whole.stdout)["problems"] == []
-    copy = tmp_path / "copy" / "recollect.db"
+    copy = tmp_path / "copy" / "scrubjay.db"
     copy.parent.mkdir()
     copied = json.loads(run(tmp_path, "store", "backup", str(copy), "--json").stdout)
     assert copied["location"] == str(copy)
@@ -62,9 +62,9 @@ async def test_125_a_store_is_checked_copied_and_shrunk(tmp_path: Path) -> None:
 
 async def test_125_damage_is_found_and_told(tmp_path: Path) -> None:
     await call(tmp_path, "memory", "remember", "Something worth keeping.")
-    (tmp_path / "recollect.db").write_bytes(b"not a database, by a long way" * 500)
+    (tmp_path / "scrubjay.db").write_bytes(b"not a database, by a long way" * 500)
     for suffix in ("-wal", "-shm"):
-        (tmp_path / f"recollect.db{suffix}").unlink(missing_ok=True)
+        (tmp_path / f"scrubjay.db{suffix}").unlink(missing_ok=True)
     found = run(tmp_path, "store", "check", "--json")
     assert found.returncode == 11
     assert json.loads(found.stdout)["error"]["code"] == "store_unusable"
@@ -79,7 +79,7 @@ def test_041_a_toolset_that_does_not_exist_is_refused_at_the_start(tmp_path: Pat
 
 
 def test_126_a_wrong_setting_is_refused_with_its_name(tmp_path: Path) -> None:
-    (tmp_path / "recollect.toml").write_text("prot = 1\n")
+    (tmp_path / "scrubjay.toml").write_text("prot = 1\n")
     refused = run(tmp_path, "server", "health-check")
     assert refused.returncode == 12
     assert "did you mean port" in refused.stderr

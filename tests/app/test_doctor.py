@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.app import doctor
-from recollect.domain.errors import Unavailable
-from recollect.native import library
+from scrubjay.app import doctor
+from scrubjay.core.errors import Unavailable
+from scrubjay.native import library
 from tests.surfaces.callers import PROGRAM, environment
 
 

@@ -19,10 +19,10 @@ from mcp.client.streamable_http import streamable_http_client
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from recollect.access.issuing import KeyIssuer
-from recollect.domain.errors import InvalidRequest
-from recollect.storage.sqlite.rows import microseconds
-from recollect.storage.sqlite.store import SqliteStore
+from scrubjay.app.sqlite_store import SqliteStore
+from scrubjay.core.errors import InvalidRequest
+from scrubjay.db.sqlite.rows import microseconds
+from scrubjay.features.keys.issuer import KeyIssuer
 from tests.surfaces.callers import PROGRAM, environment, server
 
 NOW = datetime(2026, 11, 17, 12, tzinfo=UTC)
@@ -55,10 +55,10 @@ def http(home: Path) -> Generator[httpx2.Client]:
     with (
         server(
             home,
-            RECOLLECT_TRUSTED_PROXIES='["127.0.0.1"]',
-            RECOLLECT_LIMITS_PER_ADDRESS="5",
-            RECOLLECT_LIMITS_WRONG_KEYS="3",
-            RECOLLECT_ALLOWED_ORIGINS='["https://app.example"]',
+            SCRUBJAY_TRUSTED_PROXIES='["127.0.0.1"]',
+            SCRUBJAY_LIMITS_PER_ADDRESS="5",
+            SCRUBJAY_LIMITS_WRONG_KEYS="3",
+            SCRUBJAY_ALLOWED_ORIGINS='["https://app.example"]',
         ) as url,
         httpx2.Client(base_url=url, timeout=30, trust_env=False) as client,
     ):
@@ -133,7 +133,7 @@ def test_015_a_key_reads_no_memories_by_way_of_sessions(http: httpx2.Client, hom
     confided = "The vault opens at heliotrope."
 
     def call(tool: str, key: str, **arguments: Any) -> str:
-        headers = {**bearer(key), "Recollect-Client": "confidant"}
+        headers = {**bearer(key), "Scrubjay-Client": "confidant"}
         answer = http.post(f"/v1/tools/{tool}", json=arguments, headers=headers)
         assert answer.status_code == 200, answer.text
         return answer.text
@@ -208,7 +208,7 @@ def test_015_a_session_of_mcp_is_for_the_key_that_it_was_begun_with(http: httpx2
 
 def test_013_an_expired_key_is_told_when_it_ended(http: httpx2.Client, home: Path) -> None:
     key = told(home, "create", "--name", "past", "--expires", "90d")["key"]
-    database = sqlite3.connect(home / "recollect.db")
+    database = sqlite3.connect(home / "scrubjay.db")
     with closing(database), database:
         database.execute(
             "UPDATE access_key SET expires_at = ? WHERE name = 'past'",
@@ -455,7 +455,7 @@ def test_013_a_key_that_was_told_survives_a_kill(tmp_path: Path) -> None:
     key = process.stdout.readline().strip()
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=30)
-    with server(tmp_path, RECOLLECT_ENVIRONMENT="production") as url:
+    with server(tmp_path, SCRUBJAY_ENVIRONMENT="production") as url:
         assert httpx2.get(f"{url}/v1/tools", headers=bearer(key), trust_env=False).status_code == 200
 
 

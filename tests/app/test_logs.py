@@ -5,12 +5,12 @@ import logging
 import subprocess
 import sys
 
-from recollect.app.logs import JsonLines, TextLines
+from scrubjay.app.logs import JsonLines, TextLines
 
 
 def record(**extra: object) -> logging.LogRecord:
     made = logging.makeLogRecord(
-        {"name": "recollect.calls", "levelno": logging.INFO, "levelname": "INFO", "msg": "call %s", "args": ("x",)}
+        {"name": "scrubjay.calls", "levelno": logging.INFO, "levelname": "INFO", "msg": "call %s", "args": ("x",)}
     )
     vars(made).update(extra)
     return made
@@ -21,7 +21,7 @@ def test_024_a_line_is_one_json_object_with_what_belongs_to_it() -> None:
     assert entry == {
         "time": "1970-01-01T00:00:00.000+00:00",
         "level": "info",
-        "logger": "recollect.calls",
+        "logger": "scrubjay.calls",
         "message": "call x",
         "tool": "recall",
         "ms": 1.5,
@@ -34,8 +34,8 @@ def test_024_a_line_for_people_is_short() -> None:
 
 def test_024_nothing_is_logged_on_standard_output() -> None:
     script = (
-        "import logging; from recollect.app.logs import start_logging; from recollect.app.settings import LogSettings\n"
-        "start_logging(LogSettings(format='json'), 'info'); logging.getLogger('recollect').info('hello')"
+        "import logging; from scrubjay.app.logs import start_logging; from scrubjay.app.settings import LogSettings\n"
+        "start_logging(LogSettings(format='json'), 'info'); logging.getLogger('scrubjay').info('hello')"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == ""

@@ -1,4 +1,4 @@
-"""Settings come from options, variables, .env and recollect.toml, in this order."""
+"""Settings come from options, variables, .env and scrubjay.toml, in this order."""
 
 import os
 from pathlib import Path
@@ -7,27 +7,27 @@ from typing import Any
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from recollect.app.setting_sources import OWNERS_ONLY
-from recollect.app.settings import CodeSettings, Settings, load_settings, unknown_variables, variable_names
-from recollect.domain.errors import Misconfigured
-from recollect.inference.choices import CallerRights, CompletionChoice, EmbeddingChoice, Pace
+from scrubjay.app.setting_sources import OWNERS_ONLY
+from scrubjay.app.settings import CodeSettings, Settings, load_settings, unknown_variables, variable_names
+from scrubjay.core.errors import Misconfigured
+from scrubjay.models.choices import CallerRights, CompletionChoice, EmbeddingChoice, Pace
 
 
 @pytest.fixture(autouse=True)
 def _clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in list(os.environ):
-        if name.startswith("RECOLLECT_"):
+        if name.startswith("SCRUBJAY_"):
             monkeypatch.delenv(name)
 
 
 def test_126_every_source_yields_to_the_one_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_settings().port == 4000
-    (tmp_path / "recollect.toml").write_text('port = 5001\n[jobs]\nlease_seconds = 60\n[log]\nlevel = "debug"\n')
+    (tmp_path / "scrubjay.toml").write_text('port = 5001\n[jobs]\nlease_seconds = 60\n[log]\nlevel = "debug"\n')
     assert load_settings().port == 5001
-    (tmp_path / ".env").write_text("RECOLLECT_PORT=5002\nUNRELATED=1\n")
+    (tmp_path / ".env").write_text("SCRUBJAY_PORT=5002\nUNRELATED=1\n")
     assert load_settings().port == 5002
-    monkeypatch.setenv("RECOLLECT_PORT", "5003")
+    monkeypatch.setenv("SCRUBJAY_PORT", "5003")
     assert load_settings().port == 5003
     settings = load_settings(port=5004, host=None)
     assert (settings.port, settings.host, settings.jobs.lease_seconds, settings.log.level) == (
@@ -39,16 +39,16 @@ def test_126_every_source_yields_to_the_one_before_it(tmp_path: Path, monkeypatc
 
 
 def test_126_a_variable_reaches_into_the_tree(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RECOLLECT_JOBS_PATIENCE_SECONDS", "3")
-    monkeypatch.setenv("RECOLLECT_MAX_BODY_BYTES", "2048")
+    monkeypatch.setenv("SCRUBJAY_JOBS_PATIENCE_SECONDS", "3")
+    monkeypatch.setenv("SCRUBJAY_MAX_BODY_BYTES", "2048")
     settings = load_settings()
     assert (settings.jobs.patience_seconds, settings.max_body_bytes) == (3, 2048)
 
 
 def test_a_home_is_a_whole_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert load_settings().home == tmp_path / ".recollect"
-    monkeypatch.setenv("RECOLLECT_HOME", "relative")
+    assert load_settings().home == tmp_path / ".scrubjay"
+    monkeypatch.setenv("SCRUBJAY_HOME", "relative")
     assert load_settings().home == tmp_path / "relative"
 
 
@@ -58,11 +58,11 @@ def test_a_home_is_a_whole_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
         ("prot = 1", "there is no setting 'prot'", "did you mean port"),
         ("[jobs]\nleese_seconds = 1", "[jobs]: there is no setting 'leese_seconds'", "did you mean lease_seconds"),
         ("port = ", "cannot be read", "settings.md"),
-        ('port = "many"', "port: Input should be a valid integer", "recollect.toml"),
+        ('port = "many"', "port: Input should be a valid integer", "scrubjay.toml"),
     ],
 )
 def test_a_wrong_file_is_refused_with_what_is_wrong(tmp_path: Path, text: str, said: str, hint: str) -> None:
-    (tmp_path / "recollect.toml").write_text(text)
+    (tmp_path / "scrubjay.toml").write_text(text)
     with pytest.raises(Misconfigured) as caught:
         load_settings()
     assert said in caught.value.message
@@ -70,10 +70,10 @@ def test_a_wrong_file_is_refused_with_what_is_wrong(tmp_path: Path, text: str, s
 
 
 def test_a_key_is_never_shown_and_a_short_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RECOLLECT_API_KEY", "correct-horse-battery")
+    monkeypatch.setenv("SCRUBJAY_API_KEY", "correct-horse-battery")
     settings = load_settings()
     assert "correct-horse" not in f"{settings!r} {settings.model_dump_json()}"
-    monkeypatch.setenv("RECOLLECT_API_KEY", "hunter2")
+    monkeypatch.setenv("SCRUBJAY_API_KEY", "hunter2")
     with pytest.raises(Misconfigured, match="at least 8 characters") as caught:
         load_settings()
     assert "hunter2" not in f"{caught.value.message} {caught.value.hint}"
@@ -83,12 +83,12 @@ def test_067_the_embedding_settings_are_the_choice_that_is_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert load_settings().embedding.choice() == EmbeddingChoice()
-    (tmp_path / "recollect.toml").write_text(
+    (tmp_path / "scrubjay.toml").write_text(
         '[embedding]\nprovider = "azure"\nmodel = "m"\ndimensions = 9\nbase_url = "http://h"\napi_key_env = "K"\n'
         'resource_name = "r"\ndeployment_name = "d"\napi_version = "v"\nbatch_size = 1\nconcurrency = 2\n'
         "timeout_seconds = 3\nretries = 4\nmax_characters = 500\n"
     )
-    monkeypatch.setenv("RECOLLECT_EMBEDDING_API_KEY", "correct-horse-battery")
+    monkeypatch.setenv("SCRUBJAY_EMBEDDING_API_KEY", "correct-horse-battery")
     settings = load_settings(home=tmp_path)  # the owner's own folder
     assert settings.embedding.choice() == EmbeddingChoice(
         provider="azure",
@@ -106,8 +106,8 @@ def test_067_the_embedding_settings_are_the_choice_that_is_made(
 
 
 def test_a_misspelt_variable_is_noticed() -> None:
-    assert unknown_variables(["RECOLLECT_PROT", "RECOLLECT_PORT", "PATH"]) == {
-        "RECOLLECT_PROT": ["RECOLLECT_PORT", "RECOLLECT_PROJECT", "RECOLLECT_HOST"]
+    assert unknown_variables(["SCRUBJAY_PROT", "SCRUBJAY_PORT", "PATH"]) == {
+        "SCRUBJAY_PROT": ["SCRUBJAY_PORT", "SCRUBJAY_PROJECT", "SCRUBJAY_HOST"]
     }
 
 
@@ -119,8 +119,8 @@ def test_every_setting_is_described() -> None:
 
 def test_067_what_callers_may_choose_of_embeddings_is_the_operators_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_settings().embedding.caller_rights() == CallerRights(addresses=("loopback",), keys={})
-    monkeypatch.setenv("RECOLLECT_EMBEDDING_CALLER_ADDRESSES", '["gpu.example.com:8000"]')
-    monkeypatch.setenv("RECOLLECT_EMBEDDING_CALLER_KEYS", '{"GPU_KEY": "gpu.example.com"}')
+    monkeypatch.setenv("SCRUBJAY_EMBEDDING_CALLER_ADDRESSES", '["gpu.example.com:8000"]')
+    monkeypatch.setenv("SCRUBJAY_EMBEDDING_CALLER_KEYS", '{"GPU_KEY": "gpu.example.com"}')
     assert load_settings().embedding.caller_rights() == CallerRights(
         addresses=("gpu.example.com:8000",), keys={"GPU_KEY": "gpu.example.com"}
     )
@@ -128,12 +128,12 @@ def test_067_what_callers_may_choose_of_embeddings_is_the_operators_to_set(monke
 
 def test_a_language_model_is_off_unless_both_its_address_and_its_name_are_set(monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_settings().llm.choice() is None
-    monkeypatch.setenv("RECOLLECT_LLM_MODEL", "llama3.2")
+    monkeypatch.setenv("SCRUBJAY_LLM_MODEL", "llama3.2")
     with pytest.raises(Misconfigured, match="needs both base_url and model"):
         load_settings()
-    monkeypatch.setenv("RECOLLECT_LLM_BASE_URL", "http://127.0.0.1:11434/v1")
-    monkeypatch.setenv("RECOLLECT_LLM_API_KEY_ENV", "MY_KEY")
-    monkeypatch.setenv("RECOLLECT_LLM_TIMEOUT_SECONDS", "5")
+    monkeypatch.setenv("SCRUBJAY_LLM_BASE_URL", "http://127.0.0.1:11434/v1")
+    monkeypatch.setenv("SCRUBJAY_LLM_API_KEY_ENV", "MY_KEY")
+    monkeypatch.setenv("SCRUBJAY_LLM_TIMEOUT_SECONDS", "5")
     assert load_settings().llm.choice() == CompletionChoice(
         base_url="http://127.0.0.1:11434/v1", model="llama3.2", api_key_env="MY_KEY", timeout_seconds=5
     )
@@ -173,9 +173,9 @@ def test_109_code_is_embedded_by_the_bundled_model_alone_where_memories_are() ->
 
 @pytest.mark.parametrize("spelt", ["production", "prod", "Production", " PROD "])
 def test_013_production_is_production_however_it_is_spelt(spelt: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RECOLLECT_ENVIRONMENT", spelt)
+    monkeypatch.setenv("SCRUBJAY_ENVIRONMENT", spelt)
     assert load_settings().environment == "production"
-    monkeypatch.setenv("RECOLLECT_ENVIRONMENT", "produktion")
+    monkeypatch.setenv("SCRUBJAY_ENVIRONMENT", "produktion")
     with pytest.raises(Misconfigured):
         load_settings()
 
@@ -186,15 +186,15 @@ def test_013_mimos_key_is_asked_for_too(monkeypatch: pytest.MonkeyPatch, tmp_pat
         return None if chosen is None else chosen.get_secret_value()
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("RECOLLECT_API_KEY", raising=False)
+    monkeypatch.delenv("SCRUBJAY_API_KEY", raising=False)
     assert key() is None
     (tmp_path / ".env").write_text("MIMO_API_KEY=of-the-file-1\nWEBSOCKET_ENABLED=false\n")
     assert (key(), load_settings().features.websocket_synapse) == ("of-the-file-1", False)
     monkeypatch.setenv("MIMO_API_KEY", " of-the-environment\n")
     assert key() == "of-the-environment"
-    monkeypatch.setenv("RECOLLECT_API_KEY", "our-own-key")
+    monkeypatch.setenv("SCRUBJAY_API_KEY", "our-own-key")
     assert key() == "our-own-key"
-    monkeypatch.delenv("RECOLLECT_API_KEY")
+    monkeypatch.delenv("SCRUBJAY_API_KEY")
     monkeypatch.setenv("MIMO_API_KEY", "short")
     with pytest.raises(Misconfigured):
         load_settings()
@@ -203,13 +203,13 @@ def test_013_mimos_key_is_asked_for_too(monkeypatch: pytest.MonkeyPatch, tmp_pat
 @pytest.mark.parametrize(
     ("name", "text", "refused"),
     [
-        ("recollect.toml", '[skills]\nfile = "skills.json"\n', "skills.file"),
-        ("recollect.toml", '[embedding]\nprovider = "vllm"\nbase_url = "https://evil.example"\n', "embedding.base_url"),
-        ("recollect.toml", 'home = "mine"\n', "home"),
-        (".env", 'RECOLLECT_SKILLS_COMMANDS=["sh"]\n', "skills.commands"),
-        (".env", "RECOLLECT_LLM_BASE_URL=https://evil.example\n", "llm.base_url"),
-        (".env", "RECOLLECT_HOST=0.0.0.0\n", "host"),
-        (".env", "RECOLLECT_SECRETS=keep\n", "secrets"),
+        ("scrubjay.toml", '[skills]\nfile = "skills.json"\n', "skills.file"),
+        ("scrubjay.toml", '[embedding]\nprovider = "vllm"\nbase_url = "https://evil.example"\n', "embedding.base_url"),
+        ("scrubjay.toml", 'home = "mine"\n', "home"),
+        (".env", 'SCRUBJAY_SKILLS_COMMANDS=["sh"]\n', "skills.commands"),
+        (".env", "SCRUBJAY_LLM_BASE_URL=https://evil.example\n", "llm.base_url"),
+        (".env", "SCRUBJAY_HOST=0.0.0.0\n", "host"),
+        (".env", "SCRUBJAY_SECRETS=keep\n", "secrets"),
     ],
 )
 def test_17_the_author_of_a_folder_chooses_no_program_no_service_and_no_home(
@@ -228,5 +228,5 @@ def test_17_what_only_its_owner_chooses_is_all_there_is() -> None:
 
 
 def test_17_in_the_home_its_owner_chooses_everything(tmp_path: Path) -> None:
-    (tmp_path / "recollect.toml").write_text('[skills]\nfile = "skills.json"\n')
+    (tmp_path / "scrubjay.toml").write_text('[skills]\nfile = "skills.json"\n')
     assert load_settings(home=tmp_path).skills.file == Path("skills.json")

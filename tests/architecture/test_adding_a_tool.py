@@ -11,19 +11,19 @@ from click.testing import CliRunner
 from mcp import Client
 from pydantic import Field
 
-from recollect.app.application import Application
-from recollect.app.lifespan import running
-from recollect.app.serving import build_http
-from recollect.app.settings import Settings
-from recollect.gateway.cli.commands import tool_commands
-from recollect.gateway.cli.options import command_line
-from recollect.gateway.mcp.server import build_server
-from recollect.gateway.reference.tools import tool_pages
-from recollect.toolkit.context import CallContext
-from recollect.toolkit.declaration import Request, Result, tool
-from recollect.toolkit.dispatcher import Dispatcher
-from recollect.toolkit.registry import Registry
-from recollect.tools import ALL
+from scrubjay.app.application import Application
+from scrubjay.app.http_server import build_http
+from scrubjay.app.lifespan import running
+from scrubjay.app.settings import Settings
+from scrubjay.app.tool_catalog import ALL
+from scrubjay.servers.cli.commands import tool_commands
+from scrubjay.servers.cli.options import command_line
+from scrubjay.servers.docs.tools import tool_pages
+from scrubjay.servers.mcp.server import build_server
+from scrubjay.tooling.context import CallContext
+from scrubjay.tooling.declaration import Request, Result, tool
+from scrubjay.tooling.dispatcher import Dispatcher
+from scrubjay.tooling.registry import Registry
 
 
 class EchoRequest(Request):

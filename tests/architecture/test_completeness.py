@@ -9,20 +9,20 @@ from pathlib import Path
 
 import pytest
 
-import recollect
-from recollect.app.pages import reference_pages
-from recollect.domain.errors import ErrorCode, ErrorRecord, RecollectError, error_from_record
-from recollect.gateway.cli.errors import EXIT_CODES
-from recollect.gateway.http_errors import STATUS
-from recollect.gateway.mcp.errors import ANSWERS
-from recollect.tools import ALL
+import scrubjay
+from scrubjay.app.reference_pages import reference_pages
+from scrubjay.app.tool_catalog import ALL
+from scrubjay.core.errors import ErrorCode, ErrorRecord, ScrubjayError, error_from_record
+from scrubjay.servers.cli.errors import EXIT_CODES
+from scrubjay.servers.http.errors import STATUS
+from scrubjay.servers.mcp.errors import ANSWERS
 
-PACKAGE = Path(recollect.__file__).parent
+PACKAGE = Path(scrubjay.__file__).parent
 PROJECT = PACKAGE.parents[1]
 
 
 def modules() -> Iterator[str]:
-    for found in pkgutil.walk_packages([str(PACKAGE)], "recollect."):
+    for found in pkgutil.walk_packages([str(PACKAGE)], "scrubjay."):
         if not found.name.endswith("__main__"):
             yield found.name
 
@@ -33,7 +33,7 @@ def test_012_every_error_code_has_its_place_in_every_table(table: dict[ErrorCode
 
 
 def test_012_every_code_is_one_class_and_comes_back_from_its_record() -> None:
-    classes = RecollectError.__subclasses__()
+    classes = ScrubjayError.__subclasses__()
     assert {found.code for found in classes} == set(ErrorCode)
     for code in ErrorCode:
         error = error_from_record(ErrorRecord(code, "what", "do", {"a": 1}))
@@ -64,7 +64,7 @@ def test_every_room_has_its_place_in_the_drawing() -> None:
 
 
 def test_the_reference_is_up_to_date() -> None:
-    from recollect.app.commands import recollect as root
+    from scrubjay.app.commands import scrubjay as root
 
     pages = reference_pages(root)
     assert {"settings.md", "errors.md", "cli.md"} <= set(pages)

@@ -18,6 +18,6 @@ def test_a_repository_that_could_not_be_indexed_misses_its_bar(tmp_path: Path) -
 
     assert [(row.name, row.ours, row.reached) for row in rows] == [("harbour: cold index, s", None, False)]
     assert notes[:2] == [
-        "recollect ended while it was asked to search harbour; its last words are above",
-        "RECOLLECT_CODE_WORKER_BYTES=none at all",
+        "scrubjay ended while it was asked to search harbour; its last words are above",
+        "SCRUBJAY_CODE_WORKER_BYTES=none at all",
     ]

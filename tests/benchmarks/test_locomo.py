@@ -52,7 +52,7 @@ def test_sessions_are_in_their_order_and_questions_without_evidence_are_left_out
 
 
 def test_missing_data_is_told_with_the_way_to_name_it(tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match="RECOLLECT_BENCH"):
+    with pytest.raises(SystemExit, match="SCRUBJAY_BENCH"):
         read_conversations(tmp_path / "nothing.json")
 
 

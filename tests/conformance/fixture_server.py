@@ -10,14 +10,14 @@ from mcp_types import JSONRPCMessage
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from recollect.gateway.mcp.http import serve_http
-from recollect.gateway.mcp.server import ToolServer, build_server
-from recollect.toolkit.dispatcher import Dispatcher
-from recollect.toolkit.listing import Listing
-from recollect.toolkit.offering import Offering
-from recollect.toolkit.registry import Registry, Toolset
-from recollect.toolkit.services import Services
-from recollect.toolkit.usage import UsageCounter
+from scrubjay.servers.mcp.http import serve_http
+from scrubjay.servers.mcp.server import ToolServer, build_server
+from scrubjay.tooling.dispatcher import Dispatcher
+from scrubjay.tooling.listing import Listing
+from scrubjay.tooling.registry import Registry, Toolset
+from scrubjay.tooling.served_tools import Offering
+from scrubjay.tooling.services import Services
+from scrubjay.tooling.usage.counter import UsageCounter
 from tests.conformance.beyond import extend
 from tests.conformance.declared import DECLARED
 

@@ -17,7 +17,7 @@ const failure = async (work) => {
 const told = {};
 
 const chat = await client.chat.completions.create({ model, messages: said("hello") });
-told.chat = { text: chat.choices[0].message.content, usage: chat.usage.total_tokens, recollect: chat.recollect };
+told.chat = { text: chat.choices[0].message.content, usage: chat.usage.total_tokens, scrubjay: chat.scrubjay };
 
 told.stream = { text: "", usage: null };
 for await (const chunk of await client.chat.completions.create({

@@ -10,7 +10,7 @@ import pytest
 from tests.conformance.conftest import Node
 
 INSPECTOR = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
-SERVER = (sys.executable, "-m", "recollect.app", "mcp")
+SERVER = (sys.executable, "-m", "scrubjay.app", "mcp")
 
 
 @pytest.fixture(params=["legacy", "modern"])
@@ -19,7 +19,7 @@ def era(request: pytest.FixtureRequest) -> str:
 
 
 def inspect(node: Node, home: Path, era: str, *arguments: str) -> Any:
-    options = ["--cli", "--protocol-era", era, "--format", "json", "-e", f"RECOLLECT_HOME={home}"]
+    options = ["--cli", "--protocol-era", era, "--format", "json", "-e", f"SCRUBJAY_HOME={home}"]
     options += ["--connect-timeout", "60000"]
     ran = node([INSPECTOR, *options, *SERVER, *arguments], home)
     assert ran.returncode == 0, ran.stderr

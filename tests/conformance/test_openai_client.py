@@ -4,20 +4,20 @@ import json
 from pathlib import Path
 
 from tests.conformance.conftest import Node
-from tests.gateway.openai.conftest import SERVER_KEY
-from tests.gateway.openai.upstream import KEY, MODEL, running_upstream
+from tests.servers.openai.conftest import SERVER_KEY
+from tests.servers.openai.upstream import KEY, MODEL, running_upstream
 from tests.surfaces.callers import server
 
 
 def test_005_it_is_answered_as_by_openai(node: Node, tmp_path: Path) -> None:
     with running_upstream() as upstream:
         settings = {
-            "RECOLLECT_API_KEY": SERVER_KEY,
-            "RECOLLECT_LLM_BASE_URL": upstream.url,
-            "RECOLLECT_LLM_MODEL": MODEL,
-            "RECOLLECT_LLM_API_KEY": KEY,
-            "RECOLLECT_LLM_TIMEOUT_SECONDS": "2",
-            "RECOLLECT_SUMMARIES_AUTOMATIC": "off",
+            "SCRUBJAY_API_KEY": SERVER_KEY,
+            "SCRUBJAY_LLM_BASE_URL": upstream.url,
+            "SCRUBJAY_LLM_MODEL": MODEL,
+            "SCRUBJAY_LLM_API_KEY": KEY,
+            "SCRUBJAY_LLM_TIMEOUT_SECONDS": "2",
+            "SCRUBJAY_SUMMARIES_AUTOMATIC": "off",
         }
         with server(tmp_path, **settings) as url:
             ran = node(["openai_client.mjs", url, SERVER_KEY, MODEL], tmp_path)
@@ -26,7 +26,7 @@ def test_005_it_is_answered_as_by_openai(node: Node, tmp_path: Path) -> None:
             assert upstream.left.wait(1.5)
     told = json.loads(ran.stdout)
     assert told["chat"]["text"] == "You said: hello"
-    assert (told["chat"]["usage"], told["chat"]["recollect"]["remembers"]) == (18, True)
+    assert (told["chat"]["usage"], told["chat"]["scrubjay"]["remembers"]) == (18, True)
     assert told["stream"] == {"text": "You said: good day", "usage": 18}
     assert told["tools"] == {"called": "weather", "text": "It is raining."}
     assert [length for length, _ in told["embeddings"]] == [256, 256]
@@ -34,7 +34,7 @@ def test_005_it_is_answered_as_by_openai(node: Node, tmp_path: Path) -> None:
     assert told["response"] == "You said: hi there"
     assert told["events"][0] == "response.created"
     assert told["events"][-1] == "response.completed"
-    assert told["models"] == ["mimo-polymorphic-1", "recollect", MODEL, "static-v1"]
+    assert told["models"] == ["mimo-polymorphic-1", "scrubjay", MODEL, "static-v1"]
     invalid = "invalid_request_error"
     assert told["unknown"] == {"name": "NotFoundError", "status": 404, "code": "model_not_found", "type": invalid}
     assert told["refused"] == {"name": "BadRequestError", "status": 400, "code": "some_code", "type": "some_type"}

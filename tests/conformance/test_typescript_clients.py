@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.conformance.conftest import Node
-from tests.gateway.mcp.conftest import TOYS
+from tests.servers.mcp.conftest import TOYS
 
 
 @pytest.mark.parametrize("era", ["handshake", "modern"])

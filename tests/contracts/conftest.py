@@ -6,9 +6,9 @@ from typing import Protocol
 
 import pytest
 
-from recollect.domain.clock import Clock, system_clock
-from recollect.storage.sqlite.store import SqliteStore
-from recollect.storage.store import Store
+from scrubjay.app.sqlite_store import SqliteStore
+from scrubjay.app.store import Store
+from scrubjay.core.clock import Clock, system_clock
 from tests.contracts.samples import ManualClock
 
 

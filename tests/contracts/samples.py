@@ -7,11 +7,19 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from recollect.domain.identifiers import new_id
-from recollect.domain.links import CodeLink, CodeState, LinkOrigin
-from recollect.domain.memories import REACH, CandidatePool, CandidateQuery, Derived, Memory, MemoryFilter, MemoryWrite
-from recollect.domain.scopes import Scope, Visibility
-from recollect.storage.store import Store
+from scrubjay.app.store import Store
+from scrubjay.core.ids import new_id
+from scrubjay.core.scopes import Scope, Visibility
+from scrubjay.features.memory.links import CodeLink, CodeState, LinkOrigin
+from scrubjay.features.memory.models import (
+    REACH,
+    CandidatePool,
+    CandidateQuery,
+    Derived,
+    Memory,
+    MemoryFilter,
+    MemoryWrite,
+)
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123457, tzinfo=UTC)
 MODEL = "static-test"

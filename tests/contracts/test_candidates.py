@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
-from recollect.domain.memories import REACH, CandidatePool, CandidateQuery, MemoryFilter, MemoryWrite
-from recollect.domain.scopes import Scope, Visibility
-from recollect.storage.derived import token_segments
-from recollect.storage.store import Store
+from scrubjay.app.store import Store
+from scrubjay.core.scopes import Scope, Visibility
+from scrubjay.features.memory.models import REACH, CandidatePool, CandidateQuery, MemoryFilter, MemoryWrite
+from scrubjay.search_index import token_segments
 from tests.contracts.conftest import Backend
 from tests.contracts.samples import NOBODY_IN_PARTICULAR, NOW, Found, FoundPool, offered, query, search, vector, write
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from recollect.domain.discussions import AgentMessage, AgentReply, Discussion, Way
-from recollect.domain.errors import Conflict, NotFound, QuotaExceeded, TooLarge
-from recollect.domain.personas import Layer
-from recollect.domain.scopes import Visibility
-from recollect.storage.store import Store
+from scrubjay.app.store import Store
+from scrubjay.core.errors import Conflict, NotFound, QuotaExceeded, TooLarge
+from scrubjay.core.scopes import Visibility
+from scrubjay.features.chat.persona_models import Layer
+from scrubjay.features.discussions.models import AgentMessage, AgentReply, Discussion, Way
 from tests.contracts.samples import NOBODY_IN_PARTICULAR, NOW
 
 MOST = 100

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from recollect.domain.embeddings import ChosenModel, MadeVector, ModelState, Unembedded
-from recollect.domain.errors import Conflict
-from recollect.domain.jobs import JobState
-from recollect.domain.memories import MemoryWrite
-from recollect.domain.progress import Progress
-from recollect.storage.memories import MemoryCounts
-from recollect.storage.store import Store
+from scrubjay.app.store import Store
+from scrubjay.core.errors import Conflict
+from scrubjay.core.progress import Progress
+from scrubjay.features.embeddings.models import ChosenModel, MadeVector, ModelState, Unembedded
+from scrubjay.features.memory.models import MemoryWrite
+from scrubjay.features.memory.store import MemoryCounts
+from scrubjay.tooling.jobs.models import JobState
 from tests.contracts.samples import MODEL, NOBODY_IN_PARTICULAR, query, search, vector, write
 
 NEXT = "next"

@@ -8,7 +8,11 @@ from typing import Any
 
 import pytest
 
-from recollect.domain.episodes import (
+from scrubjay.app.store import Store
+from scrubjay.core.errors import Conflict, NotFound, QuotaExceeded, TooLarge
+from scrubjay.core.policies import Allowance
+from scrubjay.core.scopes import Visibility
+from scrubjay.features.episodes.models import (
     Checkpoint,
     Complexity,
     Episode,
@@ -23,14 +27,10 @@ from recollect.domain.episodes import (
     TaskContext,
     TaskType,
 )
-from recollect.domain.errors import Conflict, NotFound, QuotaExceeded, TooLarge
-from recollect.domain.memories import CandidatePool
-from recollect.domain.rules import Allowance
-from recollect.domain.scopes import Visibility
-from recollect.storage.episodes import EpisodeFilter, EpisodeQuery, EpisodeText
-from recollect.storage.store import Store
+from scrubjay.features.episodes.store import EpisodeFilter, EpisodeQuery, EpisodeText
+from scrubjay.features.memory.models import CandidatePool
 from tests.contracts.samples import MODEL, NOBODY_IN_PARTICULAR, NOW, vector
-from tests.episodes.samples import completed, episode, identifier, step, steps
+from tests.features.episodes.samples import completed, episode, identifier, step, steps
 
 MOST = 100_000
 UNKNOWN = identifier(999)

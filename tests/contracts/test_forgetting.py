@@ -2,10 +2,10 @@
 
 from datetime import timedelta
 
-from recollect.domain.memories import Ageing, Kind
-from recollect.domain.scopes import Scope, Visibility
-from recollect.storage.forgetting import ForgettingRecord
-from recollect.storage.store import Store
+from scrubjay.app.store import Store
+from scrubjay.core.scopes import Scope, Visibility
+from scrubjay.features.forgetting.store import ForgettingRecord
+from scrubjay.features.memory.models import Ageing, Kind
 from tests.contracts.samples import NOBODY_IN_PARTICULAR, NOW, ManualClock, write
 
 HOUR = timedelta(hours=1)

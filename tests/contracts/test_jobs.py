@@ -6,10 +6,10 @@ from typing import Any
 
 import anyio
 
-from recollect.domain.errors import ErrorCode, ErrorRecord
-from recollect.domain.jobs import Job, JobState
-from recollect.domain.progress import Progress
-from recollect.storage.store import Store
+from scrubjay.app.store import Store
+from scrubjay.core.errors import ErrorCode, ErrorRecord
+from scrubjay.core.progress import Progress
+from scrubjay.tooling.jobs.models import Job, JobState
 from tests.contracts.samples import NOBODY_IN_PARTICULAR, NOW, ManualClock, write
 
 HALF_WAY = Progress(1, 2, "half of it")

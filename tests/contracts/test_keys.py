@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from recollect.domain.errors import Conflict
-from recollect.domain.keys import KeptKey, KeyUse, digest_of
-from recollect.storage.keys import Keyring
-from recollect.storage.store import Store
+from scrubjay.app.store import Store
+from scrubjay.core.errors import Conflict
+from scrubjay.features.keys.models import KeptKey, KeyUse, digest_of
+from scrubjay.features.keys.store import Keyring
 from tests.contracts.samples import NOW
 
 HOUR = timedelta(hours=1)

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from recollect.domain.errors import NotFound, QuotaExceeded
-from recollect.domain.knowledge import Edge, Generation, GraphScope, Inference, Keeping, Kept, Pattern, Triple
-from recollect.domain.rules import Allowance
-from recollect.knowledge.naming import entity_of, keys_of, named, words_of
-from recollect.storage.knowledge import Edges
-from recollect.storage.store import Store
+from scrubjay.app.store import Store
+from scrubjay.core.errors import NotFound, QuotaExceeded
+from scrubjay.core.policies import Allowance
+from scrubjay.features.knowledge.models import Edge, Generation, GraphScope, Inference, Keeping, Kept, Pattern, Triple
+from scrubjay.features.knowledge.names import entity_of, keys_of, named, words_of
+from scrubjay.features.knowledge.store import Edges
 from tests.contracts.samples import NOW
 
 ALL = GraphScope()

@@ -4,10 +4,10 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from recollect.domain.links import CodeLink, LinkOrigin
-from recollect.domain.memories import MemoryWrite
-from recollect.domain.scopes import Scope, Visibility
-from recollect.storage.store import Store
+from scrubjay.app.store import Store
+from scrubjay.core.scopes import Scope, Visibility
+from scrubjay.features.memory.links import CodeLink, LinkOrigin
+from scrubjay.features.memory.models import MemoryWrite
 from tests.contracts.samples import NOBODY_IN_PARTICULAR, NOW, link, query, search, write
 
 RUN = link("src/a.py::run", text="def run")

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from recollect.domain.memories import Memory, MemoryFilter, Stored, Updated
-from recollect.domain.scopes import Scope, Visibility
-from recollect.storage.memories import MemoryCounts
-from recollect.storage.store import Store
+from scrubjay.app.store import Store
+from scrubjay.core.scopes import Scope, Visibility
+from scrubjay.features.memory.models import Memory, MemoryFilter, Stored, Updated
+from scrubjay.features.memory.store import MemoryCounts
 from tests.contracts.samples import EVERYTHING, MODEL, NOBODY_IN_PARTICULAR, NOW, query, search, vector, write
 
 STRANGE_TEXTS = [

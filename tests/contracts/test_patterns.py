@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
-from recollect.domain.episodes import Episode, Failure, Learned, OutcomeType, Reward, TaskContext, TaskType
-from recollect.domain.lessons import (
+from scrubjay.app.store import Store
+from scrubjay.core.scopes import Visibility
+from scrubjay.features.episodes.models import Episode, Failure, Learned, OutcomeType, Reward, TaskContext, TaskType
+from scrubjay.features.episodes.patterns.models import (
     ContextPattern,
     DecisionPoint,
     Effectiveness,
@@ -18,12 +20,10 @@ from recollect.domain.lessons import (
     PatternType,
     ToolSequence,
 )
-from recollect.domain.scopes import Visibility
-from recollect.storage.episodes import EpisodeText
-from recollect.storage.patterns import PatternFilter, QualityPoint
-from recollect.storage.store import Store
+from scrubjay.features.episodes.patterns.store import PatternFilter, QualityPoint
+from scrubjay.features.episodes.store import EpisodeText
 from tests.contracts.samples import NOW
-from tests.episodes.samples import completed, episode, identifier
+from tests.features.episodes.samples import completed, episode, identifier
 
 EVERYBODY = Visibility()
 TEXT = EpisodeText(passages=(("login",),), vector=b"", model="")

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from recollect.domain.errors import NotFound
-from recollect.domain.permissions import Effect, MatchType, PermissionRule
-from recollect.storage.store import Store
+from scrubjay.app.store import Store
+from scrubjay.core.errors import NotFound
+from scrubjay.features.permissions.models import Effect, MatchType, PermissionRule
 from tests.contracts.samples import NOW, ManualClock
 
 RULE = PermissionRule(

@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
-from recollect.domain.errors import Conflict, NotFound, QuotaExceeded
-from recollect.domain.planning import (
+from scrubjay.app.store import Store
+from scrubjay.core.errors import Conflict, NotFound, QuotaExceeded
+from scrubjay.core.policies import Allowance
+from scrubjay.core.scopes import Visibility
+from scrubjay.features.tasks.models import (
     Goal,
     GoalChange,
     GoalFilter,
@@ -21,9 +24,6 @@ from recollect.domain.planning import (
     TaskPriority,
     TaskStatus,
 )
-from recollect.domain.rules import Allowance
-from recollect.domain.scopes import Visibility
-from recollect.storage.store import Store
 from tests.contracts.samples import NOBODY_IN_PARTICULAR, NOW
 
 LATER = NOW + timedelta(hours=1)

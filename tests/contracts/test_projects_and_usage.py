@@ -2,9 +2,9 @@
 
 import pytest
 
-from recollect.domain.errors import NotFound
-from recollect.domain.projects import Project
-from recollect.storage.store import Store
+from scrubjay.app.store import Store
+from scrubjay.core.errors import NotFound
+from scrubjay.features.projects.models import Project
 from tests.contracts.samples import NOW, ManualClock
 
 

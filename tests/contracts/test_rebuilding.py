@@ -2,10 +2,10 @@
 
 import pytest
 
-from recollect.domain.errors import Conflict
-from recollect.domain.memories import Derived
-from recollect.storage.memories import MemoryCounts
-from recollect.storage.store import Store
+from scrubjay.app.store import Store
+from scrubjay.core.errors import Conflict
+from scrubjay.features.memory.models import Derived
+from scrubjay.features.memory.store import MemoryCounts
 from tests.contracts.samples import NOBODY_IN_PARTICULAR, FoundPool, query, search, vector, write
 
 NEW_MODEL = "better"

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from recollect.domain.identifiers import new_id
-from recollect.domain.memories import Kind
-from recollect.domain.projects import Project
-from recollect.domain.scopes import Scope, Visibility
-from recollect.domain.sessions import IDLE, ClientCall, Session, SessionStatus, ToolCall
-from recollect.storage.store import Store
+from scrubjay.app.store import Store
+from scrubjay.core.ids import new_id
+from scrubjay.core.scopes import Scope, Visibility
+from scrubjay.features.memory.models import Kind
+from scrubjay.features.projects.models import Project
+from scrubjay.features.sessions.models import IDLE, ClientCall, Session, SessionStatus, ToolCall
 from tests.contracts.samples import NOW, ManualClock, write
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.errors import Conflict, InvalidRequest, Unavailable
-from recollect.storage.store import Store
+from scrubjay.app.store import Store
+from scrubjay.core.errors import Conflict, InvalidRequest, Unavailable
 from tests.contracts.conftest import Backend
 from tests.contracts.samples import NOBODY_IN_PARTICULAR, query, search, vector, write
 

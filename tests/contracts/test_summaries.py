@@ -3,10 +3,10 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from recollect.domain.memories import Kind
-from recollect.domain.scopes import Scope, Visibility
-from recollect.domain.summaries import Level, PeriodToSummarise, SessionToSummarise
-from recollect.storage.store import Store
+from scrubjay.app.store import Store
+from scrubjay.core.scopes import Scope, Visibility
+from scrubjay.features.memory.models import Kind
+from scrubjay.features.summaries.models import Level, PeriodToSummarise, SessionToSummarise
 from tests.contracts.samples import NOW, write
 
 HERE = Visibility("prj_here")

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from recollect.domain.errors import Cancelled, Conflict, QuotaExceeded
-from recollect.domain.memories import Derived, Kind, Memory
-from recollect.domain.scopes import Scope, Visibility
-from recollect.domain.transfers import Moved
-from recollect.storage.store import Store
-from recollect.storage.transfer import Arrived, Outgoing
+from scrubjay.app.store import Store
+from scrubjay.core.errors import Cancelled, Conflict, QuotaExceeded
+from scrubjay.core.scopes import Scope, Visibility
+from scrubjay.features.memory.models import Derived, Kind, Memory
+from scrubjay.features.transfer.models import Moved
+from scrubjay.features.transfer.store import Arrived, Outgoing
 from tests.contracts.samples import EVERYTHING, MODEL, NOW, link, query, search, vector, write
 
 ALL = frozenset(Kind)

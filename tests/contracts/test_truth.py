@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from recollect.domain.errors import Conflict
-from recollect.domain.memories import Kind, MemoryFilter, Once, Page, Stored, Updated, receipt_of
-from recollect.domain.scopes import Scope, Visibility
-from recollect.storage.store import Store
+from scrubjay.app.store import Store
+from scrubjay.core.errors import Conflict
+from scrubjay.core.scopes import Scope, Visibility
+from scrubjay.features.memory.models import Kind, MemoryFilter, Once, Page, Stored, Updated, receipt_of
 from tests.contracts.samples import MODEL, NOBODY_IN_PARTICULAR, NOW, query, search, vector, write
 
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)

@@ -2,8 +2,8 @@
 
 from datetime import timedelta
 
-from recollect.domain.memories import REACH, CandidatePool
-from recollect.storage.store import Store
+from scrubjay.app.store import Store
+from scrubjay.features.memory.models import REACH, CandidatePool
 from tests.contracts.samples import NOW, offered, query, write
 
 

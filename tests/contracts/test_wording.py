@@ -2,8 +2,8 @@
 
 import pytest
 
-from recollect.domain.memories import MemoryFilter, Wording
-from recollect.storage.store import Store
+from scrubjay.app.store import Store
+from scrubjay.features.memory.models import MemoryFilter, Wording
 from tests.contracts.samples import query, search, write
 
 TEXTS = [

@@ -5,9 +5,9 @@ from datetime import timedelta
 
 import pytest
 
-from recollect.domain.errors import Busy
-from recollect.domain.working import Candidate, Desk, Mark, Tally, WorkingItem
-from recollect.storage.store import Store
+from scrubjay.app.store import Store
+from scrubjay.core.errors import Busy
+from scrubjay.features.working_memory.models import Candidate, Desk, Mark, Tally, WorkingItem
 from tests.contracts.samples import NOW
 from tests.contracts.working_items import ELSEWHERE, HERE, LATER, SOON, item
 

@@ -3,8 +3,8 @@
 from datetime import timedelta
 from typing import Any
 
-from recollect.domain.identifiers import new_id
-from recollect.domain.working import Desk, WorkingItem
+from scrubjay.core.ids import new_id
+from scrubjay.features.working_memory.models import Desk, WorkingItem
 from tests.contracts.samples import NOW
 
 HERE = Desk("prj_a", "s1")

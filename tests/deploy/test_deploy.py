@@ -1,4 +1,4 @@
-"""Files to run Recollect with, and the plugin for Claude Code, say only what is true."""
+"""Files to run Scrubjay with, and the plugin for Claude Code, say only what is true."""
 
 import configparser
 import json
@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from recollect.app.settings import Settings, variable_names
-from recollect.domain.hooks import HookEvent
+from scrubjay.app.settings import Settings, variable_names
+from scrubjay.features.hooks.models import HookEvent
 
 PROJECT = Path(__file__).parents[2]
 DEPLOY = PROJECT / "deploy"
@@ -24,8 +24,8 @@ KNOWN = set(variable_names(Settings))
 
 def test_128_every_setting_that_is_named_exists() -> None:
     files = [*TEXTS.values(), *(file.read_text("utf-8") for file in PLUGIN.rglob("*") if file.is_file())]
-    named = {name for text in files for name in re.findall(r"RECOLLECT_[A-Z_]+", text)}
-    assert {"RECOLLECT_HOME", "RECOLLECT_API_KEY", "RECOLLECT_PROJECT"} <= named
+    named = {name for text in files for name in re.findall(r"SCRUBJAY_[A-Z_]+", text)}
+    assert {"SCRUBJAY_HOME", "SCRUBJAY_API_KEY", "SCRUBJAY_PROJECT"} <= named
     assert named <= KNOWN
 
 
@@ -73,39 +73,39 @@ def test_128_the_container_runs_without_root_and_copies_what_there_is() -> None:
     assert last["USER"] == "10001:10001"
     assert last["VOLUME"] == "/data"
     assert "/health" in last["HEALTHCHECK"]
-    assert json.loads(last["ENTRYPOINT"]) + json.loads(last["CMD"]) == ["recollect", "serve"]
-    assert "RECOLLECT_API_KEY" not in " ".join(rest for step, rest in steps if step == "ENV")
+    assert json.loads(last["ENTRYPOINT"]) + json.loads(last["CMD"]) == ["scrubjay", "serve"]
+    assert "SCRUBJAY_API_KEY" not in " ".join(rest for step, rest in steps if step == "ENV")
 
 
 def test_128_the_composed_service_needs_a_key_and_is_reached_from_this_machine() -> None:
-    service = yaml.safe_load(TEXTS["compose.yaml"])["services"]["recollect"]
+    service = yaml.safe_load(TEXTS["compose.yaml"])["services"]["scrubjay"]
     assert service["read_only"] is True
     assert service["cap_drop"] == ["ALL"]
     assert service["security_opt"] == ["no-new-privileges:true"]
     assert service["pids_limit"] <= 1024
-    assert service["environment"]["RECOLLECT_API_KEY"].startswith("${RECOLLECT_API_KEY:?")
+    assert service["environment"]["SCRUBJAY_API_KEY"].startswith("${SCRUBJAY_API_KEY:?")
     assert all(port.startswith("127.0.0.1:") for port in service["ports"])
-    assert service["volumes"] == ["recollect-data:/data"]
+    assert service["volumes"] == ["scrubjay-data:/data"]
     assert (DEPLOY / service["build"]["context"] / service["build"]["dockerfile"]).is_file()
 
 
 def test_128_the_unit_listens_on_loopback_and_is_hardened() -> None:
     unit = configparser.ConfigParser(strict=False, interpolation=None)
     unit.optionxform = str  # pyright: ignore[reportAttributeAccessIssue]
-    unit.read_string(TEXTS["recollect.service"])
+    unit.read_string(TEXTS["scrubjay.service"])
     service = unit["Service"]
     assert shlex.split(service["ExecStart"])[-1] == "serve"
     hardened = ("NoNewPrivileges", "PrivateTmp", "DynamicUser", "PrivateDevices", "RestrictNamespaces")
     assert all(service[name] == "yes" for name in hardened)
     assert service["ProtectSystem"] == "strict"
-    assert "Environment=RECOLLECT_HOST=127.0.0.1\n" in TEXTS["recollect.service"]
+    assert "Environment=SCRUBJAY_HOST=127.0.0.1\n" in TEXTS["scrubjay.service"]
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd here")
 def test_128_systemd_understands_the_unit(tmp_path: Path) -> None:
-    unit = tmp_path / "recollect.service"
+    unit = tmp_path / "scrubjay.service"
     program = shutil.which("true") or "/bin/true"
-    unit.write_text(TEXTS["recollect.service"].replace("/opt/recollect/bin/recollect", program))
+    unit.write_text(TEXTS["scrubjay.service"].replace("/opt/scrubjay/bin/scrubjay", program))
     done = subprocess.run(
         ["systemd-analyze", "verify", str(unit)], capture_output=True, text=True, timeout=60, check=False
     )
@@ -126,12 +126,12 @@ def test_128_caddy_passes_on_to_loopback_without_waiting() -> None:
 
 def test_128_the_plugin_names_hooks_that_there_are() -> None:
     manifest = json.loads((PLUGIN / ".claude-plugin" / "plugin.json").read_text("utf-8"))
-    assert manifest["name"] == "recollect"
+    assert manifest["name"] == "scrubjay"
     hooks = json.loads((PLUGIN / "hooks" / "hooks.json").read_text("utf-8"))["hooks"]
     commands = [one["command"] for groups in hooks.values() for group in groups for one in group["hooks"]]
-    assert {command.removeprefix("recollect hook ") for command in commands} == set(HookEvent)
+    assert {command.removeprefix("scrubjay hook ") for command in commands} == set(HookEvent)
     (server,) = json.loads((PLUGIN / ".mcp.json").read_text("utf-8"))["mcpServers"].values()
-    assert (server["command"], server["args"]) == ("recollect", ["mcp"])
+    assert (server["command"], server["args"]) == ("scrubjay", ["mcp"])
 
 
 @pytest.mark.skipif(shutil.which("claude") is None, reason="there is no Claude Code here")

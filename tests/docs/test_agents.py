@@ -4,11 +4,11 @@ import json
 import re
 from pathlib import Path
 
-from recollect.app.installing.agents import AGENTS
-from recollect.app.lifespan import running
-from recollect.app.settings import Settings
-from recollect.domain.hooks import HookEvent
-from recollect.toolkit.context import CallContext
+from scrubjay.app.install.agents import AGENTS
+from scrubjay.app.lifespan import running
+from scrubjay.app.settings import Settings
+from scrubjay.features.hooks.models import HookEvent
+from scrubjay.tooling.context import CallContext
 
 PAGE = (Path(__file__).parents[2] / "docs" / "agents.md").read_text("utf-8")
 

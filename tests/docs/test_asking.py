@@ -6,10 +6,10 @@ from pathlib import Path
 
 import httpx2
 
-from recollect.app.lifespan import running
-from recollect.app.serving import build_http
-from recollect.app.settings import Settings
-from recollect.toolkit.context import CallContext
+from scrubjay.app.http_server import build_http
+from scrubjay.app.lifespan import running
+from scrubjay.app.settings import Settings
+from scrubjay.tooling.context import CallContext
 
 PAGE = (Path(__file__).parents[2] / "docs" / "asking.md").read_text("utf-8")
 

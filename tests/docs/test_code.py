@@ -9,12 +9,12 @@ from typing import Any
 import anyio
 import pytest
 
-from recollect.app.lifespan import running
-from recollect.app.settings import Settings, load_settings
-from recollect.codebase.embedding.service import CANDIDATES
-from recollect.inference.choices import EmbeddingChoice
-from recollect.inference.providers import batches_for, known_dimensions, name_of
-from recollect.toolkit.context import CallContext
+from scrubjay.app.lifespan import running
+from scrubjay.app.settings import Settings, load_settings
+from scrubjay.code_index.reranking.service import CANDIDATES
+from scrubjay.models.choices import EmbeddingChoice
+from scrubjay.models.providers import batches_for, known_dimensions, name_of
+from scrubjay.tooling.context import CallContext
 from tests.surfaces.callers import environment
 from tests.surfaces.commands import run_command
 
@@ -51,7 +51,7 @@ def test_the_settings_that_name_another_model_are_settings(tmp_path: Path, monke
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "a-key")
     (block,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
-    (tmp_path / "recollect.toml").write_text(block, "utf-8")
+    (tmp_path / "scrubjay.toml").write_text(block, "utf-8")
     chosen = load_settings(home=tmp_path).code
     choice = chosen.embedding_choice(EmbeddingChoice())
     assert choice is not None
@@ -105,7 +105,7 @@ async def test_every_command_of_the_page_about_code_works(tmp_path: Path) -> Non
     said: list[str] = []
     for command in commands:
         program, *arguments = shlex.split(command, comments=True)
-        assert program == "recollect"
+        assert program == "scrubjay"
         done = await run_command(arguments, b"", environment(tmp_path / "home"), root)
         assert (command, done.returncode) == (command, 0)
         said.append(done.stdout.decode())

@@ -7,14 +7,14 @@ from typing import Any, get_args
 
 import anyio
 
-from recollect.agents.coding_agent import Allow
-from recollect.agents.delegating import SCREEN_BYTES
-from recollect.agents.discussing import MOST_ANSWER, MOST_OPEN
-from recollect.app.lifespan import running
-from recollect.app.settings import DelegatingSettings, Settings
-from recollect.domain.errors import Unavailable
-from recollect.toolkit.context import CallContext
-from recollect.tools.discussing import MAX_MESSAGE, DiscussRequest, DiscussResult
+from scrubjay.app.lifespan import running
+from scrubjay.app.settings import DelegatingSettings, Settings
+from scrubjay.core.errors import Unavailable
+from scrubjay.features.delegation.coding_agent import Allow
+from scrubjay.features.delegation.service import SCREEN_BYTES
+from scrubjay.features.discussions.service import MOST_ANSWER, MOST_OPEN
+from scrubjay.features.discussions.tools import MAX_MESSAGE, DiscussRequest, DiscussResult
+from scrubjay.tooling.context import CallContext
 
 PAGE = (Path(__file__).parents[2] / "docs" / "discussing.md").read_text("utf-8")
 DIRECT = CallContext(surface="python", client="reader")
@@ -54,7 +54,7 @@ def test_36_37_the_page_has_every_word_and_number() -> None:
     assert f"{DiscussRequest.model_fields['timeout_seconds'].default:g} seconds unless `timeout_seconds`" in PAGE
     default = DelegatingSettings()
     assert f"| `{default.allow}` (default) |" in PAGE
-    assert f"`RECOLLECT_DELEGATING_MAX_AGENTS` ({default.max_agents})" in PAGE
+    assert f"`SCRUBJAY_DELEGATING_MAX_AGENTS` ({default.max_agents})" in PAGE
     assert f"the last {SCREEN_BYTES // 1024} kB" in PAGE
     assert f"A message has up to {MAX_MESSAGE:,} characters,\n  a reply {MOST_ANSWER:,}" in PAGE
     assert f"{MOST_OPEN:,} messages of one key may wait" in PAGE

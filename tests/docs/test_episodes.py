@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from recollect.app.lifespan import running
-from recollect.app.settings import Settings
-from recollect.domain.episodes import Complexity, OutcomeType, ResultType, TaskType
-from recollect.episodes.limits import DATA_BYTES, EPISODE_BYTES, MOST_STEPS, TEXT_BYTES, TOLD_BYTES
-from recollect.episodes.querying import MADE_UP_FOR, Sort
-from recollect.toolkit.context import CallContext
-from recollect.tools.episodes import MOST_IDS
+from scrubjay.app.lifespan import running
+from scrubjay.app.settings import Settings
+from scrubjay.features.episodes.limits import DATA_BYTES, EPISODE_BYTES, MOST_STEPS, TEXT_BYTES, TOLD_BYTES
+from scrubjay.features.episodes.models import Complexity, OutcomeType, ResultType, TaskType
+from scrubjay.features.episodes.search import MADE_UP_FOR, Sort
+from scrubjay.features.episodes.tools import MOST_IDS
+from scrubjay.tooling.context import CallContext
 
 PAGE = (Path(__file__).parents[2] / "docs" / "episodes.md").read_text("utf-8")
 

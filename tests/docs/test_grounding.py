@@ -30,7 +30,7 @@ async def test_every_command_of_the_page_about_grounding_works(tmp_path: Path) -
         if program == "sed":
             await anyio.run_process([program, *arguments], cwd=root)
             continue
-        assert program == "recollect"
+        assert program == "scrubjay"
         done = await run_command([*arguments, "--json"], b"", environment(tmp_path / "home"), root)
         assert (command, done.returncode) == (command, 0)
         said.append(done.stdout.decode())

@@ -5,14 +5,15 @@ import re
 from pathlib import Path
 from typing import Any, get_args
 
-from recollect.app.lifespan import running
-from recollect.app.settings import Settings
-from recollect.knowledge import inferring, walking
-from recollect.knowledge.resolving import LEAD, SAME_MEANING
-from recollect.knowledge.rules import INVERSES, KNOWN, SYMMETRIC, TRANSITIVE
-from recollect.knowledge.service import CLOSURE_LEAST, SEARCH_LEAST
-from recollect.toolkit.context import CallContext
-from recollect.tools.knowledge import MAX_BATCH, Operation
+from scrubjay.app.lifespan import running
+from scrubjay.app.settings import Settings
+from scrubjay.features.knowledge import inference as inferring
+from scrubjay.features.knowledge import traversal as walking
+from scrubjay.features.knowledge.entity_resolution import LEAD, SAME_MEANING
+from scrubjay.features.knowledge.rules import INVERSES, KNOWN, SYMMETRIC, TRANSITIVE
+from scrubjay.features.knowledge.service import CLOSURE_LEAST, SEARCH_LEAST
+from scrubjay.features.knowledge.tools import MAX_BATCH, Operation
+from scrubjay.tooling.context import CallContext
 
 PAGE = (Path(__file__).parents[2] / "docs" / "knowledge.md").read_text("utf-8")
 

@@ -5,15 +5,15 @@ import re
 from pathlib import Path
 from typing import Any
 
-from recollect.app.lifespan import running
-from recollect.app.settings import Settings
-from recollect.domain.lessons import LEAST_CONFIDENCE, PatternType
-from recollect.episodes.patterns.extraction import LEAST_SUCCESS, LEAST_SUCCESS_OF_RECOVERY
-from recollect.episodes.patterns.searching import LEAST_OF_RECOMMENDATION, LEAST_OF_SEARCH, RECOMMENDING, SEARCHING
-from recollect.episodes.patterns.similarity import SAME
-from recollect.episodes.statistics.analysis import MOST_POINTS
-from recollect.toolkit.context import CallContext
-from recollect.tools.analysis import MOST_SERIES
+from scrubjay.app.lifespan import running
+from scrubjay.app.settings import Settings
+from scrubjay.features.analysis.service import MOST_POINTS
+from scrubjay.features.analysis.tools import MOST_SERIES
+from scrubjay.features.episodes.patterns.extraction import LEAST_SUCCESS, LEAST_SUCCESS_OF_RECOVERY
+from scrubjay.features.episodes.patterns.models import LEAST_CONFIDENCE, PatternType
+from scrubjay.features.episodes.patterns.search import LEAST_OF_RECOMMENDATION, LEAST_OF_SEARCH, RECOMMENDING, SEARCHING
+from scrubjay.features.episodes.patterns.similarity import SAME
+from scrubjay.tooling.context import CallContext
 
 DOCS = Path(__file__).parents[2] / "docs"
 LEARNING, STATISTICS = ((DOCS / f"{name}.md").read_text("utf-8") for name in ("learning", "statistics"))

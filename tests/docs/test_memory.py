@@ -17,7 +17,7 @@ async def test_every_command_of_the_page_about_memory_works(tmp_path: Path) -> N
     said: list[str] = []
     for command in commands:
         program, *arguments = shlex.split(command)
-        assert program == "recollect"
+        assert program == "scrubjay"
         done = await run_command(arguments, b"", environment(tmp_path / "home"), tmp_path)
         assert (command, done.returncode) == (command, 0)
         said.append(done.stdout.decode())

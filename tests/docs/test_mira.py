@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from recollect.app.settings import Settings, variable_names
-from recollect.gateway.mira.chat_wire import EVENT_TYPES
-from recollect.gateway.mira.endpoints import ENDPOINTS
-from recollect.gateway.mira.event_wire import ANNOUNCED
+from scrubjay.app.settings import Settings, variable_names
+from scrubjay.compat.mira.chat_wire import EVENT_TYPES
+from scrubjay.compat.mira.endpoints import ENDPOINTS
+from scrubjay.compat.mira.event_wire import ANNOUNCED
 from tests.surfaces.callers import environment, server
 
 PAGE = (Path(__file__).parents[2] / "docs" / "mira.md").read_text("utf-8")
@@ -41,12 +41,12 @@ def test_4_the_commands_answer_as_the_page_says(tmp_path: Path) -> None:
 
 
 def test_6_the_listener_hears(tmp_path: Path) -> None:
-    with server(tmp_path, RECOLLECT_API_KEY=KEY) as url:
+    with server(tmp_path, SCRUBJAY_API_KEY=KEY) as url:
         request = ["-d", '{"content": "hello"}', "-H", f"Authorization: Bearer {KEY}", f"{url}/api/memories"]
         subprocess.run(["curl", "-s", *request], capture_output=True, timeout=60, check=True)
         listener = subprocess.run(
             [sys.executable, "-c", block("python")],
-            env={**environment(tmp_path), "RECOLLECT_WS": url.replace("http", "ws"), "RECOLLECT_API_KEY": KEY},
+            env={**environment(tmp_path), "SCRUBJAY_WS": url.replace("http", "ws"), "SCRUBJAY_API_KEY": KEY},
             capture_output=True,
             text=True,
             timeout=60,
@@ -66,5 +66,5 @@ def test_4_every_address_type_and_setting_is_on_the_page() -> None:
         assert f"`{endpoint.tool}`" in PAGE
     for kind in (*EVENT_TYPES, *ANNOUNCED):
         assert f"`{kind}`" in PAGE
-    for name in re.findall(r"RECOLLECT_(?:MIRA|OPENAI)_\w+", PAGE):
+    for name in re.findall(r"SCRUBJAY_(?:MIRA|OPENAI)_\w+", PAGE):
         assert name in variable_names(Settings)

@@ -5,9 +5,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-from recollect.app.lifespan import running
-from recollect.app.settings import Settings
-from recollect.toolkit.context import CallContext
+from scrubjay.app.lifespan import running
+from scrubjay.app.settings import Settings
+from scrubjay.tooling.context import CallContext
 
 PAGE = (Path(__file__).parents[2] / "docs" / "moving.md").read_text("utf-8")
 

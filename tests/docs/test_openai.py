@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.conformance.packages import HERE, MODULES, install
-from tests.gateway.openai.conftest import remember
+from tests.servers.openai.conftest import remember
 from tests.surfaces.callers import server
 
 PAGE = (Path(__file__).parents[2] / "docs" / "openai.md").read_text("utf-8")
@@ -49,7 +49,7 @@ def _run(command: list[str]) -> str:
 
 @pytest.mark.parametrize("name", ["RECALL_TOKENS", "REMEMBER", "ANY_MODEL"])
 def test_005_every_setting_that_the_page_names_exists(name: str) -> None:
-    from recollect.app.settings import Settings, variable_names
+    from scrubjay.app.settings import Settings, variable_names
 
-    assert f"RECOLLECT_OPENAI_{name}" in PAGE
-    assert f"RECOLLECT_OPENAI_{name}" in variable_names(Settings)
+    assert f"SCRUBJAY_OPENAI_{name}" in PAGE
+    assert f"SCRUBJAY_OPENAI_{name}" in variable_names(Settings)

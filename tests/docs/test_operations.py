@@ -5,10 +5,10 @@ import os
 import re
 from pathlib import Path
 
-from recollect.app.lifespan import running
-from recollect.app.setting_sources import MIMO_FLAGS
-from recollect.app.settings import Settings, variable_names
-from recollect.tools.operations import AuditEntry
+from scrubjay.app.lifespan import running
+from scrubjay.app.setting_sources import MIMO_FLAGS
+from scrubjay.app.settings import Settings, variable_names
+from scrubjay.features.monitoring.operations_tools import AuditEntry
 from tests.surfaces.commands import run_command
 
 PAGE = (Path(__file__).parents[2] / "docs" / "operations.md").read_text("utf-8")
@@ -18,14 +18,14 @@ async def test_025_every_metric_of_the_page_exists_and_every_one_of_ours_is_on_i
     async with running(Settings(home=tmp_path)) as application:
         text, _ = await application.oversight.metrics.text("")
     exist = {name for name in re.findall(r"# TYPE (\S+)", text.decode()) if not name.endswith("_created")}
-    named = set(re.findall(r"`((?:recollect|process)_\w+)`", PAGE))
+    named = set(re.findall(r"`((?:scrubjay|process)_\w+)`", PAGE))
     assert named <= exist
-    assert {name for name in exist if name.startswith("recollect_")} <= named
+    assert {name for name in exist if name.startswith("scrubjay_")} <= named
 
 
 def test_024_every_variable_of_the_page_exists() -> None:
     known = {*variable_names(Settings), *MIMO_FLAGS.values()}
-    named = set(re.findall(r"\b((?:RECOLLECT_)?[A-Z]+_[A-Z_]+)\b", PAGE))
+    named = set(re.findall(r"\b((?:SCRUBJAY_)?[A-Z]+_[A-Z_]+)\b", PAGE))
     assert named <= known
     assert len(named) == 15
 
@@ -38,9 +38,9 @@ def test_021_the_line_of_the_page_is_an_entry() -> None:
 
 
 async def test_021_the_commands_of_the_page_run(tmp_path: Path) -> None:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("RECOLLECT_")}
-    commands = re.findall(r"```sh\nrecollect (.*?)\n```", PAGE)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SCRUBJAY_")}
+    commands = re.findall(r"```sh\nscrubjay (.*?)\n```", PAGE)
     assert len(commands) == 2
     for command in commands:
-        done = await run_command(command.split(), b"", {**kept, "RECOLLECT_HOME": str(tmp_path)}, tmp_path)
+        done = await run_command(command.split(), b"", {**kept, "SCRUBJAY_HOME": str(tmp_path)}, tmp_path)
         assert done.returncode == 0, done.stdout

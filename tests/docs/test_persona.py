@@ -5,10 +5,10 @@ import re
 import subprocess
 from pathlib import Path
 
-from recollect.app.lifespan import running
-from recollect.app.settings import Settings
-from recollect.chatting.personas import MOST_CHARACTERS, MOST_LAYERS
-from recollect.toolkit.context import CallContext
+from scrubjay.app.lifespan import running
+from scrubjay.app.settings import Settings
+from scrubjay.features.chat.personas import MOST_CHARACTERS, MOST_LAYERS
+from scrubjay.tooling.context import CallContext
 from tests.surfaces.callers import server
 
 PAGE = (Path(__file__).parents[2] / "docs" / "persona.md").read_text("utf-8")

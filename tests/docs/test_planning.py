@@ -5,12 +5,12 @@ import re
 from pathlib import Path
 from typing import Any, get_args
 
-from recollect.app.lifespan import running
-from recollect.app.settings import Settings
-from recollect.domain.planning import GoalPriority, GoalStatus, TaskPriority, TaskStatus
-from recollect.planning.goals import MOST_MILESTONES
-from recollect.toolkit.context import CallContext
-from recollect.tools.planning import MOST_LISTED, GoalAction, GoalRequest, TaskAction, TaskRequest
+from scrubjay.app.lifespan import running
+from scrubjay.app.settings import Settings
+from scrubjay.features.tasks.goals import MOST_MILESTONES
+from scrubjay.features.tasks.models import GoalPriority, GoalStatus, TaskPriority, TaskStatus
+from scrubjay.features.tasks.tools import MOST_LISTED, GoalAction, GoalRequest, TaskAction, TaskRequest
+from scrubjay.tooling.context import CallContext
 
 PAGE = (Path(__file__).parents[2] / "docs" / "planning.md").read_text("utf-8")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect import __version__
+from scrubjay import __version__
 from tests.surfaces.callers import PROGRAM, environment
 
 PROJECT = Path(__file__).parents[2]
@@ -58,8 +58,8 @@ def test_every_example_of_the_readme_runs(served: Served, tmp_path: Path) -> Non
     for example in examples():
         script = (
             example.replace("localhost:4000", served.address)
-            .replace(".venv/bin/recollect", f"{sys.executable} -m recollect.app")
-            .replace("~/recollect-backup.db", str(tmp_path / "backup.db"))
+            .replace(".venv/bin/scrubjay", f"{sys.executable} -m scrubjay.app")
+            .replace("~/scrubjay-backup.db", str(tmp_path / "backup.db"))
         )
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", script],
@@ -75,7 +75,7 @@ def test_every_example_of_the_readme_runs(served: Served, tmp_path: Path) -> Non
     assert '"outcome":"stored"' in remembered
     assert "We chose PostgreSQL because the team knows it." in recalled
     assert "It works: the configured server lists" in installed
-    assert "recollect" in json.loads((tmp_path / ".claude.json").read_text())["mcpServers"]
+    assert "scrubjay" in json.loads((tmp_path / ".claude.json").read_text())["mcpServers"]
     assert "We moved to SQLite." in changed
     steps = re.findall(r"^ok  ([^:]+): .+ \(\d+\.\d s\)$", looked_after, re.MULTILINE)
     assert (steps[0], steps[-1]) == ("start", "compiled part")
@@ -87,9 +87,9 @@ def test_every_example_of_the_readme_runs(served: Served, tmp_path: Path) -> Non
 def test_what_the_server_prints_is_what_the_readme_says(served: Served) -> None:
     block = next(text for text in re.findall(r"```\n(.*?)```", README, re.DOTALL) if "listens on" in text)
     shown = [line for line in block.splitlines() if not line.startswith("Installing")]
-    told = "\n".join(served.printed).replace(str(served.home), "/home/you/.recollect")
+    told = "\n".join(served.printed).replace(str(served.home), "/home/you/.scrubjay")
     assert re.sub(r":\d{4,5}\b", ":4000", told) == "\n".join(shown)
-    assert f"Recollect {__version__} listens" in block
+    assert f"Scrubjay {__version__} listens" in block
 
 
 def test_every_link_of_the_documents_leads_somewhere() -> None:

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from recollect.app.lifespan import running
-from recollect.app.settings import Settings
-from recollect.retrieval.presets import WEIGHTS
-from recollect.toolkit.context import CallContext
+from scrubjay.app.lifespan import running
+from scrubjay.app.settings import Settings
+from scrubjay.features.memory.ranking.presets import WEIGHTS
+from scrubjay.tooling.context import CallContext
 
 PAGE = (Path(__file__).parents[2] / "docs" / "recall.md").read_text("utf-8")
 

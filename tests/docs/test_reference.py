@@ -10,14 +10,14 @@ from pathlib import Path
 import click
 import pytest
 
-from recollect.domain.errors import Conflict
-from recollect.gateway.cli.commands import tool_commands
-from recollect.toolkit.border import accept
-from recollect.toolkit.declaration import Tool
-from recollect.toolkit.dispatcher import Dispatcher
-from recollect.toolkit.examples import example_requests
-from recollect.toolkit.registry import Registry
-from recollect.tools import ALL
+from scrubjay.app.tool_catalog import ALL
+from scrubjay.core.errors import Conflict
+from scrubjay.servers.cli.commands import tool_commands
+from scrubjay.tooling.declaration import Tool
+from scrubjay.tooling.dispatcher import Dispatcher
+from scrubjay.tooling.examples import example_requests
+from scrubjay.tooling.registry import Registry
+from scrubjay.tooling.validation import accept
 
 PAGES = Path(__file__).parents[2] / "docs" / "reference" / "tools"
 
@@ -38,7 +38,7 @@ def test_every_command_line_of_the_pages_is_understood() -> None:
 
     groups = {group.name: group for group in tool_commands(Registry(ALL), opened)}
     lines = [
-        line for page in PAGES.glob("*.md") for line in re.findall(r"^recollect (.*)$", page.read_text("utf-8"), re.M)
+        line for page in PAGES.glob("*.md") for line in re.findall(r"^scrubjay (.*)$", page.read_text("utf-8"), re.M)
     ]
     assert len(lines) >= len(ALL)
     for line in lines:

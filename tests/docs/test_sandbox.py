@@ -6,16 +6,16 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from recollect.app.lifespan import running
-from recollect.app.setting_sources import OWNERS_ONLY
-from recollect.app.settings import SandboxSettings, Settings
-from recollect.processes import filtering
-from recollect.sandbox.artefacts import ENGINE
-from recollect.sandbox.profiles import PROFILES
-from recollect.sandbox.running import MOST_CONSOLE_BYTES, MOST_RESULT_BYTES
-from recollect.sandbox.service import MOST_CALLS, MOST_CALLS_AT_ONCE, MOST_CODE_BYTES
-from recollect.toolkit.context import CallContext
-from recollect.tools import ALL
+from scrubjay.app.lifespan import running
+from scrubjay.app.setting_sources import OWNERS_ONLY
+from scrubjay.app.settings import SandboxSettings, Settings
+from scrubjay.app.tool_catalog import ALL
+from scrubjay.features.sandbox.artifacts import ENGINE
+from scrubjay.features.sandbox.profiles import PROFILES
+from scrubjay.features.sandbox.runner import MOST_CONSOLE_BYTES, MOST_RESULT_BYTES
+from scrubjay.features.sandbox.service import MOST_CALLS, MOST_CALLS_AT_ONCE, MOST_CODE_BYTES
+from scrubjay.isolation import seccomp as filtering
+from scrubjay.tooling.context import CallContext
 from tests.surfaces.callers import environment
 from tests.surfaces.commands import run_command
 
@@ -54,7 +54,7 @@ def test_121_the_page_has_every_tool_profile_and_setting() -> None:
         for name, own in PROFILES.items()
     ]
     assert re.findall(r"^\| `(\w+)` \| (\d+) ms \| (\d+) MB \| (\d+) %", PAGE, re.MULTILINE) == profiles
-    shown = re.findall(r"^\| `RECOLLECT_SANDBOX_(\w+)` \| (.*?) ?\| (\*?)", PAGE, re.MULTILINE)
+    shown = re.findall(r"^\| `SCRUBJAY_SANDBOX_(\w+)` \| (.*?) ?\| (\*?)", PAGE, re.MULTILINE)
     expected: list[tuple[str, str, str]] = []
     for name, field in SandboxSettings.model_fields.items():
         value = field.get_default(call_default_factory=True)

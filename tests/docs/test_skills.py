@@ -5,9 +5,9 @@ import re
 import shlex
 from pathlib import Path
 
-from recollect.skills.catalogue import ValidSkill, read_skill
-from recollect.skills.configuration import Policy
-from recollect.skills.validating import Reason
+from scrubjay.features.upstream_mcp.catalog import ValidSkill, read_skill
+from scrubjay.features.upstream_mcp.configuration import Policy
+from scrubjay.features.upstream_mcp.validation import Reason
 from tests.surfaces.callers import environment
 from tests.surfaces.commands import run_command
 
@@ -28,6 +28,6 @@ async def test_every_command_of_the_page_about_skills_works(tmp_path: Path) -> N
     (block,) = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
     for command in block.splitlines():
         program, *arguments = shlex.split(command)
-        assert program == "recollect"
+        assert program == "scrubjay"
         done = await run_command([*arguments, "--json"], b"", environment(tmp_path / "home"), tmp_path)
         assert (command, done.returncode) == (command, 0)

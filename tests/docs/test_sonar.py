@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 from typing import get_args
 
-from recollect.tools.sonar import SonarResult
-from recollect.workbench.sonar import accessibility, service, windows
-from recollect.workbench.sonar.asking import Source
+from scrubjay.features.workspace.screen import accessibility, service, windows
+from scrubjay.features.workspace.screen.commands import Source
+from scrubjay.features.workspace.screen.tools import SonarResult
 
 PAGE = (Path(__file__).parents[2] / "docs" / "sonar.md").read_text("utf-8")
 

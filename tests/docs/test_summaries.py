@@ -6,13 +6,13 @@ import tomllib
 from datetime import timedelta
 from pathlib import Path
 
-from recollect.app.lifespan import running
-from recollect.app.settings import LlmSettings, Settings, SummarySettings
-from recollect.domain.summaries import SummaryCategory
-from recollect.memory.startup import EVERY_SECONDS, FIRST_SECONDS, QUIET_SECONDS
-from recollect.memory.summarising import SETTLED
-from recollect.toolkit.context import CallContext
-from recollect.tools import ALL
+from scrubjay.app.lifespan import running
+from scrubjay.app.settings import LlmSettings, Settings, SummarySettings
+from scrubjay.app.tool_catalog import ALL
+from scrubjay.features.summaries.models import SummaryCategory
+from scrubjay.features.summaries.service import SETTLED
+from scrubjay.features.summaries.startup import EVERY_SECONDS, FIRST_SECONDS, QUIET_SECONDS
+from scrubjay.tooling.context import CallContext
 
 DOCS = Path(__file__).parents[2] / "docs"
 SUMMARIES, LLM = ((DOCS / name).read_text("utf-8") for name in ("summaries.md", "llm.md"))
@@ -27,7 +27,7 @@ async def test_the_example_of_the_page_about_summaries_works(tmp_path: Path) -> 
 def test_the_page_has_every_tool_category_and_setting() -> None:
     shown = re.findall(r"^\| `(\w+)` \|", SUMMARIES, re.MULTILINE)
     tools = [tool.name for tool in ALL if tool.family == "summaries"]
-    settings = [f"RECOLLECT_SUMMARIES_{name.upper()}" for name in SummarySettings.model_fields]
+    settings = [f"SCRUBJAY_SUMMARIES_{name.upper()}" for name in SummarySettings.model_fields]
     assert shown == [*tools, *settings]
     assert all(f"`{category}`" in SUMMARIES for category in SummaryCategory)
 
@@ -55,6 +55,6 @@ def test_the_examples_of_the_page_about_the_language_model_are_settings() -> Non
         assert Settings.model_validate(tomllib.loads(example)).llm.choice() is not None
     shown = re.findall(r"^\| `(\w+)` \| (\w+) \|", LLM, re.MULTILINE)
     assert shown == [
-        (f"RECOLLECT_LLM_{name.upper()}", "none" if field.default is None else f"{field.default:g}")
+        (f"SCRUBJAY_LLM_{name.upper()}", "none" if field.default is None else f"{field.default:g}")
         for name, field in LlmSettings.model_fields.items()
     ]

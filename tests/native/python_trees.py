@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from recollect.native.library import FOLDER, library
+from scrubjay.native.library import FOLDER, library
 
 Form = tuple[Any, ...]
 
@@ -31,7 +31,7 @@ def _given(pointer: int | None, size: ctypes.c_int64, is_wanted: bool = True) ->
     try:
         return json.loads(ctypes.string_at(pointer, size.value)) if is_wanted else ()
     finally:
-        forget = native.recollect_python_tree_forget
+        forget = native.scrubjay_python_tree_forget
         forget.argtypes = [ctypes.c_void_p]
         forget(pointer)
 
@@ -44,7 +44,7 @@ def told_natively(content: bytes, is_wanted: bool = True) -> Any:
     """All that is told of a file: its statements, and where its lines begin; None when it is declined."""
     native = library()
     assert native is not None
-    read = native.recollect_python_tree_json
+    read = native.scrubjay_python_tree_json
     read.restype = ctypes.c_void_p
     read.argtypes = [ctypes.c_char_p, ctypes.c_int32, ctypes.c_void_p]
     size = ctypes.c_int64()
@@ -61,7 +61,7 @@ def read_annotation_natively(text: str) -> tuple[Form | None, bool]:
     """What a text is as an annotation, and whether it is surely none."""
     native = library()
     assert native is not None
-    read = native.recollect_python_annotation_json
+    read = native.scrubjay_python_annotation_json
     read.restype = ctypes.c_void_p
     read.argtypes = [ctypes.c_char_p, ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p]
     size, wrong, content = ctypes.c_int64(), ctypes.c_int(), text.encode()

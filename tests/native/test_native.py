@@ -1,4 +1,4 @@
-"""The compiled part is made when Recollect is installed, is used only if it fits its sources, and nothing needs it."""
+"""The compiled part is made when Scrubjay is installed, is used only if it fits its sources, and nothing needs it."""
 
 import os
 import shutil
@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.native.compiling import compile_into
-from recollect.native.library import COMPILED, FOLDER, headers, loaded, sources
+from scrubjay.native.build import compile_into
+from scrubjay.native.library import COMPILED, FOLDER, headers, loaded, sources
 
 
 @pytest.fixture
@@ -62,10 +62,10 @@ def test_the_sources_compile_without_a_warning(folder: Path, monkeypatch: pytest
 
 def test_an_index_of_code_needs_no_compiled_part(tmp_path: Path):
     """The package, copied without what was compiled, counts the words of a file."""
-    shutil.copytree(FOLDER.parent, tmp_path / "recollect", ignore=shutil.ignore_patterns(COMPILED, "__pycache__"))
+    shutil.copytree(FOLDER.parent, tmp_path / "scrubjay", ignore=shutil.ignore_patterns(COMPILED, "__pycache__"))
     program = (
-        "from recollect.native.library import library; from recollect.codebase.digest import digest;"
-        "from recollect.domain.code import Language;"
+        "from scrubjay.native.library import library; from scrubjay.code_index.facts.digest import digest;"
+        "from scrubjay.code_index.models import Language;"
         "made = digest(b'def load_user(): pass', Language.PYTHON); print(library(), len(made.searchable.words))"
     )
     told = subprocess.run(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from recollect.codebase.lines import python_line_starts
+from scrubjay.code_index.facts.line_starts import python_line_starts
 from tests.native.python_trees import (
     KINDS,
     is_read_natively,

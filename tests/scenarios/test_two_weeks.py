@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from recollect.app.lifespan import running
-from recollect.app.settings import Settings
-from recollect.toolkit.context import CallContext
+from scrubjay.app.lifespan import running
+from scrubjay.app.settings import Settings
+from scrubjay.tooling.context import CallContext
 
 MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
 PROJECT = "/srv/shop"

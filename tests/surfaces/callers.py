@@ -14,13 +14,13 @@ import httpx2
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-from recollect.app.lifespan import running
-from recollect.app.settings import FileSettings, Settings
-from recollect.domain.errors import RecollectError
-from recollect.toolkit.context import CallContext
+from scrubjay.app.lifespan import running
+from scrubjay.app.settings import FileSettings, Settings
+from scrubjay.core.errors import ScrubjayError
+from scrubjay.tooling.context import CallContext
 from tests.surfaces.commands import run_command
 
-PROGRAM = (sys.executable, "-m", "recollect.app")
+PROGRAM = (sys.executable, "-m", "scrubjay.app")
 CLIENT = "the-surface-tests"
 SURFACES = ("python", "mcp-stdio", "mcp-stdio-handshake", "mcp-http", "mcp-http-handshake", "rest", "cli")
 
@@ -56,13 +56,13 @@ def some_of(call: Caller, cases: Sequence[T]) -> Sequence[T]:
 
 def environment(home: Path) -> dict[str, str]:
     """What a child process sees: a home of its own and none of our settings."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("RECOLLECT_")}
-    return {**kept, "RECOLLECT_HOME": str(home)}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SCRUBJAY_")}
+    return {**kept, "SCRUBJAY_HOME": str(home)}
 
 
 @contextmanager
 def server(home: Path, **settings: str) -> Generator[str]:
-    """A real `recollect serve` on a free port; its URL."""
+    """A real `scrubjay serve` on a free port; its URL."""
     process = subprocess.Popen(
         [*PROGRAM, "serve", "--port", "0"],
         env={**environment(home), **settings},
@@ -93,7 +93,7 @@ async def through_python(home: Path) -> AsyncGenerator[Caller]:
                 answer = await application.dispatcher.call(
                     tool, arguments, CallContext(surface="python", client=CLIENT)
                 )
-            except RecollectError as error:
+            except ScrubjayError as error:
                 record = error.record
                 raise CallFailed(
                     {"code": record.code, "message": record.message, "hint": record.hint, "details": record.details}
@@ -110,7 +110,7 @@ def _mcp_caller(client: Client) -> Caller:
         except MCPError as error:
             raise CallFailed(error.error.data) from error
         if answer.is_error:
-            raise CallFailed((answer.meta or {})["recollect/error"])
+            raise CallFailed((answer.meta or {})["scrubjay/error"])
         assert answer.structured_content is not None
         return dict(answer.structured_content)
 
@@ -129,7 +129,7 @@ async def through_mcp_stdio(home: Path, mode: str) -> AsyncGenerator[Caller]:
 @asynccontextmanager
 async def through_mcp_http(url: str, mode: str) -> AsyncGenerator[Caller]:
     async with (
-        httpx2.AsyncClient(headers={"Recollect-Client": CLIENT}, timeout=60, trust_env=False) as http,
+        httpx2.AsyncClient(headers={"Scrubjay-Client": CLIENT}, timeout=60, trust_env=False) as http,
         Client(streamable_http_client(f"{url}/mcp", http_client=http), mode=mode) as client,
     ):
         yield _mcp_caller(client)
@@ -137,7 +137,7 @@ async def through_mcp_http(url: str, mode: str) -> AsyncGenerator[Caller]:
 
 @asynccontextmanager
 async def through_rest(url: str) -> AsyncGenerator[Caller]:
-    headers = {"Recollect-Client": CLIENT, "Prefer": "wait=60"}
+    headers = {"Scrubjay-Client": CLIENT, "Prefer": "wait=60"}
     async with httpx2.AsyncClient(base_url=url, headers=headers, timeout=60, trust_env=False) as http:
 
         async def call(tool: str, /, **arguments: Any) -> Json:
@@ -184,6 +184,6 @@ def through(door: str, home: Path, url: str) -> AbstractAsyncContextManager[Call
 
 
 def _families() -> dict[str, str]:
-    from recollect.tools import ALL
+    from scrubjay.app.tool_catalog import ALL
 
     return {tool.name: tool.family for tool in ALL}

@@ -45,6 +45,6 @@ def _command(arguments: list[str], given: bytes, environment: dict[str, str], fo
     os.dup2(os.open(output, os.O_WRONLY | os.O_CREAT, 0o600), 1)
     sys.stdout = io.TextIOWrapper(io.FileIO(1, "w"), "utf-8", write_through=True)
     sys.stdin = io.TextIOWrapper(io.BytesIO(given), "utf-8")
-    from recollect.app.commands import recollect
+    from scrubjay.app.commands import scrubjay
 
-    recollect.main(prog_name="recollect", args=arguments)
+    scrubjay.main(prog_name="scrubjay", args=arguments)

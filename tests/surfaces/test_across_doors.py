@@ -28,7 +28,7 @@ async def test_055_what_one_process_remembers_all_others_recall_at_once(door: Do
 
 @contextmanager
 def killable_server(home: Path) -> Generator[tuple[subprocess.Popen[str], str]]:
-    settings = {**environment(home), "RECOLLECT_JOBS_LEASE_SECONDS": "3"}
+    settings = {**environment(home), "SCRUBJAY_JOBS_LEASE_SECONDS": "3"}
     process = subprocess.Popen(
         [*PROGRAM, "serve", "--port", "0"], env=settings, cwd=home, stdout=subprocess.PIPE, text=True
     )

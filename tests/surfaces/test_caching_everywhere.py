@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.inference.service import DIMENSIONS, Service, running_service
+from tests.models.service import DIMENSIONS, Service, running_service
 from tests.surfaces.callers import (
     Caller,
     server,

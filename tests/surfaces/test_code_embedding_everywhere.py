@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.codebase.discovery.repository import new_repository
-from tests.inference.batch_service import KEY, BatchService, running_batch_service
-from tests.inference.service import DIMENSIONS
+from tests.code_index.discovery.repository import new_repository
+from tests.models.batch_service import KEY, BatchService, running_batch_service
+from tests.models.service import DIMENSIONS
 from tests.surfaces.callers import SURFACES, Caller, server, through
 
 SETTINGS = f"""
@@ -46,7 +46,7 @@ async def opened(
     monkeypatch.chdir(home)
     async with AsyncExitStack() as stack:
         service = stack.enter_context(running_batch_service())
-        (home / "recollect.toml").write_text(SETTINGS.format(service.url), "utf-8")
+        (home / "scrubjay.toml").write_text(SETTINGS.format(service.url), "utf-8")
         served = request.param == "rest" or "http" in request.param
         url = stack.enter_context(server(home)) if served else ""
         yield await stack.enter_async_context(through(request.param, home, url)), service

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from recollect.domain.episodes import TaskType
+from scrubjay.features.episodes.models import TaskType
 from tests.surfaces.callers import Caller, CallFailed, Json, some_of
 
 UNKNOWN = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"

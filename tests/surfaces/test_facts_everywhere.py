@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from recollect.domain.identifiers import new_id
+from scrubjay.core.ids import new_id
 from tests.surfaces.callers import Caller
 
 SAID = [

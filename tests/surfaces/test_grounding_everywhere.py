@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.grounding.repository import Repository
+from tests.features.code_links.repository import Repository
 from tests.surfaces.callers import Caller
 
 

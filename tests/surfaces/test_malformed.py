@@ -28,7 +28,7 @@ PATHS = (
     *("/health", "/v1/tools", "/v1/tools/recall", "/v1/tools/remember", "/mcp", "/v1/mimo/ask", "/v1/mimo/tool"),
     *("/v1/chat/completions", "/v1/embeddings", "/v1/responses", "/v1/models", "/v1/hooks/permission", "/metrics"),
     *("/api/recall", "/api/memories", "/api/chat", "/api/chat/stream", "/api/broadcast", "/api/index", "/ws"),
-    *("/v1/resources?uri=recollect%3A%2F%2Fx", "/v1/jobs/none", "/cortex/websocket", "/openapi.json", "/none"),
+    *("/v1/resources?uri=scrubjay%3A%2F%2Fx", "/v1/jobs/none", "/cortex/websocket", "/openapi.json", "/none"),
 )
 HEADERS = (
     (b"X-Long", [b"a" * 100, b"a" * 70_000]),
@@ -228,10 +228,10 @@ def test_019_nothing_malformed_breaks_the_server_or_tells_what_is_anothers(
     tmp_path: Path, narrow_key: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     chance = random.Random(SEED)
-    with server(tmp_path, RECOLLECT_API_KEY=KEY, RECOLLECT_LOG_LEVEL="warning") as url:
+    with server(tmp_path, SCRUBJAY_API_KEY=KEY, SCRUBJAY_LOG_LEVEL="warning") as url:
         host, port = url.removeprefix("http://").split(":")
         address = (host, int(port))
-        owner = {"Authorization": f"Bearer {KEY}", "Recollect-Client": "another"}
+        owner = {"Authorization": f"Bearer {KEY}", "Scrubjay-Client": "another"}
         kept = httpx2.post(f"{url}/v1/tools/remember", json={"content": f"The code is {ANOTHERS}"}, headers=owner)
         assert kept.status_code == 200, kept.text
 

@@ -30,7 +30,7 @@ BEARER = {"Authorization": f"Bearer {KEY}"}
 def url(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
     root = tmp_path_factory.mktemp("root")
     (root / "README.md").write_text("# A project\n")
-    settings = {"RECOLLECT_API_KEY": KEY, "RECOLLECT_FILES_ROOT": str(root), "EXA_API_KEY": ""}
+    settings = {"SCRUBJAY_API_KEY": KEY, "SCRUBJAY_FILES_ROOT": str(root), "EXA_API_KEY": ""}
     with server(tmp_path_factory.mktemp("home"), **settings) as url:
         yield url
 

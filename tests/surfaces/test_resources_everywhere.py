@@ -91,7 +91,7 @@ async def test_008_115_an_index_is_read_alike_over_mcp_and_rest(url: str, mode: 
         told: dict[str, Any] = json.loads(manifest)
         assert (told["repo"]["root"], told["counts"]["symbols_defs"]) == (str(repository), 2)
         assert (await text(client, f"repo://logs/{index_id}")).startswith(f"# Pipeline Log for {index_id}\n")
-        assert json.loads(await text(client, "repo://status"))["server_info"]["name"] == "recollect"
+        assert json.loads(await text(client, "repo://status"))["server_info"]["name"] == "scrubjay"
         (blob,) = (await client.read_resource(f"repo://bundle/{index_id}")).contents
         assert isinstance(blob, BlobResourceContents)
 

@@ -14,12 +14,12 @@ import anyio.to_thread
 import httpx2
 import pytest
 
-from recollect.app.lifespan import running
-from recollect.app.settings import Settings
-from recollect.domain.callers import Caller as Whose
-from recollect.domain.errors import Forbidden, RecollectError, Unavailable
-from recollect.toolkit.context import CallContext
-from tests.sandbox.conftest import until
+from scrubjay.app.lifespan import running
+from scrubjay.app.settings import Settings
+from scrubjay.core.callers import Caller as Whose
+from scrubjay.core.errors import Forbidden, ScrubjayError, Unavailable
+from scrubjay.tooling.context import CallContext
+from tests.features.sandbox.conftest import until
 from tests.surfaces.callers import PROGRAM, Caller, CallFailed, Json, environment, some_of
 
 NOTHING = {"task": "", "input": None}
@@ -156,7 +156,7 @@ async def test_121_files_are_read_only_where_the_owner_opened_a_folder(tmp_path:
         assert (await read(opened / "notes.txt", **only))["Error"]["error_type"] == "Permission"
         for path in (
             *(tmp_path / "secret.txt", opened / "link.txt", opened / ".." / "secret.txt", "/etc/passwd", "notes.txt"),
-            *("/proc/self/environ", home / "recollect.db"),
+            *("/proc/self/environ", home / "scrubjay.db"),
         ):
             refused = await read(path, allowed_paths=["/"]) if path == "/etc/passwd" else await read(path)
             assert refused["Error"]["error_type"] == "Permission", path
@@ -172,9 +172,9 @@ async def test_120_what_is_switched_off_or_unusable_is_unavailable(
     async with running(off) as application:
         with pytest.raises(Unavailable, match="switched off"):
             await application.dispatcher.call("execute_agent_code", asked, CallContext(surface="python"))
-    monkeypatch.setattr("recollect.sandbox.workers.MODULE", "tests.sandbox.nothing")
+    monkeypatch.setattr("scrubjay.features.sandbox.workers.MODULE", "tests.features.sandbox.nothing")
     async with running(Settings(home=tmp_path)) as application:
-        with pytest.raises(RecollectError) as failed:
+        with pytest.raises(ScrubjayError) as failed:
             await application.dispatcher.call("execute_agent_code", asked, CallContext(surface="python"))
     assert failed.value.code == "unavailable"
 
@@ -201,7 +201,7 @@ def workers_in(home: Path) -> list[int]:
             words = (place / "cmdline").read_bytes().split(b"\0") if place.name.isdecimal() else []
         except OSError:
             continue
-        if b"recollect.sandbox.serving" in words and any(os.fsencode(home) in word for word in words):
+        if b"scrubjay.features.sandbox.worker_main" in words and any(os.fsencode(home) in word for word in words):
             found.append(int(place.name))
     return found
 

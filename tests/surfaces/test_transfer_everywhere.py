@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from recollect.domain.identifiers import new_id
+from scrubjay.core.ids import new_id
 from tests.surfaces.callers import Caller
 
 
@@ -36,6 +36,6 @@ async def test_101_memories_move_in_and_out_and_nothing_is_kept_twice(call: Call
     assert f"Ada: grows {name} roses" in (folder / f"{name}.jsonl").read_text("utf-8")
 
     again = (await call("import_database", file=f"{name}.jsonl"))["result"]
-    assert (again["imported"], again["skipped"], again["format"]) == (0, moved_out["memories"], "recollect")
+    assert (again["imported"], again["skipped"], again["format"]) == (0, moved_out["memories"], "scrubjay")
     found = await call("recall", query=f"{name} roses", project=project, containing=name)
     assert [memory["content"] for memory in found["memories"]] == [f"Ada: grows {name} roses"]

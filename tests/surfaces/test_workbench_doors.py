@@ -12,13 +12,13 @@ from typing import Any
 import httpx2
 import pytest
 
-from recollect.app.lifespan import running
-from recollect.app.settings import Settings, load_settings
-from recollect.domain.callers import Caller
-from recollect.domain.errors import Forbidden, Misconfigured, Unavailable
-from recollect.toolkit.context import CallContext
+from scrubjay.app.lifespan import running
+from scrubjay.app.settings import Settings, load_settings
+from scrubjay.core.callers import Caller
+from scrubjay.core.errors import Forbidden, Misconfigured, Unavailable
+from scrubjay.tooling.context import CallContext
+from tests.features.workspace.web.serving import site
 from tests.surfaces.callers import PROGRAM, environment
-from tests.workbench.web.serving import site
 
 
 def is_alive(pid: int) -> bool:
@@ -118,18 +118,18 @@ async def test_each_family_can_be_switched_off(tmp_path: Path, family: str, tool
         assert tool not in application.registry
         with pytest.raises(Unavailable, match="switched off") as refused:
             await application.dispatcher.call(tool, {}, CallContext(surface="python"))
-    assert refused.value.hint == f"the operator can set RECOLLECT_{family.upper()}_ENABLED=true"
+    assert refused.value.hint == f"the operator can set SCRUBJAY_{family.upper()}_ENABLED=true"
 
 
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        (".env", "RECOLLECT_TERMINAL_UNRESTRICTED=true"),
-        (".env", "RECOLLECT_FILES_ROOT=/"),
-        (".env", 'RECOLLECT_WEB_ALLOWED_HOSTS=["169.254.169.254"]'),
-        ("recollect.toml", "[terminal]\nunrestricted = true"),
-        ("recollect.toml", '[terminal]\nvariables = ["AWS_SECRET_ACCESS_KEY"]'),
-        ("recollect.toml", '[web]\nsearch_url = "https://evil.example.com"'),
+        (".env", "SCRUBJAY_TERMINAL_UNRESTRICTED=true"),
+        (".env", "SCRUBJAY_FILES_ROOT=/"),
+        (".env", 'SCRUBJAY_WEB_ALLOWED_HOSTS=["169.254.169.254"]'),
+        ("scrubjay.toml", "[terminal]\nunrestricted = true"),
+        ("scrubjay.toml", '[terminal]\nvariables = ["AWS_SECRET_ACCESS_KEY"]'),
+        ("scrubjay.toml", '[web]\nsearch_url = "https://evil.example.com"'),
     ],
 )
 def test_17_the_author_of_a_folder_does_not_choose_what_callers_may_do(
@@ -140,7 +140,7 @@ def test_17_the_author_of_a_folder_does_not_choose_what_callers_may_do(
     with pytest.raises(Misconfigured, match="not taken from a file of the working directory"):
         load_settings()
     (tmp_path / name).unlink()
-    monkeypatch.setenv("RECOLLECT_TERMINAL_UNRESTRICTED", "true")
+    monkeypatch.setenv("SCRUBJAY_TERMINAL_UNRESTRICTED", "true")
     assert load_settings().terminal.unrestricted
 
 

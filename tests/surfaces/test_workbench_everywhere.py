@@ -54,8 +54,8 @@ async def test_27_every_operation_of_files_works(call: Caller, folder: str, home
 BAD: list[tuple[Json, str]] = [
     ({"operation": "read", "path": "../../etc/passwd"}, "forbidden"),
     ({"operation": "read", "path": "nothing/at/all"}, "not_found"),
-    ({"operation": "read", "path": "recollect.db"}, "forbidden"),
-    ({"operation": "write", "path": ".env", "content": "RECOLLECT_TERMINAL_UNRESTRICTED=true"}, "forbidden"),
+    ({"operation": "read", "path": "scrubjay.db"}, "forbidden"),
+    ({"operation": "write", "path": ".env", "content": "SCRUBJAY_TERMINAL_UNRESTRICTED=true"}, "forbidden"),
     ({"operation": "write", "path": "skills.json", "content": "{}"}, "forbidden"),
     ({"operation": "read", "path": "."}, "invalid_request"),
     ({"operation": "search", "path": "."}, "invalid_request"),
@@ -86,7 +86,7 @@ async def test_28_a_command_runs_and_another_is_refused(call: Caller, folder: st
     with pytest.raises(CallFailed) as failed:
         await call("terminal", command="rm x", restricted=False)
     assert failed.value.code == "forbidden"
-    kept_out = await call("terminal", command="cat recollect.db")
+    kept_out = await call("terminal", command="cat scrubjay.db")
     assert "belongs to this server's own store" in kept_out["output"]
     with pytest.raises(CallFailed) as failed:
         await call("terminal", operation="execute")

@@ -1,1 +1,0 @@
-"""Puts Recollect into the configuration of agents' programs, and takes it out again. Changes only its own part."""

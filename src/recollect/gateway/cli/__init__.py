@@ -1,1 +1,0 @@
-"""Every tool as a command: `recollect <family> <tool> --field value`."""

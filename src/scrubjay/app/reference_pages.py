@@ -1,0 +1,28 @@
+"""The generated reference pages: everything that is declared once, told to people."""
+
+from collections.abc import Mapping
+
+import click
+
+from scrubjay.app.setting_sources import PREFIX
+from scrubjay.app.settings import Settings
+from scrubjay.app.tool_catalog import ALL
+from scrubjay.servers.cli.errors import EXIT_CODES
+from scrubjay.servers.cli.options import command_line
+from scrubjay.servers.docs.cli import cli_page
+from scrubjay.servers.docs.errors import error_page
+from scrubjay.servers.docs.settings import settings_page
+from scrubjay.servers.docs.tools import tool_pages
+from scrubjay.servers.http.errors import STATUS
+from scrubjay.servers.mcp.errors import ANSWERS
+from scrubjay.tooling.registry import Registry
+
+
+def reference_pages(root: click.Group) -> Mapping[str, str]:
+    """Every page by its path below the folder of the reference."""
+    return {
+        **tool_pages(Registry(ALL), command_line),
+        "settings.md": settings_page(Settings, PREFIX),
+        "errors.md": error_page({"HTTP status": STATUS, "Exit code": EXIT_CODES, "MCP": ANSWERS}),
+        "cli.md": cli_page(root),
+    }

@@ -1,0 +1,249 @@
+"""Which functions a value may be that is called: what was handed over to where it comes from, in any file.
+
+A value is followed backwards from the call: to the arguments of those who call the function that takes it, to what was
+put into the field, variable or container that it is taken of, to what a function gives back. Two values of one field
+are not told apart.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, Protocol
+
+from scrubjay.code_index.graph.definitions import CALLABLES, Definitions, Place, last_name
+from scrubjay.code_index.graph.referents import Links, Meaning, links_of
+from scrubjay.code_index.models import SymbolKind
+
+DEEPEST = 8
+"""Steps backwards that are taken."""
+MOST_ASKED = 400
+"""So many values are looked at for one call, within which no more calls than `DEEPEST` give what is called."""
+MOST_GIVEN = 200
+"""What is given in more places than this may be anything."""
+
+_Given = tuple[str, list[Any]]
+"""A file, and what it hands over."""
+
+
+class Reader(Protocol):
+    """A file while its uses are resolved."""
+
+    def meaning(self, links: Links, at: int) -> Meaning | None:
+        """What a path means that is called there, without following what is handed over."""
+        ...
+
+    def value(self, links: Links, at: int) -> Meaning | None:
+        """What a path is an instance of."""
+        ...
+
+    def around(self, at: int) -> int:
+        """The function around a place; -1 when there is none."""
+        ...
+
+
+class Handed:
+    """All that the files of one family of languages hand over."""
+
+    def __init__(self, definitions: Definitions, reader: Callable[[str], Reader]) -> None:
+        self._all = definitions
+        self._reader = reader
+        self._asking: set[tuple[str, int, str]] = set()
+        self._left = 0
+        self._known: dict[tuple[Any, ...], Sequence[_Given]] = {}
+
+    def functions(self, path: str, links: Links, at: int) -> Sequence[Place]:
+        """What may be called where a file calls this; nothing when it is not known."""
+        self._left = MOST_ASKED
+        found = self._functions(path, links, at)
+        return found if self._left > 0 else ()
+
+    def _functions(self, path: str, links: Links, at: int) -> Sequence[Place]:
+        found: dict[Place, None] = {}
+        seen: set[tuple[str, int, str]] = set()
+        waiting: list[tuple[str, Links, int, int]] = [(path, links, at, 0)]
+        while waiting:
+            file, asked, here, depth = waiting.pop()
+            key = (file, here, ".".join(name + marks for name, marks in asked))
+            if key in seen:
+                continue
+            seen.add(key)
+            self._left -= 1
+            if self._left <= 0:
+                return ()
+            for other, further in self._sources(file, asked, here, found):
+                if depth < DEEPEST:
+                    waiting.append((other, links_of(further[-2]), further[-1], depth + 1))
+        return [*found]
+
+    def _sources(self, path: str, links: Links, at: int, found: dict[Place, None]) -> Iterator[_Given]:
+        """Where the value comes from that a path means; what is a function itself is put into what is found."""
+        *before, (name, marks) = links
+        if "()" in marks:
+            # What is called gives it back.
+            for place in self._called(path, [*before, (name, "")], at):
+                yield from self._results(place)
+            return
+        if before:
+            meaning = self._reader(path).meaning([*before, (name, "")], at)
+            if meaning is not None and meaning.kind == "symbols":
+                places = [place for place in meaning.places if self._all.symbol(place).kind in CALLABLES]
+                found.update(dict.fromkeys(places))
+                if places:
+                    return
+            owner = self._reader(path).value(before, at)
+            if owner is not None and owner.kind == "instance":
+                key = ("put", *owner.places, name)
+                yield from self._once(key, lambda: self._put_into(owner, name))
+            return
+        variable = self._all.flow(path).variable(name, at)
+        if variable is None:
+            yield from self._of_symbol(path, name, at, found)
+            return
+        declared, kind, value = variable
+        nested = self._reader(path).meaning([(name, "")], at)
+        if nested is not None and nested.kind == "symbols":
+            found.update(dict.fromkeys(place for place in nested.places if self._is_function(place)))
+        if value:
+            yield path, [value, declared - 1]
+        yield from self._kept_in(path, name, declared)
+        yield from self._once(("passed", path, name, declared), lambda: self._passed(path, name, declared))
+        if kind and not value:
+            yield from self._once(("converted", path, kind), lambda: self._converted(path, kind, declared))
+
+    def _once(self, key: tuple[Any, ...], find: Callable[[], Iterator[_Given]]) -> Sequence[_Given]:
+        if key not in self._known:
+            self._known[key] = ()  # while it is being found out
+            self._known[key] = [*find()]
+        return self._known[key]
+
+    def _is_function(self, place: Place) -> bool:
+        return self._all.symbol(place).kind in CALLABLES
+
+    def _called(self, path: str, links: Links, at: int) -> Sequence[Place]:
+        meaning = self._reader(path).meaning(links, at)
+        if meaning is not None and meaning.kind == "symbols":
+            found = [place for place in meaning.places if self._is_function(place)]
+            if found:
+                return found
+        key = (path, at, str(links))
+        if key in self._asking or len(self._asking) >= DEEPEST:
+            return ()  # it may be given to itself: `state = state(lexer)`
+        self._asking.add(key)
+        try:
+            return self._functions(path, links, at)
+        finally:
+            self._asking.discard(key)
+
+    def _of_symbol(self, path: str, name: str, at: int, found: dict[Place, None]) -> Iterator[_Given]:
+        """A function by its name, or what a variable of a package is given."""
+        meaning = self._reader(path).meaning([(name, "")], at)
+        for place in meaning.places if meaning is not None and meaning.kind == "symbols" else ():
+            symbol = self._all.symbol(place)
+            if symbol.kind in CALLABLES:
+                found[place] = None
+            elif symbol.kind in (SymbolKind.VARIABLE, SymbolKind.CONSTANT):
+                variable = self._all.flow(place.path).variable(symbol.name, symbol.span.end)
+                if variable is not None and variable[2]:
+                    yield place.path, [variable[2], variable[0] - 1]
+                if variable is not None:
+                    yield from self._kept_in(place.path, symbol.name, variable[0])
+
+    # What is handed over, by where it goes
+
+    def _every(self, part: str) -> Iterator[_Given]:
+        for path in self._all.facts:
+            for given in self._all.flow(path).handed.get(part, ()):
+                yield path, given
+
+    @cached_property
+    def _arguments(self) -> dict[str, list[_Given]]:
+        return _by(self._every("arguments"), lambda given: last_name(given[0].rstrip("()[]{}")))
+
+    @cached_property
+    def _fields(self) -> dict[str, list[_Given]]:
+        """By the field, or by the type where only its place is known."""
+        return _by(self._every("fields"), lambda given: last_name(given[0]) if given[1].isdigit() else given[1])
+
+    @cached_property
+    def _stored(self) -> dict[str, list[_Given]]:
+        return _by(self._every("stored"), lambda given: last_name(given[0].rstrip("[]")))
+
+    @cached_property
+    def _elements(self) -> dict[str, list[_Given]]:
+        return _by(self._every("elements"), lambda given: given[0])
+
+    def _results(self, place: Place) -> Iterator[_Given]:
+        symbol = self._all.symbol(place)
+        for name, at, value, stands in self._all.flow(place.path).handed.get("returned", ()):
+            if name == symbol.name and symbol.span.start <= at < symbol.span.end:
+                yield place.path, [value, stands]
+
+    def _kept_in(self, path: str, name: str, declared: int) -> Iterator[_Given]:
+        """What is put into a variable, or into the container in it, after it is declared."""
+        flow = self._all.flow(path)
+        for part in (self._elements, self._stored):
+            for other, given in part.get(name, ()):
+                if other == path and given[0].rstrip("[]") == name:
+                    variable = flow.variable(name, given[-1])
+                    # The value of a declaration stands before the name is known.
+                    if (variable is not None and variable[0] == declared) or part is self._elements:
+                        yield other, given
+
+    def _passed(self, path: str, name: str, declared: int) -> Iterator[_Given]:
+        """What those who call a function pass for what it takes."""
+        function = self._reader(path).around(declared)
+        if function < 0:
+            return
+        symbol = self._all.facts[path].symbols[function]
+        for called, at, taken, many in self._all.flow(path).handed.get("parameters", ()):
+            if called != symbol.name or not symbol.span.start <= at < symbol.span.end or name not in taken:
+                continue
+            place = taken.index(name)
+            takes_many = many and place == len(taken) - 1
+            asked = self._arguments.get(called, ())
+            for other, given in asked if len(asked) <= MOST_GIVEN else ():
+                if given[1] == place or (takes_many and given[1] > place):
+                    callee = self._reader(other).meaning(links_of(given[0]), given[-1])
+                    if callee is not None and Place(path, function) in callee.places:
+                        yield other, given
+
+    def _converted(self, path: str, kind: str, at: int) -> Iterator[_Given]:
+        """What is made a value of a type of functions: `HandlerFunc(home)`."""
+        own = self._reader(path).value([(kind, "{}")], at)
+        asked = self._arguments.get(last_name(kind), ())
+        for other, given in asked if own is not None and own.places and len(asked) <= MOST_GIVEN else ():
+            callee = self._reader(other).meaning(links_of(given[0]), given[-1])
+            if callee is not None and own is not None and callee.kind == "type" and callee.places == own.places:
+                yield other, given
+
+    def _put_into(self, owner: Meaning, name: str) -> Iterator[_Given]:
+        """What is put into a field of a type: where a value is written, or by assignment."""
+        for other, given in [*self._fields.get(name, ()), *self._fields.get(owner.name, ())][:MOST_GIVEN]:
+            if given[1] != name and not self._is_at(owner, name, given[1]):
+                continue
+            made = self._reader(other).value([*links_of(given[0])[:-1], (links_of(given[0])[-1][0], "{}")], given[-1])
+            if made is not None and set(made.places) & set(owner.places):
+                yield other, given
+        for other, given in self._stored.get(name, ())[:MOST_GIVEN]:
+            *before, _ = links_of(given[0])
+            into = self._reader(other).value(before, given[-1]) if before else None
+            if into is not None and set(into.places) & set(owner.places):
+                yield other, given
+
+    def _is_at(self, owner: Meaning, name: str, place: str) -> bool:
+        """Whether a field is the one at this place of its type."""
+        for known in owner.places:
+            fields = [
+                symbol.name
+                for symbol in self._all.facts[known.path].symbols
+                if symbol.container == known.symbol and symbol.kind is SymbolKind.FIELD
+            ]
+            if place.isdigit() and int(place) < len(fields) and fields[int(place)] == name:
+                return True
+        return False
+
+
+def _by(given: Iterator[_Given], key: Callable[[list[Any]], str]) -> dict[str, list[_Given]]:
+    found: dict[str, list[_Given]] = {}
+    for path, each in given:
+        found.setdefault(key(each), []).append((path, each))
+    return found

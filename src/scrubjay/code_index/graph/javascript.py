@@ -1,0 +1,217 @@
+"""Resolves the uses of JavaScript and TypeScript: calls by walking through the code, the rest by names and imports."""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+
+from scrubjay.code_index.graph.definitions import CALLABLES, TYPES, Named, Place, last_name
+from scrubjay.code_index.graph.javascript_walk import FileState, Reached, Target, Walk
+from scrubjay.code_index.graph.modules import JAVASCRIPT, Modules
+from scrubjay.code_index.graph.names import COMMON, CONFIDENCE, MOST_GUESSES, MOST_TARGETS
+from scrubjay.code_index.models import Edge, Evidence, Facts, FileEdges, FileFacts, SymbolKind, Unresolved, Use, UseKind
+
+_CALLS = frozenset({UseKind.CALL, UseKind.NEW})
+_QUIET = frozenset({UseKind.READ, UseKind.WRITE, UseKind.TYPE})
+_CONTAINERS = CALLABLES | {SymbolKind.CLASS, SymbolKind.INTERFACE}
+_HOLDERS = frozenset({SymbolKind.VARIABLE, SymbolKind.CONSTANT, SymbolKind.FIELD})
+
+
+def resolve(
+    paths: Iterable[str], facts: Facts, modules: Modules, *, callers: Iterable[str] = ()
+) -> Mapping[str, FileEdges]:
+    """What the uses in these files lead to, as far as they are JavaScript or TypeScript.
+
+    What is passed to functions is followed from the same files, and from the callers.
+    """
+    own = [path for path in paths if path in facts and facts[path].language in JAVASCRIPT]
+    if not own:
+        return {}
+    resolver = _Resolver(facts, modules)
+    for path in [*own, *callers]:
+        resolver.walk(path)
+    return {path: resolver.edges(path) for path in own}
+
+
+class _Resolver:
+    def __init__(self, facts: Facts, modules: Modules) -> None:
+        self._facts = facts
+        self._modules = modules
+        self._walk = Walk(self._flow, modules.scripts.script)
+        self._symbols: dict[str, _Symbols] = {}
+        self._callables = Named(facts, JAVASCRIPT, CALLABLES)
+
+    def _flow(self, path: str) -> bytes:
+        facts = self._facts.get(path)
+        return facts.flow if facts is not None and facts.language in JAVASCRIPT else b""
+
+    def _of(self, path: str) -> "_Symbols":
+        if path not in self._symbols:
+            state = self._walk.loaded(path)
+            functions = state.flow["functions"] if state is not None else ()
+            self._symbols[path] = _Symbols(self._facts[path], [record[1] for record in functions])
+        return self._symbols[path]
+
+    def walk(self, path: str) -> None:
+        """See what is called in a file, and what it gives to functions of others."""
+        self._walk.file(path)
+
+    def edges(self, path: str) -> FileEdges:
+        facts = self._facts[path]
+        imports = self._modules.imported(path, facts)
+        state = self._walk.file(path)
+        if state is None:
+            return FileEdges((), (), imports)
+        edges: list[Edge] = []
+        unresolved: list[Unresolved] = []
+        uses = facts.uses
+        by_start = {use.start: use for use in uses if use.kind in _CALLS}
+        done: set[int] = set()
+        for start, reached in sorted({**state.given, **state.calls}.items()):
+            use = by_start.get(start)
+            kind = use.kind if use is not None else UseKind.NEW if reached.is_new else UseKind.CALL
+            source = use.container if use is not None else self._of(path).around(start)
+            found = self._places(reached)
+            if (given := state.given.get(start)) is not None:
+                with_given = found | {place: each for place, each in self._places(given).items() if place not in found}
+                found = with_given if len(with_given) <= 2 * MOST_TARGETS else found
+            if found or start in state.calls:
+                done.add(start)
+            if len(found) > 2 * MOST_TARGETS:
+                continue
+            for place, evidence in found.items():
+                edges.append(Edge(source, *place, kind, reached.line, evidence, _confidence(evidence, len(found))))
+        for use in uses:
+            if not use.path or (use.kind in _CALLS and use.start in done):
+                continue
+            places, evidence, library = self._named(path, state, use)
+            for place in places:
+                if place != (path, use.container) or use.kind not in _QUIET:
+                    edges.append(
+                        Edge(use.container, *place, use.kind, use.line, evidence, _confidence(evidence, len(places)))
+                    )
+            if not places and use.kind not in _QUIET:
+                unresolved.append(Unresolved(use.container, use.path, use.kind, use.line, library))
+        edges.sort(key=lambda edge: edge.line)
+        return FileEdges(edges, unresolved, imports)
+
+    def _places(self, reached: Reached) -> dict[Place, Evidence]:
+        """The symbols of what a call reaches, and why."""
+        found: dict[Place, Evidence] = {}
+        for target, evidence in reached.targets.items():
+            place = self._place(target)
+            if place is not None:
+                found.setdefault(place, evidence)
+        return found
+
+    def _place(self, target: Target) -> Place | None:
+        """The symbol of a function or class; None when nothing names it."""
+        state = self._walk.loaded(target.file)
+        if state is None:
+            return None
+        record = state.flow["classes" if target.is_class else "functions"][target.number]
+        index = self._of(target.file).of_record(record[0], record[1], record[2], is_class=target.is_class)
+        return Place(target.file, index) if index is not None else None
+
+    def _named(self, path: str, state: FileState, use: Use) -> tuple[Sequence[Place], Evidence, str]:
+        """What a use means by the names that hold at the top of the file."""
+        names = use.path.split(".")
+        if all(name.isidentifier() or name.startswith("#") for name in names) and names[0] not in ("this", "super"):
+            origin = self._walk.origin(path, names[0])
+            evidence = Evidence.LOCAL if origin is not None and origin[0] == path else Evidence.IMPORTED
+            if origin is None:
+                return (), evidence, state.imports[names[0]][0] if names[0] in state.imports else ""
+            if use.kind not in _CALLS:
+                places = [
+                    place for target in self._walk.meaning(state, names) if (place := self._place(target)) is not None
+                ]
+                if places and len(places) <= MOST_TARGETS:
+                    return places, evidence, ""
+                found = self._of(origin[0]).path_of(
+                    [origin[1], *names[1:]] if origin[1] else names[1:], use.start if origin[0] == path else -1
+                )
+                if found is not None:
+                    return [Place(origin[0], found)], evidence, ""
+        if use.start in state.libraries:
+            return (), Evidence.IMPORTED, state.libraries[use.start]
+        name = names[-1]
+        if use.kind in _CALLS and len(names) > 1 and len(name) > 3 and name not in COMMON:
+            places = self._callables.get(name)
+            places = [place for place in places if self._facts[place.path].symbols[place.symbol].container >= 0]
+            if 0 < len(places) <= MOST_GUESSES:
+                return places, Evidence.UNIQUE if len(places) == 1 else Evidence.NAME, ""
+        return (), Evidence.NAME, ""
+
+
+def _confidence(evidence: Evidence, targets: int) -> float:
+    whole = CONFIDENCE[evidence]
+    return whole if targets == 1 else max(0.5 if whole >= 0.5 else 0.1, round(whole - 0.1 * (targets - 1), 2))
+
+
+class _Symbols:
+    """The symbols of one file, found by where they are."""
+
+    def __init__(self, facts: FileFacts, functions: Iterable[int]) -> None:
+        self._symbols = facts.symbols
+        self._starts = [symbol.span.start for symbol in facts.symbols]
+        self._at: dict[tuple[str, int], list[int]] = {}
+        self._top: dict[str, int] = {}
+        self._within: dict[tuple[int, str], int] = {}
+        for index, symbol in enumerate(facts.symbols):
+            self._at.setdefault((last_name(symbol.name), symbol.line), []).append(index)
+            self._within.setdefault((symbol.container, symbol.name), index)
+        for exported, local in facts.exports:
+            if (found := self._within.get((-1, local))) is not None:
+                self._top[exported] = found
+        self._first: dict[int, int] = {}
+        """Where the first function within each symbol begins: where a symbol is a function, it is this one."""
+        for start in sorted(functions):
+            self._first.setdefault(self._innermost(start), start)
+
+    def _innermost(self, byte: int) -> int:
+        index = bisect_right(self._starts, byte) - 1
+        while index >= 0 and not byte < self._symbols[index].span.end:
+            index = self._symbols[index].container
+        return index
+
+    def around(self, byte: int) -> int:
+        """The function or class around a place."""
+        index = self._innermost(byte)
+        while index >= 0 and self._symbols[index].kind not in _CONTAINERS:
+            index = self._symbols[index].container
+        return index
+
+    def of_record(self, name: str, start: int, line: int, *, is_class: bool) -> int | None:
+        """The symbol of a function or class that begins there; for one without a name, what it is the value of."""
+        kinds = TYPES if is_class else CALLABLES
+        for index in self._at.get((name, line), ()):
+            symbol = self._symbols[index]
+            if symbol.span.start <= start < symbol.span.end and (symbol.kind in kinds or symbol.kind in _HOLDERS):
+                return index
+        index = self._innermost(start)
+        symbol = self._symbols[index] if index >= 0 else None
+        if symbol is None:
+            return None
+        if symbol.kind in _HOLDERS or (symbol.kind in kinds and (is_class or self._first.get(index) == start)):
+            return index
+        return None
+
+    def path_of(self, names: Sequence[str], near: int) -> int | None:
+        """A path of names from the top of the file, or from the definitions around a place."""
+        if not names:
+            return -1
+        levels = [-1]
+        if near >= 0:
+            level = self._innermost(near)
+            chain: list[int] = []
+            while level >= 0:
+                chain.append(level)
+                level = self._symbols[level].container
+            levels = [*chain, -1]
+        for level in levels:
+            index: int | None = self._within.get((level, names[0]))
+            if index is None and level < 0:
+                index = self._top.get(names[0])
+            for name in names[1:]:
+                index = self._within.get((index, name)) if index is not None else None
+            if index is not None:
+                return index
+        return None

@@ -1,0 +1,1 @@
+"""Build and update the index of a repository: workers, linking, watching."""

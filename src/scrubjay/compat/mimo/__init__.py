@@ -1,0 +1,1 @@
+"""Routes and shapes that exist only for clients of Mimo's gateway."""

@@ -1,0 +1,45 @@
+"""The one form of every answer under `/api`: whether it worked, what there is, or what went wrong."""
+
+import math
+from typing import Any, Final
+
+from pydantic import BaseModel, Field
+from starlette.responses import Response
+
+from scrubjay.core.errors import ErrorCode, ScrubjayError
+from scrubjay.servers.http.errors import MalformedBody
+
+CODE_HEADER: Final = "Scrubjay-Error"
+# A tool that fails has been reached, and so the status is 200, as Mira's clients know it. Not so what never came to a
+# tool, and what is a fault of ours.
+_STATUS: Final = {ErrorCode.FORBIDDEN: 403, ErrorCode.INTERNAL: 500}
+
+
+class Envelope(BaseModel):
+    """What every address under `/api` answers."""
+
+    success: bool
+    data: Any = Field(default=None, description="What there is; null after a failure.")
+    error: str | None = Field(default=None, description="What went wrong, and what can be done; null after a success.")
+
+
+def success(data: Any) -> Response:
+    return _response(Envelope(success=True, data=data), 200)
+
+
+def failure(error: ScrubjayError, status: int | None = None) -> Response:
+    """The answer that tells of this failure; its code is in a header, for programs."""
+    headers = {CODE_HEADER: str(error.code)}
+    if "retry_after_seconds" in error.details:
+        headers["Retry-After"] = str(math.ceil(error.details["retry_after_seconds"]))
+    if isinstance(error, MalformedBody):
+        status = error.status
+    return _response(failed(error), status or _STATUS.get(error.code, 200), headers)
+
+
+def failed(error: ScrubjayError) -> Envelope:
+    return Envelope(success=False, error=f"{error.message} ({error.hint})" if error.hint else error.message)
+
+
+def _response(envelope: Envelope, status: int, headers: dict[str, str] | None = None) -> Response:
+    return Response(envelope.model_dump_json(fallback=str), status, headers, "application/json")

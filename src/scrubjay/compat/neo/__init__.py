@@ -1,0 +1,1 @@
+"""Tools that exist only for clients of Neo's memory core."""

@@ -1,0 +1,1 @@
+"""One folder per feature: models, service, store, SQLite queries, tools and wiring."""

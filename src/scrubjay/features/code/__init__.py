@@ -1,0 +1,1 @@
+"""Tools over the code index: search, symbols, call graph, impact of changes, bundles."""

@@ -1,0 +1,1 @@
+"""Messages between agents: questions, replies and their history."""

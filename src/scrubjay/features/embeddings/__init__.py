@@ -1,0 +1,1 @@
+"""The embedding model in use: choose it, test it, and switch to another while the old one answers."""

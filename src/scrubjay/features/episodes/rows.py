@@ -1,0 +1,216 @@
+"""How episodes are written in SQLite's columns and read back."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any, cast
+
+from scrubjay.db.sqlite.rows import json_text, json_value, microseconds, moment, optional_moment
+from scrubjay.features.episodes.models import (
+    Checkpoint,
+    Complexity,
+    Episode,
+    Failure,
+    Outcome,
+    OutcomeType,
+    PartialSuccess,
+    Quality,
+    Reflection,
+    ResultType,
+    Reward,
+    SalientFeatures,
+    Step,
+    StepResult,
+    Success,
+    TaskContext,
+    TaskType,
+    outcome_type,
+)
+
+_OUTCOMES: Mapping[OutcomeType, type[Outcome]] = {
+    OutcomeType.SUCCESS: Success,
+    OutcomeType.PARTIAL_SUCCESS: PartialSuccess,
+    OutcomeType.FAILURE: Failure,
+}
+
+
+def episode_values(episode: Episode) -> dict[str, Any]:
+    """The columns of an episode that is begun."""
+    context = episode.context
+    return changeable_values(episode) | {
+        "id": episode.episode_id,
+        "project_id": episode.project_id,
+        "client": episode.client or "",
+        "task_type": episode.task_type.value,
+        "domain": context.domain,
+        "folded_domain": folded(context.domain),
+        "language": context.language,
+        "framework": context.framework,
+        "complexity": context.complexity.value,
+        "start_time": microseconds(episode.start_time),
+    }
+
+
+def changeable_values(episode: Episode) -> dict[str, Any]:
+    """Those that can be others later."""
+    return {
+        "task_description": episode.task_description,
+        "tags": json_text(episode.context.tags),
+        "metadata": json_text(dict(episode.metadata)),
+        "checkpoints": json_text([_told(one) for one in episode.checkpoints]),
+        "applied_patterns": json_text(episode.applied_patterns),
+    }
+
+
+def bytes_of(values: Mapping[str, Any]) -> int:
+    """How many bytes the texts among these take."""
+    return sum(len(value.encode()) for value in values.values() if isinstance(value, str))
+
+
+def folded(domain: str) -> str:
+    """A domain as it is compared."""
+    return domain.casefold().strip()
+
+
+def completion_values(episode: Episode) -> dict[str, Any]:
+    """The columns that close an episode, which must have all that a complete one has."""
+    outcome, reward, quality = episode.outcome, episode.reward, episode.quality
+    if outcome is None or reward is None or quality is None or episode.end_time is None:
+        raise ValueError("this episode is not complete")
+    parts = {
+        "outcome": asdict(outcome),
+        "reward": asdict(reward),
+        "quality": asdict(quality),
+        "reflection": None if episode.reflection is None else _told(episode.reflection),
+        "salient_features": None if episode.salient_features is None else asdict(episode.salient_features),
+        "patterns": episode.patterns,
+        "heuristics": episode.heuristics,
+    }
+    return {
+        "id": episode.episode_id,
+        "revision": episode.revision,
+        "end_time": microseconds(episode.end_time),
+        "outcome_type": outcome_type(outcome).value,
+        "reward": reward.total,
+        "quality": quality.score,
+        "completion": json_text({"type": outcome_type(outcome).value, **parts}),
+    }
+
+
+def step_values(step: Step) -> dict[str, Any]:
+    return {
+        "number": step.step_number,
+        "time": microseconds(step.timestamp),
+        "tool": step.tool,
+        "action": step.action,
+        "parameters": json_text(dict(step.parameters)),
+        "result": None if step.result is None else json_text(asdict(step.result)),
+        "latency_ms": step.latency_ms,
+        "tokens_used": step.tokens_used,
+        "metadata": json_text(dict(step.metadata)),
+    }
+
+
+def step_from(row: Sequence[Any]) -> Step:
+    """The step in a row of the query `steps` in `episodes.sql`."""
+    number, time, tool, action, parameters, result, latency_ms, tokens_used, metadata = row
+    return Step(
+        step_number=number,
+        timestamp=moment(time),
+        tool=tool,
+        action=action,
+        parameters=json_value(parameters),
+        result=None if result is None else _result_from(json_value(result)),
+        latency_ms=latency_ms,
+        tokens_used=tokens_used,
+        metadata=json_value(metadata),
+    )
+
+
+def episode_from(row: Sequence[Any], steps: Sequence[Step] = ()) -> Episode:
+    """The episode in a row of the query fragment `columns` in `episodes.sql`, whose place is the first value."""
+    (
+        _,
+        episode_id,
+        project_id,
+        client,
+        task_type,
+        domain,
+        language,
+        framework,
+        complexity,
+        start_time,
+        end_time,
+        revision,
+        tags,
+        metadata,
+        task_description,
+        checkpoints,
+        applied_patterns,
+        completion,
+    ) = row
+    return Episode(
+        episode_id=episode_id,
+        project_id=project_id,
+        client=client or None,
+        task_type=TaskType(task_type),
+        task_description=task_description,
+        context=TaskContext(
+            domain=domain,
+            language=language,
+            framework=framework,
+            complexity=Complexity(complexity),
+            tags=tuple(json_value(tags)),
+        ),
+        start_time=moment(start_time),
+        end_time=optional_moment(end_time),
+        steps=tuple(steps),
+        checkpoints=tuple(_checkpoint_from(one) for one in json_value(checkpoints)),
+        applied_patterns=tuple(json_value(applied_patterns)),
+        metadata=json_value(metadata),
+        revision=revision,
+        **({} if completion is None else _completion_from(json_value(completion))),
+    )
+
+
+def _completion_from(parts: Mapping[str, Any]) -> dict[str, Any]:
+    outcome, reflection, features = parts["outcome"], parts["reflection"], parts["salient_features"]
+    return {
+        "outcome": _OUTCOMES[OutcomeType(parts["type"])](**_with_tuples(outcome)),
+        "reward": Reward(**parts["reward"]),
+        "quality": Quality(**parts["quality"]),
+        "reflection": None if reflection is None else _reflection_from(reflection),
+        "salient_features": None if features is None else SalientFeatures(**_with_tuples(features)),
+        "patterns": tuple(parts["patterns"]),
+        "heuristics": tuple(parts["heuristics"]),
+    }
+
+
+def _reflection_from(parts: Mapping[str, Any]) -> Reflection:
+    fields = _with_tuples(parts)
+    fields["generated_at"] = moment(parts["generated_at"])
+    return Reflection(**fields)
+
+
+def _checkpoint_from(parts: Mapping[str, Any]) -> Checkpoint:
+    fields: dict[str, Any] = dict(parts)
+    fields["created_at"] = moment(parts["created_at"])
+    return Checkpoint(**fields)
+
+
+def _result_from(parts: Mapping[str, Any]) -> StepResult:
+    return StepResult(type=ResultType(parts["type"]), output=parts["output"], message=parts["message"])
+
+
+def _told(value: Checkpoint | Reflection) -> dict[str, Any]:
+    """Its fields, with moments as numbers."""
+    return {name: microseconds(one) if isinstance(one, datetime) else one for name, one in asdict(value).items()}
+
+
+def _with_tuples(parts: Mapping[str, Any]) -> dict[str, Any]:
+    """What JSON has as lists, and lists in lists, as tuples."""
+    return {name: _frozen(value) for name, value in parts.items()}
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, cast(list[Any], value))) if isinstance(value, list) else value

@@ -1,0 +1,137 @@
+"""Which episodes may answer a question, and what ranking needs to know of them.
+
+This module imports numpy, which takes a while: import it where it is first needed.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scrubjay.db.sqlite.connections import Connection
+from scrubjay.db.sqlite.fts_terms import match_all
+from scrubjay.db.sqlite.named_queries import load_queries
+from scrubjay.db.sqlite.rows import json_text
+from scrubjay.features.episodes.sqlite import asked_for
+from scrubjay.features.episodes.store import EpisodeQuery
+from scrubjay.features.memory.models import REACH, CandidatePool, Wording
+from scrubjay.search_index.score_baseline import Background
+from scrubjay.search_index.token_segments import LONGEST_PASSAGE, TokenSegments, match, rarity, tokens_of
+
+_SQL = load_queries(__file__)
+
+# So many vectors are compared at once: all of them need not be in memory together.
+BATCH = 4_096
+# So many episodes tell how similar any episode is to a question.
+SAMPLE = 512
+
+Values = NDArray[np.float32]
+
+
+class _Near(NamedTuple):
+    """The episodes nearest in meaning, their vectors, and some that stand for all that were compared."""
+
+    vectors: Mapping[int, Values]
+    sample: Values
+
+
+def pool_of(connection: Connection, query: EpisodeQuery) -> CandidatePool:
+    """The best by words and the nearest in meaning, of what passes the filter."""
+    values = asked_for(query.visibility, query.only)
+    texts: int = connection.value(_SQL["texts"], values)
+    frequencies = [_count(connection, values, term) for term in query.terms]
+    near = _nearest(connection, query, values)
+    seqs = sorted({*_by_words(connection, query, values), *near.vectors})
+    rows = connection.execute(_SQL["candidates"], {"seqs": json_text(seqs)})
+    return _pool(rows, query, near, texts, frequencies)
+
+
+def _count(connection: Connection, values: Mapping[str, Any], term: str) -> int:
+    return connection.value(_SQL["frequency"], {**values, "expression": match_all([[Wording((term,))]])})
+
+
+def _by_words(connection: Connection, query: EpisodeQuery, values: Mapping[str, Any]) -> list[int]:
+    if not query.terms:
+        return []
+    expression = match_all([[Wording((term,)) for term in query.terms]])
+    rows = connection.execute(_SQL["by_words"], {**values, "expression": expression, "limit": query.limit})
+    return [seq for (seq,) in rows]
+
+
+def _nearest(connection: Connection, query: EpisodeQuery, values: Mapping[str, Any]) -> _Near:
+    if not query.vector:
+        return _Near({}, np.empty((0, 1), dtype=np.float32))
+    question = np.frombuffer(query.vector, dtype="<f2").astype(np.float32)
+    best: list[tuple[float, int, Values]] = []
+    sample = np.empty((0, len(question)), dtype=np.float32)
+    rows = connection.stream(_SQL["vectors"], {**values, "model": query.model, "length": len(query.vector)})
+    while batch := list(islice(rows, BATCH)):
+        vectors = np.frombuffer(b"".join(row[1] for row in batch), dtype="<f2").astype(np.float32)
+        vectors = vectors.reshape(len(batch), len(question))
+        cosines = vectors @ question
+        for place in (-cosines).argsort(kind="stable")[: query.limit].tolist():
+            best.append((float(cosines[place]), batch[place][0], vectors[place]))
+        best = sorted(best, key=lambda one: -one[0])[: query.limit]
+        if len(sample) < SAMPLE:
+            sample = np.concatenate([sample, vectors[:: max(1, len(vectors) // SAMPLE)]])[:SAMPLE]
+    return _Near({seq: vector for _, seq, vector in best}, sample)
+
+
+def _pool(
+    rows: Sequence[Any], query: EpisodeQuery, near: _Near, texts: int, frequencies: Sequence[int]
+) -> CandidatePool:
+    words = TokenSegments()
+    words.append([tokens_of(terms) for *_, terms in rows])
+    worth = rarity(texts, frequencies)
+    average = float(np.minimum(words.lengths, LONGEST_PASSAGE).mean()) if rows else 0.0
+    everything = np.arange(len(rows))
+    matched = match(words.gather(everything), len(rows), query.terms, worth, average)
+    cosines, standings, vectors = _compared(rows, query, near)
+    zeros, times = np.zeros(len(rows), dtype=np.float32), np.array([row[1] for row in rows], dtype=np.int64)
+    around = np.full((len(rows), 2 * REACH + 1), -1, dtype=np.intp)
+    around[:, REACH] = everything
+    none = np.full(len(rows), -1, dtype=np.int32)
+    return CandidatePool(
+        handles=np.array([row[0] for row in rows], dtype=np.int64),
+        around=around,
+        text_occurrences=matched[0],
+        text_bm25=matched[1],
+        # Traits tell how people talk; what agents did has none of that.
+        text_traits=np.zeros(len(rows), dtype=np.int32),
+        text_speakers=none,
+        pairs=matched[2],
+        lengths=np.asarray(words.lengths, dtype=np.float32),
+        cosines=cosines,
+        standings=standings,
+        vectors=vectors,
+        sessions=none,
+        times=times,
+        recorded=times,
+        importance=zeros,
+        confidence=zeros,
+        uses=np.zeros(len(rows), dtype=np.int64),
+        used=times,
+        speaker_names=(),
+        terms=query.terms,
+        texts=texts,
+        frequencies=frequencies,
+        worth=worth,
+    )
+
+
+def _compared(rows: Sequence[Any], query: EpisodeQuery, near: _Near) -> tuple[Values, Values, Values]:
+    """How similar each is to the question, how far that stands out, and its vector; NaN where it is not known."""
+    if not len(near.sample):
+        unknown = np.full(len(rows), np.nan, dtype=np.float32)
+        return unknown, unknown, unknown[:, np.newaxis]
+    question = np.frombuffer(query.vector, dtype="<f2").astype(np.float32)
+    unknown = np.full(len(question), np.nan, dtype=np.float32)
+    vectors = np.array(list(_vectors(rows, near, unknown)), dtype=np.float32)
+    return *Background(near.sample).compared(question, vectors), vectors
+
+
+def _vectors(rows: Sequence[Any], near: _Near, unknown: Values) -> Iterator[Values]:
+    for seq, *_ in rows:
+        yield near.vectors.get(seq, unknown)

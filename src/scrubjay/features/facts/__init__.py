@@ -1,0 +1,1 @@
+"""Extract lasting facts from conversation turns, by rules or by a language model."""

@@ -1,0 +1,1 @@
+"""Decay and eviction of memories, as far as the operator allows it."""

@@ -1,0 +1,120 @@
+"""Keys in SQLite."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from scrubjay.core.errors import Conflict
+from scrubjay.db.sqlite.connections import Connection
+from scrubjay.db.sqlite.named_queries import load_queries
+from scrubjay.db.sqlite.rows import (
+    json_text,
+    json_value,
+    microseconds,
+    moment,
+    optional_microseconds,
+    optional_moment,
+)
+from scrubjay.db.sqlite.threads import Readers, Writer
+from scrubjay.features.keys.models import KeptKey, KeyUses
+from scrubjay.features.keys.store import Keyring
+
+_SQL = load_queries(__file__)
+
+
+class SqliteKeys:
+    """Satisfies `storage.keys.KeyStore`."""
+
+    def __init__(self, writer: Writer, readers: Readers) -> None:
+        self._writer = writer
+        self._readers = readers
+
+    async def prepare(self) -> None:
+        await self._readers.open_here()
+
+    def ring(self, known: int | None = None) -> Keyring | None:
+        def read(connection: Connection) -> Keyring | None:
+            revision: int = connection.value(_SQL["revision"])
+            return None if revision == known else Keyring(revision, _all(connection))
+
+        # First the number alone, which is one statement: almost always it is all there is to read.
+        if known is not None and known == self._readers.read_now(_revision, is_one_statement=True):
+            return None
+        return self._readers.read_now(read)
+
+    async def all(self) -> Sequence[KeptKey]:
+        return await self._readers.read(_all)
+
+    async def add(self, key: KeptKey) -> None:
+        def work(connection: Connection) -> None:
+            if connection.value(_SQL["active"], {"name": key.name, "now": microseconds(key.created_at)}):
+                raise Conflict(
+                    f"there is a key called {key.name!r} already",
+                    hint="choose another name, rotate that key, or revoke it first",
+                )
+            connection.execute(_SQL["add"], _values(key))
+
+        await self._writer.write(work)
+
+    async def replace(self, name: str, key: KeptKey, ends_at: datetime) -> KeptKey | None:
+        def work(connection: Connection) -> KeptKey | None:
+            rows = connection.execute(_SQL["standing"], {"name": name})
+            if not rows:
+                return None
+            replaced = _key_from(rows[0])
+            connection.execute(_SQL["end"], {"id": replaced.id, "ends_at": microseconds(ends_at)})
+            connection.execute(_SQL["add"], _values(key))
+            return replaced
+
+        return await self._writer.write(work)
+
+    async def revoke(self, name: str, now: datetime) -> int:
+        values = {"name": name, "now": microseconds(now)}
+        return len(await self._writer.write(lambda connection: connection.execute(_SQL["revoke"], values)))
+
+    async def forget(self, name: str, now: datetime) -> int:
+        values = {"name": name, "now": microseconds(now)}
+        return len(await self._writer.erase(lambda connection: connection.execute(_SQL["forget"], values)))
+
+    async def add_uses(self, uses: KeyUses) -> None:
+        rows = [
+            {"id": key_id, "uses": use.uses, "last_used_at": microseconds(use.last_used_at)}
+            for key_id, use in uses.items()
+        ]
+        if rows:
+            await self._writer.write(lambda connection: connection.execute_each(_SQL["add_use"], rows))
+
+
+def _revision(connection: Connection) -> int:
+    return connection.value(_SQL["revision"])
+
+
+def _all(connection: Connection) -> list[KeptKey]:
+    return [_key_from(row) for row in connection.execute(_SQL["all"])]
+
+
+def _values(key: KeptKey) -> dict[str, Any]:
+    return {
+        "id": key.id,
+        "name": key.name,
+        "digest": key.digest,
+        "scopes": json_text(sorted(key.scopes)),
+        "created_at": microseconds(key.created_at),
+        "expires_at": optional_microseconds(key.expires_at),
+        "revoked_at": optional_microseconds(key.revoked_at),
+    }
+
+
+def _key_from(row: Sequence[Any]) -> KeptKey:
+    key_id, name, digest, scopes, created_at, expires_at, revoked_at, last_used_at, uses = row
+    return KeptKey(
+        id=key_id,
+        name=name,
+        digest=bytes(digest),
+        scopes=frozenset(json_value(scopes)),
+        created_at=moment(created_at),
+        expires_at=optional_moment(expires_at),
+        revoked_at=optional_moment(revoked_at),
+        last_used_at=optional_moment(last_used_at),
+        uses=uses,
+    )

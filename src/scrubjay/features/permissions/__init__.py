@@ -1,0 +1,1 @@
+"""Permission rules for agents: which tool calls are allowed, denied or need a question."""

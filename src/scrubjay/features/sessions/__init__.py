@@ -1,0 +1,1 @@
+"""Client sessions: their history, the briefing at the start, recap and export."""

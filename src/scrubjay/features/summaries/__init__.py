@@ -1,0 +1,1 @@
+"""Summaries of sessions, days and weeks, by rules or by a language model."""

@@ -1,0 +1,164 @@
+"""Tasks in SQLite."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from scrubjay.core.errors import Conflict, NotFound
+from scrubjay.core.policies import Allowance
+from scrubjay.core.scopes import Visibility
+from scrubjay.db.sqlite.connections import Connection
+from scrubjay.db.sqlite.named_queries import load_queries
+from scrubjay.db.sqlite.rows import microseconds, moment, optional_microseconds, optional_moment
+from scrubjay.db.sqlite.threads import Readers, Writer
+from scrubjay.features.memory.quota_sqlite import refuse_plans_beyond
+from scrubjay.features.projects.rows import behind, refuse_unknown_project
+from scrubjay.features.tasks.models import Place, Task, TaskChange, TaskFilter, TaskPage, TaskPriority, TaskStatus
+
+_SQL = load_queries(__file__)
+# The rank of a priority is its place here.
+_RANKS: tuple[TaskPriority, ...] = tuple(TaskPriority)
+
+
+class SqliteTasks:
+    """Satisfies `storage.tasks.TaskStore`."""
+
+    def __init__(self, writer: Writer, readers: Readers) -> None:
+        self._writer = writer
+        self._readers = readers
+
+    async def add(self, task: Task, allowance: Allowance | None = None) -> Task:
+        def work(connection: Connection) -> Task:
+            refuse_unknown_project(connection, task.project_id)
+            connection.execute(_SQL["add"], task_values(task) | {"parent_seq": _parent(connection, task)})
+            refuse_plans_beyond(connection, allowance)
+            return task
+
+        return await self._writer.write(work)
+
+    async def get(self, visibility: Visibility, task_id: str) -> Task | None:
+        found = await self._readers.read(lambda connection: _task(connection, visibility, task_id))
+        return found[1] if found else None
+
+    async def page(
+        self, visibility: Visibility, only: TaskFilter, limit: int, after: Place | None = None, offset: int = 0
+    ) -> TaskPage:
+        values = {
+            "project": visibility.project_id,
+            "status": only.status,
+            "rank": None if only.priority is None else _RANKS.index(only.priority),
+            "parent": only.parent_id,
+            "all": only.with_completed,
+        }
+
+        def work(connection: Connection) -> TaskPage:
+            rows = connection.execute(_SQL["page"], values | behind(after, limit, offset))
+            found = [task_from(row) for row in rows]
+            last = Place(_RANKS.index(found[limit - 1][1].priority), found[limit - 1][0]) if found[limit:] else None
+            return TaskPage([task for _, task in found[:limit]], connection.value(_SQL["count"], values), last)
+
+        return await self._readers.read(work)
+
+    async def change(self, visibility: Visibility, task_id: str, change: TaskChange, at: datetime) -> Task | None:
+        def work(connection: Connection) -> Task | None:
+            if (found := _task(connection, visibility, task_id)) is None:
+                return None
+            seq, task = found
+            changed = change.of(task, at)
+            parent = _parent(connection, changed)
+            if parent is not None and connection.value(_SQL["is_part"], {"seq": parent, "whole": seq}):
+                raise Conflict(
+                    f"{task.id} would be a part of itself", hint="choose a parent that is no part of this task"
+                )
+            connection.execute(_SQL["change"], task_values(changed) | {"parent_seq": parent, "seq": seq})
+            return changed
+
+        return await self._writer.write(work)
+
+    async def delete(self, visibility: Visibility, task_id: str, *, with_subtasks: bool = False) -> Sequence[Task]:
+        def work(connection: Connection) -> Sequence[Task]:
+            if (found := _task(connection, visibility, task_id)) is None:
+                return []
+            seq, task = found
+            if task.subtasks and not with_subtasks:
+                raise Conflict(
+                    f"{task.id} has {task.subtasks} sub-tasks",
+                    hint="delete or move these first, or give with_subtasks to delete them as well",
+                    details={"subtasks": task.subtasks, "open_subtasks": task.open_subtasks},
+                )
+            gone = [task_from(row)[1] for row in connection.execute(_SQL["parts"], {"seq": seq})]
+            connection.execute(_SQL["erase"], {"seq": seq})
+            return gone
+
+        return await self._writer.erase(work)
+
+
+def _task(connection: Connection, visibility: Visibility, task_id: str) -> tuple[int, Task] | None:
+    rows = connection.execute(_SQL["get"], {"id": task_id, "project": visibility.project_id})
+    return task_from(rows[0]) if rows else None
+
+
+def _parent(connection: Connection, task: Task) -> int | None:
+    """The place of the task that this one is a part of, which must be of the same project."""
+    if task.parent_id is None:
+        return None
+    found = connection.execute(_SQL["parent"], {"id": task.parent_id, "project_id": task.project_id})
+    if not found:
+        raise NotFound(
+            f"there is no task {task.parent_id[:80]!r} that could be the parent",
+            hint="a parent is a task of the same project; a global task has a global parent",
+        )
+    return found[0][0]
+
+
+def task_values(task: Task) -> dict[str, Any]:
+    return {
+        "id": task.id,
+        "project_id": task.project_id,
+        "title": task.title,
+        "description": task.description,
+        "status": task.status.value,
+        "rank": _RANKS.index(task.priority),
+        "notes": task.notes,
+        "client": task.client or "",
+        "created_at": microseconds(task.created_at),
+        "updated_at": microseconds(task.updated_at),
+        "completed_at": optional_microseconds(task.completed_at),
+    }
+
+
+def task_from(row: Sequence[Any]) -> tuple[int, Task]:
+    """The task in a row of the query fragment `columns` in `tasks.sql`, and its place."""
+    (
+        seq,
+        task_id,
+        project_id,
+        title,
+        description,
+        status,
+        rank,
+        parent_id,
+        notes,
+        client,
+        created_at,
+        updated_at,
+        completed_at,
+        subtasks,
+        open_subtasks,
+    ) = row
+    return seq, Task(
+        id=task_id,
+        project_id=project_id,
+        title=title,
+        description=description,
+        status=TaskStatus(status),
+        priority=_RANKS[int(rank)],
+        parent_id=parent_id,
+        notes=notes,
+        client=client or None,
+        created_at=moment(created_at),
+        updated_at=moment(updated_at),
+        completed_at=optional_moment(completed_at),
+        subtasks=subtasks,
+        open_subtasks=open_subtasks,
+    )

@@ -1,0 +1,1 @@
+"""Conversation turns of an agent: record, list and query them."""

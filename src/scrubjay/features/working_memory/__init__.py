@@ -1,0 +1,1 @@
+"""Short-lived items of one session that are consolidated into memories before they expire."""

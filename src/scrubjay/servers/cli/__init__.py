@@ -1,0 +1,1 @@
+"""Every tool as a command: `scrubjay <family> <tool> --field value`."""

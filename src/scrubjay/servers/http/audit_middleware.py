@@ -1,0 +1,71 @@
+"""Telling the audit log of requests that call no tool."""
+
+import logging
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from scrubjay.core.errors import ScrubjayError
+from scrubjay.servers.http.errors import STATUS
+from scrubjay.servers.http.requests import who_of
+from scrubjay.tooling.validation import printable
+
+logger = logging.getLogger("scrubjay.calls")
+
+_OK = 200
+# The statuses by which somebody is refused; with any other of a failure something went wrong.
+_REFUSED = frozenset({401, 403, 413, 429})
+
+
+class Noted:
+    """Answers by what it is given, and notes who asked, for what, and how that was answered."""
+
+    def __init__(self, app: ASGIApp, surface: str) -> None:
+        self._app = app
+        self._surface = surface
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        status: int | None = None
+        started = time.perf_counter()
+
+        async def watched(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watched)
+        finally:
+            _note(scope, self._surface, status, started)
+
+
+@contextmanager
+def noted(scope: Scope, surface: str) -> Generator[None]:
+    """Note what is done in here for a request."""
+    status: int | None = None
+    started = time.perf_counter()
+    try:
+        yield
+        status = _OK
+    except ScrubjayError as error:
+        status = STATUS[error.code]
+        raise
+    finally:
+        _note(scope, surface, status, started)
+
+
+def _note(scope: Scope, surface: str, status: int | None, started: float) -> None:
+    """Without a status nobody was answered: the client left, or it broke."""
+    succeeded = status is not None and status < 400
+    told = {
+        "method": scope["method"],
+        "path": printable(scope["path"]),
+        "surface": surface,
+        "outcome": "ok" if succeeded else "given up" if status is None else f"http {status}",
+        "decision": "allowed" if succeeded else "refused" if status in _REFUSED else "failed",
+        "ms": round((time.perf_counter() - started) * 1000, 2),
+    }
+    logger.info("request", extra={**told, **who_of(scope)})

@@ -1,0 +1,102 @@
+"""Counting HTTP requests by the route that answered them, and answering `GET /metrics`."""
+
+import time
+from collections.abc import Callable, Iterable
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from scrubjay.features.monitoring.metrics import OTHER, Metrics
+from scrubjay.servers.http.callers import caller_of
+from scrubjay.servers.http.edge import request_id_of
+from scrubjay.servers.http.errors import error_response
+from scrubjay.servers.http.requests import who_of
+from scrubjay.tooling.security_events import closed
+
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+FAMILY = "server"
+
+
+class Measured:
+    """Stands in front of everything, so that what the edge refuses is counted too."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics, routes: Callable[[], Iterable[BaseRoute]]) -> None:
+        """`routes` are asked for when there is the first request: by then all of them are known."""
+        self._app = app
+        self._metrics = metrics
+        self._routes = routes
+        self._templates: dict[int, str] | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        match scope["type"]:
+            case "http":
+                await self._count_request(scope, receive, send)
+            case "websocket":
+                await self._count_websocket(scope, receive, send)
+            case _:
+                await self._app(scope, receive, send)
+
+    async def _count_request(self, scope: Scope, receive: Receive, send: Send) -> None:
+        status = 500
+        started = time.perf_counter()
+
+        async def watched(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watched)
+        finally:
+            method = scope["method"] if scope["method"] in _METHODS else OTHER
+            self._metrics.count_request(method, self._route(scope), status, time.perf_counter() - started)
+
+    async def _count_websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        opened = False
+
+        async def watched(message: Message) -> None:
+            nonlocal opened
+            await send(message)
+            if message["type"] == "websocket.accept" and not opened:
+                opened = True
+                self._metrics.websocket_opened()
+
+        try:
+            await self._app(scope, receive, watched)
+        finally:
+            if opened:
+                self._metrics.websocket_closed()
+
+    def _route(self, scope: Scope) -> str:
+        """The path as the server writes it, such as `/v1/jobs/{job_id}`: there are no more of these than routes."""
+        if self._templates is None:
+            self._templates = dict(_templates(self._routes()))
+        return self._templates.get(id(scope.get("endpoint")), OTHER)
+
+
+def _templates(routes: Iterable[BaseRoute], prefix: str = "") -> Iterable[tuple[int, str]]:
+    for route in routes:
+        path: str | None = getattr(route, "path", None)
+        endpoint: object = getattr(route, "endpoint", None) or getattr(route, "app", None)
+        if path is not None and endpoint is not None:
+            yield id(endpoint), prefix + path
+        if isinstance(route, Mount):
+            yield from _templates(route.routes or (), prefix + route.path)
+
+
+def metrics_endpoint(metrics: Metrics) -> Callable[[Request], "object"]:
+    """Answers with all numbers, to whoever may look after the server."""
+
+    async def answer(request: Request) -> Response:
+        caller = caller_of(request.scope)
+        if not caller.may_call(FAMILY, read_only=True):
+            told = {"path": request.url.path, "method": request.method, **who_of(request.scope)}
+            refusal = closed(caller, FAMILY, read_only=True, what="the metrics", **told)
+            return error_response(refusal, request_id_of(request.scope))
+        text, content_type = await metrics.text(request.headers.get("accept", ""))
+        return Response(text, headers={"Content-Type": content_type})
+
+    return answer

@@ -1,0 +1,264 @@
+"""The MCP server: lists and calls the tools of the registry and reads resources, for clients of both eras."""
+
+import json
+import math
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import anyio
+from mcp.server.caching import CacheHint
+from mcp.server.connection import Connection
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
+from mcp.server.session import ServerSession
+from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
+from mcp_types import (
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    NotificationParams,
+    TextContent,
+    ToolAnnotations,
+)
+from mcp_types import Tool as ListedTool
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import BaseModel
+from pydantic_core import PydanticSerializationError, to_json
+from starlette.types import Scope
+
+from scrubjay.core.callers import OWNER
+from scrubjay.core.errors import InvalidRequest, ScrubjayError
+from scrubjay.servers.http.callers import caller_of
+from scrubjay.servers.http.edge import request_id_of
+from scrubjay.servers.http.request_metadata import address_of, sane_traceparent, traceparent_of
+from scrubjay.servers.mcp.errors import call_failure, protocol_error
+from scrubjay.servers.mcp.legacy_methods import ListParams, add_methods, in_brief
+from scrubjay.servers.mcp.paging import PAGE_SIZE, page_of
+from scrubjay.servers.mcp.resources import ANNOUNCE_SECONDS, RequestContext, ResourceDoor
+from scrubjay.servers.mcp.text import transportable
+from scrubjay.tooling.context import CallContext
+from scrubjay.tooling.remote_tools import ForeignAnswer, ForeignTool
+from scrubjay.tooling.served_tools import Offering
+
+if TYPE_CHECKING:
+    from scrubjay.tooling.declaration import Tool
+
+# The list is fixed while a process lives; five minutes bound how long a client sees that of the process before.
+LIST_HINT: Final = CacheHint(ttl_ms=5 * 60 * 1000, scope="private")
+# How often it is looked whether a resource changed that clients wait for.
+WATCH_SECONDS: Final = 1.0
+CLIENT_HEADER: Final = "scrubjay-client"
+
+
+def build_server(
+    offering: Callable[[], Offering],
+    *,
+    version: str,
+    instructions: str,
+    patience: float,
+    surface: str,
+    client: str | None = None,
+    working_directory: str | None = None,
+    watch_seconds: float = WATCH_SECONDS,
+) -> "ToolServer":
+    """A server over these tools and resources. It asks for the offering only when a client asks for one of them."""
+    door = _Door(offering, patience, surface, client, working_directory)
+    return ToolServer(door, version=version, instructions=instructions, watch_seconds=watch_seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class _Door:
+    """Answers requests about tools, for callers who come in here."""
+
+    offering: Callable[[], Offering]
+    patience: float
+    surface: str
+    client: str | None
+    working_directory: str | None
+
+    async def list_tools(self, ctx: RequestContext, params: ListParams) -> ListToolsResult:
+        try:
+            tools = await self.offering().listing.tools()
+        except ScrubjayError as error:
+            raise protocol_error(error) from error
+        page, cursor = page_of(tools, lambda tool: tool.name, params, params.limit or PAGE_SIZE)
+        listed = [_listed(tool) for tool in page]
+        return ListToolsResult(tools=[*map(in_brief, listed)] if params.lazy else listed, next_cursor=cursor)
+
+    def describe(self, name: str) -> ListedTool:
+        return _listed(self.offering().dispatcher.registry.get(name))
+
+    async def ask(self, ctx: RequestContext, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        answer = await self.offering().dispatcher.call(tool, arguments, self.context(ctx))
+        return answer.model_dump(mode="json")
+
+    async def call_tool(self, ctx: RequestContext, params: CallToolRequestParams) -> CallToolResult:
+        try:
+            context = self.context(ctx)
+            result = await self.offering().dispatcher.call(params.name, params.arguments or {}, context)
+            return _answer(result, is_modern=ctx.protocol_version in MODERN_PROTOCOL_VERSIONS)
+        except ScrubjayError as error:
+            return call_failure(error)
+
+    def context(self, ctx: RequestContext) -> CallContext:
+        context = CallContext(
+            surface=self.surface,
+            caller=OWNER if ctx.request is None else caller_of(ctx.request.scope),
+            client=self._client(ctx),
+            traceparent=sane_traceparent(str((ctx.meta or {}).get("traceparent", ""))),
+            working_directory=self.working_directory,
+            patience=self.patience,
+            reporter=_ProgressNotifier(ctx.session),
+        )
+        if ctx.request is None:
+            return context
+        scope: Scope = ctx.request.scope
+        return replace(
+            context,
+            request_id=request_id_of(scope),
+            address=address_of(scope),
+            traceparent=context.traceparent or traceparent_of(scope),
+        )
+
+    def input_schema(self, name: str) -> Mapping[str, Any] | None:
+        registry = self.offering().dispatcher.registry
+        return registry.get(name).input_schema if name in registry else None
+
+    def _client(self, ctx: RequestContext) -> str | None:
+        if ctx.request is None:
+            return self.client
+        return _http_client(ctx.request.headers, ctx.protocol_version)
+
+
+class ToolServer(Server[dict[str, Any]]):
+    """The SDK's server, able to tell every client what changed, each in the way of its era."""
+
+    def __init__(self, door: _Door, *, version: str, instructions: str, watch_seconds: float) -> None:
+        self.changes = InMemorySubscriptionBus()
+        self._listening = ListenHandler(self.changes)
+        self._handshaken: set[Connection] = set()
+        resources = ResourceDoor(door.offering, door.context, self.changes, self._listening, watch_seconds)
+
+        @asynccontextmanager
+        async def lifespan(_: Server[dict[str, Any]]) -> AsyncGenerator[dict[str, Any]]:
+            async with resources.watching() as watch:
+                yield {"watch": watch}
+
+        super().__init__(
+            "scrubjay",
+            title="Scrubjay",
+            version=version,
+            instructions=instructions,
+            lifespan=lifespan,
+            cache_hints={
+                "tools/list": LIST_HINT,
+                "resources/templates/list": LIST_HINT,
+                "server/discover": LIST_HINT,
+            },
+            # Without it every HTTP call of the modern era would run a whole tools/list.
+            get_tool_input_schema=door.input_schema,
+            on_call_tool=door.call_tool,
+            on_list_resources=resources.list,
+            on_list_resource_templates=resources.list_templates,
+            on_read_resource=resources.read,
+            on_subscribe_resource=resources.subscribe,
+            on_unsubscribe_resource=resources.unsubscribe,
+            on_subscriptions_listen=resources.listen,
+        )
+        add_methods(self, list_tools=door.list_tools, call_tool=door.call_tool, describe=door.describe, ask=door.ask)
+        self.add_notification_handler("notifications/initialized", NotificationParams, self._remember_connection)
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        """The SDK's, with what it cannot know: that we announce changes of the list of tools."""
+        return super().create_initialization_options(
+            notification_options or NotificationOptions(tools_changed=True), experimental_capabilities, extensions
+        )
+
+    async def announce_tools_changed(self) -> None:
+        """Tell all connected clients; one that does not listen is passed over."""
+        await self.changes.publish(ToolsListChanged())
+        async with anyio.create_task_group() as tasks:
+            for connection in self._handshaken:
+                tasks.start_soon(_announce, connection)
+
+    def end_listening(self) -> None:
+        """End the streams on which modern clients wait for changes; an HTTP server that stops would wait for them."""
+        self._listening.close()
+
+    async def _remember_connection(self, ctx: RequestContext, params: NotificationParams) -> None:
+        connection = ctx.session._connection  # pyright: ignore[reportPrivateUsage]  # mcp 2.3 has no public way
+        if connection not in self._handshaken:
+            self._handshaken.add(connection)
+            connection.exit_stack.callback(self._handshaken.discard, connection)
+
+
+async def _announce(connection: Connection) -> None:
+    with anyio.move_on_after(ANNOUNCE_SECONDS):
+        await connection.send_tool_list_changed()
+
+
+class _ProgressNotifier:
+    """Passes progress on to the caller of one request, if it asked for any."""
+
+    def __init__(self, session: ServerSession) -> None:
+        self._session = session
+        self._told = -math.inf
+
+    async def report(self, done: float, total: float | None = None, message: str = "") -> None:
+        if done > self._told:  # the protocol demands that each notification tells more than the last
+            self._told = done
+            await self._session.report_progress(done, total, transportable(message) or None)
+
+
+def _http_client(headers: Mapping[str, str], protocol_version: str) -> str | None:
+    """Who calls over HTTP: a session of the handshake era, or whoever a modern request says it comes from."""
+    if protocol_version not in MODERN_PROTOCOL_VERSIONS:
+        return f"mcp:{headers[MCP_SESSION_ID_HEADER]}"
+    name = headers.get(CLIENT_HEADER)
+    if name is None:
+        return None
+    if not (1 <= len(name) <= 100 and name.isascii() and name.isprintable()):
+        raise InvalidRequest("the Scrubjay-Client header must be 1 to 100 printable ASCII characters")
+    return f"http:{name}"
+
+
+def _listed(tool: "Tool") -> ListedTool:
+    if isinstance(tool, ForeignTool):  # as its own server tells it, with every hint that it gives
+        return ListedTool.model_validate({**tool.declared, "name": tool.name})
+    return ListedTool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.input_schema,
+        output_schema=tool.output_schema,
+        annotations=ToolAnnotations(
+            read_only_hint=tool.read_only,
+            destructive_hint=tool.destructive,
+            idempotent_hint=tool.idempotent,
+            open_world_hint=tool.open_world,
+        ),
+    )
+
+
+def _answer(result: BaseModel, *, is_modern: bool) -> CallToolResult:
+    """The result as data for programs, and the same as text for models."""
+    if isinstance(result, ForeignAnswer):
+        answer = CallToolResult.model_validate(result.model_dump(by_alias=True))
+        if not is_modern and not isinstance(answer.structured_content, dict):
+            answer.structured_content = None  # before 2026 it is an object or nothing; the content tells the same
+        return answer
+    structured = result.model_dump(mode="json")
+    try:
+        text = to_json(structured).decode()
+    except PydanticSerializationError:  # text that is not Unicode, as in the name of a strange file
+        text = transportable(json.dumps(structured, ensure_ascii=False, separators=(",", ":")))
+        structured = json.loads(text)
+    return CallToolResult(content=[TextContent(text=text)], structured_content=structured)

@@ -1,0 +1,56 @@
+"""The models that can be named: `GET /v1/models` and `GET /v1/models/{id}`."""
+
+from collections.abc import Sequence
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from scrubjay.core.errors import ScrubjayError
+from scrubjay.servers.openai.completion import OWN_MODELS, Completions
+from scrubjay.servers.openai.embeddings import EmbedderNow
+from scrubjay.servers.openai.errors import failure, unknown_model
+from scrubjay.servers.openai.wire import ModelEntry, ModelList
+
+# As Mimo has it; nothing here has a time of its own.
+CREATED = 1_700_000_000
+
+
+class Models:
+    """Tells which models there are."""
+
+    def __init__(self, completions: Completions, embedder: EmbedderNow) -> None:
+        self._completions = completions
+        self._embedder = embedder
+
+    async def list(self, request: Request) -> Response:
+        try:
+            found = ModelList(data=[*await self._entries()])
+        except ScrubjayError as error:
+            return failure(error)
+        return Response(found.model_dump_json(), media_type="application/json")
+
+    async def get(self, request: Request) -> Response:
+        name = request.path_params["id"]
+        try:
+            entry = next((one for one in await self._entries() if one.id == name), None)
+            if entry is None:
+                raise unknown_model(name)
+        except ScrubjayError as error:
+            return failure(error)
+        return Response(entry.model_dump_json(), media_type="application/json")
+
+    async def _entries(self) -> Sequence[ModelEntry]:
+        embedder = await self._embedder()
+        upstream = [name for name in self._completions.models if name not in OWN_MODELS]
+        about = f"{upstream[0]} with a memory." if upstream else "Answers out of what is remembered, with its sources."
+        entries = [
+            _entry("mimo-polymorphic-1", "mimo", about),
+            _entry("scrubjay", "scrubjay", about),
+            *(_entry(name, "upstream", about) for name in upstream),
+            _entry(embedder.model, "scrubjay", f"Embeddings of {embedder.dimensions} dimensions."),
+        ]
+        return list({entry.id: entry for entry in reversed(entries)}.values())[::-1]
+
+
+def _entry(name: str, owner: str, about: str) -> ModelEntry:
+    return ModelEntry(id=name, created=CREATED, owned_by=owner, description=about)

@@ -1,0 +1,238 @@
+"""The REST application: routes over the dispatcher, the list of tools, the resources, and the jobs."""
+
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from functools import lru_cache
+from typing import Annotated, Any, Final
+
+from fastapi import FastAPI
+from fastapi import Path as PathParameter
+from fastapi import Query as QueryParameter
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Match, Route
+from starlette.types import Lifespan, Scope
+
+from scrubjay.compat.mimo.ask_routes import ASK_PATH, MimoAsk, MimoFailure
+from scrubjay.compat.mimo.tool_routes import (
+    MIMO_PREFIX,
+    TOOL_PATH,
+    TOOLS_PATH,
+    MimoNotFound,
+    MimoToolAnswer,
+    MimoToolCall,
+    MimoToolCalls,
+    MimoToolFailure,
+    MimoToolList,
+    mimo_tools,
+)
+from scrubjay.core.errors import InvalidRequest, NotFound, ScrubjayError
+from scrubjay.servers.http.audit_middleware import noted
+from scrubjay.servers.http.callers import caller_of
+from scrubjay.servers.http.edge import request_id_of
+from scrubjay.servers.http.errors import ErrorBody, error_response, unforeseen
+from scrubjay.servers.rest.docs_page import docs
+from scrubjay.servers.rest.events import JobEvents
+from scrubjay.servers.rest.health import HEALTH_PATH, Liveness, LivenessDoor, StoreState
+from scrubjay.servers.rest.openapi import AnyJob, ToolDescription, failures, mimo_failures, with_tools
+from scrubjay.servers.rest.resources import ResourceList, add_resources
+from scrubjay.servers.rest.tool_route import PREFIX, ToolCalls
+from scrubjay.tooling.dispatcher import Dispatcher
+from scrubjay.tooling.job_access import visible_job
+from scrubjay.tooling.job_view import job_view
+from scrubjay.tooling.jobs.service import JobService
+from scrubjay.tooling.listing import Listing
+from scrubjay.tooling.registry import Registry, Toolset
+from scrubjay.tooling.resources import Resources
+from scrubjay.tooling.services import Services
+from scrubjay.tooling.validation import printable, refuse_unstorable
+
+SURFACE: Final = "rest"
+JobId = Annotated[str, PathParameter(description="The id that the call which started it returned.")]
+
+
+class ToolList(BaseModel):
+    """Tools, most used first."""
+
+    tools: list[ToolDescription]
+
+
+def _nothing_open() -> Mapping[str, StoreState]:
+    return dict.fromkeys(("episodic", "semantic", "procedural"), "pending")
+
+
+def build_app(
+    dispatcher: Dispatcher,
+    listing: Listing,
+    services: Services,
+    *,
+    version: str,
+    resources: Resources | None = None,
+    requires_key: bool = False,
+    mimo_ask: str | None = None,
+    mimo_lists: Mapping[str, str] | None = None,
+    stores: Callable[[], Mapping[str, StoreState]] = _nothing_open,
+    lifespan: Lifespan[FastAPI] | None = None,
+    calls: ToolCalls | None = None,
+) -> FastAPI:
+    """All tools of the dispatcher over HTTP. `requires_key` only documents what the edge in front demands.
+
+    The tool `mimo_ask` also answers at Mimo's own address, where results of `mimo_lists` are lists. `stores` tells
+    which of them are open. `calls` is what answers calls of tools, where that stands elsewhere too.
+    """
+    app = FastAPI(
+        title="Scrubjay",
+        version=version,
+        description="A memory for AI agents. Every tool is one operation; `GET /v1/tools` lists them.",
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=lifespan,
+        # Otherwise an environment variable could make it send traces, with messages of errors, over the network.
+        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
+    )
+    app.router.routes.insert(0, Route(f"{PREFIX}{{name}}", calls or ToolCalls(dispatcher), methods=["POST"]))
+    if mimo_ask is not None:
+        app.router.routes.append(Route(ASK_PATH, MimoAsk(dispatcher, mimo_ask), methods=["POST"]))
+    app.router.routes.append(Route(TOOL_PATH, MimoToolCalls(dispatcher, mimo_lists or {}), methods=["POST"]))
+    health = LivenessDoor(version, len(dispatcher.registry), stores)
+    app.router.routes.append(Route(HEALTH_PATH, health, methods=["GET"]))
+    app.add_route("/docs", docs, include_in_schema=False)
+    _add_catalogue(app, dispatcher, listing)
+    _add_jobs(app, services, dispatcher.registry)
+    add_resources(app, resources or Resources())
+
+    @app.get(
+        TOOLS_PATH,
+        operation_id="mimo_list_tools",
+        tags=["mimo"],
+        summary="List all tools as Mimo does.",
+        responses=mimo_failures(401, 403, 429, 503),
+    )
+    async def list_mimo_tools() -> MimoToolList:
+        """List all tools as Mimo does, also those that other lists leave out."""
+        return mimo_tools(dispatcher)
+
+    _answer_failures(app)
+    own_document = app.openapi
+
+    @lru_cache(maxsize=1)
+    def document_of(revision: int) -> dict[str, Any]:
+        own_models = (
+            *(ErrorBody, AnyJob, ToolDescription, ToolList, ResourceList, Liveness, MimoFailure),
+            *(MimoToolCall, MimoToolAnswer, MimoToolFailure, MimoToolList),
+        )
+        return with_tools(
+            deepcopy(own_document()), dispatcher.registry, own_models, requires_key=requires_key, mimo_ask=mimo_ask
+        )
+
+    app.openapi = lambda: document_of(dispatcher.registry.revision)
+    return app
+
+
+def _add_catalogue(app: FastAPI, dispatcher: Dispatcher, listing: Listing) -> None:
+    registry = dispatcher.registry
+
+    @app.get(
+        "/v1/tools",
+        operation_id="rest_list_tools",
+        tags=["tools"],
+        summary="List tools.",
+        responses=failures(401, 403, 422, 500, 503),
+    )
+    async def list_tools(
+        tools: Annotated[
+            str | None,
+            QueryParameter(
+                description="`core`, `all`, or names of families and tools joined by commas. Without it, what this "
+                "server lists."
+            ),
+        ] = None,
+    ) -> ToolList:
+        """List tools. Those that are not listed can be called all the same."""
+        chosen = await listing.tools() if tools is None else Toolset(tools).select(registry, {})
+        return ToolList(tools=[ToolDescription.of(tool) for tool in chosen])
+
+    @app.get("/v1/tools/{name}", include_in_schema=False)  # documented on the path of each tool
+    async def describe_tool(name: str) -> ToolDescription:
+        return ToolDescription.of(registry.get(name))
+
+
+def _add_jobs(app: FastAPI, services: Services, registry: Registry) -> None:
+    known_failures = failures(401, 403, 404, 422, 500, 503)
+
+    async def jobs_with(job_id: str) -> JobService:
+        refuse_unstorable(job_id)
+        return await services.get(JobService)
+
+    @app.get(
+        "/v1/jobs/{job_id}",
+        operation_id="rest_get_job",
+        tags=["jobs"],
+        summary="Look at a job.",
+        responses=known_failures,
+    )
+    async def get_job(request: Request, job_id: JobId) -> AnyJob:
+        """Look at a job: its state, its progress, and how it ended."""
+        with noted(request.scope, SURFACE):
+            return job_view(await visible_job(job_id, caller_of(request.scope), await jobs_with(job_id), registry))
+
+    @app.get(
+        "/v1/jobs/{job_id}/events",
+        operation_id="rest_watch_job",
+        tags=["jobs"],
+        summary="Watch a job until it has ended.",
+        response_class=Response,
+        responses={
+            200: {
+                "description": "One event `job` for the job as it is and for each change, with the job as its data; "
+                "the stream ends when the job has."
+            },
+            **known_failures,
+        },
+    )
+    async def watch_job(request: Request, job_id: JobId) -> Response:
+        """Watch a job until it has ended. To stop watching does not stop the job."""
+        with noted(request.scope, SURFACE):
+            jobs = await jobs_with(job_id)
+            await visible_job(job_id, caller_of(request.scope), jobs, registry)
+        return JobEvents(jobs, job_id)
+
+
+def _answer_failures(app: FastAPI) -> None:
+    """Give every failure, also of paths that do not exist, the one body that failures have."""
+
+    @app.exception_handler(ScrubjayError)
+    async def foreseen(request: Request, error: ScrubjayError) -> Response:
+        return error_response(error, request_id_of(request.scope))
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(request: Request, error: RequestValidationError) -> Response:
+        problems = [f"{'.'.join(map(str, problem['loc'][1:]))}: {problem['msg']}" for problem in error.errors()]
+        return await foreseen(request, InvalidRequest(printable("; ".join(problems))))
+
+    @app.exception_handler(HTTPException)
+    async def of_http(request: Request, error: HTTPException) -> Response:
+        path = printable(request.url.path)
+        if error.status_code == 405:
+            allowed = ", ".join(_methods(app, request.scope))
+            refusal = InvalidRequest(f"{path} does not take {printable(request.method)}", hint=f"it takes {allowed}")
+            return error_response(refusal, request_id_of(request.scope), status=405, headers={"Allow": allowed})
+        if error.status_code == 404 and request.url.path.startswith(MIMO_PREFIX):
+            return Response(MimoNotFound(path=path).model_dump_json(), 404, media_type="application/json")
+        if error.status_code == 404:
+            return await foreseen(request, NotFound(f"there is nothing at {path}", hint="/docs shows what there is"))
+        return error_response(InvalidRequest(error.detail), request_id_of(request.scope), status=error.status_code)
+
+    @app.exception_handler(Exception)
+    async def of_a_bug(request: Request, error: Exception) -> Response:
+        return await foreseen(request, unforeseen(error, request_id_of(request.scope)))
+
+
+def _methods(app: FastAPI, scope: Scope) -> list[str]:
+    """What the path takes over all of its routes; the router itself tells only of the first."""
+    routes = (route for route in app.routes if isinstance(route, Route) and route.matches(scope)[0] is not Match.NONE)
+    return sorted({method for route in routes for method in route.methods or ()})

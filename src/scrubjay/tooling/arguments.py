@@ -1,0 +1,50 @@
+"""What many tools take: labels, shares, moments, a project, a key that makes a call happen once."""
+
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field
+
+from scrubjay.features.projects.service import ProjectService
+from scrubjay.tooling.context import CallContext
+
+
+def _aware(moment: datetime) -> datetime:
+    """A time without a zone is taken as UTC."""
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+Label = Annotated[str, Field(min_length=1, max_length=500)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Moment = Annotated[datetime, AfterValidator(_aware)]
+ProjectReference = Annotated[
+    Label | None,
+    Field(description="The project's path, name or id; by default the active one. See set_project."),
+]
+IdempotencyKey = Annotated[
+    Label | None,
+    Field(description="A key of your choosing for this very call: sent again with the same key, it is done only once."),
+]
+
+
+async def project_id_of(
+    reference: str | None, projects: ProjectService, context: CallContext, *, make: bool = False
+) -> str | None:
+    if reference is not None:
+        return (await projects.find(reference, context.working_directory, make=make)).id
+    project = await projects.active(context.client)
+    return project.id if project else None
+
+
+def provenance_of(context: CallContext, tool: str) -> dict[str, Any]:
+    """Where something comes from that a call of this tool brings."""
+    said = {"tool": tool, "surface": context.surface, "client": shown_client(context.client)}
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def shown_client(client: str | None) -> str | None:
+    """A client as others may see it: whoever knows the session's id of one over HTTP could use it."""
+    if client is None or not client.startswith("mcp:"):
+        return client
+    return f"mcp:{sha256(client.encode()).hexdigest()[:12]}"

@@ -1,0 +1,1 @@
+"""Count how often each tool is called."""

@@ -1,0 +1,50 @@
+"""A table of TOML comes and goes, whatever stands around it."""
+
+import tomllib
+from itertools import permutations
+from typing import Any
+
+from scrubjay.app.install.toml_text import put_table, remove_table
+
+PATH = ("mcp_servers", "scrubjay")
+VALUES: dict[str, Any] = {"command": "/x", "args": ["mcp"], "env": {"SCRUBJAY_HOME": "/h", "a b": "c"}}
+PIECES = [
+    'model = "o3"\n',
+    "# a remark\n",
+    '[projects."/home/me/[slug]"] # mine\ntrust_level = "trusted"\n',
+    '[projects."/a#b.c"]\nx = 1\n',
+    "[[things]]\na = 1\n",
+    '[mcp_servers.other]\nargs = [\n  "[mcp_servers.scrubjay]",\n]\n',
+    'text = """\n[mcp_servers.scrubjay]\n\\""" hi\n"""\n',
+    "raw = '''\n[mcp_servers.scrubjay]\n'''\n",
+    '[ tui . "x y" ]  # note\n y = [\n [1, 2]\n]\n',
+    "[mcp_servers.'scrubjay-x']\ncommand='y'\n",
+    "[mcp_servers]\n",
+    "\n\n",
+]
+BEHIND = ["", '[projects."/home/[x]"]\ntrust_level = "trusted"\n', "\n# mine\n[later]\nq = 1\n"]
+
+
+def found(text: str) -> dict[str, Any]:
+    return {name: value for name, value in tomllib.loads(text).items() if value != {}}
+
+
+def test_128_a_table_comes_and_goes_and_nothing_else_does() -> None:
+    tried = 0
+    for pieces in (pieces for length in (1, 2, 3) for pieces in permutations(PIECES, length)):
+        text = "".join(pieces)
+        try:
+            expected = found(text)
+        except tomllib.TOMLDecodeError:
+            continue
+        tried += 1
+        with_ours = put_table(text, PATH, VALUES)
+        servers = {**expected.get("mcp_servers", {}), "scrubjay": VALUES}
+        assert found(with_ours) == {**expected, "mcp_servers": servers}
+        assert put_table(with_ours, PATH, VALUES) == with_ours
+        assert remove_table(with_ours, PATH) == text
+        for behind in BEHIND:
+            assert found(remove_table(with_ours + behind, PATH)) == found(text + behind)
+            changed = put_table(with_ours + behind, PATH, {"command": "/y"})
+            assert found(remove_table(changed, PATH)) == found(text + behind)
+    assert tried > 500

@@ -1,0 +1,152 @@
+"""How a database file comes to the schema that the program needs."""
+
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+
+import apsw
+import pytest
+
+from scrubjay.app.sqlite_store import SqliteStore
+from scrubjay.core.errors import StoreUnusable
+from scrubjay.db.sqlite.connections import Connection
+from scrubjay.db.sqlite.schema import APPLICATION_ID, Migration, load_migrations, migrate, schema_version
+from tests.contracts.samples import write
+from tests.db.sqlite.conftest import Start
+
+STEPS = [
+    Migration(1, "people", "CREATE TABLE person (name TEXT); INSERT INTO person VALUES ('Ada') RETURNING name;"),
+    Migration(2, "ages", "ALTER TABLE person ADD COLUMN age INTEGER; UPDATE person SET age = 36;"),
+    Migration(3, "towns", "CREATE TABLE town (name TEXT); INSERT INTO town SELECT name || 'ville' FROM person;"),
+]
+
+
+def migrated(database: Path, steps: Sequence[Migration]) -> Connection:
+    connection = Connection(database, 1.0)
+    migrate(connection, steps)
+    return connection
+
+
+def test_every_step_is_taken_once_from_an_empty_file(tmp_path: Path) -> None:
+    connection = migrated(tmp_path / "x.db", STEPS)
+    assert connection.execute("SELECT person.name, age, town.name FROM person, town") == [("Ada", 36, "Adaville")]
+    assert (schema_version(connection), connection.pragma("application_id")) == (3, APPLICATION_ID)
+    assert connection.pragma("journal_mode") == "wal"
+    migrate(connection, STEPS)
+    assert connection.execute("SELECT count(*) FROM person") == [(1,)]
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_an_older_store_is_brought_up_from_any_version(tmp_path: Path, version: int) -> None:
+    migrated(tmp_path / "x.db", STEPS[:version]).close()
+    connection = migrated(tmp_path / "x.db", STEPS)
+    assert connection.execute("SELECT person.name, age, town.name FROM person, town") == [("Ada", 36, "Adaville")]
+    assert schema_version(connection) == 3
+
+
+def test_a_step_that_fails_leaves_the_version_before_it_whole(tmp_path: Path) -> None:
+    broken = [*STEPS[:1], Migration(2, "broken", "DELETE FROM person; CREATE TABLE person (again TEXT);")]
+    with pytest.raises(apsw.SQLError):
+        migrated(tmp_path / "x.db", broken)
+    connection = Connection(tmp_path / "x.db", 1.0)
+    assert schema_version(connection) == 1
+    assert connection.execute("SELECT name FROM person") == [("Ada",)]
+    migrate(connection, STEPS)
+    assert schema_version(connection) == 3
+
+
+def test_a_kill_in_the_middle_of_a_step_leaves_the_version_before_it(tmp_path: Path, start: Start) -> None:
+    steps = tmp_path / "steps"
+    steps.mkdir()
+    for step in STEPS:
+        dying = step.sql + "\n-- die here" if step.version == 2 else step.sql
+        (steps / f"{step.version:04}_{step.name}.sql").write_text(dying)
+    child = start("migrate_and_die", tmp_path)
+    assert child.communicate(timeout=20)[0] == ""
+    assert child.returncode == -signal.SIGKILL
+    connection = Connection(tmp_path / "scrubjay.db", 1.0)
+    assert schema_version(connection) == 1
+    assert connection.execute("SELECT * FROM person") == [("Ada",)]
+    migrate(connection, STEPS)
+    assert connection.execute("SELECT person.name, age, town.name FROM person, town") == [("Ada", 36, "Adaville")]
+    assert connection.execute("PRAGMA integrity_check") == [("ok",)]
+
+
+def test_migrations_are_numbered_without_gaps(tmp_path: Path) -> None:
+    (tmp_path / "0001_first.sql").write_text("SELECT 1")
+    (tmp_path / "0003_third.sql").write_text("SELECT 3")
+    (tmp_path / "README").write_text("not a step")
+    with pytest.raises(ValueError, match="0003_third"):
+        load_migrations(tmp_path)
+    (tmp_path / "0002_second.sql").write_text("SELECT 2")
+    assert load_migrations(tmp_path) == [
+        Migration(1, "first", "SELECT 1"),
+        Migration(2, "second", "SELECT 2"),
+        Migration(3, "third", "SELECT 3"),
+    ]
+    assert [migration.version for migration in load_migrations()] == list(range(1, len(load_migrations()) + 1))
+
+
+def test_jobs_of_an_older_store_tell_no_more_of_what_was_forgotten(tmp_path: Path) -> None:
+    steps = load_migrations()
+    connection = migrated(tmp_path / "x.db", steps[:9])
+    connection.execute("INSERT INTO audience (id, scope) VALUES (1, 'global')")
+    connection.execute(
+        "INSERT INTO memory (id, audience_id, importance, confidence, recorded_at, updated_at, tags, metadata,"
+        " content) VALUES ('mem_a', 1, 0.5, 1, 0, 0, '[]', '{}', 'x')"
+    )
+    told = (("summarize_sessions", "mem_a"), ("summarize_sessions", "mem_gone"), ("forget_faded", "mem_gone"))
+    for number, (kind, memory) in enumerate(told):
+        connection.execute(
+            "INSERT INTO job (id, kind, payload, state, attempts, created_at, result) "
+            "VALUES (:id, :kind, '{\"sessionId\": 1}', 'completed', 1, 0, :result)",
+            {"id": str(number), "kind": kind, "result": f'{{"sessions": [{{"memoryId": "{memory}", "title": "t"}}]}}'},
+        )
+    migrate(connection, steps)
+    assert [one is None for (one,) in connection.execute("SELECT result FROM job ORDER BY seq")] == [False, True, False]
+    connection.execute("DELETE FROM memory WHERE id = 'mem_a'")
+    kept = connection.execute("SELECT payload, result, message FROM job ORDER BY seq LIMIT 2")
+    assert kept == [("{}", None, "what it told of was forgotten")] * 2
+    assert connection.execute("SELECT * FROM job_memory") == []
+
+
+async def test_a_store_newer_than_the_program_is_refused_and_left_alone(home: Path) -> None:
+    store = await SqliteStore.open(home)
+    await store.memories.put([write("precious")])
+    await store.close()
+    connection = Connection(home / "scrubjay.db", 1.0)
+    connection.pragma("user_version", 9999)
+    connection.close()
+    before = (home / "scrubjay.db").read_bytes()
+    with pytest.raises(StoreUnusable, match="9999") as refusal:
+        await SqliteStore.open(home)
+    assert refusal.value.hint is not None
+    assert "upgrade scrubjay" in refusal.value.hint
+    assert (home / "scrubjay.db").read_bytes() == before
+
+
+async def test_a_file_that_is_no_database_is_refused_and_left_alone(empty_home: Path) -> None:
+    home = empty_home
+    (home / "scrubjay.db").write_bytes(b"dear diary, " * 1000)
+    with pytest.raises(StoreUnusable):
+        await SqliteStore.open(home)
+    assert (home / "scrubjay.db").read_bytes() == b"dear diary, " * 1000
+
+
+@pytest.mark.parametrize("application_id", [0, 42])
+async def test_a_database_of_another_program_is_refused_and_left_alone(empty_home: Path, application_id: int) -> None:
+    home = empty_home
+    connection = Connection(home / "scrubjay.db", 1.0)
+    connection.execute("CREATE TABLE theirs (x)")
+    connection.pragma("application_id", application_id)
+    connection.close()
+    before = (home / "scrubjay.db").read_bytes()
+    with pytest.raises(StoreUnusable, match="another program"):
+        await SqliteStore.open(home)
+    assert (home / "scrubjay.db").read_bytes() == before
+
+
+def test_processes_that_open_a_new_store_at_the_same_time_make_it_once(empty_home: Path, start: Start) -> None:
+    children = [start("open_once", empty_home) for _ in range(4)]
+    newest = str(len(load_migrations()))
+    assert [child.communicate(timeout=30)[0].strip() for child in children] == [newest] * 4

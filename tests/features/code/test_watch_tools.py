@@ -1,0 +1,94 @@
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from scrubjay.app.application import Application
+from scrubjay.app.lifespan import running
+from scrubjay.app.settings import JobSettings, Settings
+from scrubjay.core.errors import Conflict, NotFound
+from scrubjay.tooling.context import CallContext
+from tests.code_index.discovery.repository import write
+from tests.surfaces.callers import environment
+
+BOUND = 30.0
+
+
+class Caller:
+    """Calls tools of one process."""
+
+    def __init__(self, application: Application) -> None:
+        self._call = application.dispatcher.call
+
+    async def __call__(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
+        answer = await self._call(tool, arguments, CallContext(surface="python", patience=0))
+        return answer.model_dump(mode="json")
+
+    async def indexed(self, root: Path, files: int) -> dict[str, Any]:
+        """What is told of a watched folder, once so many files of it are indexed."""
+        with anyio.fail_after(BOUND):
+            while True:
+                told = await self("index", action="status")
+                known = [one["files"] for one in told["indexes"] if one["root"] == str(root)]
+                (watch,) = [one for one in told["watches"] if one["root"] == str(root)] or [{}]
+                if known == [files] and watch.get("message", "").startswith("watching"):
+                    return watch
+                await anyio.sleep(0.02)
+
+
+async def test_108_a_watch_outlives_its_process_and_ends_when_it_is_stopped(tmp_path: Path):
+    root = tmp_path / "folder"
+    write(root, {"a.py": "def one(): pass\n"})
+    settings = Settings(home=tmp_path / "home", jobs=JobSettings(lease_seconds=3))
+    async with running(settings) as application:
+        call = Caller(application)
+        begun = await call("watch_repo", action="start", path=str(root))
+        assert begun["message"] == f"{root} is watched from now on"
+        watch = await call.indexed(root, 1)
+        assert (watch["state"], watch["builds"]) == ("running", 1)
+        again = await call("watch_repo", action="start", path=str(root))
+        assert (again["message"], again["watches"][0]["job_id"]) == (f"{root} is watched already", watch["job_id"])
+        with pytest.raises(Conflict, match="is watched already"):
+            await application.dispatcher.call(
+                "keep_repo_index", {"path": str(root)}, CallContext(surface="python", patience=BOUND)
+            )
+        status = f"mimir://indexes/{watch['index_id']}/status.json"
+        read = await application.resources.read(status, CallContext(surface="python"))
+        assert json.loads(str(read.body))["watched"] is True
+    write(root, {"b.py": "def two(): pass\n"})  # while nobody is there
+    async with running(settings) as application:
+        call = Caller(application)
+        watch = await call.indexed(root, 2)
+        job = await call("get_job", job_id=watch["job_id"])
+        assert (job["state"], job["attempts"]) == ("running", 2)
+        stopped = await call("watch_repo", action="stop", path=str(root))
+        assert [one["state"] for one in stopped["watches"]] == ["cancelled"]
+        assert (await call("watch_repo", action="list"))["watches"] == []
+        again = await call("watch_repo", action="stop", path=str(root))
+        assert again == {"message": f"{root} was not watched", "watches": []}
+        with pytest.raises(NotFound, match="there is no folder"):
+            await call("watch_repo", action="start", path=str(tmp_path / "nowhere"))
+
+
+def test_108_the_command_tells_each_build_until_it_is_interrupted(tmp_path: Path):
+    root = tmp_path / "folder"
+    write(root, {"a.py": "def one(): pass\n"})
+    with subprocess.Popen(
+        [sys.executable, "-m", "scrubjay.app", "code", "watch", str(root)],
+        env=environment(tmp_path / "home"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().endswith("  indexing\n")
+        assert "watching 1 folder(s); 1 changed, 0 removed (" in process.stdout.readline()
+        write(root, {"b.py": "def two(): pass\n", "c.py": "def three(): pass\n"})
+        assert "watching 1 folder(s); 2 changed, 0 removed (" in process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert (process.stdout.read(), process.wait(BOUND)) == ("no longer watched\n", 0)

@@ -1,0 +1,157 @@
+"""Facts are found where somebody states them in so many words, and nowhere else."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrubjay.features.facts.stated_facts import LONGEST_OF_ONES_OWN, FactCategory, Statement, statements_in
+from scrubjay.features.memory.models import Kind
+
+PREFERENCE, DECISION, CONTEXT = Kind.PREFERENCE, Kind.DECISION, Kind.CONTEXT
+
+
+def stated(text: str) -> list[Statement]:
+    return statements_in(text, speaker="user", is_agent=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "subject"),
+    [
+        ("I prefer tabs over spaces.", PREFERENCE, "user: spaces or tabs"),
+        ("I now prefer spaces to tabs, because Ada does.", PREFERENCE, "user: spaces or tabs"),
+        ("I prefer tabs over spaces in Makefiles.", PREFERENCE, "user: spaces or tabs in makefiles"),
+        ("I really prefer pnpm for installing packages.", PREFERENCE, "user: preferred for installing packages"),
+        ("I prefer short answers.", PREFERENCE, None),
+        ("I don't like semicolons.", PREFERENCE, "user: likes semicolons"),
+        ("I like semicolons.", PREFERENCE, "user: likes semicolons"),
+        ("My favourite editor is Helix.", PREFERENCE, "user: favourite editor"),
+        ("My name is Ada Lovelace.", CONTEXT, "user: own name"),
+        ("My time zone is UTC+2.", CONTEXT, "user: own time zone"),
+        ("I'm based in Rome.", CONTEXT, "user: home"),
+        ("I now live in Paris.", CONTEXT, "user: home"),
+        ("I work at ACME.", CONTEXT, "user: employer"),
+        ("I work as a nurse.", CONTEXT, "user: job"),
+        ("I'm allergic to nuts.", CONTEXT, None),
+        ("We decided to use PostgreSQL for the shop's data.", DECISION, "used for shop's data"),
+        ("We chose Vitest as our test runner.", DECISION, "used for test runner"),
+        ("We've decided against microservices.", DECISION, None),
+        ("I decided to use Rust for now.", DECISION, None),
+        ("We use MySQL for the shop's data.", CONTEXT, "used for shop's data"),
+        ("We use Terraform to manage hosts.", CONTEXT, "used for manage hosts"),
+        ("We use PostgreSQL 17.", CONTEXT, None),
+        ("We switched from Jest to Vitest.", CONTEXT, None),
+        ("The deadline is 30 March.", CONTEXT, "deadline"),
+        ("The deadline for the release is next Friday.", CONTEXT, "deadline release"),
+        ("The release deadline was moved to 4 April.", CONTEXT, "deadline release"),
+        ("Always run the tests before committing.", PREFERENCE, "rule: run tests before committing"),
+        ("You must never run the tests before committing.", PREFERENCE, "rule: run tests before committing"),
+        ("We never deploy on Fridays.", PREFERENCE, "rule: deploy on fridays"),
+        ("I never eat meat.", PREFERENCE, "user: habit eat meat"),
+        ("From now on, answer in German.", PREFERENCE, None),
+        ("Remember that the staging host is called heron.", CONTEXT, None),
+    ],
+)
+def test_057_what_is_stated_is_taken_as_it_stands(text: str, kind: Kind, subject: str | None) -> None:
+    (found,) = stated(text)
+    assert (found.text, found.kind, found.subject) == (text, kind, subject)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Do you think I prefer tabs?",
+        "If we decided to use Rust, we need a compiler.",
+        "I prefer this.",
+        "No, I prefer the second one.",
+        "I like how it looks.",
+        "I would prefer tabs.",
+        "We have not decided to use Rust.",
+        "We haven't decided on Rust.",
+        "Maybe we use Redis for caching.",
+        "I think we use Redis for caching.",
+        "We use it for tests.",
+        "Never mind the tests.",
+        "Never heard of it before.",
+        "Always good to see you.",
+        "I always wanted that.",
+        "We never had a problem.",
+        "She said I prefer tabs.",
+        "The deadline is tight.",
+        "The deadline is not 30 March.",
+        "My name is missing in the list.",
+        "My shell is broken again.",
+        "Translate into German:\nI prefer tea over coffee.",
+        "> I prefer tea over coffee.",
+        "```\nI prefer tea over coffee.\n```",
+        'She wrote "It is late. I prefer tea over coffee." and left.',
+        "I prefer tea. " + "Much more was pasted here. " * 100,
+    ],
+)
+def test_057_what_is_asked_guessed_quoted_pasted_or_points_elsewhere_is_no_fact(text: str) -> None:
+    assert stated(text) == []
+
+
+def test_057_a_statement_is_found_among_other_sentences_without_its_opening_and_once() -> None:
+    text = "Hi! By the way, I prefer tabs over spaces. Can you fix the login? I prefer tabs over spaces."
+    assert stated(text) == [
+        Statement(
+            text="I prefer tabs over spaces.",
+            kind=PREFERENCE,
+            category=FactCategory.PREFERENCES,
+            speaker="user",
+            confidence=0.9,
+            subject="user: spaces or tabs",
+        )
+    ]
+
+
+def test_057_what_is_so_besides_takes_nothings_place() -> None:
+    assert [one.subject for one in stated("We also use Redis for caching.")] == [None]
+    assert [one.subject for one in stated("Also, we use Redis for caching.")] == [None]
+
+
+def test_057_what_one_person_says_of_themselves_is_not_said_of_another() -> None:
+    (ada,) = statements_in("My name is Ada.", speaker="Ada", is_agent=False)
+    (bob,) = statements_in("My name is Bob.", speaker="Bob", is_agent=False)
+    assert (ada.subject, bob.subject) == ("Ada: own name", "Bob: own name")
+
+
+def test_057_of_an_agent_only_common_decisions_are_taken_and_with_less_trust() -> None:
+    said = "I prefer tabs. We decided to use Rust for the parser. I decided to wait. Always run the tests."
+    (found,) = statements_in(said, speaker="assistant", is_agent=True)
+    assert (found.text, found.confidence) == ("We decided to use Rust for the parser.", 0.6)
+
+
+PIECES = st.sampled_from(
+    [
+        "I prefer ",
+        "we use ",
+        "always ",
+        "never ",
+        "over",
+        " for ",
+        "tabs",
+        "x",
+        ". ",
+        "? ",
+        '"',
+        ">",
+        ":\n",
+        "\n",
+        "```",
+    ]
+)
+
+
+@given(st.lists(PIECES | st.text(max_size=5), max_size=30).map("".join))
+def test_057_nothing_is_ever_made_up(text: str) -> None:
+    for one in stated(text):
+        said = iter(re.findall(r"[^\W_]+", text))
+        assert all(word in said for word in re.findall(r"[^\W_]+", one.text)), "the same words in the same order"
+
+
+def test_a_text_that_is_hard_to_read_is_read_quickly() -> None:
+    for piece in ("I prefer ", "we use a ", "the deadline for ", "a: b over "):
+        stated((piece * 1_000)[:LONGEST_OF_ONES_OWN])

@@ -1,0 +1,136 @@
+"""The answer has each thing once, and various things if that is wanted (feature 60)."""
+
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from scrubjay.core.scopes import Scope
+from scrubjay.features.memory.models import Memory
+from scrubjay.features.memory.ranking.selection import (
+    diversified,
+    fold,
+    represents,
+    says_the_same,
+    spread_over_sessions,
+    with_lookalikes,
+)
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def memory(content: str, *, speaker: str | None = None, key: str | None = None) -> Memory:
+    return Memory(
+        id=content,
+        scope=Scope.GLOBAL,
+        project_id=None,
+        session_id=None,
+        content=content,
+        speaker=speaker,
+        key=key,
+        recorded_at=NOW,
+        updated_at=NOW,
+    )
+
+
+def directions(*degrees: float) -> NDArray[np.float32]:
+    """Unit vectors at these angles."""
+    angles = np.radians(np.array(degrees))
+    return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("We deploy on Thursdays.", "we deploy on Thursday", True),
+        ("We chose PostgreSQL because the team knows it.", "We chose PostgreSQL because the team knows it well.", True),
+        ("We deploy on Thursdays.", "We do not deploy on Thursdays.", False),
+        ("The alarm of the old house is never on", "The alarm of the old house is on", False),
+        ("Ada owes Bob ten euros", "Bob owes Ada ten euros", False),
+        ("The limit of the public service is 100", "The limit of the public service is 200", False),
+        ("The limit of the public service is", "The limit of the public service is 5", False),
+        ("Turn the light on", "Turn the light off", False),
+        ("We write it in C++", "We write it in C#", False),
+        ("We deploy on Friday", "We deploy on Friday?", False),
+        ("Ada likes tea", "Ada likes green tea", False),
+        ("🎉", "🔥", False),
+        ("🎉", "🎉", True),
+    ],
+)
+def test_060_the_same_is_said_by_almost_the_same_words_in_their_order(one: str, other: str, same: bool) -> None:
+    assert says_the_same(memory(one), memory(other)) is same
+    assert says_the_same(memory(other), memory(one)) is same
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "whole"),
+    [
+        ("We deploy on Thursdays.", "we  deploy on thursdays", True),
+        ("We chose PostgreSQL because the team knows it well.", "We chose PostgreSQL because the team knows it.", True),
+        (
+            "We chose PostgreSQL because the team knows it.",
+            "We chose PostgreSQL because the team knows it well.",
+            False,
+        ),
+        ("We deploy on Thursdays.", "We deploy on Thursday.", False),
+        ("Ada deployed the service", "Ada deploys the service", False),
+        ("The alarm of the old house is never on", "The alarm of the old house is on", False),
+        ("The limit of the public service is 5", "The limit of the public service is", False),
+        ("That went well :)", "That went well :(", False),
+        ("...", "!", False),
+        ("🎉", "🎉", True),
+    ],
+)
+def test_047_a_text_represents_another_one_only_with_every_word_of_it(text: str, other: str, whole: bool) -> None:
+    assert represents(text, other) is whole
+
+
+def test_060_what_two_speakers_say_or_two_keys_hold_is_not_the_same() -> None:
+    assert says_the_same(memory("I like tea.", speaker="Ada"), memory("I like tea.", speaker="Ada"))
+    assert not says_the_same(memory("I like tea.", speaker="Ada"), memory("I like tea.", speaker="Bob"))
+    assert says_the_same(memory("enabled", key="search"), memory("enabled"))
+    assert not says_the_same(memory("enabled", key="search"), memory("enabled", key="export"))
+
+
+def test_060_lookalikes_are_told_of_the_best_and_make_room_for_more() -> None:
+    vectors = directions(0, 90, 2, 45, 91, 135, 200)
+    assert with_lookalikes(vectors, [0, 1, 2, 3, 4, 5, 6], 4) == ([0, 1, 2, 3, 4, 5], {2: [0], 4: [1]})
+    assert with_lookalikes(vectors, [0, 1, 3, 5, 6, 2, 4], 4) == ([0, 1, 3, 5], {})
+    assert with_lookalikes(vectors, [2, 0, 4, 1], 3) == ([2, 0, 4, 1], {0: [2], 1: [4]})
+    assert with_lookalikes(vectors, [], 3) == ([], {})
+
+
+def test_060_many_copies_of_one_thing_do_not_hide_others() -> None:
+    vectors = directions(*[0] * 50, 60, 120)
+    some, lookalikes = with_lookalikes(vectors, list(range(52)), 3)
+    assert some == list(range(52))
+    assert lookalikes == {place: list(range(place)) for place in range(1, 50)}
+
+
+def test_060_what_cannot_be_compared_is_nobodys_lookalike() -> None:
+    vectors = np.full((3, 2), np.nan, dtype=np.float32)
+    assert with_lookalikes(vectors, [2, 1, 0], 2) == ([2, 1], {})
+    some_known = np.concatenate([vectors[:2], directions(0, 1)])
+    assert with_lookalikes(some_known, [0, 1, 2, 3], 4) == ([0, 1, 2, 3], {3: [2]})
+
+
+def test_060_a_copy_of_a_copy_is_folded_into_the_best_of_them() -> None:
+    memories = {place: memory(text) for place, text in enumerate(["We sail", "We swim", "We sail.", "we sail!"])}
+    assert fold(memories, {1: [0], 2: [0, 1], 3: [2]}) == {2: 0, 3: 0}
+
+
+def test_060_diversity_prefers_what_is_not_like_the_ones_before() -> None:
+    scores = np.array([0.9, 0.8, 0.5, 0.1], dtype=np.float32)
+    vectors = directions(0, 5, 90, 180)
+    assert diversified(scores, vectors, [0, 1, 2, 3], 0.0) == [0, 1, 2, 3]
+    assert diversified(scores, vectors, [0, 1, 2, 3], 0.5) == [0, 2, 3, 1]
+    assert diversified(scores, vectors, [0, 1], 1.0) == [0, 1]
+    vectors[1] = np.nan
+    assert diversified(scores, vectors, [0, 1, 2, 3], 0.3) == [0, 1, 2, 3]
+
+
+def test_060_all_about_a_topic_is_taken_from_many_sessions() -> None:
+    scores = np.array([0.60, 0.595, 0.58, 0.57, 0.30, 0.30], dtype=np.float32)
+    sessions = np.array([1, 1, 1, 2, -1, -1], dtype=np.int32)
+    assert spread_over_sessions(scores, sessions, [0, 1, 2, 3, 4, 5]) == [0, 1, 3, 2, 4, 5]

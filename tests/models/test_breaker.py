@@ -1,0 +1,201 @@
+"""What keeps failing is left alone, then tried with one call at a time."""
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from scrubjay.core.errors import ErrorCode, ErrorRecord, InvalidRequest, Unavailable
+from scrubjay.models.breaker import BreakerStanding, BreakerState, CircuitBreaker
+from scrubjay.models.breakers import BreakerLimits, Breakers
+from scrubjay.models.failures import Reason, unavailable
+
+
+class Time:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def time() -> Time:
+    return Time()
+
+
+@pytest.fixture
+def breaker(time: Time) -> CircuitBreaker:
+    return CircuitBreaker("the service", failures=3, pause_seconds=30, successes=1, clock=time)
+
+
+def fail(breaker: CircuitBreaker, times: int = 1) -> None:
+    for _ in range(times):
+        with pytest.raises(Unavailable, match="down"), breaker.attempt():
+            raise Unavailable("down", hint="start it")
+
+
+def succeed(breaker: CircuitBreaker) -> None:
+    with breaker.attempt():
+        pass
+
+
+def refusal(breaker: CircuitBreaker) -> ErrorRecord:
+    with pytest.raises(Unavailable) as caught, breaker.attempt():
+        pytest.fail("the call was let through")
+    return caught.value.record
+
+
+def test_failures_in_a_row_open_it_and_then_no_call_is_made(breaker: CircuitBreaker, time: Time) -> None:
+    fail(breaker, 2)
+    assert breaker.state is BreakerState.CLOSED
+    fail(breaker)
+    assert breaker.state is BreakerState.OPEN
+    time.now += 12.5
+    assert refusal(breaker) == ErrorRecord(
+        ErrorCode.UNAVAILABLE,
+        "the service is left alone for 18 s after 3 failures; the last: down",
+        "start it",
+        {"reason": "paused", "retry_after_seconds": 18},
+    )
+
+
+def test_a_success_between_failures_starts_the_count_again(breaker: CircuitBreaker) -> None:
+    fail(breaker, 2)
+    succeed(breaker)
+    fail(breaker, 2)
+    assert breaker.state is BreakerState.CLOSED
+
+
+def test_after_the_pause_one_call_is_let_through_and_its_success_closes_it(breaker: CircuitBreaker, time: Time) -> None:
+    fail(breaker, 3)
+    time.now += 30
+    assert breaker.state is BreakerState.HALF_OPEN
+    with breaker.attempt():
+        assert refusal(breaker).details == {"reason": "paused", "retry_after_seconds": 1}
+    assert breaker.state is BreakerState.CLOSED
+    fail(breaker, 2)
+    assert breaker.state is BreakerState.CLOSED
+
+
+def test_a_trial_that_fails_means_another_whole_pause(breaker: CircuitBreaker, time: Time) -> None:
+    fail(breaker, 3)
+    time.now += 30
+    fail(breaker)
+    assert breaker.state is BreakerState.OPEN
+    time.now += 29
+    assert breaker.state is BreakerState.OPEN
+    time.now += 1
+    succeed(breaker)
+    assert breaker.state is BreakerState.CLOSED
+
+
+def test_a_call_that_was_under_way_does_not_make_the_pause_longer(breaker: CircuitBreaker, time: Time) -> None:
+    def fail_late() -> None:
+        with breaker.attempt():
+            fail(breaker, 3)
+            time.now += 29
+            raise Unavailable("late")
+
+    with pytest.raises(Unavailable, match="late"):
+        fail_late()
+    time.now += 1
+    assert breaker.state is BreakerState.HALF_OPEN
+
+
+def test_an_answer_that_refuses_the_request_is_no_failure(breaker: CircuitBreaker, time: Time) -> None:
+    fail(breaker, 3)
+    time.now += 30
+    with pytest.raises(InvalidRequest), breaker.attempt():
+        raise InvalidRequest("too long")
+    assert breaker.state is BreakerState.CLOSED
+
+
+def test_a_service_that_asks_for_patience_is_there(breaker: CircuitBreaker) -> None:
+    for _ in range(9):
+        with pytest.raises(Unavailable, match="slower"), breaker.attempt():
+            raise unavailable(Reason.RATE_LIMITED, "slower", hint="wait")
+    assert breaker.state is BreakerState.CLOSED
+
+
+async def test_a_cancelled_trial_leaves_room_for_the_next(breaker: CircuitBreaker, time: Time) -> None:
+    fail(breaker, 3)
+    time.now += 30
+    with anyio.CancelScope() as scope, breaker.attempt():
+        scope.cancel()
+        await anyio.sleep_forever()
+    assert breaker.state is BreakerState.HALF_OPEN
+    succeed(breaker)
+    assert breaker.state is BreakerState.CLOSED
+
+
+# -- several trials --------------------------------------------------------------------------------------
+
+
+async def test_023_by_default_five_failures_open_it_for_a_minute_and_three_trials_close_it(time: Time) -> None:
+    breaker = CircuitBreaker("the service", clock=time)
+    fail(breaker, 4)
+    assert breaker.state is BreakerState.CLOSED
+    fail(breaker)
+    assert breaker.standing == BreakerStanding(BreakerState.OPEN, 5, 60.0, "down")
+    time.now += 60
+    for _ in range(2):
+        succeed(breaker)
+        assert breaker.state is BreakerState.HALF_OPEN
+    succeed(breaker)
+    assert breaker.standing == BreakerStanding(BreakerState.CLOSED, 0, 0.0, None)
+
+
+async def test_023_a_trial_that_fails_makes_the_earlier_ones_worth_nothing(time: Time) -> None:
+    breaker = CircuitBreaker("the service", failures=1, pause_seconds=10, successes=2, clock=time)
+    fail(breaker)
+    time.now += 10
+    succeed(breaker)
+    fail(breaker)
+    assert breaker.state is BreakerState.OPEN
+    time.now += 10
+    succeed(breaker)
+    assert breaker.state is BreakerState.HALF_OPEN
+    succeed(breaker)
+    assert breaker.state is BreakerState.CLOSED
+
+
+async def test_023_a_success_that_was_under_way_closes_nothing(breaker: CircuitBreaker) -> None:
+    with breaker.attempt():
+        fail(breaker, 3)
+    assert breaker.state is BreakerState.OPEN
+
+
+async def test_023_who_waits_for_a_trial_goes_on_when_it_has_ended(breaker: CircuitBreaker, time: Time) -> None:
+    fail(breaker, 3)
+    time.now += 30
+    order: list[str] = []
+
+    async def wait() -> None:
+        await breaker.no_trial()
+        order.append("waited")
+
+    async with anyio.create_task_group() as tasks:
+        with breaker.attempt():
+            tasks.start_soon(wait)
+            await anyio.lowlevel.checkpoint()
+            await anyio.lowlevel.checkpoint()
+            order.append("tried")
+    assert order == ["tried", "waited"]
+
+
+def test_023_one_place_asked_for_one_thing_has_one_breaker() -> None:
+    breakers = Breakers(BreakerLimits(pause_seconds=5))
+    cloud = breakers.of("embedding", "openai", "openai at a.example")
+    assert breakers.of("embedding", "openai", "openai at a.example") is cloud
+    assert breakers.of("code_embedding", "openai", "openai at a.example") is not cloud
+    near = breakers.of("embedding", "ollama", "ollama at 127.0.0.1")
+    fail(cloud, 4)
+    fail(near, 3)
+    closed = BreakerStanding(BreakerState.CLOSED, 0, 0.0, None)
+    assert [(one.service, one.place, one.standing.state, one.standing.failures) for one in breakers] == [
+        ("embedding", "openai at a.example", BreakerState.CLOSED, 4),
+        ("code_embedding", "openai at a.example", closed.state, 0),
+        ("embedding", "ollama at 127.0.0.1", BreakerState.OPEN, 3),
+    ]

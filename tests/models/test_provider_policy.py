@@ -1,0 +1,128 @@
+"""No caller has a secret of the server sent to an address that they chose."""
+
+import pytest
+
+from scrubjay.core.errors import Forbidden, Misconfigured
+from scrubjay.models.choices import CallerRights, EmbeddingChoice, ProviderName
+from scrubjay.models.provider_policy import refuse_unless_allowed
+from scrubjay.models.providers import PROVIDERS
+
+NONE = CallerRights()
+SOME = CallerRights(
+    addresses=("gpu.example.com:8000", "llm.example.com"), keys={"LLM_KEY": "llm.example.com", "OTHER": "else.where"}
+)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("named", [False, True])
+def test_a_provider_at_its_own_address_with_its_usual_key_needs_no_permission(
+    provider: ProviderName, named: bool
+) -> None:
+    variable = PROVIDERS[provider].key_variable if named else None
+    choice = EmbeddingChoice(
+        provider=provider, api_key_env=variable, resource_name="ours", deployment_name="only of Azure"
+    )
+    refuse_unless_allowed(choice, CallerRights(addresses=()))
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["http://127.0.0.1:9/v1", "http://localhost", "http://LOCALHOST:1", "https://[::1]:5/v1", "http://127.8.9.1"],
+)
+def test_this_machine_is_allowed_unless_the_operator_says_otherwise(address: str) -> None:
+    choice = EmbeddingChoice(provider="vllm", base_url=address)
+    refuse_unless_allowed(choice, NONE)
+    with pytest.raises(Forbidden, match="callers may not have texts sent to"):
+        refuse_unless_allowed(choice, SOME)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://evil.example.com/v1",
+        "http://169.254.169.254/latest",
+        "http://10.0.0.1",
+        "http://0.0.0.0",
+        "http://[::ffff:127.0.0.1]",
+        "http://[::]",
+        "http://2130706433",
+        "http://0x7f000001",
+        "http://127.1",
+        "http://127.0.0.1.evil.example.com",
+        "http://localhost.evil.example.com",
+        "http://localhost\\.evil.example.com",
+        "http://127.0.0.1\t.evil.example.com",
+        "http://ⓛocalhost",
+        "https://api.openai.com/v1",
+    ],
+)
+def test_another_machine_is_not(address: str) -> None:
+    with pytest.raises(Forbidden) as caught:
+        refuse_unless_allowed(EmbeddingChoice(provider="openai", base_url=address), NONE)
+    assert caught.value.hint == ("the operator can allow it: add the host to SCRUBJAY_EMBEDDING_CALLER_ADDRESSES")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://127.0.0.1@evil.example.com",
+        "http://evil.example.com\\@127.0.0.1",
+        "http://127.0.0.1#@evil",
+        "ftp://127.0.0.1",
+    ],
+)
+def test_what_is_not_plainly_an_address_is_no_choice_at_all(address: str) -> None:
+    with pytest.raises(Misconfigured):
+        refuse_unless_allowed(EmbeddingChoice(provider="openai", base_url=address), NONE)
+
+
+@pytest.mark.parametrize(
+    ("address", "allowed"),
+    [
+        ("http://gpu.example.com:8000/v1", True),
+        ("http://GPU.example.com:8000", True),
+        ("http://gpu.example.com", False),
+        ("http://gpu.example.com:8001", False),
+        ("https://llm.example.com", True),
+        ("https://llm.example.com:444", True),
+        ("https://a.llm.example.com", False),
+        ("https://llm.example.com.evil.org", False),
+    ],
+)
+def test_hosts_are_allowed_by_name_and_port(address: str, allowed: bool) -> None:
+    choice = EmbeddingChoice(provider="openai", base_url=address)
+    if allowed:
+        refuse_unless_allowed(choice, SOME)
+    else:
+        with pytest.raises(Forbidden):
+            refuse_unless_allowed(choice, SOME)
+
+
+@pytest.mark.parametrize(
+    ("choice", "rights"),
+    [
+        # A secret that is no key of the provider.
+        (EmbeddingChoice(provider="openai", api_key_env="AWS_SECRET_ACCESS_KEY"), NONE),
+        # The key of one provider for another.
+        (EmbeddingChoice(provider="mistral", api_key_env="OPENAI_API_KEY"), NONE),
+        # A key for whoever listens on this machine.
+        (EmbeddingChoice(provider="openai", api_key_env="OPENAI_API_KEY", base_url="http://127.0.0.1:9"), NONE),
+        (EmbeddingChoice(provider="ollama", api_key_env="LLM_KEY"), SOME),
+        # A key that may go elsewhere.
+        (EmbeddingChoice(provider="openai", api_key_env="OTHER", base_url="https://llm.example.com"), SOME),
+        (EmbeddingChoice(provider="openai", api_key_env="LLM_KEY", base_url="http://gpu.example.com:8000"), SOME),
+        (EmbeddingChoice(provider="openai", api_key_env="LLM_KEY"), SOME),
+    ],
+)
+def test_a_key_goes_only_where_the_operator_sends_it(choice: EmbeddingChoice, rights: CallerRights) -> None:
+    with pytest.raises(Forbidden, match="callers may not have the content of") as caught:
+        refuse_unless_allowed(choice, rights)
+    assert "SCRUBJAY_EMBEDDING_CALLER_KEYS" in (caught.value.hint or "")
+
+
+def test_a_key_that_the_operator_allows_may_be_named() -> None:
+    refuse_unless_allowed(
+        EmbeddingChoice(provider="openai", api_key_env="LLM_KEY", base_url="https://llm.example.com/v1"), SOME
+    )
+    own = CallerRights(keys={"SECOND_KEY": "api.openai.com"})
+    refuse_unless_allowed(EmbeddingChoice(provider="openai", api_key_env="SECOND_KEY"), own)
