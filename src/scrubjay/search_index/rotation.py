@@ -45,7 +45,7 @@ class Rotation:
 
 
 def _signs(step: int, size: int) -> NDArray[np.float32]:
-    pattern = np.frombuffer(hashlib.shake_128(f"scrubjay rotation {step}".encode()).digest(-(-size // 8)), np.uint8)
+    pattern = np.frombuffer(hashlib.shake_128(f"recollect rotation {step}".encode()).digest(-(-size // 8)), np.uint8)
     return np.where(np.unpackbits(pattern)[:size], np.float32(1), np.float32(-1))
 
 
