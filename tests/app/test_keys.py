@@ -95,7 +95,7 @@ def test_013_a_wrong_key_is_answered_in_mimos_words_at_mimos_addresses(http: htt
         ({}, "Missing Authorization header"),
         ({"Authorization": "Basic x"}, "Malformed Authorization header"),
         ({"Authorization": "Bearer"}, "Malformed Authorization header"),
-        (bearer("rck_wrong"), "Invalid API key"),
+        (bearer("sjk_wrong"), "Invalid API key"),
     ):
         for path in ("/v1/mimo/ask", "/v1/mimo/tool"):
             refused = http.post(path, json={"query": "x"}, headers=headers)
@@ -404,7 +404,7 @@ def test_014_limits_are_told_and_kept_and_the_stubborn_are_blocked(http: httpx2.
 
     guesser = {"X-Forwarded-For": "203.0.113.9"}
     for _ in range(3):
-        assert http.get("/v1/tools", headers={**guesser, **bearer("rck_guess")}).status_code == 401
+        assert http.get("/v1/tools", headers={**guesser, **bearer("sjk_guess")}).status_code == 401
     blocked = http.get("/v1/tools", headers={**guesser, **bearer(key)})
     assert (blocked.status_code, int(blocked.headers["retry-after"]) > 3000) == (429, True)
     assert http.get("/v1/tools", headers=bearer(key)).status_code == 200
@@ -474,7 +474,7 @@ def test_021_the_audit_log_tells_of_every_change_of_a_key_and_never_the_key(tmp_
         ("security", "allowed", "owner", "cli", "key_forgotten", None, "told"),
     ]
     for key in (made["key"], turned["key"]):
-        assert key.removeprefix("rck_")[:12] not in lines
+        assert key.removeprefix("sjk_")[:12] not in lines
     modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
     assert set(modes.values()) == {0o600}, modes
 

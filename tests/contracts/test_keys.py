@@ -15,7 +15,7 @@ HOUR = timedelta(hours=1)
 
 def key(number: int, name: str = "ada", **more: object) -> KeptKey:
     fields = {"scopes": frozenset({"memory", "code:read"}), "created_at": NOW + timedelta(seconds=number), **more}
-    return KeptKey(id=f"key_{number}", name=name, digest=digest_of(f"rck_{number}"), **fields)  # pyright: ignore[reportArgumentType]
+    return KeptKey(id=f"key_{number}", name=name, digest=digest_of(f"sjk_{number}"), **fields)  # pyright: ignore[reportArgumentType]
 
 
 async def test_013_a_key_is_seen_by_others_at_once_and_only_when_something_changed(store: Store, other: Store) -> None:

@@ -42,7 +42,7 @@ WELL_KNOWN: dict[str, st.SearchStrategy[str]] = {
         like(ALPHANUMERIC, 60).map("sk-ant-api03-{}".format),
         like(ALPHANUMERIC, 34).map("hf_{}".format),
     ),
-    "scrubjay key": like("0123456789abcdef", 64).map("rck_{}".format),
+    "scrubjay key": st.tuples(st.sampled_from(["sjk_", "rck_"]), like("0123456789abcdef", 64)).map("".join),
     "npm token": like(ALPHANUMERIC, 36).map("npm_{}".format),
     "jwt": st.fixed_dictionaries({"sub": st.text(string.ascii_letters, min_size=8)}).map(jwt_of),
     "private key": like(ALPHANUMERIC + "+/", 64).map(

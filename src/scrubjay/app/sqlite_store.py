@@ -15,6 +15,7 @@ from scrubjay.core.errors import Unavailable
 from scrubjay.db.sqlite.connections import Connection, refuse_old_sqlite
 from scrubjay.db.sqlite.mounts import refuse_network_file_system
 from scrubjay.db.sqlite.named_queries import load_queries
+from scrubjay.db.sqlite.previous_home import adopt_previous_home
 from scrubjay.db.sqlite.schema import connect_and_migrate, load_migrations, schema_version
 from scrubjay.db.sqlite.threads import Readers, Writer
 from scrubjay.features.embeddings.sqlite import SqliteEmbeddings
@@ -187,6 +188,7 @@ class SqliteStore:
         """
         refuse_old_sqlite(apsw.sqlite_lib_version())
         refuse_network_file_system(home)
+        await asyncio.to_thread(adopt_previous_home, home, DATABASE, busy_seconds)
         database = home / DATABASE
         writer = _writer(home, busy_seconds)
         try:

@@ -88,7 +88,7 @@ _FORMS = (
     _form(
         "api key", "gsk_ hf_ r8_ xai- pplx- tvly-", r"(?:gsk_|hf_|r8_|xai-|pplx-|tvly-)[A-Za-z0-9-]{30,255}", _has_digit
     ),
-    _form("scrubjay key", "rck_", r"rck_[0-9a-f]{64}"),
+    _form("scrubjay key", "sjk_ rck_", r"(?:sjk_|rck_)[0-9a-f]{64}"),
     _form("sendgrid key", "SG.", rf"SG\.{_BODY}{{16,32}}\.{_BODY}{{16,64}}"),
     _form("npm token", "npm_", r"npm_[A-Za-z0-9]{36}"),
     _form("pypi token", "pypi-", rf"pypi-{_BODY}{{50,255}}"),

@@ -1,5 +1,6 @@
 """Our own files hold every field of every memory, and prove themselves whole."""
 
+import json
 from dataclasses import fields
 from datetime import timedelta
 from typing import Any
@@ -60,6 +61,14 @@ def test_101_the_sample_has_something_in_every_field_of_the_record() -> None:
     plain = moved("plain").memory
     same = [one.name for one in fields(Memory) if getattr(FULL.memory, one.name) == getattr(plain, one.name)]
     assert {name: getattr(FULL.memory, name) for name in same} == {**empty, "recorded_at": NOW, "updated_at": NOW}
+
+
+def test_101_a_file_that_was_written_under_the_previous_name_of_the_product_is_read() -> None:
+    data = own_file([FULL], [PROJECT])
+    previous = signed(data.replace(b'"format":"scrubjay-memories"', b'"format":"recollect-memories"'))
+    assert previous != data
+    assert OwnFormat.recognises(json.loads(previous.splitlines()[0]))
+    assert arrivals(OwnFormat(), previous) == arrivals(OwnFormat(), data)
 
 
 def test_101_every_kind_is_either_a_memory_or_a_summary() -> None:

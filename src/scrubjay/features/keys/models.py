@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-KEY_PREFIX = "rck_"
+KEY_PREFIX = "sjk_"
 """What each key begins with, so that people and programs know one when they see it."""
 _RANDOM_BYTES = 32
 

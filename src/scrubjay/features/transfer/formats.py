@@ -21,6 +21,8 @@ from scrubjay.features.transfer.records import Arrival, Place
 from scrubjay.features.transfer.source_file import Line, SourceFile
 
 FORMAT = "scrubjay-memories"
+# The same format, as files have it that were written under the previous name of the product.
+PREVIOUS_FORMAT = "recollect-memories"
 # The first has memories alone; what has tasks or goals is of the second.
 VERSION = 2
 
@@ -48,7 +50,7 @@ class _Line(BaseModel):
 class Header(_Line):
     """The first line."""
 
-    format: Literal["scrubjay-memories"] = FORMAT
+    format: Literal["scrubjay-memories", "recollect-memories"] = FORMAT
     version: Literal[1, 2]
     program: str
     exported_at: datetime
@@ -136,7 +138,7 @@ class OwnFormat:
 
     @staticmethod
     def recognises(document: Mapping[str, Any]) -> bool:
-        return document.get("format") == FORMAT
+        return document.get("format") in (FORMAT, PREVIOUS_FORMAT)
 
     def holds(self) -> frozenset[Kind]:
         return self._header.kinds if self._header else frozenset()
