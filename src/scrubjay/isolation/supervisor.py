@@ -93,7 +93,7 @@ def _confine(given: dict[str, Any]) -> None:
     # Beside us, and not on the path of modules: there is none.
     folder = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - pathlib takes long to load
     sys.path.append(folder)
-    from confining import confine  # pyright: ignore[reportMissingImports, reportUnknownVariableType]
+    from landlock import confine  # pyright: ignore[reportMissingImports, reportUnknownVariableType]
 
     confine(given)
 
