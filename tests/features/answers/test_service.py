@@ -171,7 +171,7 @@ async def test_061_without_a_session_working_memory_is_not_asked_and_unavailable
     assert (joined.working, roles(joined)[StoreName.WORKING]) == (None, (Role.JOINED, Status.NOT_ASKED, 0))
     assert (named.working, roles(named)[StoreName.WORKING]) == (None, (Role.PRIMARY, Status.UNAVAILABLE, 0))
     assert joined.synthesis.notes == ()
-    assert named.synthesis.notes[-1] == "working memory: nobody can tell which session this call belongs to"
+    assert named.synthesis.notes[-1] == "working memory: the session of this call is not known"
 
 
 async def test_061_what_is_in_mind_and_remembered_too_is_told_once_by_its_better_score(mind: Mind) -> None:
@@ -312,6 +312,6 @@ async def test_064_a_language_model_is_not_waited_for_when_the_time_is_up(make_m
     answer = await mind.ask("What is the build number?", timeout=0.2)
     assert (told(answer), answer.synthesis.method) == ([item], Method.EXTRACTIVE)
     assert answer.synthesis.notes == (
-        "put together without the language model: no time was left for it",
+        "written without the language model: no time was left for it",
         "episodic memory: it did not answer in time",
     )

@@ -94,8 +94,8 @@ def test_064_a_contradiction_that_nobody_can_decide_is_told() -> None:
     one = replace(CHOSEN, conflicts=(DEPLOY.id, "mem_elsewhere"))
     other = replace(DEPLOY, conflicts=(CHOSEN.id,))
     assert extract(QUESTION, [one, other]).notes == (
-        "nobody can tell whether [1] is true or [2] or mem_elsewhere",
-        "nobody can tell whether [2] is true or [1]",
+        "[1] contradicts [2] and mem_elsewhere",
+        "[2] contradicts [1]",
     )
 
 
@@ -174,7 +174,7 @@ async def test_064_a_language_model_may_find_no_answer(said: str) -> None:
 )
 async def test_064_without_its_language_model_the_answer_is_extracted_and_says_so(problem: Exception) -> None:
     extracted = extract(QUESTION, [CHOSEN, DEPLOY])
-    note = "put together without the language model: it sleeps"
+    note = "written without the language model: it sleeps"
     assert await composed(SpokenModel([problem])) == replace(extracted, notes=(note,))
 
 

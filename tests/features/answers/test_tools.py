@@ -178,7 +178,7 @@ async def test_064_nothing_fitting_is_no_answer(call: Call) -> None:
     await call("remember", content="We deploy on Thursdays.")
     answer = await call("ask_mimo", query="Who is the minister of fisheries?")
     assert (answer["synthesis"], answer["citations"], answer["method"]) == (None, [], "none")
-    assert answer["notes"] == ["nothing fitting is remembered"]
+    assert answer["notes"] == ["no memory matches the question"]
 
 
 @pytest.mark.parametrize(

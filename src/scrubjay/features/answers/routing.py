@@ -1,4 +1,4 @@
-"""Which store a question belongs to, and how it wants to be searched, by rules over its words."""
+"""Route a question to the stores that can answer it, by rules over its words."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -8,16 +8,16 @@ from typing import Final
 
 
 class StoreName(StrEnum):
-    """Where something may be remembered."""
+    """A store that can be queried."""
 
     WORKING = "working"
-    """What the session has in mind."""
+    """Short-lived items of the current session."""
     EPISODIC = "episodic"
-    """What happened, and what was said."""
+    """Memories: events, statements, facts."""
     SEMANTIC = "semantic"
-    """How things are related."""
+    """Relations between entities."""
     PROCEDURAL = "procedural"
-    """How something is done."""
+    """Procedures: how something is done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +37,14 @@ def _patterns(*sources: str) -> tuple[re.Pattern[str], ...]:
 
 KEYWORD_WEIGHT: Final = 2.0
 PATTERN_WEIGHT: Final = 1.5
-# A question without any sign is about what happened.
+# Episodic memory is the default for a question without any indicator.
 EPISODIC_BASELINE: Final = 1.0
-# Keeps the shares below 1, so that nothing is ever quite sure.
+# Keeps the shares below 1: a rule is never certain.
 DOUBT: Final = 0.01
 SECONDARY_ABOVE: Final = 0.2
 SURE_FROM: Final = 0.7
 
-# Of two equal scores the first one here wins.
+# The first of two equal scores wins.
 _INDICATORS: Final[Mapping[StoreName, _Indicators]] = {
     StoreName.EPISODIC: _Indicators(
         _words("remember when before earlier previously history past experience"),
@@ -84,20 +84,20 @@ _WORKING: Final = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """Which stores are to be asked, and why."""
+    """The stores to query, and why."""
 
     primary: StoreName
     secondary: tuple[StoreName, ...]
     confidence: float
     reasoning: str
     requires_synthesis: bool
-    """Whether no one store can be trusted to have the whole answer."""
+    """True if the answer may need more than one store."""
     scores: Mapping[StoreName, float]
-    """The share of all signs that speak for each store."""
+    """Share of all indicators for each store, 0 to 1."""
     keywords: Mapping[StoreName, tuple[str, ...]]
-    """The signs among the question's words."""
+    """The indicators of each store found in the question."""
     decided_by: str = "rules"
-    """`rules`, or the name of the language model that was asked because they were not sure."""
+    """`rules`, or the name of the language model asked because the rules were not sure."""
 
     @property
     def is_sure(self) -> bool:
@@ -105,17 +105,18 @@ class Decision:
 
 
 def decide(query: str) -> Decision:
-    """The store that the words of a question speak for; working memory only when the question names it."""
+    """Select the store with the most indicators; working memory only if the question names it."""
     lowered = query.lower()
     tokens = re.sub(r"[^\w\s]", " ", lowered).split()
     keywords = {
-        store: tuple(token for token in tokens if token in signs.keywords) for store, signs in _INDICATORS.items()
+        store: tuple(token for token in tokens if token in indicators.keywords)
+        for store, indicators in _INDICATORS.items()
     }
     raw = {
         store: KEYWORD_WEIGHT * len(keywords[store])
-        + PATTERN_WEIGHT * sum(bool(pattern.search(lowered)) for pattern in signs.patterns)
-        + signs.baseline
-        for store, signs in _INDICATORS.items()
+        + PATTERN_WEIGHT * sum(bool(pattern.search(lowered)) for pattern in indicators.patterns)
+        + indicators.baseline
+        for store, indicators in _INDICATORS.items()
     }
     total = sum(raw.values()) + DOUBT
     scores = {store: score / total for store, score in raw.items()}
@@ -146,26 +147,26 @@ def decide(query: str) -> Decision:
 
 
 def topic_for_working(query: str) -> str:
-    """The question without the words that only name working memory."""
+    """Return the question without the words that name working memory."""
     return _WORKING.sub(" ", query.lower())
 
 
-# -- how a question wants to be searched -----------------------------------------------------------
+# -- search strategy ------------------------------------------------------------------------------
 
 
 class QueryType(StrEnum):
-    """What sort of thing a question wants to know."""
+    """The kind of information a question asks for."""
 
     FACTUAL = "factual"
     PROCEDURAL = "procedural"
     RELATIONAL = "relational"
     TEMPORAL = "temporal"
     HYBRID = "hybrid"
-    """Nothing in particular, or several things at once."""
+    """No single kind."""
 
 
 class Strategy(StrEnum):
-    """What such a question should be searched by."""
+    """How to search for an answer."""
 
     VECTOR_HEAVY = "vector_heavy"
     GRAPH_HEAVY = "graph_heavy"
@@ -174,14 +175,14 @@ class Strategy(StrEnum):
     BALANCED = "balanced"
 
 
-# Of two equal scores the first one here wins: almost every question has a `what` or an `is`, which tells least.
+# The first of two equal scores wins. `what` and `is` occur in almost every question, so FACTUAL comes last.
 _TYPE_INDICATORS: Final[Mapping[QueryType, frozenset[str]]] = {
     QueryType.RELATIONAL: _words("related relationship connected link between association"),
     QueryType.TEMPORAL: _words("recent recently latest today yesterday last first newest oldest ago"),
     QueryType.PROCEDURAL: _words("how steps process procedure guide tutorial workflow setup configure"),
     QueryType.FACTUAL: _words("what is define meaning explain describe definition"),
 }
-# By the number of indicators, three or more being the most.
+# Score by number of indicators; three or more count alike.
 _TYPE_SCORES: Final = (0.0, 0.4, 0.6, 0.8)
 UNKNOWN_TYPE_CONFIDENCE: Final = 0.5
 
@@ -196,21 +197,23 @@ _STRATEGIES: Final[Mapping[QueryType, tuple[Strategy, tuple[str, ...]]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
-    """What sort of question it is, and how such a one should be searched."""
+    """The type of a question and the strategy to search with."""
 
     type: QueryType
     confidence: float
     type_scores: Mapping[QueryType, float]
     matched: Mapping[QueryType, tuple[str, ...]]
-    """The indicators of each type among the question's words."""
+    """The indicators of each type found in the question."""
     strategy: Strategy
     recommended_stores: Sequence[str]
 
 
 def analyze(query: str) -> Analysis:
-    """The type that most of the question's words indicate; hybrid when none does."""
+    """Classify a question by the type with the most indicators; HYBRID if there are none."""
     words = re.sub(r"[^\w\s]", "", query.lower()).split()
-    matched = {kind: tuple(word for word in words if word in signs) for kind, signs in _TYPE_INDICATORS.items()}
+    matched = {
+        kind: tuple(word for word in words if word in indicators) for kind, indicators in _TYPE_INDICATORS.items()
+    }
     scores = {kind: _TYPE_SCORES[min(len(found), len(_TYPE_SCORES) - 1)] for kind, found in matched.items()}
     best = max(scores, key=lambda kind: scores[kind])
     confidence = scores[best]

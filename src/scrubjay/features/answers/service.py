@@ -1,4 +1,4 @@
-"""Asking the right stores one question, in the time that there is, and making one answer of what they say."""
+"""Ask the stores that can answer a question, within a time limit, and combine what they return."""
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -35,28 +35,28 @@ from scrubjay.models.failures import Reason
 from scrubjay.search_index.terms import telling_terms, terms
 
 _Ask = Callable[[], Awaitable[tuple[int, str | None]]]
-"""Asks a store: how much it found, and why that is less than it should have been."""
+"""Queries one store; returns the number of results and, if the search was degraded, the reason."""
 
-# As in recall: less relevant memories are no hits.
+# Minimum relevance of a hit, as in recall.
 THRESHOLD = 0.05
-# How many hits a store that is not the primary one brings, and working memory.
+# Most results of a store that is not the primary one.
 SECONDARY_LIMIT = 5
-# How many relations the store of relations brings when it is the primary one.
+# Most relations when the semantic store is the primary one.
 RELATION_LIMIT = 10
 WORKING_LIMIT = 10
-# A hit in working memory counts so much more than its importance.
+# Added to the importance of an item in working memory.
 WORKING_BONUS = 0.2
-# An item that has this share of what the question's words tell says what was asked about.
+# Share of the question's informative terms from which an item counts as an answer.
 SAYS_IT = 0.5
-# The part of the time in which a language model may decide what the rules are not sure of.
+# Share of the time limit that a language model may use for routing.
 DECIDING_SHARE = 0.25
-# How sure a language model's word is held to be.
+# Confidence of a routing decision made by a language model.
 MODEL_CONFIDENCE = 0.85
 DECIDING_TOKENS = 200
 
-# Words that ask for the newest, beside those that only name a time, which recall understands by itself.
+# Words that ask for the newest memories. Recall itself understands words that name a time.
 _NEWEST = frozenset({"recent", "recently", "latest", "newest"})
-# Words around "just now" that are about no topic: whoever asks so wants what is there.
+# Words around "just now" that name no topic; such a question wants the latest items.
 _NO_TOPIC = """
     say tell talk note notice write put do work think mind remember recall mention discuss see look happen find show
     list give current currently present content item everything anything something thing session user agent latest
@@ -70,21 +70,21 @@ procedural."""
 
 
 class Role(StrEnum):
-    """Why a store is asked."""
+    """Why a store is queried."""
 
     PRIMARY = "primary"
     SECONDARY = "secondary"
     JOINED = "joined"
-    """Whatever the question is: what a session has in mind."""
+    """Always queried: the working memory of the session."""
     FALLBACK = "fallback"
-    """In place of one that cannot answer."""
+    """Queried in place of a store that cannot answer."""
 
 
 class Status(StrEnum):
-    """What became of asking a store."""
+    """Outcome of querying a store."""
 
     ANSWERED = "answered"
-    """Also when it found nothing."""
+    """Also when there were no results."""
     UNAVAILABLE = "unavailable"
     TIMED_OUT = "timed_out"
     NOT_ASKED = "not_asked"
@@ -92,7 +92,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consultation:
-    """How it went with one store."""
+    """Outcome of one store: role, status, number of results and time."""
 
     store: StoreName
     role: Role | None
@@ -100,35 +100,35 @@ class Consultation:
     found: int = 0
     seconds: float = 0.0
     reason: str | None = None
-    """Why it did not answer, or not as well as it should."""
+    """Why the store did not answer, or why its search was degraded."""
     hint: str | None = None
     error: ScrubjayError | None = None
-    """The failure itself."""
+    """The error, if the query failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What all stores together say, and how it was found out."""
+    """The combined answer of all stores, with the routing decision behind it."""
 
     decision: Decision
     analysis: Analysis
     consultations: Sequence[Consultation]
     episodic: RecallOutcome | None
-    """None when it did not answer."""
+    """None if the store did not answer."""
     semantic: Sequence[Relevant] | None
     working: Sequence[Match] | None
     synthesis: Synthesis
     seconds: float
 
 
-# Why stores cannot be asked, whose questions then go to episodic memory.
-_UNBUILT = {StoreName.PROCEDURAL: "this server has no store of procedures yet"}
+# Reasons why a store cannot be queried. Episodic memory is queried instead.
+_NOT_BUILT = {StoreName.PROCEDURAL: "this server has no store of procedures yet"}
 _SWITCHED_OFF = {StoreName.SEMANTIC: "the store of relations is switched off"}
 
 
 @dataclass(slots=True)
-class _Heard:
-    """What the stores said."""
+class _StoreResults:
+    """Results collected from the stores."""
 
     consultations: dict[StoreName, Consultation]
     episodic: RecallOutcome | None = None
@@ -137,7 +137,7 @@ class _Heard:
 
 
 class Asker:
-    """Asks all stores of one server."""
+    """Answers questions from all stores of one server."""
 
     def __init__(
         self,
@@ -146,7 +146,7 @@ class Asker:
         relations: Mentions | None,
         completer: Completer | None = None,
     ) -> None:
-        """Without `relations` the store of these is switched off."""
+        """Pass `relations=None` to switch the semantic store off."""
         self._memory = memory
         self._relations = relations
         self._working = working
@@ -161,10 +161,10 @@ class Asker:
         timeout: float,
         witness: Witness = unwitnessed,
     ) -> Answer:
-        """The answer within so many seconds, out of the stores that answered by then. `witness` hears of each step.
+        """Answer a question from the stores that respond within `timeout` seconds; `witness` is called for each step.
 
-        Raises `Unavailable` when there is nothing to tell and a store that should have been heard was not: silence is
-        not the same as knowing nothing.
+        Raises `Unavailable` if nothing was found and a store failed or timed out: an empty answer would then be a
+        denial without proof.
         """
         started = anyio.current_time()
         deadline = started + timeout
@@ -173,18 +173,18 @@ class Asker:
         for note in notes:
             witness(Step(StepKind.FALLBACK, note))
         witness(Step(StepKind.ROUTING, decision.reasoning, decision.confidence))
-        heard = await self._consult(query, decision, analysis, visibility, desk, deadline, witness)
-        synthesis = await self._synthesise(query, decision, heard, deadline, witness)
+        results = await self._consult(query, decision, analysis, visibility, desk, deadline, witness)
+        synthesis = await self._synthesise(query, decision, results, deadline, witness)
         if synthesis.text is None:
-            _refuse_silence(heard.consultations.values(), timeout)
+            _raise_if_incomplete(results.consultations.values(), timeout)
         return Answer(
             decision=decision,
             analysis=analysis,
-            consultations=list(heard.consultations.values()),
-            episodic=heard.episodic,
-            semantic=heard.semantic,
-            working=heard.working,
-            synthesis=with_notes(synthesis, *notes, *_gaps(heard.consultations.values())),
+            consultations=list(results.consultations.values()),
+            episodic=results.episodic,
+            semantic=results.semantic,
+            working=results.working,
+            synthesis=with_notes(synthesis, *notes, *_gaps(results.consultations.values())),
             seconds=anyio.current_time() - started,
         )
 
@@ -197,32 +197,32 @@ class Asker:
         desk: Desk | None,
         deadline: float,
         witness: Witness,
-    ) -> _Heard:
-        """Ask all at once whom the decision names and who can answer."""
-        roles = _roles(decision)
-        heard = _Heard({store: self._unasked(store, roles.get(store), desk) for store in StoreName})
-        for unasked in heard.consultations.values():
+    ) -> _StoreResults:
+        """Query the stores of the decision concurrently."""
+        roles = _assign_roles(decision)
+        results = _StoreResults({store: self._unasked(store, roles.get(store), desk) for store in StoreName})
+        for unasked in results.consultations.values():
             if unasked.status is Status.UNAVAILABLE:
                 witness(_step(unasked))
 
         async def ask_episodic() -> tuple[int, str | None]:
             wish = _wish(roles[StoreName.EPISODIC], analysis)
-            heard.episodic = await self._memory.recall(query, visibility, MemoryFilter(), wish)
-            return len(heard.episodic.hits), heard.episodic.degraded
+            results.episodic = await self._memory.recall(query, visibility, MemoryFilter(), wish)
+            return len(results.episodic.hits), results.episodic.degraded
 
         async def ask_semantic(relations: Mentions) -> tuple[int, str | None]:
             limit = RELATION_LIMIT if roles[StoreName.SEMANTIC] is Role.PRIMARY else SECONDARY_LIMIT
-            heard.semantic = await relations.about(GraphScope(visibility.project_id), query, limit)
-            return len(heard.semantic), None
+            results.semantic = await relations.about(GraphScope(visibility.project_id), query, limit)
+            return len(results.semantic), None
 
         async def ask_working(desk: Desk) -> tuple[int, str | None]:
-            heard.working = await self._from_working(query, desk, named=decision.primary is StoreName.WORKING)
-            return len(heard.working), None
+            results.working = await self._from_working(query, desk, named=decision.primary is StoreName.WORKING)
+            return len(results.working), None
 
         async def consult(store: StoreName, ask: _Ask) -> None:
             witness(Step(StepKind.MEMORY_RECALL, f"asking {store} memory"))
-            heard.consultations[store] = await _consulted(store, roles[store], ask, deadline)
-            witness(_step(heard.consultations[store]))
+            results.consultations[store] = await _query_store(store, roles[store], ask, deadline)
+            witness(_step(results.consultations[store]))
 
         try:
             async with anyio.create_task_group() as tasks:
@@ -231,13 +231,13 @@ class Asker:
                     tasks.start_soon(consult, StoreName.SEMANTIC, partial(ask_semantic, self._relations))
                 if desk is not None:
                     tasks.start_soon(consult, StoreName.WORKING, partial(ask_working, desk))
-        except ExceptionGroup as bugs:  # the log is to say where one is, not that there is a group
+        except ExceptionGroup as bugs:  # so that the log names the error itself and not the group
             raise bugs.exceptions[0] from None
-        return heard
+        return results
 
     def _unasked(self, store: StoreName, role: Role | None, desk: Desk | None) -> Consultation:
-        """A store as long as nobody has asked it."""
-        cannot = _UNBUILT if self._relations is not None else _UNBUILT | _SWITCHED_OFF
+        """Return the initial outcome of a store, before it is queried."""
+        cannot = _NOT_BUILT if self._relations is not None else _NOT_BUILT | _SWITCHED_OFF
         if role is not None and store in cannot:
             return Consultation(
                 store=store,
@@ -251,16 +251,16 @@ class Asker:
                 store=store,
                 role=role,
                 status=Status.NOT_ASKED if role is Role.JOINED else Status.UNAVAILABLE,
-                reason="nobody can tell which session this call belongs to",
+                reason="the session of this call is not known",
                 hint="give a context_id, or send a Scrubjay-Client header",
             )
         return Consultation(store=store, role=role, status=Status.NOT_ASKED)
 
     async def _synthesise(
-        self, query: str, decision: Decision, heard: _Heard, deadline: float, witness: Witness
+        self, query: str, decision: Decision, results: _StoreResults, deadline: float, witness: Witness
     ) -> Synthesis:
-        sources = _sources(decision, heard)
-        in_time_order = heard.episodic is not None and heard.episodic.order is Order.TIME
+        sources = _sources(decision, results)
+        in_time_order = results.episodic is not None and results.episodic.order is Order.TIME
         remaining = deadline - anyio.current_time()
         if self._completer is not None and sources and remaining > 0:
             witness(Step(StepKind.TOOL_INVOCATION, f"asking {self._completer.model} to write the answer"))
@@ -274,7 +274,7 @@ class Asker:
         return with_notes(extracted, *([f"{WITHOUT_MODEL}: no time was left for it"] if late else []))
 
     async def _decide(self, query: str, seconds: float, witness: Witness) -> tuple[Decision, list[str]]:
-        """What the rules say; where these are not sure, what the language model says, if there is one."""
+        """Route by rules; if they are not sure and a language model is configured, ask the model."""
         decision = decide(query)
         if decision.is_sure or self._completer is None:
             return decision, []
@@ -304,23 +304,23 @@ class Asker:
         )
 
     async def _from_working(self, query: str, desk: Desk, *, named: bool) -> Sequence[Match]:
-        """Items that fit; of a question that names working memory and no topic, what was put last."""
+        """Search working memory; return its latest items if the question names working memory but no topic."""
         if not named:
             return await self._working.search(desk, query, WORKING_LIMIT)
-        no_topic = _no_topic()
+        stop_terms = _stop_terms()
         words = topic_for_working(query).split()
-        topic = " ".join(word for word in words if not no_topic.issuperset(telling_terms(word)))
+        topic = " ".join(word for word in words if not stop_terms.issuperset(telling_terms(word)))
         if not topic:
             return [Match(item, 1.0, ()) for item in await self._working.recent(desk, WORKING_LIMIT)]
         return await self._working.search(desk, topic, WORKING_LIMIT)
 
 
 @cache
-def _no_topic() -> frozenset[str]:
+def _stop_terms() -> frozenset[str]:
     return frozenset(terms(_NO_TOPIC))
 
 
-def _roles(decision: Decision) -> dict[StoreName, Role]:
+def _assign_roles(decision: Decision) -> dict[StoreName, Role]:
     roles = {decision.primary: Role.PRIMARY, **dict.fromkeys(decision.secondary, Role.SECONDARY)}
     roles.setdefault(StoreName.WORKING, Role.JOINED)
     roles.setdefault(StoreName.EPISODIC, Role.FALLBACK)
@@ -336,10 +336,10 @@ def _wish(role: Role, analysis: Analysis) -> Wish:
     )
 
 
-async def _consulted(store: StoreName, role: Role, ask: _Ask, deadline: float) -> Consultation:
+async def _query_store(store: StoreName, role: Role, ask: _Ask, deadline: float) -> Consultation:
     began = anyio.current_time()
     outcome = Consultation(
-        store=store, role=role, status=Status.TIMED_OUT, reason="it did not answer in time", hint="give more time"
+        store=store, role=role, status=Status.TIMED_OUT, reason="it did not answer in time", hint="increase the timeout"
     )
     with anyio.CancelScope(deadline=deadline):
         try:
@@ -352,7 +352,7 @@ async def _consulted(store: StoreName, role: Role, ask: _Ask, deadline: float) -
 
 
 def _step(one: Consultation) -> Step:
-    """What asking a store, or not being able to, is as a step."""
+    """Describe the outcome of a store as a progress step."""
     if one.status is not Status.ANSWERED:
         hint = f"; {one.hint}" if one.hint else ""
         return Step(StepKind.FALLBACK, f"{one.store} memory: {one.reason}{hint}")
@@ -361,21 +361,21 @@ def _step(one: Consultation) -> Step:
     return Step(StepKind.MEMORY_RECALL, f"{one.store} memory found {one.found} in {one.seconds * 1000:.0f} ms")
 
 
-def _refuse_silence(consultations: Iterable[Consultation], timeout: float) -> None:
-    """Raise what kept a store from answering, as nothing was found without it."""
+def _raise_if_incomplete(consultations: Iterable[Consultation], timeout: float) -> None:
+    """Raise the error of the first store that failed or timed out."""
     for one in consultations:
         if one.error is not None:
             raise one.error
         if one.status is Status.TIMED_OUT:
             raise Unavailable(
                 f"{one.store} memory did not answer within {timeout:g} s",
-                hint="give a greater timeout_ms",
+                hint="increase timeout_ms",
                 details={"reason": Reason.TIMEOUT, "timeout_ms": round(timeout * 1000)},
             )
 
 
 def _gaps(consultations: Iterable[Consultation]) -> list[str]:
-    """What the answer may lack."""
+    """Return a note for each store whose results may be missing from the answer."""
     return [
         f"{one.store} memory: {one.reason}"
         for one in consultations
@@ -383,9 +383,9 @@ def _gaps(consultations: Iterable[Consultation]) -> list[str]:
     ]
 
 
-def _sources(decision: Decision, heard: _Heard) -> list[Source]:
-    """All that was found, best first; of one thing that was found twice, the better."""
-    in_mind = [
+def _sources(decision: Decision, results: _StoreResults) -> list[Source]:
+    """Merge the results of all stores, best first; keep the better one of duplicates."""
+    from_working = [
         Source(
             id=match.item.memory_id or match.item.id,
             store=StoreName.WORKING,
@@ -395,11 +395,11 @@ def _sources(decision: Decision, heard: _Heard) -> list[Source]:
             relevance=match.score,
             confirmed=match.score >= SAYS_IT,
         )
-        for match in heard.working or ()
+        for match in results.working or ()
     ]
-    if in_mind and decision.primary is StoreName.WORKING:
-        return in_mind
-    remembered = [
+    if from_working and decision.primary is StoreName.WORKING:
+        return from_working
+    memories = [
         Source(
             id=hit.memory.id,
             store=StoreName.EPISODIC,
@@ -410,7 +410,7 @@ def _sources(decision: Decision, heard: _Heard) -> list[Source]:
             confirmed=hit.confirmed,
             conflicts=hit.memory.conflicts,
         )
-        for hit in (heard.episodic.hits if heard.episodic else ())
+        for hit in (results.episodic.hits if results.episodic else ())
     ]
     related = [
         Source(
@@ -422,10 +422,10 @@ def _sources(decision: Decision, heard: _Heard) -> list[Source]:
             relevance=one.score,
             confirmed=one.score >= SAYS_THE_RELATION,
         )
-        for one in heard.semantic or ()
+        for one in results.semantic or ()
     ]
     best: dict[str, Source] = {}
-    for source in (*remembered, *related, *in_mind):
+    for source in (*memories, *related, *from_working):
         if source.id not in best or source.score > best[source.id].score:
             best[source.id] = source
     return sorted(best.values(), key=lambda source: -source.score)

@@ -1,4 +1,4 @@
-"""One question to all stores, answered with citations, and how a question is routed."""
+"""Tools that ask all stores one question and explain how a question is routed."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -31,107 +31,107 @@ class AskRequest(Request):
         {"query": "What did I note just now?", "context_id": "fix-login", "timeout_ms": 2000},
     )
 
-    query: str = Field(min_length=1, max_length=10_000, description="The question, in plain words.")
+    query: str = Field(min_length=1, max_length=10_000, description="The question in natural language.")
     context_id: Label | None = Field(
         default=None,
-        description="The session or conversation that asks: its private memories and what it has in mind are asked "
-        "too. By default this client's own, where the protocol can tell it.",
+        description="Session or conversation whose private memories and working memory are searched too. "
+        "Defaults to the client's own session, if the protocol identifies it.",
     )
     timeout_ms: int = Field(
         default=DEFAULT_TIMEOUT_MS,
         ge=1,
         le=MAX_TIMEOUT_MS,
-        description="How long all of it may take, in milliseconds. What has not answered by then is left out, and the "
-        "answer says so.",
+        description="Time limit in milliseconds. A store that does not answer in time is left out, and the answer "
+        "says so.",
     )
     project: ProjectReference = None
 
 
 class RouterDecision(Result):
-    """Which stores a question belongs to, and why."""
+    """The stores a question is routed to, and why."""
 
     primary_store: StoreName
     secondary_stores: list[StoreName]
-    confidence: float = Field(description="How sure it is, 0 to 1.")
-    reasoning: str = Field(description="What it was decided by, in words.")
-    requires_synthesis: bool = Field(description="Whether no one store can be trusted to have the whole answer.")
-    scores: dict[str, float] = Field(description="The share of all signs in the question that speak for each store.")
-    decided_by: str = Field(description="rules, or the language model that was asked because they were not sure.")
+    confidence: float = Field(description="Confidence of the routing, 0 to 1.")
+    reasoning: str = Field(description="The reason for the routing.")
+    requires_synthesis: bool = Field(description="True if the answer may need more than one store.")
+    scores: dict[str, float] = Field(description="Share of the question's indicators for each store, 0 to 1.")
+    decided_by: str = Field(description="`rules`, or the language model asked because the rules were not sure.")
 
 
 class FoundMemory(Result):
-    """A memory that fits."""
+    """A memory that matches the question."""
 
     id: str
     content: str
     category: str | None
     importance: float
     metadata: dict[str, Any]
-    similarity: float | None = Field(description="How similar its meaning is, -1 to 1; null when that is not known.")
-    score: float = Field(description="How well it fits the question, 0 to 1.")
-    confirmed: bool = Field(description="Whether it says what was asked about; if not it is only related.")
+    similarity: float | None = Field(description="Cosine similarity of the embeddings, -1 to 1; null if unknown.")
+    score: float = Field(description="How well it matches the question, 0 to 1.")
+    confirmed: bool = Field(description="True if it answers the question; otherwise it is only related.")
     kind: Kind
     recorded_at: datetime
 
 
-class FoundInMind(Result):
-    """An item of working memory that fits."""
+class FoundWorkingItem(Result):
+    """An item of working memory that matches the question."""
 
     id: str
     content: str
     importance: float
-    score: float = Field(description="How much of what the question's words tell it has, 0 to 1.")
+    score: float = Field(description="Share of the question's informative terms that it contains, 0 to 1.")
     created_at: datetime
     expires_at: datetime
-    memory_id: str | None = Field(description="The memory that it became.")
+    memory_id: str | None = Field(description="Id of the memory it was consolidated into.")
 
 
 class FoundRelation(Result):
-    """A relation of something that the question names."""
+    """A relation of an entity that the question names."""
 
-    id: str = Field(description="The id of the triple.")
+    id: str = Field(description="Id of the triple.")
     subject: str
     predicate: str
     object: str
-    text: str = Field(description="The same in words.")
+    text: str = Field(description="The relation as a sentence.")
     confidence: float
-    source: str = Field(description="Who says so; inference:… when it follows from others.")
-    rests_on: list[str] = Field(description="Of what was inferred: the ids of the triples that it follows from.")
-    score: float = Field(description="1 when it says what was asked about, less when it only is about the same thing.")
+    source: str = Field(description="Where the triple comes from; `inference:…` if it was inferred.")
+    rests_on: list[str] = Field(description="Ids of the triples that an inferred one follows from.")
+    score: float = Field(description="1 if it answers the question, less if it is about the same entity.")
 
 
 class StoreResults(Result):
-    """What each store found. Null is not an empty list: that store was not asked or could not answer; see stores."""
+    """Results by store. Null means that the store was not queried or did not answer; see `stores`."""
 
-    working: list[FoundInMind] | None
+    working: list[FoundWorkingItem] | None
     episodic: list[FoundMemory] | None = Field(description="Memories, best first.")
-    semantic: list[FoundRelation] | None = Field(description="Relations, those that were asked for first.")
-    procedural: None = Field(description="Always null as long as this server has no store of procedures.")
+    semantic: list[FoundRelation] | None = Field(description="Relations, best first.")
+    procedural: None = Field(description="Always null: this server has no store of procedures yet.")
 
 
 class CitationView(Result):
-    """What a number such as [1] in the synthesis stands for."""
+    """The source behind a number such as [1] in the synthesis."""
 
     number: int
-    id: str = Field(description="The id of the memory, of the item of working memory, or of the triple.")
+    id: str = Field(description="Id of the memory, working-memory item or triple.")
     store: StoreName
-    excerpt: str = Field(description="Its words, shortened when there are many.")
-    at: datetime = Field(description="Since when it is true.")
+    excerpt: str = Field(description="The quoted text, shortened if it is long.")
+    at: datetime = Field(description="When it became true.")
     score: float
 
 
 class StoreStatus(Result):
-    """How it went with one store."""
+    """Outcome of one store."""
 
     store: StoreName
     role: Role | None = Field(
-        description="Why it was asked: the question belongs to it, it is always asked (joined), or it answers in place "
-        "of one that cannot (fallback). Null when it was not to be asked."
+        description="Why it was queried: `primary` or `secondary` by routing, `joined` if it is always queried, "
+        "`fallback` in place of a store that cannot answer. Null if it was not queried."
     )
-    status: Status = Field(description="answered also when it found nothing.")
-    found: int = Field(description="How much it found.")
+    status: Status = Field(description="`answered` also if there were no results.")
+    found: int = Field(description="Number of results.")
     milliseconds: float
-    reason: str | None = Field(description="Why it did not answer, or not as well as it should.")
+    reason: str | None = Field(description="Why it did not answer, or why its search was degraded.")
     hint: str | None
 
 
@@ -140,47 +140,49 @@ class AskResult(Result):
     router_decision: RouterDecision
     results: StoreResults
     synthesis: str | None = Field(
-        description="The answer, in which [1] stands for the citation of that number. Null when nothing that is "
-        "remembered says what was asked about; notes say more."
+        description="The answer; [1] refers to the citation with that number. Null if nothing stored answers the "
+        "question; `notes` gives the reason."
     )
-    citations: list[CitationView] = Field(description="What the synthesis comes from.")
+    citations: list[CitationView] = Field(description="The sources of the synthesis.")
     method: Method = Field(
-        description="extractive: the memories' own sentences, without a language model; llm: written by a language "
-        "model, its citations checked; none: there is no answer."
+        description="`extractive`: sentences of the sources, without a language model; `llm`: written by a language "
+        "model, with checked citations; `none`: no answer."
     )
-    model: str | None = Field(description="The language model that was asked for the answer and gave one.")
-    notes: list[str] = Field(description="What the answer lacks, what was removed from it, what contradicts it.")
+    model: str | None = Field(description="The language model that wrote the answer.")
+    notes: list[str] = Field(description="Caveats: missing stores, removed citations, contradictions.")
     stores: list[StoreStatus]
-    context_id: str | None = Field(description="As it was given.")
+    context_id: str | None = Field(description="The context_id of the request.")
     latency_ms: float
 
 
 class ExplainRoutingRequest(Request):
     model_config = examples({"query": "How is the gateway related to the session service?"})
 
-    query: str = Field(min_length=1, max_length=10_000, description="The question, in plain words.")
+    query: str = Field(min_length=1, max_length=10_000, description="The question in natural language.")
 
 
 class ExplainRoutingResult(Result):
     query: str
-    selected_type: QueryType = Field(description="What sort of thing it wants to know.")
+    selected_type: QueryType = Field(description="The kind of information it asks for.")
     confidence: float
     type_scores: dict[str, float]
-    matched_indicators: dict[str, list[str]] = Field(description="The words that speak for each type.")
-    strategy: Strategy = Field(description="What such a question should be searched by.")
+    matched_indicators: dict[str, list[str]] = Field(description="Words of the question that indicate each type.")
+    strategy: Strategy = Field(description="How to search for an answer.")
     recommended_stores: list[str]
-    router_decision: RouterDecision = Field(description="Which stores ask_mimo asks, as far as rules decide it.")
-    matched_keywords: dict[str, list[str]] = Field(description="The words that speak for each store.")
-    is_sure: bool = Field(description="Whether the rules decide; if not, ask_mimo asks the language model, if any.")
+    router_decision: RouterDecision = Field(description="The stores that ask_mimo would query, by the rules alone.")
+    matched_keywords: dict[str, list[str]] = Field(description="Words of the question that indicate each store.")
+    is_sure: bool = Field(
+        description="True if the rules are sure; otherwise ask_mimo asks the language model, if one is configured."
+    )
 
 
 @tool("asking", read_only=True, quotes=True)
 async def ask_mimo(request: AskRequest, asker: Asker, projects: ProjectService, context: CallContext) -> AskResult:
-    """Ask everything that is remembered one question, and get one answer that cites where it comes from.
+    """Answer a question from everything that is stored, with citations.
 
-    The question is routed to the stores that can answer it: what this session has in mind (working), what happened and
-    was said (episodic), how things are related (semantic). Use recall to search memories yourself. Nothing is made up:
-    where nothing that is known fits, there is no answer.
+    Routes the question to the stores that can answer it: working memory of this session, episodic memory (events,
+    statements, facts) and semantic memory (relations). Returns no answer if nothing stored answers the question. Use
+    `recall` to search memories directly.
     """
     project_id = await project_id_of(request.project, projects, context)
     session_id = request.context_id or context.client
@@ -196,7 +198,7 @@ async def ask_mimo(request: AskRequest, asker: Asker, projects: ProjectService, 
 
 @tool("asking", read_only=True, core=False)
 async def explain_routing(request: ExplainRoutingRequest) -> ExplainRoutingResult:
-    """Tell where ask_mimo would look for an answer to a question, and which of its words say so. Asks nothing."""
+    """Show which stores ask_mimo would query for a question, and which words decide it. Queries nothing."""
     analysis, decision = analyze(request.query), decide(request.query)
     return ExplainRoutingResult(
         query=request.query,
@@ -218,7 +220,7 @@ def _result(answer: Answer, context_id: str | None) -> AskResult:
         query_id=str(uuid4()),
         router_decision=_decision(answer.decision),
         results=StoreResults(
-            working=None if answer.working is None else [_in_mind(match) for match in answer.working],
+            working=None if answer.working is None else [_working_item(match) for match in answer.working],
             episodic=None if answer.episodic is None else [_memory(hit) for hit in answer.episodic.hits],
             semantic=None if answer.semantic is None else [_relation(one) for one in answer.semantic],
             procedural=None,
@@ -291,9 +293,9 @@ def _relation(one: Relevant) -> FoundRelation:
     )
 
 
-def _in_mind(match: Match) -> FoundInMind:
+def _working_item(match: Match) -> FoundWorkingItem:
     item = match.item
-    return FoundInMind(
+    return FoundWorkingItem(
         id=item.id,
         content=item.content,
         importance=item.importance,
