@@ -17,8 +17,8 @@ from scrubjay.code_index.search.related_words import FILE
 from scrubjay.search_index.terms import STOP_WORDS
 
 _SOURCE = Path(__file__).parents[1] / "src" / "scrubjay"
-BUNDLED = _SOURCE / "inference" / "static_v1"
-KEPT = _SOURCE / "codebase" / "search"
+BUNDLED = _SOURCE / "models" / "static_v1"
+KEPT = _SOURCE / "code_index" / "search"
 # From here on words are forms of one word, its short form, or used for each other. Below it they are of one subject, as
 # opposites are.
 LEAST_LIKENESS = 0.6

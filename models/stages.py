@@ -27,7 +27,7 @@ from models.training_set import chosen, code_pairs, documentation_pairs
 from models.vocabulary import bert_pieces, in_order, mined_words, tokenizer_of
 from scrubjay.models.minilm import CARRIER
 
-BUNDLED = Path(__file__).parents[1] / "src" / "scrubjay" / "inference" / "static_v1"
+BUNDLED = Path(__file__).parents[1] / "src" / "scrubjay" / "models" / "static_v1"
 # Which sides count as prose when frequencies are counted.
 _PROSE_KINDS = ("halves", "books", "glosses", "lemmas", "documentation")
 _LONGEST_CODE_SIDE, _LONGEST_PROSE_SIDE = 200, 120

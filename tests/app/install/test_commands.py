@@ -217,7 +217,7 @@ def test_128_what_others_wrote_into_our_entry_stays_when_it_is_installed_anew(ma
     text = codex.read_text().replace(sys.executable, "/old/scrubjay")
     codex.write_text(
         f"{text}startup_timeout_sec = 20.5\nsince = 2026-11-17\n"
-        '[mcp_servers.scrubjay.features."a.b"]\napproval_mode = "approve"\n'
+        '[mcp_servers.scrubjay.tools."a.b"]\napproval_mode = "approve"\n'
     )
     machine.run("install", "codex", "--no-verify")
     renewed = server_in(codex.read_text(), "codex")

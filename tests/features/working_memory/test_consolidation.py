@@ -34,7 +34,7 @@ from tests.contracts.samples import NOW, ManualClock
 from tests.contracts.working_items import HERE, item
 from tests.features.memory.house import House
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 MINUTE = timedelta(seconds=60)
 
 
