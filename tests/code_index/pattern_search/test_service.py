@@ -127,10 +127,10 @@ async def test_a_file_that_changed_since_or_ends_its_reader_is_told_as_unread(
     assert [loaded.corpus.files[row].path for row in found.unread] == ["src/app.py"]
     assert set(counted(found, loaded)) == {"src/cut.txt", "src/key.py", "tests/test_app.py"}
     deadly = (
-        "import os; from scrubjay.code_index.pattern_search import regex_search as expressions, worker_main as serving\n"
-        "look = expressions.ExpressionFinder.found\n"
+        "import os; from scrubjay.code_index.pattern_search import regex_search, worker_main\n"
+        "look = regex_search.ExpressionFinder.found\n"
         "def found(self, content, *rest): return os._exit(9) if b'TOKEN' in content else look(self, content, *rest)\n"
-        "expressions.ExpressionFinder.found = found; serving.serve()"
+        "regex_search.ExpressionFinder.found = found; worker_main.serve()"
     )
     monkeypatch.setattr(finding, "PROGRAM", ("-P", "-c", deadly))
     found = await looked(app, Expression(r"\bget_user\b"))
