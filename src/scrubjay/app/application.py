@@ -155,8 +155,12 @@ class Application:
         self._learns_skills = False
         if are_there(self._skills_file):
             self.skills.announce()
-        history = self._history if settings.sessions.history else None
-        self.dispatcher = Dispatcher(self.registry, self.services, self._usage, history, self.oversight.spans)
+        self.dispatcher = Dispatcher(self.registry, self.services)
+        self._usage.subscribe(self.dispatcher.events)
+        if settings.sessions.history:
+            self._history.subscribe(self.dispatcher.events)
+        if self.oversight.tracer is not None:
+            self.oversight.tracer.subscribe(self.dispatcher.events)
         shown = tools_of(settings.profile, self.registry) if settings.profile else settings.tools
         self.listing = Listing(self.registry, Toolset(shown), self._uses)
 

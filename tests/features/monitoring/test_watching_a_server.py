@@ -27,7 +27,7 @@ from scrubjay.tooling.declaration import Request, Result, tool
 from tests.models.service import DIMENSIONS, Answer, running_service
 from tests.surfaces.callers import PROGRAM, environment, server
 
-DEPLOY = Path(__file__).parents[2] / "deploy"
+DEPLOY = Path(__file__).parents[3] / "deploy"
 KEY = "correct-horse-battery-staple"
 TRACE = "ab" * 16
 

@@ -15,7 +15,6 @@ from scrubjay.tooling.dispatcher import Dispatcher
 from scrubjay.tooling.listing import Listing
 from scrubjay.tooling.registry import Registry, Toolset
 from scrubjay.tooling.services import Services
-from scrubjay.tooling.usage.counter import UsageCounter
 from tests.servers.rest.toys import make_toys
 
 
@@ -47,7 +46,7 @@ async def ask_all(request: Question, context: CallContext) -> Told:
 
 def client() -> httpx2.AsyncClient:
     registry, services = Registry([ask_all]), Services()
-    dispatcher = Dispatcher(registry, services, UsageCounter())
+    dispatcher = Dispatcher(registry, services)
     app = build_app(dispatcher, Listing(registry, Toolset("all")), services, version="1", mimo_ask="ask_all")
     return httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://localhost")
 

@@ -23,7 +23,6 @@ from scrubjay.tooling.jobs.service import JobService
 from scrubjay.tooling.listing import Listing
 from scrubjay.tooling.registry import Registry, Toolset
 from scrubjay.tooling.services import Services
-from scrubjay.tooling.usage.counter import UsageCounter
 
 
 class Tag(Request):
@@ -168,7 +167,7 @@ def make_toys(home: Path, *, requires_key: bool = False, tools: Sequence[Tool] =
 
     services.provide_ready(Stage, stage)
     services.provide(JobService, start_jobs)
-    dispatcher = Dispatcher(registry, services, UsageCounter())
+    dispatcher = Dispatcher(registry, services)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:

@@ -1,6 +1,5 @@
-"""Telling the audit log of requests that call no tool."""
+"""Publishing how requests that call no tool ended."""
 
-import logging
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -9,10 +8,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from scrubjay.core.errors import ScrubjayError
 from scrubjay.servers.http.errors import STATUS
-from scrubjay.servers.http.requests import who_of
+from scrubjay.servers.http.requests import requester_of
+from scrubjay.tooling.events import GIVEN_UP, OK, RequestEnded
+from scrubjay.tooling.process_events import PROCESS_EVENTS
 from scrubjay.tooling.validation import printable
-
-logger = logging.getLogger("scrubjay.calls")
 
 _OK = 200
 # The statuses by which somebody is refused; with any other of a failure something went wrong.
@@ -60,12 +59,14 @@ def noted(scope: Scope, surface: str) -> Generator[None]:
 def _note(scope: Scope, surface: str, status: int | None, started: float) -> None:
     """Without a status nobody was answered: the client left, or it broke."""
     succeeded = status is not None and status < 400
-    told = {
-        "method": scope["method"],
-        "path": printable(scope["path"]),
-        "surface": surface,
-        "outcome": "ok" if succeeded else "given up" if status is None else f"http {status}",
-        "decision": "allowed" if succeeded else "refused" if status in _REFUSED else "failed",
-        "ms": round((time.perf_counter() - started) * 1000, 2),
-    }
-    logger.info("request", extra={**told, **who_of(scope)})
+    PROCESS_EVENTS.publish(
+        RequestEnded(
+            method=scope["method"],
+            path=printable(scope["path"]),
+            surface=surface,
+            outcome=OK if succeeded else GIVEN_UP if status is None else f"http {status}",
+            decision="allowed" if succeeded else "refused" if status in _REFUSED else "failed",
+            milliseconds=round((time.perf_counter() - started) * 1000, 2),
+            requester=requester_of(scope),
+        )
+    )
