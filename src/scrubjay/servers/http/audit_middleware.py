@@ -18,7 +18,7 @@ _OK = 200
 _REFUSED = frozenset({401, 403, 413, 429})
 
 
-class Noted:
+class AuditMiddleware:
     """Answers by what it is given, and notes who asked, for what, and how that was answered."""
 
     def __init__(self, app: ASGIApp, surface: str) -> None:
@@ -42,7 +42,7 @@ class Noted:
 
 
 @contextmanager
-def noted(scope: Scope, surface: str) -> Generator[None]:
+def audited(scope: Scope, surface: str) -> Generator[None]:
     """Note what is done in here for a request."""
     status: int | None = None
     started = time.perf_counter()

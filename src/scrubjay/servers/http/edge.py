@@ -27,7 +27,7 @@ from scrubjay.servers.http.cors import Origins, headers_for, preflight
 from scrubjay.servers.http.errors import error_response, unforeseen
 from scrubjay.servers.http.load_limits import Load
 from scrubjay.servers.http.rate_limits import Limits, Standing, TooManyRequests
-from scrubjay.servers.http.refusals import CameTooSlowly, TookTooLong, reason_of, refusal, refuse_socket
+from scrubjay.servers.http.refusals import CameTooSlowly, RefusalFormats, TookTooLong, reason_of, refusal, refuse_socket
 from scrubjay.servers.http.request_metadata import address_of, header_of, traceparent_of
 from scrubjay.servers.http.security_headers import Header, with_security_headers
 from scrubjay.tooling.events import Requester, RequestFailed
@@ -79,6 +79,7 @@ class Guards:
     """Paths of WebSockets that ask for the key themselves, once they are open."""
     keys_always_sent: tuple[str, ...] = ()
     """Beginnings of paths where clients send a key also to a server that has none."""
+    refusal_formats: RefusalFormats = field(default_factory=RefusalFormats)
 
 
 class Edge:
@@ -125,7 +126,7 @@ class Edge:
             if isinstance(error, TooManyRequests):
                 answer.show(error.standing)
             event_id = self._tell(error, scope, address)
-            await refuse_socket(refusal(error, scope["path"], request_id_of(scope), event_id), scope, answer)
+            await refuse_socket(self._refusal(error, scope, event_id), scope, answer)
         else:
             scope["state"]["visit"] = _Visit(self, scope, address)
             await self._app(scope, receive, answer)
@@ -171,7 +172,7 @@ class Edge:
             if isinstance(error, TooManyRequests):
                 answer.show(error.standing)
             event_id = self._tell(error, scope, address)
-            await _refuse(refusal(error, scope["path"], request_id, event_id), incoming, answer)
+            await _refuse(self._refusal(error, scope, event_id), incoming, answer)
             return
         except BaseException:
             self._end(began)
@@ -232,7 +233,7 @@ class Edge:
         if work.cancelled_caught and not answer.started:
             error = self._took_too_long()
             event_id = self._tell(error, scope, address)
-            await refusal(error, scope["path"], request_id_of(scope), event_id)(scope, receive, answer)
+            await self._refusal(error, scope, event_id)(scope, receive, answer)
         elif work.cancelled_caught:
             await answer.cut_off()
 
@@ -266,6 +267,9 @@ class Edge:
                 )
 
     # -- refusing ------------------------------------------------------------------------------------
+
+    def _refusal(self, error: ScrubjayError, scope: Scope, event_id: str) -> Response:
+        return refusal(error, scope["path"], request_id_of(scope), event_id, self._guards.refusal_formats)
 
     def _tell(self, error: ScrubjayError, scope: Scope, address: str, caller: Caller | None = None) -> str:
         caller = caller or scope["state"].get("caller")

@@ -13,7 +13,7 @@ from scrubjay.servers.http.errors import error_response
 TRY_AGAIN_LATER = 1013
 
 
-class Switches:
+class FeatureToggles:
     """Answers at paths that are switched off; all others lead on."""
 
     def __init__(self, app: ASGIApp, switched_off: Mapping[str, str]) -> None:

@@ -19,7 +19,7 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 FAMILY = "server"
 
 
-class Measured:
+class MetricsMiddleware:
     """Stands in front of everything, so that what the edge refuses is counted too."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics, routes: Callable[[], Iterable[BaseRoute]]) -> None:

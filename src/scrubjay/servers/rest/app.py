@@ -30,16 +30,16 @@ from scrubjay.compat.mimo.tool_routes import (
     mimo_tools,
 )
 from scrubjay.core.errors import InvalidRequest, NotFound, ScrubjayError
-from scrubjay.servers.http.audit_middleware import noted
+from scrubjay.servers.http.audit_middleware import audited
 from scrubjay.servers.http.callers import caller_of
 from scrubjay.servers.http.edge import request_id_of
 from scrubjay.servers.http.errors import ErrorBody, error_response, unforeseen
 from scrubjay.servers.rest.docs_page import docs
 from scrubjay.servers.rest.events import JobEvents
-from scrubjay.servers.rest.health import HEALTH_PATH, Liveness, LivenessDoor, StoreState
+from scrubjay.servers.rest.health import HEALTH_PATH, HealthEndpoint, Liveness, StoreState
 from scrubjay.servers.rest.openapi import AnyJob, ToolDescription, failures, mimo_failures, with_tools
 from scrubjay.servers.rest.resources import ResourceList, add_resources
-from scrubjay.servers.rest.tool_route import PREFIX, ToolCalls
+from scrubjay.servers.rest.tool_route import ToolCalls, ToolRoute
 from scrubjay.tooling.dispatcher import Dispatcher
 from scrubjay.tooling.job_access import visible_job
 from scrubjay.tooling.job_view import job_view
@@ -76,12 +76,11 @@ def build_app(
     mimo_lists: Mapping[str, str] | None = None,
     stores: Callable[[], Mapping[str, StoreState]] = _nothing_open,
     lifespan: Lifespan[FastAPI] | None = None,
-    calls: ToolCalls | None = None,
 ) -> FastAPI:
     """All tools of the dispatcher over HTTP. `requires_key` only documents what the edge in front demands.
 
-    The tool `mimo_ask` also answers at Mimo's own address, where results of `mimo_lists` are lists. `stores` tells
-    which of them are open. `calls` is what answers calls of tools, where that stands elsewhere too.
+    The tool `mimo_ask` also answers at Mimo's own address, where results of `mimo_lists` are lists. `stores` returns
+    which stores are open.
     """
     app = FastAPI(
         title="Scrubjay",
@@ -94,11 +93,11 @@ def build_app(
         # Otherwise an environment variable could make it send traces, with messages of errors, over the network.
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
     )
-    app.router.routes.insert(0, Route(f"{PREFIX}{{name}}", calls or ToolCalls(dispatcher), methods=["POST"]))
+    app.router.routes.insert(0, ToolRoute(ToolCalls(dispatcher)))
     if mimo_ask is not None:
         app.router.routes.append(Route(ASK_PATH, MimoAsk(dispatcher, mimo_ask), methods=["POST"]))
     app.router.routes.append(Route(TOOL_PATH, MimoToolCalls(dispatcher, mimo_lists or {}), methods=["POST"]))
-    health = LivenessDoor(version, len(dispatcher.registry), stores)
+    health = HealthEndpoint(version, len(dispatcher.registry), stores)
     app.router.routes.append(Route(HEALTH_PATH, health, methods=["GET"]))
     app.add_route("/docs", docs, include_in_schema=False)
     _add_catalogue(app, dispatcher, listing)
@@ -177,7 +176,7 @@ def _add_jobs(app: FastAPI, services: Services, registry: Registry) -> None:
     )
     async def get_job(request: Request, job_id: JobId) -> AnyJob:
         """Look at a job: its state, its progress, and how it ended."""
-        with noted(request.scope, SURFACE):
+        with audited(request.scope, SURFACE):
             return job_view(await visible_job(job_id, caller_of(request.scope), await jobs_with(job_id), registry))
 
     @app.get(
@@ -196,7 +195,7 @@ def _add_jobs(app: FastAPI, services: Services, registry: Registry) -> None:
     )
     async def watch_job(request: Request, job_id: JobId) -> Response:
         """Watch a job until it has ended. To stop watching does not stop the job."""
-        with noted(request.scope, SURFACE):
+        with audited(request.scope, SURFACE):
             jobs = await jobs_with(job_id)
             await visible_job(job_id, caller_of(request.scope), jobs, registry)
         return JobEvents(jobs, job_id)
