@@ -4,11 +4,10 @@ import ipaddress
 import logging
 import os
 import socket
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from functools import lru_cache, partial
+from collections.abc import Callable, Sequence
+from functools import partial
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrubjay import __version__
 from scrubjay.app.application import Application
@@ -21,7 +20,6 @@ from scrubjay.core.errors import Misconfigured, Unavailable
 from scrubjay.features.embeddings.active_models import ModelsInUse
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from starlette.routing import BaseRoute
     from starlette.types import ASGIApp
@@ -73,11 +71,21 @@ def _http_app(application: Application, tools: "ToolServer", doorkeeper: "KeyDoo
     from scrubjay.servers.http.feature_toggles import FeatureToggles
     from scrubjay.servers.http.metrics_middleware import MetricsMiddleware
     from scrubjay.servers.http.middleware import Middleware, compose
+    from scrubjay.servers.rest.app import build_app
     from scrubjay.servers.rest.tool_route import ToolRouteFirst
 
     settings = application.settings
     protocols = _protocols(application, tools, doorkeeper)
-    api = _rest_app(application, doorkeeper, protocols)
+    api = build_app(
+        application.dispatcher,
+        application.listing,
+        application.services,
+        version=__version__,
+        resources=application.resources,
+        requires_key=doorkeeper.has_keys,
+        protocols=protocols,
+        stores=application.store_states,
+    )
     middleware: list[Middleware] = [
         # Counts every request, also those that the edge refuses.
         partial(MetricsMiddleware, metrics=application.oversight.metrics, routes=lambda: api.routes),
@@ -97,57 +105,17 @@ def _http_app(application: Application, tools: "ToolServer", doorkeeper: "KeyDoo
     return compose(api, middleware)
 
 
-def _rest_app(
-    application: Application, doorkeeper: "KeyDoorkeeper", protocols: "Sequence[ProtocolRoutes]"
-) -> "FastAPI":
-    """Return the REST application with the routes, lifetimes and documents of the other protocols."""
-    from scrubjay.features.answers.tools import ask_mimo
-    from scrubjay.features.facts.tools import search_vibes
-    from scrubjay.servers.rest.app import build_app
-
-    @asynccontextmanager
-    async def lifespan(_: "FastAPI") -> AsyncGenerator[None]:
-        async with AsyncExitStack() as running:
-            for protocol in protocols:
-                await running.enter_async_context(protocol.run())
-            yield
-
-    api = build_app(
-        application.dispatcher,
-        application.listing,
-        application.services,
-        version=__version__,
-        resources=application.resources,
-        requires_key=doorkeeper.has_keys,
-        mimo_ask=ask_mimo.name,
-        mimo_lists={search_vibes.name: "results"},
-        stores=application.store_states,
-        lifespan=lifespan,
-    )
-    for protocol in protocols:
-        api.router.routes.extend(protocol.routes)
-    own_document = api.openapi
-
-    @lru_cache(maxsize=1)
-    def document_of(revision: int) -> dict[str, Any]:
-        document = own_document()
-        for protocol in protocols:
-            document = protocol.describe(document)
-        return document
-
-    api.openapi = lambda: document_of(application.registry.revision)
-    return api
-
-
 def _protocols(
     application: Application, tools: "ToolServer", doorkeeper: "KeyDoorkeeper"
 ) -> "Sequence[ProtocolRoutes]":
     """Return what is served beside REST, in the order in which routes are tried."""
     from starlette.routing import Route
 
-    from scrubjay.compat.mimo.refusals import REFUSAL_FORMATS as MIMO_REFUSAL_FORMATS
+    from scrubjay.compat.mimo.routes import mimo_routes
     from scrubjay.compat.mira.envelope import REFUSAL_FORMATS as MIRA_REFUSAL_FORMATS
     from scrubjay.compat.mira.openapi import with_mira
+    from scrubjay.features.answers.tools import ask_mimo
+    from scrubjay.features.facts.tools import search_vibes
     from scrubjay.servers.hooks.http import PATH as HOOKS_PATH
     from scrubjay.servers.hooks.http import SURFACE as HOOKS_SURFACE
     from scrubjay.servers.hooks.http import HttpHooks
@@ -171,7 +139,7 @@ def _protocols(
             routes=openai.routes, run=openai.run, describe=with_openai, refusal_formats=OPENAI_REFUSAL_FORMATS
         ),
         ProtocolRoutes(routes=[Route(HOOKS_PATH, hooks, methods=["POST"])], describe=with_hooks),
-        ProtocolRoutes(routes=(), refusal_formats=MIMO_REFUSAL_FORMATS),
+        mimo_routes(application.dispatcher, ask_tool=ask_mimo.name, lists={search_vibes.name: "results"}),
     ]
     if settings.mira.enabled:
         mira = mira_web(application, doorkeeper, forwarder)

@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from pydantic import Field
 
 from scrubjay.app.sqlite_store import SqliteStore
+from scrubjay.compat.mimo.routes import mimo_routes
 from scrubjay.core.errors import ErrorCode, ErrorRecord, error_from_record
 from scrubjay.core.progress import Reporter
 from scrubjay.servers.rest.app import build_app
@@ -179,5 +180,13 @@ def make_toys(home: Path, *, requires_key: bool = False, tools: Sequence[Tool] =
         await store.close()
 
     listing = Listing(registry, Toolset())
-    app = build_app(dispatcher, listing, services, version="1.2.3", requires_key=requires_key, lifespan=lifespan)
+    app = build_app(
+        dispatcher,
+        listing,
+        services,
+        version="1.2.3",
+        requires_key=requires_key,
+        protocols=[mimo_routes(dispatcher)],
+        lifespan=lifespan,
+    )
     return Toys(app, stage, services, dispatcher)

@@ -5,6 +5,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from starlette.responses import Response
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
@@ -41,3 +42,5 @@ class ProtocolRoutes:
     """Adds the protocol's operations to the OpenAPI document."""
     refusal_formats: Mapping[str, RefusalFormat] = field(default_factory=dict[str, RefusalFormat])
     """How requests to its paths are refused, by path prefix."""
+    not_found: Mapping[str, Callable[[str], Response]] = field(default_factory=dict[str, Callable[[str], Response]])
+    """Makes the response to a path that does not exist, by path prefix."""
