@@ -18,6 +18,7 @@ from scrubjay.app.observability import Oversight, families_off
 from scrubjay.app.settings import Settings
 from scrubjay.app.store import Store
 from scrubjay.app.tool_catalog import ALL
+from scrubjay.compat.profiles import tools_of
 from scrubjay.core.clock import Clock, system_clock
 from scrubjay.core.error_location import place_of
 from scrubjay.core.errors import ScrubjayError
@@ -35,7 +36,6 @@ from scrubjay.tooling.dispatcher import Dispatcher
 from scrubjay.tooling.health import Health
 from scrubjay.tooling.jobs.service import JobService
 from scrubjay.tooling.listing import Listing
-from scrubjay.tooling.profiles import tools_of
 from scrubjay.tooling.registry import Registry, Toolset
 from scrubjay.tooling.security_events import security_event
 from scrubjay.tooling.served_tools import Offering

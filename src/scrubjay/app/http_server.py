@@ -52,6 +52,7 @@ def build_http(application: Application) -> "ASGIApp":
 
 
 def _tool_server(application: Application) -> "ToolServer":
+    from scrubjay.compat.do_memory.mcp_methods import add_methods
     from scrubjay.servers.mcp.server import build_server
 
     server = build_server(
@@ -60,6 +61,7 @@ def _tool_server(application: Application) -> "ToolServer":
         instructions=INSTRUCTIONS,
         patience=application.settings.jobs.patience_seconds,
         surface="mcp-http",
+        add_methods=add_methods,
     )
     application.when_tools_change(server.announce_tools_changed)
     return server
