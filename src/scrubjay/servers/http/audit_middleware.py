@@ -1,4 +1,4 @@
-"""Publishing how requests that call no tool ended."""
+"""Publish how requests that call no tool ended."""
 
 import time
 from collections.abc import Generator
@@ -14,12 +14,12 @@ from scrubjay.tooling.process_events import PROCESS_EVENTS
 from scrubjay.tooling.validation import printable
 
 _OK = 200
-# The statuses by which somebody is refused; with any other of a failure something went wrong.
+# These statuses are refusals; any other status of 400 and above is a failure.
 _REFUSED = frozenset({401, 403, 413, 429})
 
 
 class AuditMiddleware:
-    """Answers by what it is given, and notes who asked, for what, and how that was answered."""
+    """Publishes a `RequestEnded` for each request to the wrapped endpoint."""
 
     def __init__(self, app: ASGIApp, surface: str) -> None:
         self._app = app
@@ -38,12 +38,12 @@ class AuditMiddleware:
         try:
             await self._app(scope, receive, watched)
         finally:
-            _note(scope, self._surface, status, started)
+            _publish(scope, self._surface, status, started)
 
 
 @contextmanager
 def audited(scope: Scope, surface: str) -> Generator[None]:
-    """Note what is done in here for a request."""
+    """Publish how the body of this `with` statement ended, as the end of the request."""
     status: int | None = None
     started = time.perf_counter()
     try:
@@ -53,11 +53,11 @@ def audited(scope: Scope, surface: str) -> Generator[None]:
         status = STATUS[error.code]
         raise
     finally:
-        _note(scope, surface, status, started)
+        _publish(scope, surface, status, started)
 
 
-def _note(scope: Scope, surface: str, status: int | None, started: float) -> None:
-    """Without a status nobody was answered: the client left, or it broke."""
+def _publish(scope: Scope, surface: str, status: int | None, started: float) -> None:
+    """Publish the event; a status of None means that there was no response: the client left, or there is a bug."""
     succeeded = status is not None and status < 400
     PROCESS_EVENTS.publish(
         RequestEnded(
