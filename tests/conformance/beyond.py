@@ -59,8 +59,8 @@ from mcp_types import (
     UnsubscribeRequestParams,
 )
 
-from scrubjay.servers.mcp.legacy_methods import ListParams
 from scrubjay.servers.mcp.server import RequestContext, ToolServer
+from scrubjay.servers.mcp.tool_methods import ListParams
 
 # The smallest PNG, one red dot, and the smallest WAV, without a sound.
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="

@@ -17,7 +17,6 @@ from scrubjay.tooling.listing import Listing
 from scrubjay.tooling.registry import Registry, Toolset
 from scrubjay.tooling.served_tools import Offering
 from scrubjay.tooling.services import Services
-from scrubjay.tooling.usage.counter import UsageCounter
 from tests.conformance.beyond import extend
 from tests.conformance.declared import DECLARED
 
@@ -49,7 +48,7 @@ def fixture_server() -> ToolServer:
         return server
 
     services.provide(ToolServer, this_server)
-    offering = Offering(Dispatcher(registry, services, UsageCounter()), Listing(registry, Toolset("all")))
+    offering = Offering(Dispatcher(registry, services), Listing(registry, Toolset("all")))
     server = build_server(
         lambda: offering,
         version="1.0.0",

@@ -5,10 +5,10 @@ import re
 from pathlib import Path
 from typing import Any
 
+from scrubjay.compat.profiles import PROFILES
 from scrubjay.tooling.batch import MOST_FILLED_CHARACTERS
 from scrubjay.tooling.batch_tools import MOST_OPERATIONS
-from scrubjay.tooling.profiles import PROFILES
-from tests.servers.mcp.test_legacy_methods import asked
+from tests.compat.do_memory.test_mcp_methods import asked
 
 PAGE = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text("utf-8")
 

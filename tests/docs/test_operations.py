@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from scrubjay.app.lifespan import running
-from scrubjay.app.setting_sources import MIMO_FLAGS
 from scrubjay.app.settings import Settings, variable_names
+from scrubjay.compat.mimo.settings import MIMO_FLAGS
 from scrubjay.features.monitoring.operations_tools import AuditEntry
 from tests.surfaces.commands import run_command
 

@@ -26,7 +26,6 @@ from scrubjay.tooling.declaration import Request, Result, tool
 from scrubjay.tooling.dispatcher import Dispatcher
 from scrubjay.tooling.registry import Registry
 from scrubjay.tooling.services import Services
-from scrubjay.tooling.usage.counter import UsageCounter
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
@@ -88,8 +87,8 @@ class Scene:
     def __init__(self) -> None:
         self.clock = Clock()
         self.events = CallEvents({say.name: lambda answer: len(answer.text)}, self.clock)
-        self.dispatcher = Dispatcher(Registry([say, erase, tend, whisper, wait]), Services(), UsageCounter())
-        self.dispatcher.observer = self.events
+        self.dispatcher = Dispatcher(Registry([say, erase, tend, whisper, wait]), Services())
+        self.events.subscribe(self.dispatcher.events)
         self.heard: list[tuple[str, int | None]] = []
 
     def hear(self, happening: Happening) -> None:

@@ -23,7 +23,6 @@ from scrubjay.tooling.declaration import Request, Result, tool
 from scrubjay.tooling.dispatcher import Dispatcher
 from scrubjay.tooling.registry import Registry
 from scrubjay.tooling.services import Services
-from scrubjay.tooling.usage.counter import UsageCounter
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
@@ -93,7 +92,9 @@ def calls() -> CallHistory:
 
 @pytest.fixture
 def dispatcher(calls: CallHistory) -> Dispatcher:
-    return Dispatcher(Registry([say, fail, crash, wait]), Services(), UsageCounter(), calls)
+    made = Dispatcher(Registry([say, fail, crash, wait]), Services())
+    calls.subscribe(made.events)
+    return made
 
 
 ADA = CallContext(surface="python", client="ada")

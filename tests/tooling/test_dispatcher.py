@@ -87,7 +87,10 @@ CONTEXT = CallContext(surface="python", request_id="req_test")
 def dispatcher(usage: UsageCounter | None = None) -> Dispatcher:
     services = Services()
     services.provide_ready(Greeter, Greeter("hello"))
-    return Dispatcher(Registry([greet, fail, crash, count, wait]), services, usage or UsageCounter())
+    made = Dispatcher(Registry([greet, fail, crash, count, wait]), services)
+    if usage is not None:
+        usage.subscribe(made.events)
+    return made
 
 
 async def test_a_call_gets_its_defaults_and_its_services() -> None:
@@ -116,7 +119,7 @@ async def test_13_15_a_key_opens_what_its_scopes_name(scopes: str, may_read: boo
 
 async def test_a_missing_service_is_noticed_before_the_first_call() -> None:
     with pytest.raises(LookupError, match="greet needs a Greeter for 'greeter'"):
-        Dispatcher(Registry([greet]), Services(), UsageCounter())
+        Dispatcher(Registry([greet]), Services())
 
 
 async def test_a_foreseen_failure_travels_unchanged() -> None:

@@ -18,6 +18,7 @@ from scrubjay.app.observability import Oversight, families_off
 from scrubjay.app.settings import Settings
 from scrubjay.app.store import Store
 from scrubjay.app.tool_catalog import ALL
+from scrubjay.compat.profiles import tools_of
 from scrubjay.core.clock import Clock, system_clock
 from scrubjay.core.error_location import place_of
 from scrubjay.core.errors import ScrubjayError
@@ -35,7 +36,6 @@ from scrubjay.tooling.dispatcher import Dispatcher
 from scrubjay.tooling.health import Health
 from scrubjay.tooling.jobs.service import JobService
 from scrubjay.tooling.listing import Listing
-from scrubjay.tooling.profiles import tools_of
 from scrubjay.tooling.registry import Registry, Toolset
 from scrubjay.tooling.security_events import security_event
 from scrubjay.tooling.served_tools import Offering
@@ -155,8 +155,12 @@ class Application:
         self._learns_skills = False
         if are_there(self._skills_file):
             self.skills.announce()
-        history = self._history if settings.sessions.history else None
-        self.dispatcher = Dispatcher(self.registry, self.services, self._usage, history, self.oversight.spans)
+        self.dispatcher = Dispatcher(self.registry, self.services)
+        self._usage.subscribe(self.dispatcher.events)
+        if settings.sessions.history:
+            self._history.subscribe(self.dispatcher.events)
+        if self.oversight.tracer is not None:
+            self.oversight.tracer.subscribe(self.dispatcher.events)
         shown = tools_of(settings.profile, self.registry) if settings.profile else settings.tools
         self.listing = Listing(self.registry, Toolset(shown), self._uses)
 

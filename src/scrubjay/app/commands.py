@@ -127,6 +127,7 @@ def mcp(tools: str | None, profile: str | None, project: Path | None) -> None:
 
     from scrubjay.app.instructions import INSTRUCTIONS
     from scrubjay.app.lifespan import deferred
+    from scrubjay.compat.do_memory.mcp_methods import add_methods
     from scrubjay.core.ids import new_id
     from scrubjay.servers.mcp.server import build_server
     from scrubjay.servers.mcp.stdio import serve_stdio
@@ -155,6 +156,7 @@ def mcp(tools: str | None, profile: str | None, project: Path | None) -> None:
                 surface="mcp-stdio",
                 client=client,
                 working_directory=str(Path.cwd()),
+                add_methods=add_methods,
             )
             await serve_stdio(server, max_message_bytes=settings.max_body_bytes)
 

@@ -198,11 +198,11 @@ def _from_store(home: Path, call: "HookCall") -> "HookAnswer":
 def _audit(home: Path, call: "HookCall", answer: "HookAnswer") -> None:
     if answer.verdict is None or answer.verdict.effect is None or _is_off("AUDIT_ENABLED"):
         return
-    from scrubjay.features.monitoring.audit.verdicts import verdict_told, write_verdict
+    from scrubjay.features.monitoring.audit.verdicts import permission_event, write_decision
 
     try:
-        if told := verdict_told(call, answer, "hook"):
-            write_verdict(home, told)
+        if event := permission_event(call, answer, "hook"):
+            write_decision(home, event)
     except OSError as error:  # the verdict holds all the same
         _complain(f"the audit log cannot be written ({error})")
 

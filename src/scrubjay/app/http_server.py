@@ -4,11 +4,10 @@ import ipaddress
 import logging
 import os
 import socket
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager, nullcontext
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import partial
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrubjay import __version__
 from scrubjay.app.application import Application
@@ -21,12 +20,15 @@ from scrubjay.core.errors import Misconfigured, Unavailable
 from scrubjay.features.embeddings.active_models import ModelsInUse
 
 if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+    from starlette.routing import BaseRoute
     from starlette.types import ASGIApp
 
     from scrubjay.features.keys.authenticator import KeyDoorkeeper
     from scrubjay.models.chat_proxy import Forwarder, UnusableForwarder
     from scrubjay.models.embedding import Embedder
     from scrubjay.servers.http.edge import Guards
+    from scrubjay.servers.http.middleware import ProtocolRoutes
     from scrubjay.servers.mcp.server import ToolServer
     from scrubjay.servers.openai.routes import OpenAIRoutes
     from scrubjay.servers.phoenix.endpoint import Synapse
@@ -46,10 +48,11 @@ KEYS_ALWAYS_SENT = ("/v1/chat/completions", "/v1/models", "/v1/embeddings", "/v1
 def build_http(application: Application) -> "ASGIApp":
     """Everything that listens on the port: REST, its documentation, and MCP at /mcp."""
     doorkeeper = application.doorkeeper(open_without_keys=_is_loopback(application.settings.host))
-    return _behind_edge(application, _tool_server(application), doorkeeper)
+    return _http_app(application, _tool_server(application), doorkeeper)
 
 
 def _tool_server(application: Application) -> "ToolServer":
+    from scrubjay.compat.do_memory.mcp_methods import add_methods
     from scrubjay.servers.mcp.server import build_server
 
     server = build_server(
@@ -58,15 +61,60 @@ def _tool_server(application: Application) -> "ToolServer":
         instructions=INSTRUCTIONS,
         patience=application.settings.jobs.patience_seconds,
         surface="mcp-http",
+        add_methods=add_methods,
     )
     application.when_tools_change(server.announce_tools_changed)
     return server
 
 
-def _behind_edge(application: Application, tools: "ToolServer", doorkeeper: "KeyDoorkeeper") -> "ASGIApp":
-    from fastapi import FastAPI
-    from starlette.routing import Route, WebSocketRoute
+def _http_app(application: Application, tools: "ToolServer", doorkeeper: "KeyDoorkeeper") -> "ASGIApp":
+    """Return the whole HTTP server: the routes of every protocol behind one ordered list of middleware."""
+    from scrubjay.servers.http.edge import Edge
+    from scrubjay.servers.http.feature_toggles import FeatureToggles
+    from scrubjay.servers.http.metrics_middleware import MetricsMiddleware
+    from scrubjay.servers.http.middleware import Middleware, compose
+    from scrubjay.servers.rest.app import build_app
+    from scrubjay.servers.rest.tool_route import ToolRouteFirst
 
+    settings = application.settings
+    protocols = _protocols(application, tools, doorkeeper)
+    api = build_app(
+        application.dispatcher,
+        application.listing,
+        application.services,
+        version=__version__,
+        resources=application.resources,
+        requires_key=doorkeeper.has_keys,
+        protocols=protocols,
+        stores=application.store_states,
+    )
+    middleware: list[Middleware] = [
+        # Counts every request, also those that the edge refuses.
+        partial(MetricsMiddleware, metrics=application.oversight.metrics, routes=lambda: api.routes),
+        # Request id, host guard, blocked addresses, key, limits, body and time limits.
+        partial(
+            Edge,
+            doorkeeper=doorkeeper,
+            max_body_bytes=settings.max_body_bytes,
+            allowed_hosts=_served_names(settings),
+            guards=_guards(settings, protocols),
+        ),
+        # Refuses paths that the operator switched off.
+        partial(FeatureToggles, switched_off=doors_off(settings)),
+        # Takes tool calls to their route without the framework's layers.
+        partial(ToolRouteFirst, routes=api.routes),
+    ]
+    return compose(api, middleware)
+
+
+def _protocols(
+    application: Application, tools: "ToolServer", doorkeeper: "KeyDoorkeeper"
+) -> "Sequence[ProtocolRoutes]":
+    """Return what is served beside REST, in the order in which routes are tried."""
+    from starlette.routing import Route
+
+    from scrubjay.compat.mimo.routes import mimo_routes
+    from scrubjay.compat.mira.envelope import REFUSAL_FORMATS as MIRA_REFUSAL_FORMATS
     from scrubjay.compat.mira.openapi import with_mira
     from scrubjay.features.answers.tools import ask_mimo
     from scrubjay.features.facts.tools import search_vibes
@@ -74,20 +122,45 @@ def _behind_edge(application: Application, tools: "ToolServer", doorkeeper: "Key
     from scrubjay.servers.hooks.http import SURFACE as HOOKS_SURFACE
     from scrubjay.servers.hooks.http import HttpHooks
     from scrubjay.servers.hooks.openapi import with_hooks
-    from scrubjay.servers.http.audit_middleware import Noted
-    from scrubjay.servers.http.edge import Edge
-    from scrubjay.servers.http.feature_toggles import Switches
-    from scrubjay.servers.http.metrics_middleware import Measured, metrics_endpoint
-    from scrubjay.servers.mcp.http import serve_http
-    from scrubjay.servers.openai.error_shape import OpenAIShape
+    from scrubjay.servers.http.audit_middleware import AuditMiddleware
+    from scrubjay.servers.http.metrics_middleware import metrics_endpoint
+    from scrubjay.servers.http.middleware import ProtocolRoutes
+    from scrubjay.servers.openai.error_shape import REFUSAL_FORMATS as OPENAI_REFUSAL_FORMATS
     from scrubjay.servers.openai.openapi import with_openai
-    from scrubjay.servers.rest.app import build_app
-    from scrubjay.servers.rest.tool_route import Shortcut, ToolCalls
 
     settings = application.settings
-    hosts = _served_names(settings)
-    authorities = [name for host in hosts for name in (host, f"{host}:*")]
-    mcp = serve_http(
+    forwarder = _forwarder(application)
+    openai = _openai_routes(application, forwarder)
+    mcp = _mcp(tools, settings)
+    hooks = AuditMiddleware(HttpHooks(application.answer_hook), HOOKS_SURFACE)
+    metrics = metrics_endpoint(application.oversight.metrics)
+    protocols = [
+        ProtocolRoutes(routes=[Route("/mcp", endpoint=mcp.asgi_app)], run=mcp.run),
+        ProtocolRoutes(routes=_synapse_routes(application, doorkeeper)),
+        ProtocolRoutes(
+            routes=openai.routes, run=openai.run, describe=with_openai, refusal_formats=OPENAI_REFUSAL_FORMATS
+        ),
+        ProtocolRoutes(routes=[Route(HOOKS_PATH, hooks, methods=["POST"])], describe=with_hooks),
+        mimo_routes(application.dispatcher, ask_tool=ask_mimo.name, lists={search_vibes.name: "results"}),
+    ]
+    if settings.mira.enabled:
+        mira = mira_web(application, doorkeeper, forwarder)
+        protocols.append(
+            ProtocolRoutes(
+                routes=mira.routes,
+                run=mira.run,
+                describe=lambda document: with_mira(document, application.registry),
+                refusal_formats=MIRA_REFUSAL_FORMATS,
+            )
+        )
+    return [*protocols, ProtocolRoutes(routes=[Route("/metrics", metrics, methods=["GET"])])]
+
+
+def _mcp(tools: "ToolServer", settings: Settings) -> "StreamableHTTPSessionManager":
+    from scrubjay.servers.mcp.http import serve_http
+
+    authorities = [name for host in _served_names(settings) for name in (host, f"{host}:*")]
+    return serve_http(
         tools,
         allowed_hosts=authorities,
         allowed_origins=[
@@ -97,60 +170,18 @@ def _behind_edge(application: Application, tools: "ToolServer", doorkeeper: "Key
         max_body_bytes=settings.max_body_bytes,
     )
 
-    forwarder = _forwarder(application)
-    openai = _openai_routes(application, forwarder)
-    mira = mira_web(application, doorkeeper, forwarder) if settings.mira.enabled else None
 
-    @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
-        async with mcp.run(), openai.run(), mira.run() if mira is not None else nullcontext():
-            yield
+def _synapse_routes(application: Application, doorkeeper: "KeyDoorkeeper") -> "Sequence[BaseRoute]":
+    from starlette.routing import WebSocketRoute
 
-    calls = ToolCalls(application.dispatcher)
-    api = build_app(
-        application.dispatcher,
-        application.listing,
-        application.services,
-        version=__version__,
-        resources=application.resources,
-        requires_key=doorkeeper.has_keys,
-        mimo_ask=ask_mimo.name,
-        mimo_lists={search_vibes.name: "results"},
-        stores=application.store_states,
-        lifespan=lifespan,
-        calls=calls,
-    )
-    api.router.routes.append(Route("/mcp", endpoint=mcp.asgi_app))
-    hooks = Noted(HttpHooks(application.answer_hook), HOOKS_SURFACE)
-    api.router.routes.append(Route(HOOKS_PATH, hooks, methods=["POST"]))
-    if settings.synapse.enabled:
-        from scrubjay.servers.phoenix.endpoint import PATH
+    from scrubjay.features.answers.tools import ask_mimo
+    from scrubjay.servers.phoenix.endpoint import PATH
 
-        synapse = _synapse(application, ask_mimo.name, doorkeeper)
-        api.router.routes.append(WebSocketRoute(PATH, synapse))
-        application.oversight.count_connections = lambda: synapse.connections
-    api.router.routes.extend(openai.routes)
-    if mira is not None:
-        api.router.routes.extend(mira.routes)
-    own_document = api.openapi
-
-    @lru_cache(maxsize=1)
-    def document_of(revision: int) -> dict[str, Any]:
-        document = with_hooks(with_openai(own_document()))
-        return with_mira(document, application.registry) if mira is not None else document
-
-    api.openapi = lambda: document_of(application.registry.revision)
-    metrics = application.oversight.metrics
-    api.router.routes.append(Route("/metrics", metrics_endpoint(metrics), methods=["GET"]))
-    doors = Switches(Shortcut(api, calls), doors_off(settings))
-    edge = Edge(
-        doors,
-        doorkeeper=doorkeeper,
-        max_body_bytes=settings.max_body_bytes,
-        allowed_hosts=hosts,
-        guards=_guards(settings),
-    )
-    return Measured(OpenAIShape(edge), metrics, lambda: api.routes)
+    if not application.settings.synapse.enabled:
+        return []
+    synapse = _synapse(application, ask_mimo.name, doorkeeper)
+    application.oversight.count_connections = lambda: synapse.connections
+    return [WebSocketRoute(PATH, synapse)]
 
 
 def _forwarder(application: Application) -> "Forwarder | UnusableForwarder | None":
@@ -212,13 +243,14 @@ def _synapse(application: Application, question_tool: str, doorkeeper: "KeyDoork
     return Synapse(application.dispatcher, doorkeeper, question_tool=question_tool, limits=limits)
 
 
-def _guards(settings: Settings) -> "Guards":
+def _guards(settings: Settings, protocols: "Sequence[ProtocolRoutes]") -> "Guards":
     from scrubjay.servers.http.abuse import Abuse, Patience
     from scrubjay.servers.http.client_address import Addresses
     from scrubjay.servers.http.cors import Origins
     from scrubjay.servers.http.edge import Guards
     from scrubjay.servers.http.load_limits import Load
     from scrubjay.servers.http.rate_limits import Limits, Rates
+    from scrubjay.servers.http.refusals import RefusalFormats
 
     limits = settings.limits
     return Guards(
@@ -230,6 +262,7 @@ def _guards(settings: Settings) -> "Guards":
         request_seconds=limits.request_seconds,
         keys_asked_later=KEYS_ASKED_LATER,
         keys_always_sent=KEYS_ALWAYS_SENT,
+        refusal_formats=RefusalFormats({k: v for protocol in protocols for k, v in protocol.refusal_formats.items()}),
     )
 
 
@@ -266,7 +299,7 @@ async def serve(application: Application, announce: Callable[[str, bool], None])
             self.should_exit = True
 
     config = uvicorn.Config(
-        _behind_edge(application, tools, doorkeeper),
+        _http_app(application, tools, doorkeeper),
         log_config=None,
         access_log=False,
         server_header=False,

@@ -122,7 +122,7 @@ def _note(event: str, name: str, key: "KeptKey | None" = None) -> None:
     settings = load_settings()
     chosen = settings.audit
     audit = AuditLog(settings.home, max_bytes=chosen.max_bytes, keep_files=chosen.keep_files, enabled=chosen.enabled)
-    audit.listen()
+    audit.subscribe()
     try:
         security_event(
             event,

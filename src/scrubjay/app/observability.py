@@ -1,6 +1,5 @@
 """Putting together what looks after a process: the audit log, the breakers, the numbers, the spans, the switches."""
 
-import logging
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
@@ -9,7 +8,6 @@ from scrubjay.app.setting_sources import PREFIX
 from scrubjay.app.settings import Settings
 from scrubjay.app.store import Store
 from scrubjay.features.embeddings.active_models import ModelsInUse
-from scrubjay.features.monitoring.audit.entry import CALLS, EDGE, SECURITY
 from scrubjay.features.monitoring.audit.log import AuditLog
 from scrubjay.features.monitoring.status import Parts, ServiceStatus, status_of
 from scrubjay.models.breakers import Breakers
@@ -20,7 +18,7 @@ from scrubjay.tooling.services import Services
 
 if TYPE_CHECKING:
     from scrubjay.features.monitoring.metrics import Metrics, StoreCounts
-    from scrubjay.tooling.dispatcher import Spans
+    from scrubjay.features.monitoring.tracing import CallTracer
 
 # Which families of tools a switch is for. Those that are not there yet will obey it as soon as they are.
 SEMANTIC_FAMILY, PROCEDURAL_FAMILY = "knowledge", "procedures"
@@ -74,15 +72,14 @@ class Oversight:
         self.audit = AuditLog(
             settings.home, max_bytes=chosen.max_bytes, keep_files=chosen.keep_files, enabled=chosen.enabled
         )
-        self.audit.listen()
-        self.spans = self._make_spans()
+        self.audit.subscribe()
+        self.tracer = self._make_tracer()
 
     def close(self) -> None:
         """Write what is left to write; for another thread than that of the event loop."""
         self.audit.close()
         if self._metrics is not None:
-            for name in (CALLS, EDGE, SECURITY):
-                logging.getLogger(name).removeHandler(self._metrics)
+            self._metrics.close()
 
     @property
     def metrics(self) -> "Metrics":
@@ -97,11 +94,7 @@ class Oversight:
                 count=self._count,
                 audited=lambda: self.audit.is_written,
             )
-            for name in (CALLS, EDGE, SECURITY):
-                source = logging.getLogger(name)
-                source.addHandler(self._metrics)
-                if source.getEffectiveLevel() > logging.INFO:
-                    source.setLevel(logging.INFO)
+            self._metrics.subscribe()
         return self._metrics
 
     def parts(self) -> Parts:
@@ -116,15 +109,15 @@ class Oversight:
             breakers=self.breakers,
             services=self._service_states,
             audited=lambda: self.audit.is_written,
-            traced=self.spans is not None,
+            traced=self.tracer is not None,
         )
 
-    def _make_spans(self) -> "Spans | None":
+    def _make_tracer(self) -> "CallTracer | None":
         if not self._settings.tracing.enabled:
             return None
-        from scrubjay.features.monitoring.tracing import spans
+        from scrubjay.features.monitoring.tracing import call_tracer
 
-        return spans(__version__)
+        return call_tracer(__version__)
 
     async def _count(self) -> "StoreCounts":
         from scrubjay.features.monitoring.metrics import StoreCounts

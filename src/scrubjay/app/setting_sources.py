@@ -1,6 +1,5 @@
-"""Where settings come from beside options and variables: files of the working directory, and Mimo's variables."""
+"""Where settings come from beside options and variables: files of the working directory."""
 
-import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,13 +13,6 @@ from scrubjay.core.suggestions import nearest_names
 
 PREFIX = "SCRUBJAY_"
 FILE_NAME = "scrubjay.toml"
-MIMO_FLAGS = {
-    "rust_nifs": "RUST_NIFS_ENABLED",
-    "semantic_store": "SEMANTIC_STORE_ENABLED",
-    "procedural_store": "PROCEDURAL_STORE_ENABLED",
-    "websocket_synapse": "WEBSOCKET_ENABLED",
-}
-MIMO_KEY = "MIMO_API_KEY"
 # Whoever writes a file into a folder that a server is later started in, such as the author of a repository, must not
 # choose which programs are run, what callers may do with the machine, and where memories and the owner's keys are sent.
 OWNERS_ONLY = {
@@ -68,30 +60,6 @@ class OfFolder(PydanticBaseSettingsSource):
         """Whether it is the owner's own folder: what options and the environment, which come first, say is the home."""
         home = self.current_state.get("home", self.settings_cls.model_fields["home"].default)
         return Path(home).expanduser().resolve() == Path.cwd().resolve()
-
-
-class MimoVariables(PydanticBaseSettingsSource):
-    """The variables by which Mimo is set up, also those of `.env`: whoever sets its key wants one to be asked for.
-
-    Of those that switch parts, `true` and `1` mean on, and all else off.
-    """
-
-    def get_field_value(self, field: Any, field_name: str) -> tuple[Any, str, bool]:
-        return None, field_name, False
-
-    def __call__(self) -> dict[str, Any]:
-        given = {**_dotenv(), **os.environ}
-        flags = {flag: given[name] in ("true", "1") for flag, name in MIMO_FLAGS.items() if given.get(name)}
-        key = {"api_key": given[MIMO_KEY]} if given.get(MIMO_KEY) else {}
-        return {**({"features": flags} if flags else {}), **key}
-
-
-def _dotenv() -> dict[str, str]:
-    if not Path(".env").is_file():
-        return {}
-    from dotenv import dotenv_values
-
-    return {name: value for name, value in dotenv_values(".env").items() if value is not None}
 
 
 class TomlSource(PydanticBaseSettingsSource):

@@ -12,7 +12,8 @@ from typing import Any, Literal, cast, get_args
 from pydantic import BaseModel, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from scrubjay.app.setting_sources import FILE_NAME, PREFIX, MimoVariables, OfFolder, TomlSource
+from scrubjay.app.setting_sources import FILE_NAME, PREFIX, OfFolder, TomlSource
+from scrubjay.compat.mimo.settings import MimoVariables
 from scrubjay.core.errors import Misconfigured
 from scrubjay.core.policies import AgeLimit, ForgettingRules, SecretsPolicy
 from scrubjay.core.suggestions import nearest_names

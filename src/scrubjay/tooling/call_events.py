@@ -7,7 +7,7 @@ history of sessions. Ids grow with the time, also over restarts, so that any of 
 from collections import deque
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -18,7 +18,8 @@ from scrubjay.core.callers import EVERYTHING, Caller
 from scrubjay.core.clock import Clock, system_clock
 from scrubjay.tooling.call_history import arguments_shown, outcome_shown
 from scrubjay.tooling.context import CallContext
-from scrubjay.tooling.declaration import Tool
+from scrubjay.tooling.event_bus import EventBus
+from scrubjay.tooling.events import CallEnded, CallStarted
 
 MOST_KEPT: Final = 1_000
 ARGUMENT_CHARACTERS: Final = 2_000
@@ -94,14 +95,14 @@ def _is_own(caller: Caller, whose: Caller) -> bool:
 
 
 class CallEvents:
-    """Satisfies `Observer`. Costs next to nothing while nobody listens."""
+    """Passes calls on to listeners. Costs next to nothing while there are none."""
 
     def __init__(self, added: Mapping[str, Callable[[Any], int]] | None = None, clock: Clock = system_clock) -> None:
         """`added` tells of an answer of each of these tools how many memories it brought."""
         self._added = added or {}
         self._clock = clock
         self._last_id = 0
-        self._running: dict[str, _Running] = {}
+        self._running: dict[CallStarted, _Running] = {}
         self._works: dict[object, tuple[CallContext, anyio.CancelScope]] = {}
         self._listeners: dict[object, Hear] = {}
         self._callers: dict[object, Caller] = {}
@@ -121,35 +122,41 @@ class CallEvents:
 
     # -- calls ---------------------------------------------------------------------------------------
 
-    def begins(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> "_Running":
+    def subscribe(self, events: EventBus) -> None:
+        """Pass on the calls that are published there."""
+        events.subscribe(CallStarted, self._call_started)
+        events.subscribe(CallEnded, self._call_ended)
+
+    def _call_started(self, call: CallStarted) -> None:
         started_id = self.new_id()
+        context = call.context
         event = CallEvent(
             call_id=f"call_{started_id}",
-            tool=tool.name,
+            tool=call.tool.name,
             caller=context.caller,
             client=context.client,
             surface=context.surface,
             started_id=started_id,
-            arguments=arguments_shown(tool, arguments, ARGUMENT_CHARACTERS) if self._is_recording() else {},
+            arguments=arguments_shown(call.tool, call.arguments, ARGUMENT_CHARACTERS) if self._is_recording() else {},
         )
-        running = _Running(self, tool, event, destroys=tool.destructive and not tool.only_reads(arguments))
-        self._running[event.call_id] = running
+        self._running[call] = _Running(event, call.make_cancellable())
         self._tell(event)
-        return running
 
-    def ended(self, running: "_Running", outcome: BaseModel | str, milliseconds: float) -> None:
-        event = running.event
-        del self._running[event.call_id]
+    def _call_ended(self, call: CallEnded) -> None:
+        if call.started is None or call.tool is None or (running := self._running.pop(call.started, None)) is None:
+            return
+        event, result = running.event, call.result
         event.ended_id = self.new_id()
-        event.success = isinstance(outcome, BaseModel)
-        event.milliseconds = milliseconds
+        event.success = isinstance(result, BaseModel)
+        event.milliseconds = call.milliseconds
         if event.success and event.tool in self._added:
-            event.memories_added = self._added[event.tool](outcome)
-        if running.destroys:
+            event.memories_added = self._added[event.tool](result)
+        destroys = call.tool.destructive and not call.tool.only_reads(call.arguments)
+        if destroys:
             self._forget_contents()
         if self._is_recording():
-            # What was erased is not told once more.
-            event.result = "" if running.destroys and event.success else outcome_shown(running.tool, outcome)
+            # What was erased is not shown again.
+            event.result = "" if destroys and event.success else outcome_shown(call.tool, result)
             self._happened(event)
 
     def stop(self, chosen: Callable[[CallEvent], bool]) -> list[str]:
@@ -265,16 +272,10 @@ class CallEvents:
 
 @dataclass(slots=True)
 class _Running:
-    """Satisfies `CallUnderWay`."""
+    """A call that has not ended."""
 
-    events: CallEvents
-    tool: Tool
     event: CallEvent
-    destroys: bool
-    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
-
-    def ends(self, outcome: BaseModel | str, milliseconds: float) -> None:
-        self.events.ended(self, outcome, milliseconds)
+    scope: anyio.CancelScope
 
 
 def id_of(happening: Happening) -> EventId:

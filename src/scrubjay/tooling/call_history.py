@@ -19,6 +19,8 @@ from scrubjay.core.secrets import redacted
 from scrubjay.features.sessions.models import ClientCall, ToolCall
 from scrubjay.features.sessions.store import SessionStore
 from scrubjay.tooling.declaration import Tool
+from scrubjay.tooling.event_bus import EventBus
+from scrubjay.tooling.events import CallEnded
 from scrubjay.tooling.validation import refuse_unstorable
 
 logger = logging.getLogger("scrubjay.calls")
@@ -60,6 +62,24 @@ class CallHistory:
         self._some = anyio.Event()
         self._many = anyio.Event()
         self._writing = anyio.Lock()
+
+    def subscribe(self, events: EventBus) -> None:
+        """Note the calls that are published there, of clients that can be told apart."""
+        events.subscribe(CallEnded, self._call_ended)
+
+    def _call_ended(self, event: CallEnded) -> None:
+        tool, client = event.tool, event.context.client
+        if tool is not None and client is not None:
+            self.note(
+                client,
+                tool.name,
+                event.arguments,
+                event.result,
+                event.milliseconds,
+                brings=not tool.read_only,
+                fleeting=tool.fleeting,
+                quotes=tool.quotes,
+            )
 
     def note(
         self,

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from scrubjay.core.clock import Clock, system_clock
+from scrubjay.tooling.event_bus import EventBus
+from scrubjay.tooling.events import OK, CallEnded, CallStarted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,9 +86,22 @@ class CallTally:
             all_of_them = all_of_them.and_all(one)
         return all_of_them
 
+    def subscribe(self, events: EventBus) -> None:
+        """Count the calls that are published there."""
+        events.subscribe(CallStarted, self._call_started)
+        events.subscribe(CallEnded, self._call_ended)
+
     def begins(self) -> None:
         self.active += 1
 
     def ends(self, tool: str, milliseconds: float, *, succeeded: bool) -> None:
         self.active -= 1
         self._tools[tool] = self._tools.get(tool, ToolTally()).and_one(milliseconds, succeeded=succeeded)
+
+    def _call_started(self, event: CallStarted) -> None:
+        self.begins()
+
+    def _call_ended(self, event: CallEnded) -> None:
+        if event.started is None:  # refused first
+            self.begins()
+        self.ends(event.tool_label, event.milliseconds, succeeded=event.outcome == OK)

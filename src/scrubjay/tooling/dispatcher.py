@@ -1,10 +1,9 @@
-"""The one way to call a tool: validate, inject, time, count, log, and translate what goes wrong."""
+"""The one way to call a tool: check the caller and the arguments, inject services, publish how the call ended."""
 
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractContextManager
-from dataclasses import replace
+from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -15,127 +14,76 @@ from scrubjay.core.error_location import place_of
 from scrubjay.core.errors import Cancelled, Forbidden, Internal, ScrubjayError, error_from_record
 from scrubjay.core.progress import Reporter
 from scrubjay.core.request_context import tracking
-from scrubjay.tooling.call_history import CallHistory, memory_ids_in
-from scrubjay.tooling.call_observers import CallUnderWay, Observer
+from scrubjay.tooling.call_history import memory_ids_in
 from scrubjay.tooling.call_stats import CallTally
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Tool
+from scrubjay.tooling.event_bus import EventBus
+from scrubjay.tooling.events import GIVEN_UP, OK, CallEnded, CallStarted
 from scrubjay.tooling.job_view import job_view
 from scrubjay.tooling.jobs.models import Job, JobState
 from scrubjay.tooling.jobs.service import Handler, JobRun, JobService
+from scrubjay.tooling.process_events import PROCESS_EVENTS
 from scrubjay.tooling.registry import Registry
-from scrubjay.tooling.remote_tools import ForeignAnswer
 from scrubjay.tooling.security_events import closed
 from scrubjay.tooling.services import Services
 from scrubjay.tooling.subject_ids import ids_in
-from scrubjay.tooling.usage.counter import UsageCounter
 from scrubjay.tooling.validation import accept, printable
 
 logger = logging.getLogger("scrubjay.calls")
 
-_OF_THE_CALL = (CallContext, Reporter, JobRun)
-
-
-Spans = Callable[[str, CallContext], AbstractContextManager[object]]
-"""What a call of this tool happens inside of; it sees how the call ends."""
-
-NO_TOOL = "unknown"
-"""What stands for a name that no tool has: such names are the caller's, and there is no end of them."""
+_PER_CALL = (CallContext, Reporter, JobRun)
 
 
 class Dispatcher:
-    """Calls tools by name. Refuses a tool that asks for a service which nobody provides: when it is made, if it can."""
+    """Calls tools by name.
 
-    def __init__(
-        self,
-        registry: Registry,
-        services: Services,
-        usage: UsageCounter,
-        history: CallHistory | None = None,
-        spans: Spans | None = None,
-    ) -> None:
-        """Without a history nothing is kept of what clients call; with spans, each call is inside of one."""
+    Publishes one `CallEnded` per call, and one `CallStarted` before it unless the call is refused first. Raises
+    `LookupError` for a loaded tool that needs a service which nothing provides.
+    """
+
+    def __init__(self, registry: Registry, services: Services, events: EventBus | None = None) -> None:
+        """Without `events` only the process and the call statistics know of the calls."""
         self.registry = registry
-        self._services = services
-        self._usage = usage
-        self._history = history
-        self._spans = spans
+        self.events = events or EventBus(PROCESS_EVENTS)
         self.tally = CallTally()
-        self.observer: Observer | None = None
-        """Who is told of each call while it runs, if anybody is."""
+        self.tally.subscribe(self.events)
+        self._services = services
         for tool in registry.loaded:
             self.check_services_of(tool)
 
     def check_services_of(self, tool: Tool) -> None:
         for parameter, kind in tool.injected.items():
-            if kind not in _OF_THE_CALL and kind not in self._services:
+            if kind not in _PER_CALL and kind not in self._services:
                 raise LookupError(f"{tool.name} needs a {kind.__name__} for {parameter!r}, and nobody provides one")
 
     async def call(self, name: str, arguments: Mapping[str, Any], context: CallContext) -> BaseModel:
-        """The tool's answer, or a `ScrubjayError`; nothing else ever comes out."""
+        """Return the tool's answer; raise nothing but `ScrubjayError`."""
+        call = _Call(name, arguments, context)
         with tracking(context.request_id, context.traceparent):
-            if self._spans is None:
-                return await self._call(name, arguments, context)
-            with self._spans(name if name in self.registry else NO_TOOL, context):
-                return await self._call(name, arguments, context)
+            try:
+                call.answer = await self._perform(call)
+                call.outcome = call.problem = OK
+                return call.answer
+            except ScrubjayError as error:
+                call.outcome, call.problem = error.code, f"{error.code}: {error.message}"
+                raise
+            except Exception as error:  # a bug: the caller gets a typed error, the log gets the place
+                call.outcome = call.problem = "internal"
+                raise _unexpected(error, name, context) from error
+            finally:
+                self.events.publish(call.ended())
 
-    async def _call(self, name: str, arguments: Mapping[str, Any], context: CallContext) -> BaseModel:
-        started = time.perf_counter()
-        self.tally.begins()
-        tool: Tool | None = None
-        answer: BaseModel | None = None
-        outcome = problem = "given up"  # unless something else comes of it
-        observed: CallUnderWay | None = None
-        try:
-            tool = self.registry.get(name)
-            if not context.caller.may_call(tool.family, read_only=tool.only_reads(arguments)):
-                raise _closed(tool, context)
-            observed = self.observer.begins(tool, arguments, context) if self.observer is not None else None
-            request = accept(tool, arguments)
-            self._usage.count(name)
-            work = self._call_as_job if tool.runs_as_job else self._run
-            call = work(tool, request, context)
-            answer = await (call if observed is None else _unless_stopped(call, observed))
-            outcome = "ok"
-            return answer
-        except ScrubjayError as error:
-            outcome, problem = error.code, f"{error.code}: {error.message}"
-            raise
-        except Exception as error:  # a bug: the caller gets a typed answer, the log gets the truth
-            outcome = problem = "internal"
-            place = {"tool": name, "request_id": context.request_id, **place_of(error)}
-            logger.error("a tool broke", extra=place)
-            raise Internal(
-                f"{printable(name)} failed unexpectedly ({type(error).__name__})",
-                hint=f"this is a bug; the log has the details under request {context.request_id}",
-                details={"request_id": context.request_id},
-            ) from error
-        finally:
-            milliseconds = round((time.perf_counter() - started) * 1000, 2)
-            self.tally.ends(NO_TOOL if tool is None else tool.name, milliseconds, succeeded=outcome == "ok")
-            told: dict[str, Any] = {
-                "tool": printable(name),
-                "surface": context.surface,
-                "outcome": outcome,
-                "ms": milliseconds,
-            }
-            if tool is not None and not tool.read_only and (touched := ids_in(arguments)):
-                told["ids"] = touched
-            logger.info("call", extra={**told, **context.who})
-            if self._history is not None and tool is not None and context.client is not None:
-                ended_with = problem if answer is None else _told(answer)
-                self._history.note(
-                    context.client,
-                    tool.name,
-                    arguments,
-                    ended_with,
-                    milliseconds,
-                    brings=not tool.read_only,
-                    fleeting=tool.fleeting,
-                    quotes=tool.quotes,
-                )
-            if observed is not None:
-                observed.ends(problem if answer is None else _told(answer), milliseconds)
+    async def _perform(self, call: "_Call") -> BaseModel:
+        tool = call.tool = self.registry.get(call.name)
+        if not call.context.caller.may_call(tool.family, read_only=tool.only_reads(call.arguments)):
+            raise _forbidden(tool, call.context)
+        call.started = CallStarted(tool=tool, arguments=call.arguments, context=call.context, time=call.started_at)
+        self.events.publish(call.started)
+        request = accept(tool, call.arguments)
+        call.accepted = True
+        work = (self._call_as_job if tool.runs_as_job else self._run)(tool, request, call.context)
+        return await (work if call.started.scope is None else _run_cancellable(work, call.started.scope))
 
     async def start_alone(self, name: str, context: CallContext, *, quiet_seconds: float) -> Job | None:
         """Begin a job tool without arguments, unless any process is at it or began it so short a time ago."""
@@ -186,19 +134,58 @@ class Dispatcher:
         return result
 
 
-async def _unless_stopped(call: Awaitable[BaseModel], observed: CallUnderWay) -> BaseModel:
-    """The answer; `Cancelled` when whoever observes the call stops it."""
-    with observed.scope:
-        return await call
+@dataclass(slots=True)
+class _Call:
+    """What is known of a call while it runs."""
+
+    name: str
+    arguments: Mapping[str, Any]
+    context: CallContext
+    tool: Tool | None = None
+    started: CallStarted | None = None
+    accepted: bool = False
+    answer: BaseModel | None = None
+    outcome: str = GIVEN_UP
+    problem: str = GIVEN_UP
+    started_at: float = field(default_factory=time.time)
+    _clock: float = field(default_factory=time.perf_counter)
+
+    def ended(self) -> CallEnded:
+        tool = self.tool
+        return CallEnded(
+            name=printable(self.name),
+            tool=tool,
+            arguments=self.arguments,
+            context=self.context,
+            started=self.started,
+            accepted=self.accepted,
+            outcome=self.outcome,
+            problem=self.problem,
+            answer=self.answer,
+            milliseconds=round((time.perf_counter() - self._clock) * 1000, 2),
+            ids=() if tool is None or tool.read_only else ids_in(self.arguments),
+            time=time.time(),
+        )
+
+
+async def _run_cancellable(work: Awaitable[BaseModel], scope: anyio.CancelScope) -> BaseModel:
+    """Return the answer; raise `Cancelled` when the scope is cancelled."""
+    with scope:
+        return await work
     raise Cancelled("the call was stopped by its client", hint="call it again")
 
 
-def _told(answer: BaseModel) -> BaseModel | str:
-    """The answer for the history, in which one that tells of a failure is a failure."""
-    return answer.model_dump_json() if isinstance(answer, ForeignAnswer) and answer.is_error else answer
+def _unexpected(error: Exception, name: str, context: CallContext) -> Internal:
+    """Log where the bug is, and return the error for the caller."""
+    logger.error("a tool broke", extra={"tool": name, "request_id": context.request_id, **place_of(error)})
+    return Internal(
+        f"{printable(name)} failed unexpectedly ({type(error).__name__})",
+        hint=f"this is a bug; the log has the details under request {context.request_id}",
+        details={"request_id": context.request_id},
+    )
 
 
-def _closed(tool: Tool, context: CallContext) -> Forbidden:
+def _forbidden(tool: Tool, context: CallContext) -> Forbidden:
     told = {"tool": tool.name, "surface": context.surface, **context.who}
     error = closed(context.caller, tool.family, read_only=tool.read_only, what=tool.name, **told)
     error.details = {"tool": tool.name, **error.details}

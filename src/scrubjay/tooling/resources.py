@@ -15,6 +15,8 @@ from scrubjay.core.errors import Internal, InvalidRequest, NotFound, ScrubjayErr
 from scrubjay.core.progress import Reporter
 from scrubjay.core.suggestions import nearest_names
 from scrubjay.tooling.context import CallContext
+from scrubjay.tooling.events import GIVEN_UP, OK, ResourceRead
+from scrubjay.tooling.process_events import PROCESS_EVENTS
 from scrubjay.tooling.security_events import closed
 from scrubjay.tooling.services import Services
 from scrubjay.tooling.validation import printable, refuse_unstorable
@@ -140,13 +142,13 @@ class Resources:
     async def read(self, uri: str, context: CallContext) -> ReadResource:
         """What the resource holds, or a `ScrubjayError`; nothing else ever comes out."""
         started = time.perf_counter()
-        outcome = "given up"
+        outcome = GIVEN_UP
         try:
             found, values = self.find(uri)
             _refuse_closed(found, context.caller, surface=context.surface, **context.who)
             services = await self._services_for(found.reading, found.parameters, context)
             body = await found.reading(**values, **services)
-            outcome = "ok"
+            outcome = OK
             return ReadResource(uri, found.mime_type, body)
         except ScrubjayError as error:
             outcome = error.code
@@ -161,9 +163,10 @@ class Resources:
                 details={"request_id": context.request_id},
             ) from error
         finally:
-            told = {"resource": printable(uri), "surface": context.surface, "outcome": outcome}
             milliseconds = round((time.perf_counter() - started) * 1000, 2)
-            logger.info("read", extra={**told, "ms": milliseconds, **context.who})
+            PROCESS_EVENTS.publish(
+                ResourceRead(uri=printable(uri), context=context, outcome=outcome, milliseconds=milliseconds)
+            )
 
     async def mark(self, uri: str, caller: Caller = OWNER) -> str:
         """What differs whenever the resource's content does; `InvalidRequest` when nobody can wait for its changes."""

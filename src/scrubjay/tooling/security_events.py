@@ -1,30 +1,51 @@
-"""Events that whoever guards a server wants to know of: every refusal, every change of a key. Never a secret."""
+"""Publish events that an operator who guards a server must see: every refusal, every change of a key."""
 
 import logging
 import uuid
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from scrubjay.core.callers import READ_ONLY, Caller
 from scrubjay.core.errors import Forbidden
 from scrubjay.core.secrets import masked
+from scrubjay.tooling.events import Decision, RequestRefused, SecurityEvent
+from scrubjay.tooling.process_events import PROCESS_EVENTS
 from scrubjay.tooling.validation import printable
 
-logger = logging.getLogger("scrubjay.security")
+
+class SecurityFields(TypedDict, total=False):
+    """What may be known of a security event beside its kind; None is the same as absent."""
+
+    decision: Decision
+    reason: str | None
+    address: str | None
+    path: str | None
+    method: str | None
+    caller: str | None
+    key_id: str | None
+    client: str | None
+    surface: str | None
+    tool: str | None
+    resource: str | None
+    request_id: str | None
+    trace_id: str | None
 
 
-def security_event(kind: str, /, *, level: int = logging.WARNING, **what: Any) -> str:
-    """Log what happened as one record with these fields; the id under which it is found.
-
-    The usual fields are reason, address, path, method, key_id and request_id.
-    """
+def security_event(kind: str, /, *, level: int = logging.WARNING, **fields: Unpack[SecurityFields]) -> str:
+    """Publish a security event, its texts without secrets; return the id under which it can be found."""
     event_id = str(uuid.uuid4())
-    told = {name: _told(value) for name, value in what.items() if value is not None}
-    logger.log(level, kind, extra={"event": kind, "event_id": event_id, **told})
+    PROCESS_EVENTS.publish(SecurityEvent(event=kind, event_id=event_id, level=level, **_without_secrets(fields)))
+    return event_id
+
+
+def request_refused(kind: str, /, *, outcome: str, **fields: Unpack[SecurityFields]) -> str:
+    """Publish that a request was refused before any protocol saw it; return the id of the event."""
+    event_id = str(uuid.uuid4())
+    PROCESS_EVENTS.publish(RequestRefused(event=kind, event_id=event_id, outcome=outcome, **_without_secrets(fields)))
     return event_id
 
 
 def closed(caller: Caller, family: str, /, *, read_only: bool, what: str, **told: Any) -> Forbidden:
-    """The refusal of something that the caller's scopes do not open, of which the log is told, with these fields."""
+    """Return the refusal of something that the caller's scopes do not allow, after publishing it with these fields."""
     needed = f"{family}{READ_ONLY if read_only else ''}"
     who: dict[str, Any] = {"caller": caller.name, "key_id": caller.key_id}
     event_id = security_event("forbidden", reason=f"{what} needs the scope {needed}", **{**who, **told})
@@ -35,5 +56,7 @@ def closed(caller: Caller, family: str, /, *, read_only: bool, what: str, **told
     )
 
 
-def _told(value: Any) -> Any:
-    return printable(masked(value[:2000])) if isinstance(value, str) else value
+def _without_secrets(fields: SecurityFields) -> dict[str, Any]:
+    return {
+        name: printable(masked(value[:2000])) if isinstance(value, str) else value for name, value in fields.items()
+    }

@@ -11,7 +11,7 @@ from scrubjay.app.lifespan import running
 from scrubjay.app.settings import Settings
 from scrubjay.app.tool_catalog import ALL
 from scrubjay.compat.mira.endpoints import ENDPOINTS
-from scrubjay.tooling.profiles import PROFILES
+from scrubjay.compat.profiles import PROFILES
 from tests.compat.mira.conftest import SERVER_KEY
 
 Json = dict[str, Any]

@@ -40,7 +40,7 @@ async def stage(home: Path, **mira: object) -> AsyncGenerator[tuple[str, CallEve
     settings = Settings.model_validate({"home": home, "mira": mira})
     async with running(settings, tools=[*ALL, wait_for_ever]) as application:
         app = build_http(application)
-        events = application.dispatcher.observer
+        events = application.agent_events
         assert isinstance(events, CallEvents)
         async with serving(app) as port:
             yield f"http://127.0.0.1:{port}", events, application.dispatcher

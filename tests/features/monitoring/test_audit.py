@@ -1,12 +1,12 @@
 """Who called what is written once, whole and without secrets, by however many processes."""
 
 import json
-import logging
 import os
 import stat
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Generator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,20 +14,24 @@ from typing import Any
 
 import pytest
 
+from scrubjay.core.callers import Caller
 from scrubjay.core.errors import InvalidRequest
 from scrubjay.features.monitoring.audit import log, repeats
 from scrubjay.features.monitoring.audit.file import SharedLines
 from scrubjay.features.monitoring.audit.log import AuditLog
 from scrubjay.features.monitoring.audit.reader import Wanted, read_page
+from scrubjay.tooling.context import CallContext
+from scrubjay.tooling.events import CallEnded, RequestRefused, SecurityEvent
+from scrubjay.tooling.process_events import PROCESS_EVENTS
+from scrubjay.tooling.security_events import request_refused
 
-CALLS, EDGE, SECURITY = (logging.getLogger(f"scrubjay.{name}") for name in ("calls", "edge", "security"))
 GITHUB_TOKEN = "ghp_" + "a1B2c3D4e5" * 4
 
 
 @pytest.fixture
 def audit(tmp_path: Path) -> Generator[AuditLog]:
     made = AuditLog(tmp_path / "home", max_bytes=1_000_000, keep_files=3)
-    made.listen()
+    made.subscribe()
     yield made
     made.close()
 
@@ -36,8 +40,18 @@ def entries_in(home: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (home / "audit.jsonl").read_text("utf-8").splitlines()]
 
 
-def call(**told: Any) -> None:
-    CALLS.info("call", extra={"tool": "recall", "surface": "rest", "outcome": "ok", "ms": 1.5, **told})
+def call(
+    tool: str = "recall", outcome: str = "ok", caller: str = "owner", key_id: str | None = None, **given: Any
+) -> None:
+    """Publish a call; `given` are fields of its context, its ids and arguments."""
+    ids, arguments = given.pop("ids", ()), given.pop("arguments", {})
+    PROCESS_EVENTS.publish(
+        CallEnded(
+            name=tool, tool=None, arguments=arguments, started=None, accepted=True, outcome=outcome, problem="",
+            answer=None, milliseconds=1.5, ids=ids, time=time.time(),
+            context=CallContext(surface="rest", caller=Caller(caller, key_id=key_id), **given),
+        )
+    )  # fmt: skip
 
 
 def test_021_an_orderly_end_loses_nothing_and_only_the_owner_can_read_it(audit: AuditLog, tmp_path: Path) -> None:
@@ -51,12 +65,18 @@ def test_021_an_orderly_end_loses_nothing_and_only_the_owner_can_read_it(audit: 
 
 
 def test_021_an_entry_tells_who_what_and_the_decision_and_nothing_else(audit: AuditLog, tmp_path: Path) -> None:
-    who = {"caller": "ci", "key_id": "key_1", "client": "http:bot", "address": "10.0.0.9", "trace_id": "ab" * 16}
-    call(request_id="r1", ids=["mem_" + "0" * 26], arguments={"content": "private"}, **who)
+    who = {"caller": "ci", "key_id": "key_1", "client": "http:bot", "address": "10.0.0.9"}
+    trace = "ab" * 16
+    given = {
+        "ids": ["mem_" + "0" * 26],
+        "arguments": {"content": "private"},
+        "traceparent": f"00-{trace}-{'cd' * 8}-01",
+    }
+    call(request_id="r1", **given, **who)
     call(request_id="r2", outcome="forbidden")
     call(request_id="r3", outcome="not_found")
-    SECURITY.warning("refused", extra={"request_id": "r4", "outcome": "too_large", "path": "/x", "method": "POST"})
-    EDGE.info("something else", extra={"request_id": "r5"})
+    request_refused("too_large", request_id="r4", outcome="too_large", path="/x", method="POST")
+    PROCESS_EVENTS.publish("something else")
     audit.close()
     entries = entries_in(tmp_path / "home")
     assert [(entry["request_id"], entry["kind"], entry["decision"]) for entry in entries] == [
@@ -70,13 +90,14 @@ def test_021_an_entry_tells_who_what_and_the_decision_and_nothing_else(audit: Au
     assert datetime.fromisoformat(first.pop("time")).tzinfo is not None
     assert first == {
         "kind": "call", "decision": "allowed", "tool": "recall", "surface": "rest", "outcome": "ok", "ms": 1.5,
-        "request_id": "r1", "ids": ["mem_" + "0" * 26], **who,
+        "request_id": "r1", "ids": ["mem_" + "0" * 26], "trace_id": trace, **who,
     }  # fmt: skip
 
 
 def test_021_secrets_are_not_in_it(audit: AuditLog, tmp_path: Path) -> None:
-    SECURITY.warning("refused", extra={"request_id": "r1", "outcome": "forbidden", "path": f"/x/{GITHUB_TOKEN}"})
-    call(client=f"http:{GITHUB_TOKEN}")
+    refused = RequestRefused(event="forbidden", event_id="e1", outcome="forbidden", path=f"/x/{GITHUB_TOKEN}")
+    PROCESS_EVENTS.publish(refused)
+    call(client=f"http:{GITHUB_TOKEN}", request_id=GITHUB_TOKEN)
     audit.close()
     assert GITHUB_TOKEN not in (tmp_path / "home" / "audit.jsonl").read_text("utf-8")
 
@@ -94,8 +115,14 @@ def test_021_an_event_of_security_is_written_at_once(
         written.set()
 
     monkeypatch.setattr(audit.lines, "append", noticed)
-    told = {"event": "wrong_key", "event_id": "e1", "reason": "Invalid API key", "address": "10.0.0.9", "path": "/x"}
-    SECURITY.warning("refused", extra=told)
+    told: dict[str, Any] = {
+        "event": "wrong_key",
+        "event_id": "e1",
+        "reason": "Invalid API key",
+        "address": "10.0.0.9",
+        "path": "/x",
+    }
+    PROCESS_EVENTS.publish(SecurityEvent(**told))
     assert written.wait(5)
     (entry,) = entries_in(tmp_path / "home")
     assert {**entry, **told, "kind": "security", "decision": "refused"} == entry
@@ -171,7 +198,7 @@ def test_021_a_process_that_stands_still_does_not_silence_the_others(
 
 def test_021_pages_go_back_through_all_files_while_more_is_written(tmp_path: Path) -> None:
     audit = AuditLog(tmp_path, max_bytes=10_000, keep_files=100)
-    audit.listen()
+    audit.subscribe()
     for number in range(150):
         call(request_id=f"r{number}")
         audit.write()
@@ -216,7 +243,7 @@ def test_021_whoever_is_refused_again_and_again_does_not_push_others_out_of_the_
     audit: AuditLog, tmp_path: Path
 ) -> None:
     def refuse(address: str) -> None:
-        SECURITY.warning("refused", extra={"outcome": "unauthenticated", "path": "/x", "address": address})
+        request_refused("unauthenticated", outcome="unauthenticated", path="/x", address=address)
 
     call(request_id="before")
     for _ in range(1_000):

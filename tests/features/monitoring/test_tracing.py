@@ -1,8 +1,6 @@
 """Calls are spans where OpenTelemetry is installed and wanted; its SDK is replaced by a stand-in that keeps them."""
 
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +10,7 @@ from opentelemetry import trace
 from scrubjay.app.lifespan import running
 from scrubjay.app.settings import Settings
 from scrubjay.core.errors import ScrubjayError
-from scrubjay.features.monitoring.tracing import spans
+from scrubjay.features.monitoring.tracing import call_tracer
 from scrubjay.tooling.context import CallContext
 
 TRACEPARENT = f"00-{'ab' * 16}-{'cd' * 8}-01"
@@ -37,10 +35,9 @@ class Tracer(trace.NoOpTracer):
     def __init__(self) -> None:
         self.spans: list[Span] = []
 
-    @contextmanager
-    def start_as_current_span(self, name: str, **given: Any) -> Generator[Span]:  # pyright: ignore
+    def start_span(self, name: str, **given: Any) -> Span:  # pyright: ignore
         self.spans.append(Span(name, **given))
-        yield self.spans[-1]
+        return self.spans[-1]
 
 
 @pytest.fixture
@@ -90,5 +87,5 @@ def test_025_without_opentelemetry_all_goes_on_and_a_warning_says_so(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setitem(sys.modules, "opentelemetry", None)
-    assert spans("1") is None
+    assert call_tracer("1") is None
     assert "calls are not traced" in caplog.text

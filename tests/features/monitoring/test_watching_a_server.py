@@ -310,7 +310,7 @@ async def test_010_the_websocket_that_is_switched_off_says_so(tmp_path: Path) ->
 
 async def test_025_websockets_are_counted_while_they_are_open(tmp_path: Path) -> None:
     async with running(Settings(home=tmp_path)) as application:
-        from scrubjay.servers.http.metrics_middleware import Measured
+        from scrubjay.servers.http.metrics_middleware import MetricsMiddleware
 
         metrics = application.oversight.metrics
         counted: list[float | None] = []
@@ -325,7 +325,7 @@ async def test_025_websockets_are_counted_while_they_are_open(tmp_path: Path) ->
             pass
 
         with pytest.raises(ConnectionError):
-            await Measured(socket, metrics, lambda: ())({"type": "websocket", "path": "/x"}, None, send)  # pyright: ignore
+            await MetricsMiddleware(socket, metrics, lambda: ())({"type": "websocket", "path": "/x"}, None, send)  # pyright: ignore
         counted.append(metrics.registry.get_sample_value("scrubjay_websockets"))
         assert (await status(application))["websocket_synapse"]["connections"] == 0
     assert counted == [0, 1, 0]

@@ -22,7 +22,6 @@ from scrubjay.tooling.dispatcher import Dispatcher
 from scrubjay.tooling.jobs.service import JobRun, JobService
 from scrubjay.tooling.registry import Registry
 from scrubjay.tooling.services import Services
-from scrubjay.tooling.usage.counter import UsageCounter
 
 HOSTILE = "\x1b]0;owned\x07\x1b[31mred [bold]markup[/bold] \u009b2J \u202eabc :smile:"
 
@@ -205,7 +204,7 @@ async def opened() -> AsyncGenerator[Dispatcher]:
                 return JobService(stores[0].jobs, dispatcher.job_handlers(), tasks, adopts=False)
 
             services.provide(JobService, jobs)
-            dispatcher = Dispatcher(REGISTRY, services, UsageCounter())
+            dispatcher = Dispatcher(REGISTRY, services)
             yield dispatcher
             tasks.cancel_scope.cancel()
     finally:

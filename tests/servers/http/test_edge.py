@@ -17,10 +17,12 @@ import httpx2
 import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from scrubjay.compat.mimo.refusals import REFUSAL_FORMATS
 from scrubjay.core.callers import Caller
 from scrubjay.servers.http import edge
 from scrubjay.servers.http.edge import Edge, Guards, request_id_of
 from scrubjay.servers.http.load_limits import Load
+from scrubjay.servers.http.refusals import RefusalFormats
 from tests.servers.doors import OpenDoor, doorkeeper
 from tests.servers.rest.serving import serving
 
@@ -512,7 +514,7 @@ async def test_022_too_many_at_once_are_told_to_come_again_but_health_is_answere
         doorkeeper=doorkeeper(None),
         max_body_bytes=LIMIT,
         allowed_hosts=(),
-        guards=Guards(load=Load(most_at_once=1)),
+        guards=Guards(load=Load(most_at_once=1), refusal_formats=RefusalFormats(REFUSAL_FORMATS)),
     )
     async with (
         serving(guarded) as port,
@@ -523,7 +525,7 @@ async def test_022_too_many_at_once_are_told_to_come_again_but_health_is_answere
         await begun.wait()
         refused = await client.get("/x")
         assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
-        mimo = await client.get("/v1/models")
+        mimo = await client.get("/v1/mimo/tools")
         assert mimo.json()["reason"] == "System overloaded"
         assert (await client.get("/health")).status_code == 200
         gate.set()
@@ -531,7 +533,8 @@ async def test_022_too_many_at_once_are_told_to_come_again_but_health_is_answere
 
 async def test_013_production_without_a_key_answers_as_mimo_does():
     keyless = doorkeeper(None, in_production=True)
-    guarded = Edge(inner, doorkeeper=keyless, max_body_bytes=LIMIT, allowed_hosts=())
+    guards = Guards(refusal_formats=RefusalFormats(REFUSAL_FORMATS))
+    guarded = Edge(inner, doorkeeper=keyless, max_body_bytes=LIMIT, allowed_hosts=(), guards=guards)
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(guarded), base_url="http://localhost") as client:
         refused = await client.post("/v1/mimo/ask", json={})
         own = await client.get("/x")

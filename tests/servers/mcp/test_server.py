@@ -23,7 +23,6 @@ from scrubjay.tooling.listing import Listing
 from scrubjay.tooling.registry import Registry, Toolset
 from scrubjay.tooling.served_tools import Offering
 from scrubjay.tooling.services import Services
-from scrubjay.tooling.usage.counter import UsageCounter
 from tests.servers.mcp.toys import INSTRUCTIONS, PATIENCE, TOYS, echo
 
 Steps = list[tuple[float, float | None, str | None]]
@@ -302,7 +301,7 @@ def many_tools(number: int) -> list[Tool]:
 
 def serve(tools: Sequence[Tool], uses: Callable[[], Awaitable[Mapping[str, int]]] | None = None) -> ToolServer:
     registry = Registry(tools)
-    offering = Offering(Dispatcher(registry, Services(), UsageCounter()), Listing(registry, Toolset("all"), uses))
+    offering = Offering(Dispatcher(registry, Services()), Listing(registry, Toolset("all"), uses))
     return build_server(
         lambda: offering,
         version="1.2.3",

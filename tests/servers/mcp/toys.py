@@ -30,7 +30,6 @@ from scrubjay.tooling.registry import Registry, Toolset
 from scrubjay.tooling.resources import Resource, Resources, resource
 from scrubjay.tooling.served_tools import Offering
 from scrubjay.tooling.services import Services
-from scrubjay.tooling.usage.counter import UsageCounter
 
 INSTRUCTIONS = "Play with the toys."
 MAX_BYTES = 1024 * 1024
@@ -288,7 +287,7 @@ async def toy_server(home: Path, *, surface: str, client: str | None = None) -> 
 
     services.provide(JobService, running_jobs)
     services.provide(ToolServer, this_server)
-    dispatcher = Dispatcher(registry, services, UsageCounter())
+    dispatcher = Dispatcher(registry, services)
     shelf = Resources(SHELF, services)
     offering = Offering(dispatcher, Listing(registry, Toolset("core")), lambda: shelf)
     server = build_server(

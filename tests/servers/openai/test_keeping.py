@@ -26,7 +26,6 @@ from scrubjay.tooling.declaration import Request, Result, tool
 from scrubjay.tooling.dispatcher import Dispatcher
 from scrubjay.tooling.registry import Registry
 from scrubjay.tooling.services import Services
-from scrubjay.tooling.usage.counter import UsageCounter
 from tests.servers.openai.upstream import KEY, MODEL, Upstream, running_upstream
 from tests.surfaces.callers import PROGRAM, environment, server
 
@@ -130,7 +129,7 @@ async def test_005_the_end_waits_for_what_is_being_remembered(upstream: Upstream
     choice = CompletionChoice(base_url=upstream.url, model=MODEL)
     names = ToolNames(recall="look", keep="keep", ask="look", route="look", search="look")
     wishes = Wishes(recall_tokens=100, recall_limit=1, remember=True, any_model=False)
-    dispatcher = Dispatcher(Registry([look, keep]), Services(), UsageCounter())
+    dispatcher = Dispatcher(Registry([look, keep]), Services())
     forwarder = forwarder_for(choice, {}, concurrency=1)
 
     async def embedder() -> StaticEmbedder:

@@ -24,7 +24,6 @@ from scrubjay.tooling.declaration import Request, Result, tool
 from scrubjay.tooling.dispatcher import Dispatcher
 from scrubjay.tooling.registry import Registry
 from scrubjay.tooling.services import Services
-from scrubjay.tooling.usage.counter import UsageCounter
 
 TOPIC = "cortex:agent"
 
@@ -142,7 +141,7 @@ async def stage(**limits: Any) -> AsyncGenerator[Stage]:
     """A server with these limits."""
     scene, porter, services = Scene(), Porter(), Services()
     services.provide_ready(Scene, scene)
-    dispatcher = Dispatcher(Registry([ask_toy]), services, UsageCounter())
+    dispatcher = Dispatcher(Registry([ask_toy]), services)
     synapse = Synapse(dispatcher, porter, question_tool=ask_toy.name, limits=Limits(**limits))
     config = uvicorn.Config(
         Starlette(routes=[WebSocketRoute(PATH, synapse)]),

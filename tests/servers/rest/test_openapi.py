@@ -95,8 +95,8 @@ def test_operation_ids_are_unique_and_families_come_first(document: dict[str, An
         "tools",
         "jobs",
         "resources",
-        "mimo",
         "server",
+        "mimo",
     ]
 
 
@@ -106,9 +106,9 @@ def test_every_route_of_its_own_is_documented(document: dict[str, Any]):
         "/v1/jobs/{job_id}",
         "/v1/jobs/{job_id}/events",
         "/v1/resources",
+        "/health",
         "/v1/mimo/tools",
         "/v1/mimo/tool",
-        "/health",
     ]
     events = document["paths"]["/v1/jobs/{job_id}/events"]["get"]["responses"]
     assert list(events["200"]["content"]) == ["text/event-stream"]

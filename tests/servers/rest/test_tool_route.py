@@ -16,7 +16,7 @@ from scrubjay.core.errors import ErrorCode
 from scrubjay.servers.http import requests
 from scrubjay.servers.http.edge import Edge
 from scrubjay.servers.http.errors import STATUS
-from scrubjay.servers.rest.tool_route import Shortcut, ToolCalls
+from scrubjay.servers.rest.tool_route import ToolCalls, ToolRoute, ToolRouteFirst
 from tests.servers.doors import doorkeeper
 from tests.servers.rest.serving import serving
 from tests.servers.rest.toys import Toys
@@ -261,9 +261,8 @@ async def test_what_a_client_sends_is_in_no_log(client: httpx2.AsyncClient, capl
     ],
 )
 async def test_the_shortcut_answers_as_the_long_way_does(toys: Toys, method: str, path: str, body: bytes):
-    calls = ToolCalls(toys.dispatcher)
     answers: list[tuple[int, bytes, dict[str, str]]] = []
-    for app in (toys.app, Shortcut(toys.app, calls)):
+    for app in (toys.app, ToolRouteFirst(toys.app, routes=toys.app.routes)):
         guarded = Edge(app, doorkeeper=doorkeeper(None), max_body_bytes=1000, allowed_hosts=())
         async with httpx2.AsyncClient(transport=httpx2.ASGITransport(guarded), base_url="http://localhost") as client:
             response = await client.request(method, path, content=body, headers={"X-Request-Id": "mine"})
@@ -278,7 +277,7 @@ async def test_a_call_passes_no_layer_of_the_framework(toys: Toys):
     async def elsewhere(scope: Scope, receive: Receive, send: Send) -> None:
         raise AssertionError(scope["path"])
 
-    shortcut = Shortcut(elsewhere, ToolCalls(toys.dispatcher))
+    shortcut = ToolRouteFirst(elsewhere, routes=[ToolRoute(ToolCalls(toys.dispatcher))])
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(shortcut), base_url="http://localhost") as client:
         assert (await client.post("/v1/tools/echo", json={"text": "x"})).status_code == 200
         with pytest.raises(AssertionError, match="/v1/tools"):

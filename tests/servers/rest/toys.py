@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from pydantic import Field
 
 from scrubjay.app.sqlite_store import SqliteStore
+from scrubjay.compat.mimo.routes import mimo_routes
 from scrubjay.core.errors import ErrorCode, ErrorRecord, error_from_record
 from scrubjay.core.progress import Reporter
 from scrubjay.servers.rest.app import build_app
@@ -23,7 +24,6 @@ from scrubjay.tooling.jobs.service import JobService
 from scrubjay.tooling.listing import Listing
 from scrubjay.tooling.registry import Registry, Toolset
 from scrubjay.tooling.services import Services
-from scrubjay.tooling.usage.counter import UsageCounter
 
 
 class Tag(Request):
@@ -168,7 +168,7 @@ def make_toys(home: Path, *, requires_key: bool = False, tools: Sequence[Tool] =
 
     services.provide_ready(Stage, stage)
     services.provide(JobService, start_jobs)
-    dispatcher = Dispatcher(registry, services, UsageCounter())
+    dispatcher = Dispatcher(registry, services)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
@@ -180,5 +180,13 @@ def make_toys(home: Path, *, requires_key: bool = False, tools: Sequence[Tool] =
         await store.close()
 
     listing = Listing(registry, Toolset())
-    app = build_app(dispatcher, listing, services, version="1.2.3", requires_key=requires_key, lifespan=lifespan)
+    app = build_app(
+        dispatcher,
+        listing,
+        services,
+        version="1.2.3",
+        requires_key=requires_key,
+        protocols=[mimo_routes(dispatcher)],
+        lifespan=lifespan,
+    )
     return Toys(app, stage, services, dispatcher)

@@ -10,13 +10,13 @@ from pydantic_core import to_jsonable_python
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from scrubjay.compat.mimo.tool_names import NOT_IN_SANDBOX
 from scrubjay.core.errors import ErrorCode, Forbidden, InvalidRequest, ScrubjayError
 from scrubjay.servers.http.admission import SANDBOX_HEADER
 from scrubjay.servers.http.request_metadata import header_of
 from scrubjay.servers.http.requests import body_of, context_of, object_of, while_connected
 from scrubjay.tooling.declaration import Framed
 from scrubjay.tooling.dispatcher import Dispatcher
-from scrubjay.tooling.profiles import NOT_IN_SANDBOX
 
 MIMO_PREFIX: Final = "/v1/mimo/"
 TOOL_PATH: Final = "/v1/mimo/tool"

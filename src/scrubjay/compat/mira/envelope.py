@@ -1,6 +1,7 @@
 """The one form of every answer under `/api`: whether it worked, what there is, or what went wrong."""
 
 import math
+from collections.abc import Mapping
 from typing import Any, Final
 
 from pydantic import BaseModel, Field
@@ -8,6 +9,7 @@ from starlette.responses import Response
 
 from scrubjay.core.errors import ErrorCode, ScrubjayError
 from scrubjay.servers.http.errors import MalformedBody
+from scrubjay.servers.http.refusals import RefusalFormat
 
 CODE_HEADER: Final = "Scrubjay-Error"
 # A tool that fails has been reached, and so the status is 200, as Mira's clients know it. Not so what never came to a
@@ -39,6 +41,14 @@ def failure(error: ScrubjayError, status: int | None = None) -> Response:
 
 def failed(error: ScrubjayError) -> Envelope:
     return Envelope(success=False, error=f"{error.message} ({error.hint})" if error.hint else error.message)
+
+
+def refusal_body(error: ScrubjayError, status: int, event_id: str) -> dict[str, Any]:
+    """Return the body of a request that the edge refuses; its status shows that no tool answered."""
+    return failed(error).model_dump()
+
+
+REFUSAL_FORMATS: Final[Mapping[str, RefusalFormat]] = {"/api/": refusal_body}
 
 
 def _response(envelope: Envelope, status: int, headers: dict[str, str] | None = None) -> Response:

@@ -15,7 +15,7 @@ from scrubjay.compat.mira.event_endpoint import PATH, EventStream
 from scrubjay.compat.mira.handler import SURFACE, Answering, Door, Nowhere
 from scrubjay.compat.mira.tool_calls import ToolAnswer
 from scrubjay.features.chat.exchange_recorder import Keeper
-from scrubjay.servers.http.audit_middleware import Noted
+from scrubjay.servers.http.audit_middleware import AuditMiddleware
 
 # How long a server that stops waits for exchanges to be written.
 FINISH_SECONDS: Final = 10.0
@@ -41,7 +41,7 @@ class MiraRoutes:
         self.routes: Sequence[BaseRoute] = [
             WebSocketRoute(PATH, events),
             *(Route(path, Door(answers)) for path, answers in doors.items()),
-            *(Route(path, Noted(Door(answers), SURFACE)) for path, answers in talking.items()),
+            *(Route(path, AuditMiddleware(Door(answers), SURFACE)) for path, answers in talking.items()),
             Route("/api", Nowhere()),
             Route("/api/{path:path}", Nowhere()),
         ]

@@ -37,7 +37,7 @@ def mira_web(
     from scrubjay.tooling.call_events import CallEvents
 
     events, chosen = CallEvents(_memories_added()), application.settings.mira
-    application.dispatcher.observer = events
+    events.subscribe(application.dispatcher.events)
     application.on_file_change = partial(events.file_changed, CODE)
     application.agent_events = events
     limits = EventLimits(

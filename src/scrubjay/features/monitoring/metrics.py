@@ -13,6 +13,9 @@ from prometheus_client.exposition import choose_encoder
 from scrubjay.core.errors import ScrubjayError
 from scrubjay.models.breaker import BreakerState
 from scrubjay.models.breakers import Guarded
+from scrubjay.tooling.event_bus import EventBus, Unsubscribe
+from scrubjay.tooling.events import CallEnded, RequestRefused, SecurityEvent
+from scrubjay.tooling.process_events import PROCESS_EVENTS
 
 if TYPE_CHECKING:
     from prometheus_client.registry import Collector
@@ -57,8 +60,8 @@ class Labels:
         return text
 
 
-class Metrics(logging.Handler):
-    """Counts what this process logs of calls and refusals, and looks at the rest when it is asked."""
+class Metrics:
+    """Counts calls, requests and refusals as they happen, and reads everything else when it is asked."""
 
     def __init__(
         self,
@@ -71,12 +74,12 @@ class Metrics(logging.Handler):
         clock: Callable[[], float] = monotonic,
     ) -> None:
         """`tools` are those that there are: a call of any other is counted under one name."""
-        super().__init__(logging.INFO)
         self._tools = tools
         self._breakers = breakers
         self._count = count
         self._clock = clock
         self._counted_at: float | None = None
+        self._subscriptions: list[Unsubscribe] = []
         self._labels = {name: Labels() for name in ("surface", "outcome", "event")}
         self._labelled: dict[tuple[object, tuple[str, ...]], Any] = {}
         self.registry = registry = CollectorRegistry()
@@ -112,20 +115,32 @@ class Metrics(logging.Handler):
         Gauge("scrubjay_info", "Always 1.", ["version"], registry=registry).labels(version).set(1)
         ProcessCollector(registry=registry)
 
-    def emit(self, record: logging.LogRecord) -> None:
-        told = vars(record)
-        match record.name, record.msg:
-            case "scrubjay.calls", "call":
-                tool = told["tool"] if told["tool"] in self._tools else OTHER
-                surface = self._labels["surface"].of(told["surface"])
-                self._of(self._calls, tool, surface, self._labels["outcome"].of(told["outcome"])).inc()
-                self._of(self._seconds, tool).observe(told["ms"] / 1000)
-            case "scrubjay.security", _:
-                if "outcome" in told:  # the edge refused a request
-                    self._refusals.labels(self._labels["outcome"].of(told["outcome"])).inc()
-                self._security.labels(self._labels["event"].of(told.get("event"))).inc()
-            case _:
-                pass
+    def subscribe(self, events: EventBus = PROCESS_EVENTS) -> None:
+        """Count what is published there from now on."""
+        self._subscriptions += (
+            events.subscribe(CallEnded, self._count_call),
+            events.subscribe(SecurityEvent, self._count_security_event),
+            events.subscribe(RequestRefused, self._count_refusal),
+        )
+
+    def close(self) -> None:
+        """End the subscriptions."""
+        for unsubscribe in self._subscriptions:
+            unsubscribe()
+        self._subscriptions.clear()
+
+    def _count_call(self, event: CallEnded) -> None:
+        tool = event.name if event.name in self._tools else OTHER
+        surface = self._labels["surface"].of(event.context.surface)
+        self._of(self._calls, tool, surface, self._labels["outcome"].of(event.outcome)).inc()
+        self._of(self._seconds, tool).observe(event.milliseconds / 1000)
+
+    def _count_security_event(self, event: SecurityEvent) -> None:
+        self._security.labels(self._labels["event"].of(event.event)).inc()
+
+    def _count_refusal(self, event: RequestRefused) -> None:
+        self._refusals.labels(self._labels["outcome"].of(event.outcome)).inc()
+        self._count_security_event(event)
 
     def count_request(self, method: str, route: str, status: int, seconds: float) -> None:
         """An HTTP request has ended; `route` is one of the server's own, not the path that was asked for."""

@@ -1,6 +1,5 @@
 """Hooks over HTTP: `POST /v1/hooks/{event}` with what an agent tells, answered as the agent wants it."""
 
-import logging
 from collections.abc import Awaitable, Callable
 from typing import Final
 
@@ -9,16 +8,14 @@ from starlette.types import Receive, Scope, Send
 
 from scrubjay.core.errors import ScrubjayError
 from scrubjay.features.hooks.models import HookAnswer, HookCall, HookEvent
-from scrubjay.features.monitoring.audit.entry import CALLS
-from scrubjay.features.monitoring.audit.verdicts import verdict_told
+from scrubjay.features.monitoring.audit.verdicts import permission_event
 from scrubjay.servers.hooks.formats import event_named, read_call, written
 from scrubjay.servers.http.callers import caller_of
 from scrubjay.servers.http.edge import request_id_of
 from scrubjay.servers.http.errors import error_response
-from scrubjay.servers.http.requests import body_of, object_of, who_of
+from scrubjay.servers.http.requests import body_of, object_of, requester_of, who_of
+from scrubjay.tooling.process_events import PROCESS_EVENTS
 from scrubjay.tooling.security_events import closed
-
-logger = logging.getLogger(CALLS)
 
 SURFACE: Final = "hook-http"
 PATH: Final = "/v1/hooks/{event}"
@@ -47,8 +44,8 @@ class HttpHooks:
             _refuse(scope, event)
             call = read_call(event, object_of(body))
             answer = await self._answer(call)
-            if told := verdict_told(call, answer, SURFACE):
-                logger.info("verdict", extra=told | who_of(scope))
+            if decided := permission_event(call, answer, SURFACE, requester_of(scope)):
+                PROCESS_EVENTS.publish(decided)
             response = JSONResponse(written(call, answer))
         except ScrubjayError as error:
             response = error_response(error, request_id_of(scope))

@@ -1,6 +1,5 @@
-"""Telling the audit log of requests that call no tool."""
+"""Publish how requests that call no tool ended."""
 
-import logging
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -9,18 +8,18 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from scrubjay.core.errors import ScrubjayError
 from scrubjay.servers.http.errors import STATUS
-from scrubjay.servers.http.requests import who_of
+from scrubjay.servers.http.requests import requester_of
+from scrubjay.tooling.events import GIVEN_UP, OK, RequestEnded
+from scrubjay.tooling.process_events import PROCESS_EVENTS
 from scrubjay.tooling.validation import printable
 
-logger = logging.getLogger("scrubjay.calls")
-
 _OK = 200
-# The statuses by which somebody is refused; with any other of a failure something went wrong.
+# These statuses are refusals; any other status of 400 and above is a failure.
 _REFUSED = frozenset({401, 403, 413, 429})
 
 
-class Noted:
-    """Answers by what it is given, and notes who asked, for what, and how that was answered."""
+class AuditMiddleware:
+    """Publishes a `RequestEnded` for each request to the wrapped endpoint."""
 
     def __init__(self, app: ASGIApp, surface: str) -> None:
         self._app = app
@@ -39,12 +38,12 @@ class Noted:
         try:
             await self._app(scope, receive, watched)
         finally:
-            _note(scope, self._surface, status, started)
+            _publish(scope, self._surface, status, started)
 
 
 @contextmanager
-def noted(scope: Scope, surface: str) -> Generator[None]:
-    """Note what is done in here for a request."""
+def audited(scope: Scope, surface: str) -> Generator[None]:
+    """Publish how the body of this `with` statement ended, as the end of the request."""
     status: int | None = None
     started = time.perf_counter()
     try:
@@ -54,18 +53,20 @@ def noted(scope: Scope, surface: str) -> Generator[None]:
         status = STATUS[error.code]
         raise
     finally:
-        _note(scope, surface, status, started)
+        _publish(scope, surface, status, started)
 
 
-def _note(scope: Scope, surface: str, status: int | None, started: float) -> None:
-    """Without a status nobody was answered: the client left, or it broke."""
+def _publish(scope: Scope, surface: str, status: int | None, started: float) -> None:
+    """Publish the event; a status of None means that there was no response: the client left, or there is a bug."""
     succeeded = status is not None and status < 400
-    told = {
-        "method": scope["method"],
-        "path": printable(scope["path"]),
-        "surface": surface,
-        "outcome": "ok" if succeeded else "given up" if status is None else f"http {status}",
-        "decision": "allowed" if succeeded else "refused" if status in _REFUSED else "failed",
-        "ms": round((time.perf_counter() - started) * 1000, 2),
-    }
-    logger.info("request", extra={**told, **who_of(scope)})
+    PROCESS_EVENTS.publish(
+        RequestEnded(
+            method=scope["method"],
+            path=printable(scope["path"]),
+            surface=surface,
+            outcome=OK if succeeded else GIVEN_UP if status is None else f"http {status}",
+            decision="allowed" if succeeded else "refused" if status in _REFUSED else "failed",
+            milliseconds=round((time.perf_counter() - started) * 1000, 2),
+            requester=requester_of(scope),
+        )
+    )

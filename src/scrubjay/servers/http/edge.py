@@ -4,7 +4,6 @@ In this order: a request id, the host guard, the block of abusers, the key, the 
 """
 
 import asyncio
-import logging
 import math
 import re
 import time
@@ -28,13 +27,13 @@ from scrubjay.servers.http.cors import Origins, headers_for, preflight
 from scrubjay.servers.http.errors import error_response, unforeseen
 from scrubjay.servers.http.load_limits import Load
 from scrubjay.servers.http.rate_limits import Limits, Standing, TooManyRequests
-from scrubjay.servers.http.refusals import CameTooSlowly, TookTooLong, reason_of, refusal, refuse_socket
+from scrubjay.servers.http.refusals import CameTooSlowly, RefusalFormats, TookTooLong, reason_of, refusal, refuse_socket
 from scrubjay.servers.http.request_metadata import address_of, header_of, traceparent_of
 from scrubjay.servers.http.security_headers import Header, with_security_headers
-from scrubjay.tooling.security_events import security_event
+from scrubjay.tooling.events import Requester, RequestFailed
+from scrubjay.tooling.process_events import PROCESS_EVENTS
+from scrubjay.tooling.security_events import request_refused, security_event
 from scrubjay.tooling.validation import printable
-
-logger = logging.getLogger("scrubjay.edge")
 
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _AUTHORITY = re.compile(r"(\[[0-9a-f:.]+\]|[^\[\]:/@]+)(:\d{1,5})?", re.ASCII)
@@ -80,6 +79,7 @@ class Guards:
     """Paths of WebSockets that ask for the key themselves, once they are open."""
     keys_always_sent: tuple[str, ...] = ()
     """Beginnings of paths where clients send a key also to a server that has none."""
+    refusal_formats: RefusalFormats = field(default_factory=RefusalFormats)
 
 
 class Edge:
@@ -126,7 +126,7 @@ class Edge:
             if isinstance(error, TooManyRequests):
                 answer.show(error.standing)
             event_id = self._tell(error, scope, address)
-            await refuse_socket(refusal(error, scope["path"], request_id_of(scope), event_id), scope, answer)
+            await refuse_socket(self._refusal(error, scope, event_id), scope, answer)
         else:
             scope["state"]["visit"] = _Visit(self, scope, address)
             await self._app(scope, receive, answer)
@@ -172,7 +172,7 @@ class Edge:
             if isinstance(error, TooManyRequests):
                 answer.show(error.standing)
             event_id = self._tell(error, scope, address)
-            await _refuse(refusal(error, scope["path"], request_id, event_id), incoming, answer)
+            await _refuse(self._refusal(error, scope, event_id), incoming, answer)
             return
         except BaseException:
             self._end(began)
@@ -222,7 +222,7 @@ class Edge:
                     await self._app(scope, receive, answer)
             except Exception as error:  # a bug: its message may quote the request, so only the place is logged
                 request_id = request_id_of(scope)
-                logger.error("a request broke", extra={"request_id": request_id, **_told_of(scope), **place_of(error)})
+                PROCESS_EVENTS.publish(_failed(scope, error))
                 if not answer.started:
                     await error_response(unforeseen(error, request_id), request_id)(scope, receive, answer)
             finally:
@@ -233,7 +233,7 @@ class Edge:
         if work.cancelled_caught and not answer.started:
             error = self._took_too_long()
             event_id = self._tell(error, scope, address)
-            await refusal(error, scope["path"], request_id_of(scope), event_id)(scope, receive, answer)
+            await self._refusal(error, scope, event_id)(scope, receive, answer)
         elif work.cancelled_caught:
             await answer.cut_off()
 
@@ -268,9 +268,12 @@ class Edge:
 
     # -- refusing ------------------------------------------------------------------------------------
 
+    def _refusal(self, error: ScrubjayError, scope: Scope, event_id: str) -> Response:
+        return refusal(error, scope["path"], request_id_of(scope), event_id, self._guards.refusal_formats)
+
     def _tell(self, error: ScrubjayError, scope: Scope, address: str, caller: Caller | None = None) -> str:
         caller = caller or scope["state"].get("caller")
-        return security_event(
+        return request_refused(
             "blocked" if isinstance(error, Blocked) else str(error.code),
             reason=reason_of(error),
             address=address,
@@ -278,7 +281,7 @@ class Edge:
             method=scope.get("method", "WEBSOCKET"),
             key_id=caller.key_id if caller is not None else None,
             request_id=request_id_of(scope),
-            outcome=error.code,
+            outcome=str(error.code),
         )
 
     def _tell_revoked(self, scope: Scope, address: str, caller: Caller) -> None:
@@ -342,14 +345,19 @@ class Edge:
         )
 
 
-def _told_of(scope: Scope) -> dict[str, str]:
-    """What a log may tell of a request: not its query, and no header but that of its trace."""
-    told = {"path": printable(scope["path"]), "method": printable(scope["method"])}
-    if (address := address_of(scope)) is not None:
-        told["address"] = address
-    if (traceparent := traceparent_of(scope)) is not None:
-        told["trace_id"] = traceparent.split("-")[1]
-    return told
+def _failed(scope: Scope, error: Exception) -> RequestFailed:
+    """Return the event of a bug: not the request's query, and no header but that of its trace."""
+    traceparent = traceparent_of(scope)
+    return RequestFailed(
+        path=printable(scope["path"]),
+        method=printable(scope["method"]),
+        requester=Requester(
+            request_id=request_id_of(scope),
+            address=address_of(scope),
+            trace_id=traceparent.split("-")[1] if traceparent is not None else None,
+        ),
+        place=place_of(error),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Doors that the operator switched off: they say so, instead of not being there."""
+"""Paths that the operator switched off: they answer 503 with the setting to change, instead of 404."""
 
 import json
 from collections.abc import Mapping
@@ -9,15 +9,15 @@ from scrubjay.core.errors import Unavailable
 from scrubjay.servers.http.edge import request_id_of
 from scrubjay.servers.http.errors import error_response
 
-# "Try again later", in the way of WebSockets.
+# The WebSocket close code "try again later".
 TRY_AGAIN_LATER = 1013
 
 
-class Switches:
-    """Answers at paths that are switched off; all others lead on."""
+class FeatureToggles:
+    """Middleware that refuses requests to paths that are switched off."""
 
     def __init__(self, app: ASGIApp, switched_off: Mapping[str, str]) -> None:
-        """Paths, and all that begins with one of them, each with the setting that would switch it on."""
+        """`switched_off` maps a path, which stands also for the paths below it, to the setting that switches it on."""
         self._app = app
         self._off = switched_off
 
@@ -26,7 +26,7 @@ class Switches:
         if setting is None:
             await self._app(scope, receive, send)
             return
-        refusal = Unavailable("this door is switched off on this server", hint=f"the operator can set {setting}")
+        refusal = Unavailable("this path is switched off on this server", hint=f"the operator can set {setting}")
         response = error_response(refusal, request_id_of(scope))
         if scope["type"] == "http" or "websocket.http.response" in scope.get("extensions", {}):
             await response(scope, receive, send)

@@ -1,4 +1,4 @@
-"""How much goes on at once, and when that is too much."""
+"""Load shedding: refuse requests while too many run or while they take too long."""
 
 import time
 from collections import deque
@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from scrubjay.servers.http.refusals import Overloaded
 
-# Of so many of the last requests it is known how long they took, and for so long.
+# The latency samples that are kept, how many are needed for a percentile, and for how many seconds they count.
 _SAMPLES, _FEWEST, _SAMPLE_SECONDS = 100, 10, 30.0
 
 
 class Load:
-    """Counts the requests that are not answered yet. A stream counts until it begins."""
+    """Counts requests without a response yet. A stream counts until its first byte."""
 
     def __init__(
         self,
@@ -19,7 +19,7 @@ class Load:
         slowest_ms: float = 0,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`slowest_ms`: above this 99th percentile requests are refused; 0 is without end, as it is for the other."""
+        """Refuse requests above `most_at_once`, or while the 99th percentile exceeds `slowest_ms`; 0 is no limit."""
         self._most = most_at_once
         self._slowest_ms = slowest_ms
         self._monotonic = monotonic
@@ -27,7 +27,7 @@ class Load:
         self._latencies: deque[tuple[float, float]] = deque(maxlen=_SAMPLES)
 
     def begin(self) -> float:
-        """Count one more; `Overloaded` when there are too many, or when they take too long. The moment it began."""
+        """Count one more and return the time of its start; raise `Overloaded` when a limit is exceeded."""
         if self._most and self._under_way >= self._most:
             raise Overloaded(
                 f"the server works on {self._most} requests, which is as many as it may",
@@ -55,7 +55,10 @@ class Load:
             self._latencies.append((now, (now - began) * 1000))
 
     def _p99(self, now: float) -> float:
-        """What was measured long ago is forgotten: otherwise a server that refuses everything would do so for ever."""
+        """Return the 99th percentile in milliseconds.
+
+        Old samples expire: otherwise a server that refuses everything would never recover.
+        """
         while self._latencies and self._latencies[0][0] < now - _SAMPLE_SECONDS:
             self._latencies.popleft()
         found = sorted(milliseconds for _, milliseconds in self._latencies)

@@ -1,4 +1,4 @@
-"""Counting HTTP requests by the route that answered them, and answering `GET /metrics`."""
+"""Count HTTP requests by route, and serve `GET /metrics`."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -19,11 +19,11 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 FAMILY = "server"
 
 
-class Measured:
-    """Stands in front of everything, so that what the edge refuses is counted too."""
+class MetricsMiddleware:
+    """The first middleware, so that requests which the edge refuses are counted too."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics, routes: Callable[[], Iterable[BaseRoute]]) -> None:
-        """`routes` are asked for when there is the first request: by then all of them are known."""
+        """`routes` is called at the first request, when all routes are known."""
         self._app = app
         self._metrics = metrics
         self._routes = routes
@@ -71,7 +71,7 @@ class Measured:
                 self._metrics.websocket_closed()
 
     def _route(self, scope: Scope) -> str:
-        """The path as the server writes it, such as `/v1/jobs/{job_id}`: there are no more of these than routes."""
+        """Return the route's template, such as `/v1/jobs/{job_id}`: a bounded number of labels."""
         if self._templates is None:
             self._templates = dict(_templates(self._routes()))
         return self._templates.get(id(scope.get("endpoint")), OTHER)
@@ -88,7 +88,7 @@ def _templates(routes: Iterable[BaseRoute], prefix: str = "") -> Iterable[tuple[
 
 
 def metrics_endpoint(metrics: Metrics) -> Callable[[Request], "object"]:
-    """Answers with all numbers, to whoever may look after the server."""
+    """Return the endpoint that serves all metrics to callers whose key has the scope `server:read`."""
 
     async def answer(request: Request) -> Response:
         caller = caller_of(request.scope)

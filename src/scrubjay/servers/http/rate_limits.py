@@ -1,4 +1,4 @@
-"""How much one caller may ask for in a while: a bucket of tokens for each key and for each address."""
+"""Rate limits: a token bucket for each key and for each address."""
 
 import math
 import time
@@ -10,13 +10,13 @@ from scrubjay.core.callers import Caller
 from scrubjay.core.errors import RateLimited
 from scrubjay.servers.http.client_address import host_of, is_loopback
 
-# However many addresses come, so many buckets are held; those that were used longest ago are let go.
+# The largest number of buckets in memory; the least recently used is evicted.
 MOST_BUCKETS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """How many requests are let through in each window; 0 is without end."""
+    """Requests allowed in each window; 0 means no limit."""
 
     window_seconds: float = 60
     per_address: int = 6_000
@@ -26,12 +26,12 @@ class Rates:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What is left of a limit, for those who want to keep within it."""
+    """What is left of a limit, as shown in the response headers."""
 
     limit: int
     remaining: int
     reset_seconds: int
-    """Until the bucket is full again."""
+    """Seconds until the bucket is full again."""
 
     @property
     def headers(self) -> list[tuple[bytes, bytes]]:
@@ -43,7 +43,7 @@ class Standing:
 
 
 class TooManyRequests(RateLimited):
-    """A bucket is empty; it says which, and when there is a token again."""
+    """A bucket is empty; the details have its limit and the seconds until the next token."""
 
     def __init__(self, standing: Standing, window_seconds: float, retry_after: float) -> None:
         retry_after_seconds = max(1, math.ceil(retry_after))
@@ -60,7 +60,7 @@ class TooManyRequests(RateLimited):
 
 
 class Limits:
-    """Counts what callers ask for, over all protocols."""
+    """Counts the requests of callers, over all protocols."""
 
     def __init__(self, rates: Rates | None = None, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._rates = rates or Rates()
@@ -110,7 +110,7 @@ class Limits:
             self._buckets.popitem(last=False)
 
     def _pace(self, limit: int) -> float:
-        """How many seconds it takes until there is one token more."""
+        """Return the seconds between two tokens."""
         return self._rates.window_seconds / limit
 
     def _seconds(self, missing: float, limit: int) -> int:

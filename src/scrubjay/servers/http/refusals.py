@@ -1,21 +1,18 @@
-"""How the edge says no: in our own form, and at the addresses of Mimo and Mira in theirs."""
+"""How the edge refuses a request: in our own format, or in the one that a protocol registered for its paths."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from starlette.responses import Response
 from starlette.types import Scope, Send
 
 from scrubjay.core.callers import NoKeyConfigured
-from scrubjay.core.errors import Busy, ErrorCode, ScrubjayError, Unauthenticated
-from scrubjay.servers.http.abuse import Blocked
-from scrubjay.servers.http.errors import error_response
-from scrubjay.servers.http.rate_limits import TooManyRequests
+from scrubjay.core.errors import Busy, ScrubjayError, Unauthenticated
+from scrubjay.servers.http.errors import STATUS, error_response
 
 # Of WebSockets: you may not.
 POLICY_VIOLATION = 1008
-_MIMO_PATHS = ("/v1/chat/completions", "/v1/models")
 
 
 class TookTooLong(Busy):
@@ -30,13 +27,37 @@ class Overloaded(Busy):
     """The server does as much at once as it is allowed to."""
 
 
-def refusal(error: ScrubjayError, path: str, request_id: str, event_id: str) -> Response:
-    """The answer to a request that the edge refuses."""
-    body = _mimo_body(error, event_id) if speaks_mimo(path) else _mira_body(error) if speaks_mira(path) else None
-    if isinstance(error, Unauthenticated):
-        error.details = {**error.details, "security_event_id": event_id}
+RefusalFormat = Callable[[ScrubjayError, int, str], Mapping[str, Any] | None]
+"""Makes the JSON body of a refusal from the error, the HTTP status and the id of the security event.
+
+None leaves the server's own format.
+"""
+
+
+class RefusalFormats:
+    """The formats in which requests are refused, by path prefix. Each protocol registers its own."""
+
+    def __init__(self, formats: Mapping[str, RefusalFormat] | None = None) -> None:
+        """A prefix that ends in `/` stands for the paths below it, any other also for itself."""
+        self._formats = dict(formats or {})
+
+    def find(self, path: str) -> RefusalFormat | None:
+        """Return the format registered for this path."""
+        for prefix, made in self._formats.items():
+            below = prefix if prefix.endswith("/") else f"{prefix}/"
+            if path == prefix or path.startswith(below):
+                return made
+        return None
+
+
+def refusal(error: ScrubjayError, path: str, request_id: str, event_id: str, formats: RefusalFormats) -> Response:
+    """Return the response to a request that the edge refuses."""
     status = 504 if isinstance(error, TookTooLong) else 408 if isinstance(error, CameTooSlowly) else None
     headers = {"Retry-After": "1"} if isinstance(error, NoKeyConfigured) else None
+    made = formats.find(path)
+    body = made(error, status or STATUS[error.code], event_id) if made is not None else None
+    if isinstance(error, Unauthenticated):
+        error.details = {**error.details, "security_event_id": event_id}
     own = error_response(error, request_id, status=status, headers=headers)
     if body is None:
         return own
@@ -52,38 +73,6 @@ async def refuse_socket(response: Response, scope: Scope, send: Send) -> None:
     start = {"status": response.status_code, "headers": response.raw_headers}
     await send({"type": "websocket.http.response.start", **start})
     await send({"type": "websocket.http.response.body", "body": response.body})
-
-
-def speaks_mimo(path: str) -> bool:
-    """Whether clients of Mimo ask here, who know its answers only."""
-    return path.startswith(("/v1/mimo/", "/v1/models/")) or path in _MIMO_PATHS
-
-
-def speaks_mira(path: str) -> bool:
-    """Whether clients of Mira ask here. The status tells that it is a refusal, and not what a tool answers."""
-    return path.startswith("/api/")
-
-
-def _mira_body(error: ScrubjayError) -> Mapping[str, Any]:
-    said = f"{error.message} ({error.hint})" if error.hint else error.message
-    return {"success": False, "data": None, "error": said}
-
-
-def _mimo_body(error: ScrubjayError, event_id: str) -> Mapping[str, Any] | None:
-    match error:
-        case Unauthenticated():
-            reason = error.details.get("reason", error.message)
-            return {"error": "Authentication required", "reason": reason, "security_event_id": event_id}
-        case NoKeyConfigured():
-            return {"error": "Service misconfigured", "security": "API key required in production"}
-        case TooManyRequests() | Blocked():
-            return {"error": "Rate limit exceeded", **error.details}
-        case Overloaded():
-            return {"error": "Service temporarily unavailable", "reason": "System overloaded", **error.details}
-        case _ if error.code is ErrorCode.FORBIDDEN:
-            return {"error": error.message}
-        case _:
-            return None
 
 
 def reason_of(error: ScrubjayError) -> str:

@@ -1,4 +1,4 @@
-"""What is known of an HTTP request beside what it asks: where it comes from, which trace it belongs to."""
+"""Metadata of an HTTP request: headers, client address, trace."""
 
 import re
 
@@ -12,7 +12,7 @@ _LENGTH = 55
 
 
 def header_of(scope: Scope, name: bytes) -> str | None:
-    """The first header of this name, which is given in lower case, as servers have it."""
+    """Return the first header of this name, which must be lower case; None when there is none."""
     for known, value in scope["headers"]:
         if known == name:
             return value.decode("latin-1")
@@ -20,14 +20,14 @@ def header_of(scope: Scope, name: bytes) -> str | None:
 
 
 def address_of(scope: Scope) -> str | None:
-    """Where the request comes from: what the edge found out, or else the other end of the connection."""
+    """Return the client address that the edge found, or else the other end of the connection."""
     known: str | None = scope.get("state", {}).get("address")
     client = scope.get("client")
     return known or (str(client[0]) if client else None)
 
 
 def traceparent_of(scope: Scope) -> str | None:
-    """The span that the request belongs to, when it says so in the right form."""
+    """Return the valid `traceparent` of the request; None when there is none."""
     given = header_of(scope, b"traceparent")
     return sane_traceparent(given) if given else None
 

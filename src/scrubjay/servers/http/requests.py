@@ -16,6 +16,8 @@ from scrubjay.servers.http.edge import request_id_of
 from scrubjay.servers.http.errors import MalformedBody
 from scrubjay.servers.http.request_metadata import address_of, header_of, traceparent_of
 from scrubjay.tooling.context import CallContext
+from scrubjay.tooling.events import Requester
+from scrubjay.tooling.process_events import requester_fields
 
 CLIENT_HEADER: Final = "Scrubjay-Client"
 SESSION_HEADER: Final = "Scrubjay-Session"
@@ -63,16 +65,17 @@ def context_of(scope: Scope, *, surface: str, patience: float = 0, client: str |
     )
 
 
-def who_of(scope: Scope) -> dict[str, str]:
-    """Who sends this request, as far as that is known, for the log."""
+def requester_of(scope: Scope) -> Requester:
+    """Return who sends this request, for events."""
     caller = caller_of(scope)
-    known = {
-        "caller": caller.name,
-        "key_id": caller.key_id,
-        "address": address_of(scope),
-        "request_id": request_id_of(scope),
-    }
-    return {name: value for name, value in known.items() if value is not None}
+    return Requester(
+        caller=caller.name, key_id=caller.key_id, address=address_of(scope), request_id=request_id_of(scope)
+    )
+
+
+def who_of(scope: Scope) -> dict[str, str]:
+    """Return who sends this request as fields of a security event."""
+    return requester_fields(requester_of(scope))
 
 
 def client_of(headers: Headers) -> str | None:

@@ -1,4 +1,4 @@
-"""What every answer tells browsers, whoever gives it."""
+"""Security headers of every response."""
 
 from collections.abc import Iterable
 
@@ -12,7 +12,7 @@ _UNLESS_SET: tuple[Header, ...] = (
 
 
 def with_security_headers(given: Iterable[Header]) -> list[Header]:
-    """These headers and those that every answer has; what an answer says of itself is kept."""
+    """Return these headers with the security headers; a header that the response has set is kept."""
     headers = [*given]
     present = {name for name, _ in headers}
     return [*headers, *_ALWAYS, *(header for header in _UNLESS_SET if header[0] not in present)]

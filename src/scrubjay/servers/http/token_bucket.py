@@ -1,10 +1,10 @@
-"""How fast somebody may go on: so many a second."""
+"""A token bucket."""
 
 from collections.abc import Callable
 
 
 class Bucket:
-    """Allows so many a second on average, and as many at once."""
+    """Allows `per_second` on average, and as many at once."""
 
     def __init__(self, per_second: float, now: Callable[[], float]) -> None:
         self._per_second = per_second
@@ -13,7 +13,7 @@ class Bucket:
         self._filled_at = now()
 
     def take(self) -> bool:
-        """Whether one more is allowed."""
+        """Take a token; return False when there is none."""
         now = self._now()
         self._level = min(self._per_second, self._level + (now - self._filled_at) * self._per_second)
         self._filled_at = now

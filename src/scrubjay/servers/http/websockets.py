@@ -14,7 +14,7 @@ from scrubjay.core.errors import ScrubjayError
 from scrubjay.servers.http.edge import request_id_of
 from scrubjay.servers.http.errors import error_response
 from scrubjay.servers.http.refusals import refuse_socket
-from scrubjay.servers.http.send_queue import Outbox, ReaderTooSlow
+from scrubjay.servers.http.send_queue import ReaderTooSlow, SendQueue
 
 logger = logging.getLogger("scrubjay.sockets")
 
@@ -33,7 +33,7 @@ class Socket:
 
     def __init__(self, *, outbox_bytes: int, outbox_messages: int, slow_seconds: float) -> None:
         self.tasks: anyio.abc.TaskGroup = anyio.create_task_group()
-        self._outbox = Outbox(most_bytes=outbox_bytes, most_messages=outbox_messages)
+        self._outbox = SendQueue(most_bytes=outbox_bytes, most_messages=outbox_messages)
         self._slow_seconds = slow_seconds
         self._farewell: tuple[int, str] | None = None
         self._looked_at = -math.inf

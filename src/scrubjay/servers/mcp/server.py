@@ -35,10 +35,10 @@ from scrubjay.servers.http.callers import caller_of
 from scrubjay.servers.http.edge import request_id_of
 from scrubjay.servers.http.request_metadata import address_of, sane_traceparent, traceparent_of
 from scrubjay.servers.mcp.errors import call_failure, protocol_error
-from scrubjay.servers.mcp.legacy_methods import ListParams, add_methods, in_brief
 from scrubjay.servers.mcp.paging import PAGE_SIZE, page_of
 from scrubjay.servers.mcp.resources import ANNOUNCE_SECONDS, RequestContext, ResourceDoor
 from scrubjay.servers.mcp.text import transportable
+from scrubjay.servers.mcp.tool_methods import AddMethods, ListParams, ToolMethods, in_brief
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.remote_tools import ForeignAnswer, ForeignTool
 from scrubjay.tooling.served_tools import Offering
@@ -63,10 +63,16 @@ def build_server(
     client: str | None = None,
     working_directory: str | None = None,
     watch_seconds: float = WATCH_SECONDS,
+    add_methods: AddMethods | None = None,
 ) -> "ToolServer":
-    """A server over these tools and resources. It asks for the offering only when a client asks for one of them."""
+    """Return a server over these tools and resources, which are asked for only when a client needs one of them.
+
+    `add_methods` adds methods that are not of MCP.
+    """
     door = _Door(offering, patience, surface, client, working_directory)
-    return ToolServer(door, version=version, instructions=instructions, watch_seconds=watch_seconds)
+    return ToolServer(
+        door, version=version, instructions=instructions, watch_seconds=watch_seconds, add_methods=add_methods
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +142,9 @@ class _Door:
 class ToolServer(Server[dict[str, Any]]):
     """The SDK's server, able to tell every client what changed, each in the way of its era."""
 
-    def __init__(self, door: _Door, *, version: str, instructions: str, watch_seconds: float) -> None:
+    def __init__(
+        self, door: _Door, *, version: str, instructions: str, watch_seconds: float, add_methods: AddMethods | None
+    ) -> None:
         self.changes = InMemorySubscriptionBus()
         self._listening = ListenHandler(self.changes)
         self._handshaken: set[Connection] = set()
@@ -168,7 +176,12 @@ class ToolServer(Server[dict[str, Any]]):
             on_unsubscribe_resource=resources.unsubscribe,
             on_subscriptions_listen=resources.listen,
         )
-        add_methods(self, list_tools=door.list_tools, call_tool=door.call_tool, describe=door.describe, ask=door.ask)
+        self.add_request_handler("tools/list", ListParams, door.list_tools)
+        if add_methods is not None:
+            methods = ToolMethods(
+                list_tools=door.list_tools, call_tool=door.call_tool, describe=door.describe, ask=door.ask
+            )
+            add_methods(self, methods)
         self.add_notification_handler("notifications/initialized", NotificationParams, self._remember_connection)
 
     def create_initialization_options(

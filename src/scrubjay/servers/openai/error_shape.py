@@ -1,65 +1,75 @@
-"""Refusals of the edge and of the router, told in OpenAI's shape where OpenAI's clients ask."""
+"""Errors in OpenAI's shape: of requests that are refused before they reach its routes, and of the routes themselves."""
 
-import json
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
-from starlette.datastructures import MutableHeaders
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from scrubjay.servers.openai.errors import shaped
+from scrubjay.core.errors import InvalidRequest, NotFound, ScrubjayError
+from scrubjay.servers.http.edge import request_id_of
+from scrubjay.servers.http.errors import unforeseen
+from scrubjay.servers.http.refusals import RefusalFormat
+from scrubjay.servers.openai.errors import Json, failure, shaped
+from scrubjay.tooling.validation import printable
 
-_ROOTS = ("/v1/chat/completions", "/v1/models", "/v1/embeddings", "/v1/responses")
+ROOTS: Final = ("/v1/chat/completions", "/v1/models", "/v1/embeddings", "/v1/responses")
 
 
-class OpenAIShape:
-    """Stands before the edge, so that whatever refuses a request there speaks so that these clients understand."""
+def refusal_body(error: ScrubjayError, status: int, event_id: str) -> Json:
+    """Return the body of a request that the edge refuses."""
+    message = f"{error.message}. Hint: {error.hint}" if error.hint else error.message
+    return shaped(status, message, code="invalid_api_key" if status == 401 else error.code.value)
 
-    def __init__(self, app: ASGIApp) -> None:
+
+def reworded_refusal(words: Mapping[str, Any], status: int) -> Json:
+    """Return the same with the `error` and `reason` of another protocol."""
+    error, reason = words["error"], words.get("reason")
+    return shaped(status, f"{error}: {reason}" if reason else error, code="invalid_api_key" if status == 401 else None)
+
+
+REFUSAL_FORMATS: Final[Mapping[str, RefusalFormat]] = dict.fromkeys(ROOTS, refusal_body)
+
+
+class OpenAIErrors:
+    """Wraps one route, so that a wrong method and a bug are answered in OpenAI's shape too."""
+
+    def __init__(self, app: ASGIApp, methods: Sequence[str]) -> None:
         self._app = app
+        self._methods = methods
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        is_ours = scope["type"] == "http" and any(
-            scope["path"] == root or scope["path"].startswith(f"{root}/") for root in _ROOTS
-        )
-        await self._app(scope, receive, _Shaping(send) if is_ours else send)
-
-
-class _Shaping:
-    """Keeps the beginning of a failure back until its body is there, which comes in one piece."""
-
-    def __init__(self, send: Send) -> None:
-        self._send = send
-        self._start: Message | None = None
-
-    async def __call__(self, message: Message) -> None:
-        if message["type"] == "http.response.start" and message["status"] >= 400:
-            self._start = message
+        if scope["method"] not in self._methods:
+            await self._wrong_method(scope)(scope, receive, send)
             return
-        if self._start is not None and message["type"] == "http.response.body":
-            start, self._start = self._start, None
-            body = _shaped(start["status"], message.get("body", b""))
-            headers = MutableHeaders(raw=list(start.get("headers", ())))
-            headers["content-length"] = str(len(body))
-            headers["content-type"] = "application/json"
-            await self._send({**start, "headers": headers.raw})
-            message = {**message, "body": body}
-        await self._send(message)
+        started = False
+
+        async def watched(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watched)
+        except Exception as error:  # a bug: the edge publishes it
+            if not started:
+                await failure(unforeseen(error, request_id_of(scope)))(scope, receive, send)
+            raise
+
+    def _wrong_method(self, scope: Scope) -> Response:
+        allowed = ", ".join(sorted(self._methods))
+        error = InvalidRequest(
+            f"{printable(scope['path'])} does not take {printable(scope['method'])}", hint=f"it takes {allowed}"
+        )
+        error.details = {"status": 405}
+        response = failure(error)
+        response.headers["Allow"] = allowed
+        return response
 
 
-def _shaped(status: int, body: bytes) -> bytes:
-    """The same failure in the shape; what has it already stays as it is."""
-    try:
-        told: Any = json.loads(body)
-        error: Any = told["error"]
-    except (ValueError, TypeError, LookupError):
-        return json.dumps(shaped(status, body.decode("utf-8", "replace")[:1_000] or "the request failed")).encode()
-    if not isinstance(error, dict):
-        reason = cast(dict[str, Any], told).get("reason")
-        code = "invalid_api_key" if status == 401 else None
-        return json.dumps(shaped(status, f"{error}: {reason}" if reason else str(error), code=code)).encode()
-    fields = cast(dict[str, Any], error)
-    if "type" in fields and "param" in fields:
-        return body
-    message, hint = str(fields.get("message", "")), fields.get("hint")
-    code = "invalid_api_key" if status == 401 else fields.get("code")
-    return json.dumps(shaped(status, f"{message}. Hint: {hint}" if hint else message, code=code)).encode()
+class NotFoundEndpoint:
+    """Answers below a route that has nothing below it."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        error = NotFound(f"there is nothing at {printable(scope['path'])}", hint="/docs shows what there is")
+        await failure(error)(scope, receive, send)

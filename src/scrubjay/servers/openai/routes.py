@@ -1,20 +1,24 @@
 """The routes of OpenAI's protocol, and what lives as long as they do."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import anyio
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from scrubjay.features.chat.exchange_recorder import Keeper
 from scrubjay.features.chat.recall_context import Recall
 from scrubjay.models.chat_proxy import Forwarder, UnusableForwarder
-from scrubjay.servers.http.audit_middleware import Noted
+from scrubjay.servers.http.audit_middleware import AuditMiddleware
 from scrubjay.servers.openai.chat import Chat
 from scrubjay.servers.openai.completion import Completions
 from scrubjay.servers.openai.connection import SURFACE, Answering, Endpoint
 from scrubjay.servers.openai.embeddings import EmbedderNow, EmbeddingAnswers
+from scrubjay.servers.openai.error_shape import ROOTS, NotFoundEndpoint, OpenAIErrors
 from scrubjay.servers.openai.from_memory import FromMemory
 from scrubjay.servers.openai.model_list import Models
 from scrubjay.servers.openai.responses import Responses
@@ -67,11 +71,12 @@ class OpenAIRoutes:
         )
         models = Models(completions, embedder)
         self.routes: Sequence[Route] = [
-            Route("/v1/chat/completions", _noted(Chat(completions)), methods=["POST"]),
-            Route("/v1/responses", _noted(Responses(completions)), methods=["POST"]),
-            Route("/v1/embeddings", _noted(EmbeddingAnswers(embedder)), methods=["POST"]),
-            Route("/v1/models", models.list, methods=["GET"]),
-            Route("/v1/models/{id:path}", models.get, methods=["GET"]),
+            _post("/v1/chat/completions", Chat(completions)),
+            _post("/v1/responses", Responses(completions)),
+            _post("/v1/embeddings", EmbeddingAnswers(embedder)),
+            _get("/v1/models", models.list),
+            _get("/v1/models/{id:path}", models.get),
+            *(Route(f"{root}/{{path:path}}", NotFoundEndpoint()) for root in ROOTS),
         ]
 
     @asynccontextmanager
@@ -86,5 +91,13 @@ class OpenAIRoutes:
                 await self._forwarder.close()
 
 
-def _noted(answer: Answering) -> Noted:
-    return Noted(Endpoint(answer), SURFACE)
+def _post(path: str, answer: Answering) -> Route:
+    return Route(path, OpenAIErrors(AuditMiddleware(Endpoint(answer), SURFACE), ["POST"]))
+
+
+def _get(path: str, answer: Callable[[Request], Awaitable[Response]]) -> Route:
+    async def respond(scope: Scope, receive: Receive, send: Send) -> None:
+        response = await answer(Request(scope, receive))
+        await response(scope, receive, send)
+
+    return Route(path, OpenAIErrors(respond, ["GET", "HEAD"]))

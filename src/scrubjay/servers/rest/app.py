@@ -1,6 +1,7 @@
 """The REST application: routes over the dispatcher, the list of tools, the resources, and the jobs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from copy import deepcopy
 from functools import lru_cache
 from typing import Annotated, Any, Final
@@ -16,30 +17,18 @@ from starlette.responses import Response
 from starlette.routing import Match, Route
 from starlette.types import Lifespan, Scope
 
-from scrubjay.compat.mimo.ask_routes import ASK_PATH, MimoAsk, MimoFailure
-from scrubjay.compat.mimo.tool_routes import (
-    MIMO_PREFIX,
-    TOOL_PATH,
-    TOOLS_PATH,
-    MimoNotFound,
-    MimoToolAnswer,
-    MimoToolCall,
-    MimoToolCalls,
-    MimoToolFailure,
-    MimoToolList,
-    mimo_tools,
-)
 from scrubjay.core.errors import InvalidRequest, NotFound, ScrubjayError
-from scrubjay.servers.http.audit_middleware import noted
+from scrubjay.servers.http.audit_middleware import audited
 from scrubjay.servers.http.callers import caller_of
 from scrubjay.servers.http.edge import request_id_of
 from scrubjay.servers.http.errors import ErrorBody, error_response, unforeseen
+from scrubjay.servers.http.middleware import ProtocolRoutes
 from scrubjay.servers.rest.docs_page import docs
 from scrubjay.servers.rest.events import JobEvents
-from scrubjay.servers.rest.health import HEALTH_PATH, Liveness, LivenessDoor, StoreState
-from scrubjay.servers.rest.openapi import AnyJob, ToolDescription, failures, mimo_failures, with_tools
+from scrubjay.servers.rest.health import HEALTH_PATH, HealthEndpoint, Liveness, StoreState
+from scrubjay.servers.rest.openapi import AnyJob, ToolDescription, failures, with_tools
 from scrubjay.servers.rest.resources import ResourceList, add_resources
-from scrubjay.servers.rest.tool_route import PREFIX, ToolCalls
+from scrubjay.servers.rest.tool_route import ToolCalls, ToolRoute
 from scrubjay.tooling.dispatcher import Dispatcher
 from scrubjay.tooling.job_access import visible_job
 from scrubjay.tooling.job_view import job_view
@@ -72,16 +61,14 @@ def build_app(
     version: str,
     resources: Resources | None = None,
     requires_key: bool = False,
-    mimo_ask: str | None = None,
-    mimo_lists: Mapping[str, str] | None = None,
+    protocols: Sequence[ProtocolRoutes] = (),
     stores: Callable[[], Mapping[str, StoreState]] = _nothing_open,
     lifespan: Lifespan[FastAPI] | None = None,
-    calls: ToolCalls | None = None,
 ) -> FastAPI:
-    """All tools of the dispatcher over HTTP. `requires_key` only documents what the edge in front demands.
+    """Return all tools of the dispatcher over HTTP. `requires_key` only documents what the edge in front demands.
 
-    The tool `mimo_ask` also answers at Mimo's own address, where results of `mimo_lists` are lists. `stores` tells
-    which of them are open. `calls` is what answers calls of tools, where that stands elsewhere too.
+    `protocols` are served beside it: their routes, their part of the OpenAPI document, and their lifetimes, inside of
+    `lifespan`. `stores` returns which stores are open.
     """
     app = FastAPI(
         title="Scrubjay",
@@ -90,47 +77,44 @@ def build_app(
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        lifespan=lifespan,
+        lifespan=_lifespan(protocols, lifespan),
         # Otherwise an environment variable could make it send traces, with messages of errors, over the network.
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
     )
-    app.router.routes.insert(0, Route(f"{PREFIX}{{name}}", calls or ToolCalls(dispatcher), methods=["POST"]))
-    if mimo_ask is not None:
-        app.router.routes.append(Route(ASK_PATH, MimoAsk(dispatcher, mimo_ask), methods=["POST"]))
-    app.router.routes.append(Route(TOOL_PATH, MimoToolCalls(dispatcher, mimo_lists or {}), methods=["POST"]))
-    health = LivenessDoor(version, len(dispatcher.registry), stores)
+    app.router.routes.insert(0, ToolRoute(ToolCalls(dispatcher)))
+    health = HealthEndpoint(version, len(dispatcher.registry), stores)
     app.router.routes.append(Route(HEALTH_PATH, health, methods=["GET"]))
     app.add_route("/docs", docs, include_in_schema=False)
     _add_catalogue(app, dispatcher, listing)
     _add_jobs(app, services, dispatcher.registry)
     add_resources(app, resources or Resources())
 
-    @app.get(
-        TOOLS_PATH,
-        operation_id="mimo_list_tools",
-        tags=["mimo"],
-        summary="List all tools as Mimo does.",
-        responses=mimo_failures(401, 403, 429, 503),
-    )
-    async def list_mimo_tools() -> MimoToolList:
-        """List all tools as Mimo does, also those that other lists leave out."""
-        return mimo_tools(dispatcher)
-
-    _answer_failures(app)
+    for protocol in protocols:
+        app.router.routes.extend(protocol.routes)
+    _answer_failures(app, {prefix: made for protocol in protocols for prefix, made in protocol.not_found.items()})
     own_document = app.openapi
 
     @lru_cache(maxsize=1)
     def document_of(revision: int) -> dict[str, Any]:
-        own_models = (
-            *(ErrorBody, AnyJob, ToolDescription, ToolList, ResourceList, Liveness, MimoFailure),
-            *(MimoToolCall, MimoToolAnswer, MimoToolFailure, MimoToolList),
-        )
-        return with_tools(
-            deepcopy(own_document()), dispatcher.registry, own_models, requires_key=requires_key, mimo_ask=mimo_ask
-        )
+        own_models = (ErrorBody, AnyJob, ToolDescription, ToolList, ResourceList, Liveness)
+        document = with_tools(deepcopy(own_document()), dispatcher.registry, own_models, requires_key=requires_key)
+        for protocol in protocols:
+            document = protocol.describe(document)
+        return document
 
     app.openapi = lambda: document_of(dispatcher.registry.revision)
     return app
+
+
+def _lifespan(protocols: Sequence[ProtocolRoutes], inner: Lifespan[FastAPI] | None) -> Lifespan[FastAPI]:
+    @asynccontextmanager
+    async def run(app: FastAPI) -> AsyncGenerator[Mapping[str, Any] | None]:
+        async with AsyncExitStack() as running:
+            for protocol in protocols:
+                await running.enter_async_context(protocol.run())
+            yield await running.enter_async_context(inner(app)) if inner is not None else None
+
+    return run  # pyright: ignore[reportReturnType] - Starlette's type has two forms, and this is either
 
 
 def _add_catalogue(app: FastAPI, dispatcher: Dispatcher, listing: Listing) -> None:
@@ -177,7 +161,7 @@ def _add_jobs(app: FastAPI, services: Services, registry: Registry) -> None:
     )
     async def get_job(request: Request, job_id: JobId) -> AnyJob:
         """Look at a job: its state, its progress, and how it ended."""
-        with noted(request.scope, SURFACE):
+        with audited(request.scope, SURFACE):
             return job_view(await visible_job(job_id, caller_of(request.scope), await jobs_with(job_id), registry))
 
     @app.get(
@@ -196,13 +180,13 @@ def _add_jobs(app: FastAPI, services: Services, registry: Registry) -> None:
     )
     async def watch_job(request: Request, job_id: JobId) -> Response:
         """Watch a job until it has ended. To stop watching does not stop the job."""
-        with noted(request.scope, SURFACE):
+        with audited(request.scope, SURFACE):
             jobs = await jobs_with(job_id)
             await visible_job(job_id, caller_of(request.scope), jobs, registry)
         return JobEvents(jobs, job_id)
 
 
-def _answer_failures(app: FastAPI) -> None:
+def _answer_failures(app: FastAPI, not_found: Mapping[str, Callable[[str], Response]]) -> None:
     """Give every failure, also of paths that do not exist, the one body that failures have."""
 
     @app.exception_handler(ScrubjayError)
@@ -221,9 +205,10 @@ def _answer_failures(app: FastAPI) -> None:
             allowed = ", ".join(_methods(app, request.scope))
             refusal = InvalidRequest(f"{path} does not take {printable(request.method)}", hint=f"it takes {allowed}")
             return error_response(refusal, request_id_of(request.scope), status=405, headers={"Allow": allowed})
-        if error.status_code == 404 and request.url.path.startswith(MIMO_PREFIX):
-            return Response(MimoNotFound(path=path).model_dump_json(), 404, media_type="application/json")
         if error.status_code == 404:
+            for prefix, made in not_found.items():
+                if request.url.path.startswith(prefix):
+                    return made(path)
             return await foreseen(request, NotFound(f"there is nothing at {path}", hint="/docs shows what there is"))
         return error_response(InvalidRequest(error.detail), request_id_of(request.scope), status=error.status_code)
 

@@ -52,7 +52,7 @@ class Liveness(BaseModel):
     tools: ToolCount
 
 
-class LivenessDoor:
+class HealthEndpoint:
     """Answers with what was true within the last second."""
 
     def __init__(self, version: str, tools: int, stores: Callable[[], Mapping[str, StoreState]]) -> None:

@@ -6,9 +6,6 @@ from typing import Any, Literal, cast
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
-from scrubjay.compat.mimo.ask_routes import ASK_PATH, FAILURES, MimoFailure
-from scrubjay.compat.mimo.tool_routes import TOOL_PATH, MimoToolAnswer, MimoToolCall, MimoToolFailure
-from scrubjay.servers.http.edge import LATENCY_HEADER
 from scrubjay.servers.http.errors import ErrorBody, meanings
 from scrubjay.servers.http.requests import CLIENT_HEADER, LABEL_PATTERN
 from scrubjay.servers.rest.events import JobEvents
@@ -22,7 +19,7 @@ from scrubjay.tooling.remote_tools import ForeignTool
 Json = dict[str, Any]
 AnyJob = JobView[dict[str, Any]]
 
-_CLIENT_PARAMETER: Json = {
+CLIENT_PARAMETER: Json = {
     "name": CLIENT_HEADER,
     "in": "header",
     "required": False,
@@ -79,12 +76,6 @@ class ToolDescription(BaseModel):
         )
 
 
-def mimo_failures(*statuses: int) -> dict[int | str, Json]:
-    """The same of an address of Mimo's, where the edge refuses in its form."""
-    said = meanings()
-    return {status: {"model": MimoToolFailure, "description": said[status]} for status in statuses}
-
-
 def failures(*statuses: int) -> dict[int | str, Json]:
     """The documentation of these failures, for a FastAPI route."""
     said = meanings()
@@ -97,7 +88,6 @@ def with_tools(
     own_models: Iterable[type[BaseModel]],
     *,
     requires_key: bool,
-    mimo_ask: str | None = None,
 ) -> Json:
     """FastAPI's document with two operations for every tool: `POST` calls it, `GET` describes it."""
     references, schemas = _schemas(registry, own_models)
@@ -106,7 +96,7 @@ def with_tools(
     # The registry's schemas win: they are exact, while FastAPI drops every `null` from its own.
     components["schemas"] = {**components.get("schemas", {}), **schemas}
     components["responses"] = {
-        _failure_name(status): {"description": meaning, "content": _json(references[ErrorBody, "serialization"])}
+        _failure_name(status): {"description": meaning, "content": json_content(references[ErrorBody, "serialization"])}
         for status, meaning in meanings().items()
     }
     for tool in registry:
@@ -114,10 +104,7 @@ def with_tools(
             "get": _describing(tool, references),
             "post": _calling(tool, references),
         }
-    document["paths"][TOOL_PATH] = {"post": _calling_as_mimo(references)}
     document["paths"][HEALTH_PATH] = {"get": _living(references)}
-    if mimo_ask is not None:
-        document["paths"][ASK_PATH] = {"post": _asking(registry.get(mimo_ask), references)}
     events = document["paths"]["/v1/jobs/{job_id}/events"]["get"]["responses"]["200"]
     events["content"] = {JobEvents.media_type: {"schema": _event(references[AnyJob, "serialization"])}}
     others = (tag for path in document["paths"].values() for operation in path.values() for tag in operation["tags"])
@@ -177,7 +164,7 @@ def _schema_of(tool: Tool, part: Literal["input", "output"], references: Mapping
 
 
 def _calling(tool: Tool, references: Mapping[Any, Json]) -> Json:
-    answer = _json(_schema_of(tool, "output", references))
+    answer = json_content(_schema_of(tool, "output", references))
     responses: Json = {"200": {"description": "The answer.", "content": answer}}
     if tool.runs_as_job:
         responses["200"]["description"] = "The job has ended."
@@ -191,63 +178,13 @@ def _calling(tool: Tool, references: Mapping[Any, Json]) -> Json:
         "tags": [tool.family],
         "summary": tool.summary,
         "description": tool.description,
-        "parameters": [_CLIENT_PARAMETER, *([_PREFER_PARAMETER] if tool.runs_as_job else [])],
+        "parameters": [CLIENT_PARAMETER, *([_PREFER_PARAMETER] if tool.runs_as_job else [])],
         "requestBody": {
             "required": bool(tool.input_schema.get("required")),
-            "content": _json(_schema_of(tool, "input", references)),
+            "content": json_content(_schema_of(tool, "input", references)),
         },
-        "responses": {**responses, **_failures_by_name(*meanings())},
+        "responses": {**responses, **failures_by_name(*meanings())},
         "x-annotations": ToolDescription.of(tool).annotations.model_dump(),
-    }
-
-
-def _asking(tool: Tool, references: Mapping[Any, Json]) -> Json:
-    """The tool at Mimo's own address, where it has other failures."""
-    header = {LATENCY_HEADER: {"description": "How long it took.", "schema": {"type": "string"}}}
-    failure = _json(references[MimoFailure, "serialization"])
-    calling = _calling(tool, references)
-    return {
-        **calling,
-        "operationId": f"mimo_{tool.name}",
-        "tags": ["mimo"],
-        "responses": {
-            "200": {**calling["responses"]["200"], "headers": header},
-            **_failures_by_name(413),
-            **{str(status): {"description": meanings()[status], "content": failure} for status in (401, 403, 429, 503)},
-            **{
-                str(status): {"description": meaning, "headers": header, "content": failure}
-                for status, meaning in FAILURES.items()
-            },
-        },
-    }
-
-
-def _calling_as_mimo(references: Mapping[Any, Json]) -> Json:
-    header = {LATENCY_HEADER: {"description": "How long it took.", "schema": {"type": "string"}}}
-    failure = _json(references[MimoToolFailure, "serialization"])
-    said = {
-        400: "The body is no JSON object, no tool is named, or the tool failed; the answer tells which.",
-        403: "The key does not open this tool, or it is not for requests from the sandbox.",
-    }
-    return {
-        "operationId": "mimo_call_tool",
-        "tags": ["mimo"],
-        "summary": "Call a tool as Mimo does.",
-        "parameters": [_CLIENT_PARAMETER],
-        "requestBody": {"required": True, "content": _json(references[MimoToolCall, "serialization"])},
-        "responses": {
-            "200": {
-                "description": "The answer.",
-                "headers": header,
-                "content": _json(references[MimoToolAnswer, "serialization"]),
-            },
-            **{
-                str(status): {"description": meaning, "headers": header, "content": failure}
-                for status, meaning in said.items()
-            },
-            **{str(status): {"description": meanings()[status], "content": failure} for status in (401, 429, 503)},
-            **_failures_by_name(413),
-        },
     }
 
 
@@ -258,19 +195,19 @@ def _living(references: Mapping[Any, Json]) -> Json:
         "summary": "Tell that the process is alive.",
         "description": "Tell that the process is alive, without touching the store.",
         "responses": {
-            "200": {"description": "It is.", "content": _json(references[Liveness, "serialization"])},
-            **_failures_by_name(403),
+            "200": {"description": "It is.", "content": json_content(references[Liveness, "serialization"])},
+            **failures_by_name(403),
         },
     }
 
 
 def _describing(tool: Tool, references: Mapping[Any, Json]) -> Json:
-    description = _json(references[ToolDescription, "serialization"])
+    description = json_content(references[ToolDescription, "serialization"])
     return {
         "operationId": f"rest_describe_{tool.name}",
         "tags": [tool.family],
         "summary": f"Describe {tool.name}.",
-        "responses": {"200": {"description": "The tool.", "content": description}, **_failures_by_name(401, 403)},
+        "responses": {"200": {"description": "The tool.", "content": description}, **failures_by_name(401, 403)},
     }
 
 
@@ -281,7 +218,8 @@ def _event(job: Json) -> Json:
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
-def _failures_by_name(*statuses: int) -> Json:
+def failures_by_name(*statuses: int) -> Json:
+    """Return references to the shared descriptions of these failures."""
     return {str(status): {"$ref": f"#/components/responses/{_failure_name(status)}"} for status in statuses}
 
 
@@ -289,5 +227,6 @@ def _failure_name(status: int) -> str:
     return f"Failure{status}"
 
 
-def _json(schema: Json) -> Json:
+def json_content(schema: Json) -> Json:
+    """Return the content of a body that is JSON of this schema."""
     return {"application/json": {"schema": schema}}

@@ -2,6 +2,8 @@
 
 from collections import Counter
 
+from scrubjay.tooling.event_bus import EventBus
+from scrubjay.tooling.events import CallEnded
 from scrubjay.tooling.usage.store import UsageStore
 
 
@@ -11,8 +13,13 @@ class UsageCounter:
     def __init__(self) -> None:
         self._unsaved: Counter[str] = Counter()
 
-    def count(self, tool_name: str) -> None:
-        self._unsaved[tool_name] += 1
+    def subscribe(self, events: EventBus) -> None:
+        """Count the calls that are published there and that reached their tool."""
+        events.subscribe(CallEnded, self._call_ended)
+
+    def _call_ended(self, event: CallEnded) -> None:
+        if event.accepted:
+            self._unsaved[event.tool_label] += 1
 
     async def flush(self, store: UsageStore) -> None:
         """Keep what was counted since the last time; what cannot be kept now is kept next time.

@@ -1,7 +1,7 @@
-"""What the audit log keeps of an event: who, what, and the decision; never what was said."""
+"""Audit entries: who did what and what was decided; never the contents of a call."""
 
 import json
-import logging
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -9,21 +9,28 @@ from typing import Any
 
 from scrubjay.core.errors import ErrorCode
 from scrubjay.core.secrets import masked
-
-CALLS, EDGE, SECURITY = "scrubjay.calls", "scrubjay.edge", "scrubjay.security"
-
-# The owner, or a limit of the owner's, said no; whatever else goes wrong has failed.
-REFUSALS = frozenset(
-    {
-        ErrorCode.UNAUTHENTICATED,
-        ErrorCode.FORBIDDEN,
-        ErrorCode.RATE_LIMITED,
-        ErrorCode.QUOTA_EXCEEDED,
-        ErrorCode.TOO_LARGE,
-    }
+from scrubjay.tooling.events import (
+    CallEnded,
+    PermissionDecided,
+    RequestEnded,
+    RequestFailed,
+    RequestRefused,
+    ResourceRead,
+    SecurityEvent,
+    decision_of,
+)
+from scrubjay.tooling.process_events import (
+    call_fields,
+    permission_fields,
+    read_fields,
+    request_fields,
+    requester_fields,
+    security_fields,
 )
 
-# Nothing else of a log record is ever written.
+Entry = dict[str, Any]
+
+# The texts of an entry, in the order in which a line has them. Nothing else is written but `ms` and `ids`.
 _TEXTS = (
     "caller",
     "key_id",
@@ -42,41 +49,57 @@ _TEXTS = (
     "trace_id",
 )
 _MOST_CHARACTERS = 200
+# Our own request ids contain no secret, and each is new: looking for one in them took most of the writer's time.
+_OWN_REQUEST_ID = re.compile(r"req_[0-9a-z]{26}", re.ASCII)
 
 
-def entry_of(record: logging.LogRecord) -> dict[str, Any] | None:
-    """The entry of a log record, in a form that can be made without delay; None of one that is no event."""
-    told = vars(record)
-    outcome = told.get("outcome")
-    match record.name, record.msg:
-        case "scrubjay.calls", "call" | "read":
-            decision = "allowed" if outcome == "ok" else "refused" if outcome in REFUSALS else "failed"
-            kind = str(record.msg)
-        case "scrubjay.security", _ if "outcome" in told:  # the edge refused a request
-            kind, decision = "refusal", "refused"
-        # Of permission rules, on what an agent wants to do; of requests that call no tool.
-        case "scrubjay.calls", "verdict" | "request":
-            kind, decision = str(record.msg), str(told["decision"])
-        case "scrubjay.edge", "a request broke":
-            kind, decision, outcome = "request", "failed", ErrorCode.INTERNAL
-        case "scrubjay.security", _:
-            kind, decision = "security", str(told.get("decision", "refused"))
-        case _:
-            return None
-    entry = {"created": record.created, "kind": kind, "decision": decision}
-    entry |= {name: told[name] for name in (*_TEXTS, "ms", "ids") if told.get(name) is not None}
-    return entry | ({"outcome": str(outcome)} if outcome is not None else {})
+def call_entry(event: CallEnded) -> Entry:
+    return _entry(event.time, "call", decision_of(event.outcome), call_fields(event))
+
+
+def read_entry(event: ResourceRead) -> Entry:
+    return _entry(event.time, "read", decision_of(event.outcome), read_fields(event))
+
+
+def request_entry(event: RequestEnded) -> Entry:
+    return _entry(event.time, "request", event.decision, request_fields(event))
+
+
+def failure_entry(event: RequestFailed) -> Entry:
+    fields = {"method": event.method, "path": event.path, **requester_fields(event.requester)}
+    return _entry(event.time, "request", "failed", {**fields, "outcome": ErrorCode.INTERNAL})
+
+
+def permission_entry(event: PermissionDecided) -> Entry:
+    return _entry(event.time, "verdict", event.decision, permission_fields(event))
+
+
+def refusal_entry(event: RequestRefused) -> Entry:
+    return _entry(event.time, "refusal", "refused", security_fields(event))
+
+
+def security_entry(event: SecurityEvent) -> Entry:
+    return _entry(event.time, "security", event.decision, security_fields(event))
+
+
+def _entry(created: float, kind: str, decision: str, fields: Mapping[str, Any]) -> Entry:
+    return {**fields, "created": created, "kind": kind, "decision": decision}
 
 
 def line_of(entry_id: str, entry: Mapping[str, Any]) -> bytes:
-    """The entry as one line, without secrets."""
+    """Return the entry as one line, without secrets."""
     time = datetime.fromtimestamp(entry["created"], UTC).isoformat(timespec="microseconds")
-    told: dict[str, Any] = {"id": entry_id, "time": time, "kind": entry["kind"], "decision": entry["decision"]}
-    told |= {name: _text(str(entry[name])) for name in _TEXTS if name in entry}
-    told |= {name: entry[name] for name in ("ms", "ids") if name in entry}
-    return json.dumps(told, separators=(",", ":")).encode() + b"\n"
+    line: dict[str, Any] = {"id": entry_id, "time": time, "kind": entry["kind"], "decision": entry["decision"]}
+    line |= {name: _text(name, entry[name]) for name in _TEXTS if name in entry}
+    line |= {name: entry[name] for name in ("ms", "ids") if name in entry}
+    return json.dumps(line, separators=(",", ":")).encode() + b"\n"
 
 
-@lru_cache(maxsize=4096)  # the same names come again and again, and to look for secrets takes a while
-def _text(given: str) -> str:
-    return masked(given)[:_MOST_CHARACTERS]
+def _text(name: str, value: object) -> str:
+    text = str(value)
+    return text if name == "request_id" and _OWN_REQUEST_ID.fullmatch(text) else _without_secrets(text)
+
+
+@lru_cache(maxsize=4096)  # the same names come again and again, and looking for secrets is slow
+def _without_secrets(text: str) -> str:
+    return masked(text)[:_MOST_CHARACTERS]

@@ -1,16 +1,38 @@
-"""The audit log of this process: takes what is logged of calls and refusals, and writes it on a thread of its own."""
+"""The audit log of this process: subscribes to calls, requests and refusals, and writes them on its own thread."""
 
 import logging
 import os
 import threading
 from collections import deque
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from scrubjay.core.ids import new_id
-from scrubjay.features.monitoring.audit.entry import CALLS, EDGE, SECURITY, entry_of, line_of
+from scrubjay.features.monitoring.audit.entry import (
+    Entry,
+    call_entry,
+    failure_entry,
+    line_of,
+    permission_entry,
+    read_entry,
+    refusal_entry,
+    request_entry,
+    security_entry,
+)
 from scrubjay.features.monitoring.audit.file import FILE_NAME, SharedLines
 from scrubjay.features.monitoring.audit.repeats import Repeats
+from scrubjay.tooling.event_bus import EventBus, Unsubscribe
+from scrubjay.tooling.events import (
+    CallEnded,
+    PermissionDecided,
+    RequestEnded,
+    RequestFailed,
+    RequestRefused,
+    ResourceRead,
+    SecurityEvent,
+)
+from scrubjay.tooling.process_events import PROCESS_EVENTS
 
 logger = logging.getLogger("scrubjay.audit")
 
@@ -19,40 +41,43 @@ WRITE_AT_ONCE = 500
 # When nothing can be written, older entries are kept and newer ones given up and counted.
 MOST_WAITING = 50_000
 
+Event = TypeVar("Event")
 
-class AuditLog(logging.Handler):
-    """Makes nobody wait: an entry is written within a second, one of security at once, and at the end all of them.
 
-    It hears what this process logs, whichever application does so: a process has one.
+class AuditLog:
+    """Writes an entry within a second, a security event at once, and everything when it is closed.
+
+    No call waits for it. It covers the whole process, whichever application published an event.
     """
 
     def __init__(self, home: Path, *, max_bytes: int, keep_files: int, enabled: bool = True) -> None:
-        super().__init__(logging.INFO)
         self.enabled = enabled
         self.lines = SharedLines(home / FILE_NAME, max_bytes=max_bytes, keep_files=keep_files)
-        self._waiting: deque[dict[str, Any]] = deque()
+        self._waiting: deque[Entry] = deque()
         self._repeats = Repeats()
         self._given_up = 0
         self._changed = threading.Condition()
         self._urgent = self._ending = self._failing = False
         self._writing = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._levels: dict[str, int] = {}
+        self._subscriptions: list[Unsubscribe] = []
 
-    def listen(self) -> None:
-        """Begin to take what is logged."""
+    def subscribe(self, events: EventBus = PROCESS_EVENTS) -> None:
+        """Write what is published there from now on, if this log is enabled."""
         if not self.enabled:
             return
-        for name in (CALLS, EDGE, SECURITY):
-            source = logging.getLogger(name)
-            self._levels[name] = source.level
-            source.setLevel(logging.INFO)  # whatever is shown on standard error
-            source.addHandler(self)
+        self._subscribe(events, CallEnded, call_entry)
+        self._subscribe(events, ResourceRead, read_entry)
+        self._subscribe(events, RequestEnded, request_entry)
+        self._subscribe(events, RequestFailed, failure_entry)
+        self._subscribe(events, RequestRefused, refusal_entry)
+        self._subscribe(events, PermissionDecided, permission_entry)
+        self._subscribe(events, SecurityEvent, security_entry)
 
-    def emit(self, record: logging.LogRecord) -> None:
-        entry = entry_of(record)
-        if entry is None:
-            return
+    def _subscribe(self, events: EventBus, kind: type[Event], entry_of: Callable[[Event], Entry]) -> None:
+        self._subscriptions.append(events.subscribe(kind, lambda event: self._add(entry_of(event))))
+
+    def _add(self, entry: Entry) -> None:
         with self._changed:
             if self._repeats.leaves_out(entry):
                 return
@@ -99,13 +124,10 @@ class AuditLog(logging.Handler):
         return self.enabled and not self._failing
 
     def close(self) -> None:
-        """Take nothing any more, and write everything that was taken."""
-        for name, level in self._levels.items():
-            source = logging.getLogger(name)
-            source.removeHandler(self)
-            if not any(isinstance(other, AuditLog) for other in source.handlers):
-                source.setLevel(level)
-        self._levels.clear()
+        """End the subscriptions, and write everything that is waiting."""
+        for unsubscribe in self._subscriptions:
+            unsubscribe()
+        self._subscriptions.clear()
         with self._changed:
             self._ending = True
             self._changed.notify()
@@ -113,7 +135,6 @@ class AuditLog(logging.Handler):
             self._thread.join()
         self.write()
         self.lines.close()
-        super().close()
 
     def _keep_writing(self) -> None:
         while not self._ending:

@@ -12,7 +12,7 @@ import pytest
 from scrubjay.app.commands import profile_option
 from scrubjay.app.settings import Settings
 from scrubjay.app.tool_catalog import ALL
-from scrubjay.tooling.profiles import PROFILES
+from scrubjay.compat.profiles import PROFILES
 from scrubjay.tooling.registry import Registry
 from tests.surfaces.callers import PROGRAM, environment, server
 

@@ -7,6 +7,7 @@ import httpx2
 import pytest
 from pydantic import Field
 
+from scrubjay.compat.mimo.routes import mimo_routes
 from scrubjay.core.errors import Busy, NotFound, Unavailable
 from scrubjay.servers.rest.app import build_app
 from scrubjay.tooling.context import CallContext
@@ -15,7 +16,6 @@ from scrubjay.tooling.dispatcher import Dispatcher
 from scrubjay.tooling.listing import Listing
 from scrubjay.tooling.registry import Registry, Toolset
 from scrubjay.tooling.services import Services
-from scrubjay.tooling.usage.counter import UsageCounter
 from tests.servers.rest.toys import make_toys
 
 
@@ -47,8 +47,9 @@ async def ask_all(request: Question, context: CallContext) -> Told:
 
 def client() -> httpx2.AsyncClient:
     registry, services = Registry([ask_all]), Services()
-    dispatcher = Dispatcher(registry, services, UsageCounter())
-    app = build_app(dispatcher, Listing(registry, Toolset("all")), services, version="1", mimo_ask="ask_all")
+    dispatcher = Dispatcher(registry, services)
+    mimo = mimo_routes(dispatcher, ask_tool="ask_all")
+    app = build_app(dispatcher, Listing(registry, Toolset("all")), services, version="1", protocols=[mimo])
     return httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://localhost")
 
 

@@ -1,4 +1,4 @@
-"""Methods that clients of the systems before us know: lists in brief, descriptions, batches, and other names."""
+"""MCP methods of do-memory: descriptions of tools, batches, health, and other names of standard methods."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
@@ -10,10 +10,7 @@ from mcp_types import (
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
     CallToolRequestParams,
-    CallToolResult,
     ErrorData,
-    ListToolsResult,
-    PaginatedRequestParams,
     RequestParams,
 )
 from mcp_types import Tool as ListedTool
@@ -22,21 +19,17 @@ from pydantic import ConfigDict, Field
 from scrubjay.core.errors import InvalidRequest, ScrubjayError, UnknownTool
 from scrubjay.servers.mcp.errors import error_data, protocol_error
 from scrubjay.servers.mcp.resources import RequestContext
-from scrubjay.tooling.profiles import METHODS
+from scrubjay.servers.mcp.tool_methods import MOST_LISTED, ListParams, ToolMethods
 
-MOST_LISTED: Final = 200
+# Each with the tool that answers it.
+_TOOL_METHODS: Final[Mapping[str, str]] = {
+    "health": "health_check",
+    "health/check": "health_check",
+    "embedding/config": "configure_embeddings",
+}
 _LIST_ALIASES: Final = ("tools.get", "tools/get", "list_tools", "list-tools")
 _CALL_ALIASES: Final = "call_tool tool/call tools.call".split()  # noqa: SIM905 - methods, of which one is a tool's name
 _BATCH: Final = "batch/execute"
-
-
-class ListParams(PaginatedRequestParams):
-    """What a client may ask of a list beside the place to go on from."""
-
-    limit: int | None = Field(default=None, ge=1, le=MOST_LISTED)
-    """How many at most."""
-    lazy: bool = False
-    """Names, titles and descriptions only."""
 
 
 class DescribeParams(RequestParams):
@@ -65,21 +58,9 @@ class ToolParams(RequestParams):
     model_config = ConfigDict(extra="allow")
 
 
-Listing = Callable[[RequestContext, ListParams], Awaitable[ListToolsResult]]
-Calling = Callable[[RequestContext, CallToolRequestParams], Awaitable[CallToolResult]]
-Asking = Callable[[RequestContext, str, Mapping[str, Any]], Awaitable[dict[str, Any]]]
-"""What a tool answers to these arguments."""
-
-
-def add_methods(
-    server: Server[dict[str, Any]],
-    *,
-    list_tools: Listing,
-    call_tool: Calling,
-    describe: Callable[[str], ListedTool],
-    ask: Asking,
-) -> None:
-    """Let a server answer them. They need nothing of a session, so both eras have them."""
+def add_methods(server: Server[dict[str, Any]], methods: ToolMethods) -> None:
+    """Add these methods to a server. They need no session, so both eras of MCP have them."""
+    describe, ask = methods.describe, methods.ask
 
     async def describe_one(ctx: RequestContext, params: DescribeParams) -> dict[str, Any]:
         try:
@@ -110,23 +91,18 @@ def add_methods(
         return answer
 
     async def shut_down(ctx: RequestContext, params: ToolParams) -> dict[str, Any]:
-        return {}  # that is done by whoever closes the connection
+        return {}  # closing the connection ends the server
 
-    for name in ("tools/list", *_LIST_ALIASES):
-        server.add_request_handler(name, ListParams, list_tools)
+    for name in _LIST_ALIASES:
+        server.add_request_handler(name, ListParams, methods.list_tools)
     for name in _CALL_ALIASES:
-        server.add_request_handler(name, CallToolRequestParams, call_tool)
+        server.add_request_handler(name, CallToolRequestParams, methods.call_tool)
     server.add_request_handler("tools/describe", DescribeParams, describe_one)
     server.add_request_handler("tools/describe_batch", DescribeBatchParams, describe_many)
-    for method, tool in METHODS.items():
+    for method, tool in _TOOL_METHODS.items():
         server.add_request_handler(method, ToolParams, asking(tool))
     server.add_request_handler(_BATCH, BatchParams, execute)
     server.add_request_handler("shutdown", ToolParams, shut_down)
-
-
-def in_brief(tool: ListedTool) -> ListedTool:
-    """A tool without its schemas: whoever wants to call it asks for them."""
-    return ListedTool(name=tool.name, title=tool.title, description=tool.description, input_schema={"type": "object"})
 
 
 def _known(names: Sequence[str], describe: Callable[[str], ListedTool]) -> list[ListedTool]:

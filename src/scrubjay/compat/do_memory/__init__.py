@@ -1,0 +1,1 @@
+"""What exists only for clients of do-memory-mcp."""

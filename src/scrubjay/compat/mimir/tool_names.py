@@ -1,0 +1,12 @@
+"""The names of Mimir's tools."""
+
+from typing import Final
+
+TOOLS: Final = (
+    "ensure_repo_index",
+    "search_repo",
+    "ask_index",
+    "get_repo_bundle",
+    "cancel",
+)
+"""In the order of Mimir's own list."""

@@ -1,0 +1,39 @@
+"""Mimo's environment variables as aliases of our settings."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from pydantic_settings import PydanticBaseSettingsSource
+
+MIMO_FLAGS = {
+    "rust_nifs": "RUST_NIFS_ENABLED",
+    "semantic_store": "SEMANTIC_STORE_ENABLED",
+    "procedural_store": "PROCEDURAL_STORE_ENABLED",
+    "websocket_synapse": "WEBSOCKET_ENABLED",
+}
+MIMO_KEY = "MIMO_API_KEY"
+
+
+class MimoVariables(PydanticBaseSettingsSource):
+    """Reads Mimo's variables from the environment and from `.env`. A set key means that callers need one.
+
+    `true` and `1` switch a part on, any other value switches it off.
+    """
+
+    def get_field_value(self, field: Any, field_name: str) -> tuple[Any, str, bool]:
+        return None, field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        given = {**_dotenv(), **os.environ}
+        flags = {flag: given[name] in ("true", "1") for flag, name in MIMO_FLAGS.items() if given.get(name)}
+        key = {"api_key": given[MIMO_KEY]} if given.get(MIMO_KEY) else {}
+        return {**({"features": flags} if flags else {}), **key}
+
+
+def _dotenv() -> dict[str, str]:
+    if not Path(".env").is_file():
+        return {}
+    from dotenv import dotenv_values
+
+    return {name: value for name, value in dotenv_values(".env").items() if value is not None}

@@ -1,0 +1,27 @@
+"""Profiles: the tool list of each seed system, so that Scrubjay can replace it without a change of its clients."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from scrubjay.compat.do_memory import tool_names as do_memory
+from scrubjay.compat.mimir import tool_names as mimir
+from scrubjay.compat.mimo import tool_names as mimo
+from scrubjay.compat.mira import tool_names as mira
+from scrubjay.compat.neo import tool_names as neo
+from scrubjay.core.errors import InvalidRequest
+from scrubjay.tooling.registry import Registry
+
+PROFILES: Final[Mapping[str, Sequence[str]]] = {
+    "mimo": mimo.TOOLS,
+    "do-memory": do_memory.TOOLS,
+    "mira": mira.TOOLS,
+    "mimir": mimir.TOOLS,
+    "neo": neo.TOOLS,
+}
+
+
+def tools_of(profile: str, registry: Registry) -> str:
+    """Return a system's tools as a toolset, without those that are not served; `InvalidRequest` for another name."""
+    if profile not in PROFILES:
+        raise InvalidRequest(f"there is no profile called {profile!r}", hint=f"there are {', '.join(PROFILES)}")
+    return ",".join(f"={name}" for name in PROFILES[profile] if name in registry)

@@ -1,0 +1,43 @@
+"""Requests for the list of tools, and how further methods can be added to a server."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from mcp.server.lowlevel import Server
+from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, PaginatedRequestParams
+from mcp_types import Tool as ListedTool
+from pydantic import Field
+
+from scrubjay.servers.mcp.resources import RequestContext
+
+MOST_LISTED: Final = 200
+
+
+class ListParams(PaginatedRequestParams):
+    """Parameters of `tools/list`, beside the cursor."""
+
+    limit: int | None = Field(default=None, ge=1, le=MOST_LISTED)
+    """The largest number of tools."""
+    lazy: bool = False
+    """Return names, titles and descriptions only."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolMethods:
+    """What methods beside the standard ones can be made of."""
+
+    list_tools: Callable[[RequestContext, ListParams], Awaitable[ListToolsResult]]
+    call_tool: Callable[[RequestContext, CallToolRequestParams], Awaitable[CallToolResult]]
+    describe: Callable[[str], ListedTool]
+    """Raises `UnknownTool`."""
+    ask: Callable[[RequestContext, str, Mapping[str, Any]], Awaitable[dict[str, Any]]]
+    """Returns what a tool answers to these arguments, as JSON data."""
+
+
+AddMethods = Callable[[Server[dict[str, Any]], ToolMethods], None]
+
+
+def in_brief(tool: ListedTool) -> ListedTool:
+    """Return a tool without its schemas, which `tools/describe` returns."""
+    return ListedTool(name=tool.name, title=tool.title, description=tool.description, input_schema={"type": "object"})
