@@ -14,7 +14,7 @@ help: ## Show this list.
 
 setup: $(VENV)/installed ## Make .venv with everything the server needs.
 
-$(VENV)/installed: requirements/pip.txt requirements/run.txt pyproject.toml hatch_build.py $(wildcard src/scrubjay/native/*.[ch])
+$(VENV)/installed: requirements/pip.txt requirements/run.txt pyproject.toml hatch_build.py $(wildcard native/*.[ch]) native/build.py
 	@echo "Installing scrubjay into $(VENV) …"
 	@$(PYTHON) -m venv $(VENV)
 	@$(PIP) install --require-hashes -r requirements/pip.txt
