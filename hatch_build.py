@@ -50,4 +50,4 @@ def _platform_tag() -> str:
 
     if sys.platform == "darwin":  # honours MACOSX_DEPLOYMENT_TARGET
         return sysconfig.get_platform().replace("-", "_").replace(".", "_")
-    return next(tag.platform for tag in sys_tags())
+    return next(tag.platform for tag in sys_tags() if not tag.platform.startswith("linux_"))
