@@ -24,7 +24,7 @@ def test_124_another_file_is_refused() -> None:
 
 def test_124_a_missing_file_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(artefacts, "VENDOR", tmp_path)
-    with pytest.raises(Unusable, match="quickjs.wasm cannot be read"):
+    with pytest.raises(Unusable, match=r"quickjs\.wasm cannot be read"):
         verified(ENGINE)
 
 
