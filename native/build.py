@@ -17,7 +17,7 @@ from scrubjay.native.library import FINGERPRINT_NAME, LIBRARY_FOLDER, LIBRARY_NA
 SOURCE_FOLDER = Path(__file__).parent
 _OPTIONS = ("-std=c11", "-shared", "-fPIC", "-fvisibility=hidden")
 _OPTIMIZED = ("-O3",)
-SANITIZED = ("-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+SANITIZED = ("-O0", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 _TIMEOUT_SECONDS = 120
 
 
