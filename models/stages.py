@@ -20,12 +20,11 @@ from models.described import Pair
 from models.evaluation import Evaluation, Questions, code_questions, conversation_questions, paired_questions
 from models.harvest import Harvest, Text, described_pairs, harvest
 from models.held_out import DEVELOPMENT_SETS, TEST_SETS, CodeSet
-from models.minilm import MiniLM
+from models.minilm import CARRIER, MiniLM
 from models.prose import GroupedPair, Prose, first_names, gather
 from models.training import RUNS, Paired, Run, mean_table, train
 from models.training_set import chosen, code_pairs, documentation_pairs
 from models.vocabulary import bert_pieces, in_order, mined_words, tokenizer_of
-from scrubjay.models.minilm import CARRIER
 
 BUNDLED = Path(__file__).parents[1] / "src" / "scrubjay" / "models" / "static_v1"
 # Which sides count as prose when frequencies are counted.

@@ -147,6 +147,7 @@ def test_a_language_model_is_off_unless_both_its_address_and_its_name_are_set(mo
         ("local", None),
         ("local/static-v1", None),
         ("local/all-MiniLM-L6-v2", ("local", "all-MiniLM-L6-v2", None, None)),
+        ("onnx//srv/models/mini", ("onnx", "/srv/models/mini", None, None)),
         ("memories", ("vllm", "a-model", 8, "http://gpu:8000/v1")),
         ("vllm", ("vllm", "a-model", 8, "http://gpu:8000/v1")),
         ("vllm/BAAI/bge-m3", ("vllm", "BAAI/bge-m3", None, "http://gpu:8000/v1")),
@@ -167,7 +168,7 @@ def test_109_code_is_embedded_by_whom_the_owner_names(
 
 def test_109_code_is_embedded_by_the_bundled_model_alone_where_memories_are() -> None:
     assert CodeSettings(embeddings="memories").embedding_choice(EmbeddingChoice()) is None
-    with pytest.raises(ValidationError, match="not static, memories, or one of local, openai"):
+    with pytest.raises(ValidationError, match="not static, memories, or one of local, onnx, openai"):
         CodeSettings(embeddings="opnai")
 
 

@@ -1,7 +1,6 @@
 """Whether a model works is found out by asking it."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -95,4 +94,4 @@ async def test_a_model_that_is_down_has_no_length(service: Service) -> None:
 
 
 def made(choice: EmbeddingChoice) -> Embedder:
-    return embedder_for(choice, folder=Path("unused"), environment={}, cache=VectorCache(100_000))
+    return embedder_for(choice, environment={}, cache=VectorCache(100_000))

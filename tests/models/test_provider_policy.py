@@ -13,7 +13,7 @@ SOME = CallerRights(
 )
 
 
-@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("provider", [name for name in PROVIDERS if name != "onnx"])
 @pytest.mark.parametrize("named", [False, True])
 def test_a_provider_at_its_own_address_with_its_usual_key_needs_no_permission(
     provider: ProviderName, named: bool
@@ -23,6 +23,14 @@ def test_a_provider_at_its_own_address_with_its_usual_key_needs_no_permission(
         provider=provider, api_key_env=variable, resource_name="ours", deployment_name="only of Azure"
     )
     refuse_unless_allowed(choice, CallerRights(addresses=()))
+
+
+def test_callers_choose_only_onnx_folders_that_the_operator_allows() -> None:
+    choice = EmbeddingChoice(provider="onnx", model="/srv/models/mini")
+    refuse_unless_allowed(choice, CallerRights(folders=("/srv/models/mini",)))
+    for folders in ((), ("/srv/models",), ("/srv/models/mini/",)):
+        with pytest.raises(Forbidden, match="callers may not choose this folder"):
+            refuse_unless_allowed(choice, CallerRights(folders=folders))
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def choose(**chosen: Any) -> EmbeddingChoice:
 
 
 def embedder(choice: EmbeddingChoice, **environment: str) -> Embedder:
-    return embedder_for(choice, folder=Path("unused"), environment=environment, cache=VectorCache(100_000))
+    return embedder_for(choice, environment=environment, cache=VectorCache(100_000))
 
 
 @pytest.mark.parametrize(
@@ -169,18 +169,19 @@ async def test_a_key_of_the_environment_does_not_go_to_an_address_of_somebodys_c
     assert service.requests[-1].headers["Authorization"] == f"Bearer {KEY}"
 
 
-def test_local_is_the_bundled_model_or_minilm() -> None:
+def test_local_is_the_bundled_model() -> None:
     assert isinstance(embedder(choose()), StaticEmbedder)
     assert isinstance(embedder(choose(model="static-v1", dimensions=256)), StaticEmbedder)
-    better = embedder(choose(model="all-MiniLM-L6-v2"))
-    assert (better.model, better.dimensions) == ("all-MiniLM-L6-v2", 384)
 
 
 @pytest.mark.parametrize(
     ("choice", "said", "hint"),
     [
         (choose(model="static-v2"), "there is no local model 'static-v2'", "did you mean static-v1?"),
-        (choose(model="zzz"), "there is no local model 'zzz'", "known: static-v1, all-MiniLM-L6-v2"),
+        (choose(model="zzz"), "there is no local model 'zzz'", "known: static-v1"),
+        (choose(model="all-MiniLM-L6-v2"), "all-MiniLM-L6-v2 is no longer part of scrubjay", "set provider to onnx"),
+        (choose(provider="onnx"), "onnx needs the folder of a model", "set model to the path"),
+        (choose(provider="onnx", model="/no/such"), "there is no folder '/no/such'", "tokenizer.json"),
         (choose(dimensions=99), "static-v1 always has 256 dimensions", "do not set dimensions"),
         (choose(provider="openai"), "openai needs a key, and OPENAI_API_KEY is empty", "into OPENAI_API_KEY"),
         (choose(provider="vllm", api_key_env="NONE"), "vllm needs a key, and NONE is empty", "into NONE"),
@@ -223,13 +224,14 @@ def test_every_provider_that_can_be_chosen_is_known_with_a_default_model() -> No
     assert set(PROVIDERS) == set(get_args(ProviderName))
     for provider in PROVIDERS.values():
         assert all(dimensions > 0 for dimensions in provider.models.values())
-        assert provider.models
+        assert provider.models or provider is PROVIDERS["onnx"]
 
 
 def test_the_page_for_users_names_every_model_variable_and_reason() -> None:
     page = (Path(__file__).parents[2] / "docs" / "embeddings.md").read_text("utf-8")
     for name, provider in PROVIDERS.items():
         models = ", ".join(f"`{model}` {dimensions}" for model, dimensions in provider.models.items())
+        models = models or "any folder that you name; its own length"
         assert re.search(rf"^\|[^|]*`{name}`[^|]*\| {re.escape(models)} \|$", page, re.MULTILINE), name
         assert provider.key_variable is None or f"`{provider.key_variable}`" in page
     assert all(f"`{reason}`" in page for reason in Reason)

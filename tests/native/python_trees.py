@@ -8,11 +8,12 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from scrubjay.native.library import FOLDER, library
+from native.build import SOURCE_FOLDER
+from scrubjay.native.library import library
 
 Form = tuple[Any, ...]
 
-_ENUM = re.search(r"typedef enum \{(.*?)\} Kind;", (FOLDER / "python_tree.h").read_text(), re.DOTALL)
+_ENUM = re.search(r"typedef enum \{(.*?)\} Kind;", (SOURCE_FOLDER / "python_tree.h").read_text(), re.DOTALL)
 assert _ENUM
 KINDS = re.findall(r"\w+", re.sub(r"/\*.*?\*/", "", _ENUM[1], flags=re.DOTALL))
 _NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
@@ -31,7 +32,7 @@ def _given(pointer: int | None, size: ctypes.c_int64, is_wanted: bool = True) ->
     try:
         return json.loads(ctypes.string_at(pointer, size.value)) if is_wanted else ()
     finally:
-        forget = native.scrubjay_python_tree_forget
+        forget = native.scrubjay_python_json_free
         forget.argtypes = [ctypes.c_void_p]
         forget(pointer)
 

@@ -387,7 +387,6 @@ class Application:
         chosen = self.settings.embedding
         make = partial(
             embedder_for,
-            folder=self.settings.home / "derived",
             environment=os.environ,
             cache=VectorCache(chosen.cache_bytes),
             breakers=self.oversight.breakers,
@@ -563,7 +562,6 @@ class Application:
             cache = VectorCache(QUESTION_CACHE_BYTES)
             embedder = embedder_for(
                 choice,
-                folder=home / "derived",
                 environment=os.environ,
                 cache=cache,
                 breakers=self.oversight.breakers,

@@ -11,6 +11,7 @@ from scrubjay.features.embeddings.active_models import ModelsInUse
 from scrubjay.features.monitoring.audit.log import AuditLog
 from scrubjay.features.monitoring.status import Parts, ServiceStatus, status_of
 from scrubjay.models.breakers import Breakers
+from scrubjay.models.choices import IN_PROCESS
 from scrubjay.models.completion import LanguageModel, UnusableCompleter
 from scrubjay.models.unavailable import UnusableEmbedder
 from scrubjay.tooling.registry import Registry
@@ -137,7 +138,7 @@ class Oversight:
             self.breakers,
             model=embedder.model,
             instead="memories are found by their words, and what lacks its meaning gets it later",
-            is_local=model.choice.provider == "local",
+            is_local=model.choice.provider in IN_PROCESS,
             unusable=embedder.problem.message if isinstance(embedder, UnusableEmbedder) else None,
         )
 
@@ -148,7 +149,7 @@ class Oversight:
         choice = self._settings.code.embedding_choice(self._settings.embedding.choice())
         if choice is None:
             return ServiceStatus(status="local", model=None, instead=instead)
-        is_local = choice.provider == "local"
+        is_local = choice.provider in IN_PROCESS
         return status_of("code_embedding", self.breakers, model=name_of(choice), instead=instead, is_local=is_local)
 
     async def _llm(self) -> ServiceStatus:

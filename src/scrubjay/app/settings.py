@@ -65,7 +65,8 @@ class EmbeddingSettings(BaseModel):
     )
     model: str | None = Field(
         default=None,
-        description="The model's name; by default the provider's usual one. Locally static-v1 or all-MiniLM-L6-v2.",
+        description="The model's name; by default the provider's usual one. With `onnx`, the folder of a "
+        "sentence-transformers model with its ONNX file.",
     )
     dimensions: int | None = Field(
         default=None,
@@ -120,6 +121,10 @@ class EmbeddingSettings(BaseModel):
         description="Environment variables that a call may name as api_key_env, each with the one host that its "
         "content may be sent to. A provider's usual variable can always be sent to that provider itself.",
     )
+    caller_folders: list[str] = Field(
+        default_factory=list[str],
+        description="Folders with ONNX models that a call of configure_embeddings may give as model.",
+    )
     cache_bytes: int = Field(
         default=64 * 1024 * 1024,
         ge=0,
@@ -128,7 +133,9 @@ class EmbeddingSettings(BaseModel):
 
     def caller_rights(self) -> CallerRights:
         """What callers may choose."""
-        return CallerRights(addresses=tuple(self.caller_addresses), keys=self.caller_keys)
+        return CallerRights(
+            addresses=tuple(self.caller_addresses), keys=self.caller_keys, folders=tuple(self.caller_folders)
+        )
 
     def choice(self) -> EmbeddingChoice:
         """What is chosen, as the room of embedders takes it."""
@@ -376,8 +383,8 @@ class CodeSettings(BaseModel):
         default="static",
         description="Who tells what code means: `static`, the bundled model, and nothing leaves the machine; beside it "
         "`memories`, the model that the settings of `embedding` choose; or another one by its provider, or by provider "
-        "and name, such as `mistral/codestral-embed`. Unless that is `local`, code without its secrets, and what is "
-        "searched for, is then sent to that provider.",
+        "and name, such as `mistral/codestral-embed`. Unless that is `local` or `onnx`, code without its secrets, "
+        "and what is searched for, is then sent to that provider.",
     )
     embedding_seconds: float = Field(
         default=2.0,

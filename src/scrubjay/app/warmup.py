@@ -9,6 +9,7 @@ from scrubjay.features.embeddings.active_models import ModelsInUse
 from scrubjay.features.memory.models import MemoryFilter
 from scrubjay.features.memory.recall import Wish
 from scrubjay.features.memory.service import MemoryService
+from scrubjay.models.choices import IN_PROCESS
 from scrubjay.tooling.services import Services
 
 logger = logging.getLogger("scrubjay.app")
@@ -24,7 +25,7 @@ async def warm(services: Services) -> None:
     try:
         await services.get(HookService)
         model = (await (await services.get(ModelsInUse)).now()).answering
-        if model.choice.provider == "local":
+        if model.choice.provider in IN_PROCESS:
             await (await services.get(MemoryService)).recall("ready?", Visibility(), MemoryFilter(), _NOTHING)
     except Exception as error:  # whoever asks will be told
         logger.warning("a server could not be warmed up", extra=place_of(error))

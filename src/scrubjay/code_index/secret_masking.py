@@ -97,8 +97,8 @@ def _looking() -> Callable[[bytes], May] | None:
     """What takes the first look, where something was compiled."""
     if (native := library()) is None:
         return None
-    made: Any = native.scrubjay_looking_made
-    told: Any = native.scrubjay_looking_told
+    made: Any = native.scrubjay_secret_scanner_new
+    told: Any = native.scrubjay_secret_scanner_scan
     made.restype, made.argtypes = ctypes.c_void_p, (ctypes.c_char_p, ctypes.c_int64)
     told.restype, told.argtypes = ctypes.c_int32, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int64)
     looking = made(_LOOKED_FOR, len(_LOOKED_FOR))

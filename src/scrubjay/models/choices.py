@@ -6,7 +6,10 @@ from typing import Any, Literal
 
 from pydantic import SecretStr
 
-ProviderName = Literal["local", "openai", "azure", "gemini", "mistral", "cohere", "ollama", "vllm"]
+ProviderName = Literal["local", "onnx", "openai", "azure", "gemini", "mistral", "cohere", "ollama", "vllm"]
+
+IN_PROCESS: frozenset[ProviderName] = frozenset({"local", "onnx"})
+"""Providers that embed in this process: no text leaves the machine."""
 
 # What other servers of this kind use; every version since then understands the same requests.
 DEFAULT_AZURE_VERSION = "2023-05-15"
@@ -75,6 +78,8 @@ class CallerRights:
     """Hosts that a caller may give as base_url: a name, a name with its port, or `loopback`."""
     keys: Mapping[str, str] = field(default_factory=dict[str, str])
     """Environment variables that a caller may name, each with the one host that its content may be sent to."""
+    folders: Sequence[str] = ()
+    """Folders with ONNX models that a caller may name."""
 
 
 # Not the key itself: where it is found is enough.

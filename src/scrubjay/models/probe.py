@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from scrubjay.core.errors import ErrorRecord, ScrubjayError, Unavailable
 from scrubjay.core.ids import new_id
-from scrubjay.models.choices import EmbeddingChoice
+from scrubjay.models.choices import IN_PROCESS, EmbeddingChoice
 from scrubjay.models.embedding import Embedder
 from scrubjay.models.providers import known_dimensions
 
@@ -52,7 +52,7 @@ async def examine(embedder: Embedder) -> Examination:
 
 async def measured(choice: EmbeddingChoice, make: Callable[[EmbeddingChoice], Embedder]) -> EmbeddingChoice:
     """The choice with the length of its vectors; of a model that is not known, that is found out by asking."""
-    if known_dimensions(choice) or choice.provider == "local":
+    if known_dimensions(choice) or choice.provider in IN_PROCESS:
         return choice
     guessed = replace(choice, dimensions=1)
     embedder = make(guessed)

@@ -15,6 +15,13 @@ def refuse_unless_allowed(choice: EmbeddingChoice, rights: CallerRights) -> None
     """
     if choice.provider == "local":
         return
+    if choice.provider == "onnx":
+        if choice.model not in rights.folders:
+            raise Forbidden(
+                "callers may not choose this folder",
+                hint="the operator can allow it: add the folder to SCRUBJAY_EMBEDDING_CALLER_FOLDERS",
+            )
+        return
     address = urlsplit(address_of(choice))
     if choice.base_url is not None and not any(_is(address, allowed) for allowed in rights.addresses):
         raise Forbidden(

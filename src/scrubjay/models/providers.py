@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote, urlencode
 
@@ -11,12 +10,14 @@ from pydantic import SecretStr
 
 from scrubjay.core.errors import Misconfigured
 from scrubjay.core.suggestions import nearest_names
-from scrubjay.models import minilm, static_model
+from scrubjay.models import static_model
 from scrubjay.models.breakers import Breakers
-from scrubjay.models.choices import EmbeddingChoice, ProviderName
+from scrubjay.models.choices import IN_PROCESS, EmbeddingChoice, ProviderName
 from scrubjay.models.embedding import Embedder
 from scrubjay.models.embedding_cache import CachingEmbedder, VectorCache
 from scrubjay.models.endpoint import Endpoint, find_key, web_address
+from scrubjay.models.onnx_folder import OnnxFolder, read_folder
+from scrubjay.models.onnx_model import OnnxEmbedder
 
 if TYPE_CHECKING:
     from scrubjay.models.batches import EmbeddingBatches
@@ -40,9 +41,8 @@ class Provider:
 
 
 PROVIDERS: Mapping[ProviderName, Provider] = {
-    "local": Provider(
-        models={static_model.MODEL: static_model.DIMENSIONS, minilm.MODEL: minilm.DIMENSIONS},
-    ),
+    "local": Provider(models={static_model.MODEL: static_model.DIMENSIONS}),
+    "onnx": Provider(models={}),  # the model is a folder that the user names
     "openai": Provider(
         models=_OPENAI_MODELS,
         base_url="https://api.openai.com/v1",
@@ -85,6 +85,9 @@ PROVIDERS: Mapping[ProviderName, Provider] = {
     ),
 }
 
+REMOVED_MODEL = "all-MiniLM-L6-v2"
+"""Came with the extra `minilm` of earlier versions; stores and settings may still name it."""
+
 _AZURE_RESOURCE = re.compile(r"[A-Za-z0-9-]{1,64}")
 
 _NOT_FOUND_HINTS: Mapping[ProviderName, str] = {
@@ -96,7 +99,6 @@ _NOT_FOUND_HINTS: Mapping[ProviderName, str] = {
 def embedder_for(
     choice: EmbeddingChoice,
     *,
-    folder: Path,
     environment: Mapping[str, str],
     cache: VectorCache,
     breakers: Breakers | None = None,
@@ -104,12 +106,14 @@ def embedder_for(
 ) -> Embedder:
     """The embedder that is meant. Nothing is loaded or asked yet; a choice that cannot work is `Misconfigured`.
 
-    `folder` is for files that a model makes for itself; a key is looked up in `environment`. Among the `breakers`, that
-    of the provider is known by what it is asked for, the `service`.
+    A key is looked up in `environment`. Among the `breakers`, that of the provider is known by what it is asked for,
+    the `service`.
     """
     provider = PROVIDERS[choice.provider]
     if choice.provider == "local":
-        return _local(choice, model_of(choice), folder, cache)
+        return _local(choice, model_of(choice))
+    if choice.provider == "onnx":
+        return CachingEmbedder(OnnxEmbedder(name_of(choice), _onnx_folder(choice)), cache)
     from scrubjay.models.openai_compatible import OpenAICompatibleEmbedder
 
     endpoint = endpoint_for(choice, environment)
@@ -127,7 +131,7 @@ def batches_for(
     choice: EmbeddingChoice, environment: Mapping[str, str], breakers: Breakers | None = None
 ) -> "EmbeddingBatches":
     """How the provider makes embeddings when it has time."""
-    if choice.provider in ("local", "azure"):
+    if choice.provider in IN_PROCESS or choice.provider == "azure":
         raise Misconfigured(
             f"{choice.provider} has no batches that are known here", hint="set SCRUBJAY_CODE_BATCH_API to false"
         )
@@ -141,7 +145,7 @@ def batches_for(
 
 def model_of(choice: EmbeddingChoice) -> str:
     """The model as its provider calls it."""
-    return choice.model or next(iter(PROVIDERS[choice.provider].models))
+    return choice.model or next(iter(PROVIDERS[choice.provider].models), "")
 
 
 def name_of(choice: EmbeddingChoice) -> str:
@@ -149,6 +153,8 @@ def name_of(choice: EmbeddingChoice) -> str:
     model = model_of(choice)
     if choice.provider == "local":
         return model
+    if choice.provider == "onnx":
+        return f"onnx/{_folder_name(model)}"
     known = PROVIDERS[choice.provider].models.get(model)
     # Shorter vectors of a model cannot be compared with its whole ones, so they have a name of their own.
     shortened = f"@{choice.dimensions}" if known and choice.dimensions not in (None, known) else ""
@@ -157,6 +163,11 @@ def name_of(choice: EmbeddingChoice) -> str:
 
 def known_dimensions(choice: EmbeddingChoice) -> int | None:
     """The length of the vectors, as far as it is known without asking."""
+    if choice.provider == "onnx" and choice.dimensions is None:
+        try:
+            return read_folder(model_of(choice)).dimensions
+        except Misconfigured:
+            return None
     return choice.dimensions or PROVIDERS[choice.provider].models.get(model_of(choice))
 
 
@@ -194,8 +205,31 @@ def _dimensions(choice: EmbeddingChoice, provider: Provider) -> int:
     )
 
 
-def _local(choice: EmbeddingChoice, model: str, folder: Path, cache: VectorCache) -> Embedder:
+def _folder_name(path: str) -> str:
+    """The name of a folder's model; of a folder that cannot be used, its last part."""
+    try:
+        return read_folder(path).name
+    except Misconfigured:
+        return path.rstrip("/").rpartition("/")[2][:60]
+
+
+def _onnx_folder(choice: EmbeddingChoice) -> OnnxFolder:
+    if not choice.model:
+        raise Misconfigured("onnx needs the folder of a model", hint="set model to the path of the folder")
+    folder = read_folder(choice.model)
+    if choice.dimensions not in (None, folder.dimensions):
+        raise Misconfigured(f"{folder.name} always has {folder.dimensions} dimensions", hint="do not set dimensions")
+    return folder
+
+
+def _local(choice: EmbeddingChoice, model: str) -> Embedder:
     known = PROVIDERS["local"].models
+    if model == REMOVED_MODEL:
+        raise Misconfigured(
+            f"{REMOVED_MODEL} is no longer part of scrubjay",
+            hint="download the model's folder with its ONNX file, install scrubjay[onnx], and set provider to onnx and "
+            "model to the folder; or use ollama with all-minilm",
+        )
     if model not in known:
         near = nearest_names(model, known)
         raise Misconfigured(
@@ -204,8 +238,6 @@ def _local(choice: EmbeddingChoice, model: str, folder: Path, cache: VectorCache
         )
     if choice.dimensions not in (None, known[model]):
         raise Misconfigured(f"{model} always has {known[model]} dimensions", hint="do not set dimensions")
-    if model == minilm.MODEL:
-        return CachingEmbedder(minilm.MiniLmEmbedder(folder), cache)
     return static_model.StaticEmbedder()  # looking a vector up would cost as much as making it
 
 

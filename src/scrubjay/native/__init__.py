@@ -1,1 +1,1 @@
-"""The one part that is compiled, where there is a compiler. Whoever uses it does without it as well."""
+"""Loader of the optional C library. Each caller has a Python or numpy fallback that returns the same results."""

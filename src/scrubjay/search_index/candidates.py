@@ -148,7 +148,7 @@ class _Doors(NamedTuple):
 @cache
 def _doors(compiled: ctypes.CDLL) -> _Doors:
     address, number = ctypes.c_void_p, ctypes.c_int64
-    scores, candidates = compiled.scrubjay_scores, compiled.scrubjay_candidates
+    scores, candidates = compiled.scrubjay_score_words, compiled.scrubjay_collect_candidates
     scores.restype = candidates.restype = number
     scores.argtypes = [address, number, address, number, address, number, address, address]
     candidates.argtypes = [

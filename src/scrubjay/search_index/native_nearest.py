@@ -95,7 +95,7 @@ def _doors(compiled: ctypes.CDLL | None) -> _Doors | None:
     if compiled is None:
         return None
     address, number, small = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int32
-    encode, cosines, nearest = compiled.scrubjay_encode, compiled.scrubjay_cosines, compiled.scrubjay_nearest
+    encode, cosines, nearest = compiled.scrubjay_encode_vector, compiled.scrubjay_cosines, compiled.scrubjay_nearest
     encode.restype, cosines.restype, nearest.restype = small, None, number
     encode.argtypes = [
         *(ctypes.c_char_p, small, address, small, address, small),

@@ -265,7 +265,7 @@ class TokenSegments:
 @cache
 def _matching(compiled: ctypes.CDLL) -> Any:
     address, number, share = ctypes.c_void_p, ctypes.c_int64, ctypes.c_float
-    door = compiled.scrubjay_match
+    door = compiled.scrubjay_match_tokens
     door.restype = number
     door.argtypes = [
         *(address, number, address, address, number, address, number, address, share, share, share),

@@ -48,3 +48,10 @@ def test_128_a_table_comes_and_goes_and_nothing_else_does() -> None:
             changed = put_table(with_ours + behind, PATH, {"command": "/y"})
             assert found(remove_table(changed, PATH)) == found(text + behind)
     assert tried > 500
+
+
+def test_128_comments_before_the_next_table_stay() -> None:
+    """tomlkit counts them to the table before, and would remove them with it."""
+    text = put_table('model = "o3"\n', PATH, VALUES) + "\n# mine\n[later]\nq = 1\n"
+    assert remove_table(text, PATH) == 'model = "o3"\n\n# mine\n[later]\nq = 1\n'
+    assert "\n# mine\n[later]\n" in put_table(text, PATH, {"command": "/y"})

@@ -80,7 +80,7 @@ async def opened(
         embedding = CodeEmbedding(
             store,
             store.vectors,
-            embedder_for(choice, folder=home, environment={}, cache=VectorCache(100_000)),
+            embedder_for(choice, environment={}, cache=VectorCache(100_000)),
             home / "code",
             tasks,
             seconds=seconds,

@@ -2,11 +2,14 @@
 
 from collections.abc import AsyncGenerator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from scrubjay.app.lifespan import running
+from scrubjay.app.settings import Settings
 from scrubjay.app.sqlite_store import SqliteStore
 from scrubjay.core.errors import Misconfigured, Unavailable
 from scrubjay.core.scopes import Scope
@@ -15,7 +18,10 @@ from scrubjay.features.embeddings.models import ChosenModel
 from scrubjay.features.memory.models import Memory
 from scrubjay.models.choices import CallerRights, EmbeddingChoice, Pace
 from scrubjay.models.embedding import Embedder
+from scrubjay.models.embedding_cache import VectorCache
+from scrubjay.models.providers import embedder_for
 from scrubjay.models.static_model import StaticEmbedder
+from scrubjay.tooling.context import CallContext
 from tests.contracts.samples import write
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -149,3 +155,27 @@ def memory(content: str) -> Memory:
         recorded_at=NOW,
         updated_at=NOW,
     )
+
+
+async def test_a_stored_choice_of_the_removed_minilm_is_unavailable_and_says_what_to_use(store: SqliteStore) -> None:
+    await choose(store, {"provider": "local", "model": "all-MiniLM-L6-v2", "batch_size": 32})
+    make = partial(embedder_for, environment={}, cache=VectorCache(0))
+    embedder = (await ModelsInUse(store.embeddings, EmbeddingChoice(), make).now()).answering.embedder
+    with pytest.raises(Unavailable) as caught:
+        await embedder.embed(["text"])
+    assert caught.value.message == "all-MiniLM-L6-v2 is no longer part of scrubjay"
+    assert "set provider to onnx" in (caught.value.hint or "")
+    assert caught.value.details == {"reason": "misconfigured"}
+
+
+async def test_the_removed_minilm_in_the_settings_is_a_health_problem_and_recall_goes_on_by_words(
+    tmp_path: Path,
+) -> None:
+    settings = Settings.model_validate({"home": tmp_path, "embedding": {"model": "all-MiniLM-L6-v2"}})
+    async with running(settings) as application:
+        call, context = application.dispatcher.call, CallContext(surface="python")
+        await call("remember", {"content": "The parser is written in Rust."}, context)
+        recalled: Any = await call("recall", {"query": "parser Rust"}, context)
+        health: Any = await call("health_check", {}, context)
+    assert [memory.content for memory in recalled.memories] == ["The parser is written in Rust."]
+    assert "all-MiniLM-L6-v2 is no longer part of scrubjay" in health.components["embedding"].problem

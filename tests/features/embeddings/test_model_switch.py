@@ -45,7 +45,7 @@ class Process:
     @classmethod
     async def start(cls, home: Path, settings: EmbeddingChoice = OLD) -> "Process":
         store = await SqliteStore.open(home)
-        make = partial(embedder_for, folder=home, environment={}, cache=VectorCache(0))
+        make = partial(embedder_for, environment={}, cache=VectorCache(0))
         models = ModelsInUse(store.embeddings, settings, make)
         return cls(store, models, MemoryService(store.memories, models), EmbeddingChange(store.embeddings, models))
 

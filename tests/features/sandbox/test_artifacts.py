@@ -22,10 +22,17 @@ def test_124_another_file_is_refused() -> None:
         verified(replace(ENGINE, digest="0" * 64))
 
 
-def test_124_a_package_that_is_not_installed_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(artefacts, "PACKAGE", "no_such_package")
-    with pytest.raises(Unusable, match="no_such_package is not installed"):
+def test_124_a_missing_file_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(artefacts, "VENDOR", tmp_path)
+    with pytest.raises(Unusable, match=r"quickjs\.wasm cannot be read"):
         verified(ENGINE)
+
+
+def test_124_the_readme_of_the_vendored_files_states_their_digests() -> None:
+    readme = (artefacts.VENDOR / "README.md").read_text("utf-8")
+    for artefact in ALL:
+        assert f"| `{artefact.name}` |" in readme
+        assert artefact.digest in readme
 
 
 def test_124_a_module_that_asks_for_more_or_has_less_is_refused() -> None:

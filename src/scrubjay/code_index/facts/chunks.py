@@ -47,7 +47,7 @@ def _in_arrays(spans: Sequence[Sequence[int]], symbols: Sequence[int], owners: S
 
 @cache
 def _cutter(native: ctypes.CDLL) -> Callable[[bytes, Sequence[Symbol]], Chunks | None]:
-    by_it: Any = native.scrubjay_cut
+    by_it: Any = native.scrubjay_chunk
     by_it.restype = _INT64
     by_it.argtypes = (ctypes.c_char_p, _INT64, _POINTER, _INT64, _POINTER, _POINTER, _INT64, _POINTER)
 

@@ -25,7 +25,7 @@ def _reader(native: ctypes.CDLL) -> Callable[[bytes], FileFacts | None]:
     started.restype, started.argtypes = _POINTER, (ctypes.c_char_p, _INT64)
     part: Any = native.scrubjay_python_part
     part.restype, part.argtypes = _POINTER, (_POINTER, _INT32, _POINTER)
-    ended: Any = native.scrubjay_python_ended
+    ended: Any = native.scrubjay_python_free
     ended.restype, ended.argtypes = None, (_POINTER,)
 
     def read_by_it(content: bytes) -> FileFacts | None:

@@ -19,19 +19,19 @@ from scrubjay.code_index.term_counts.models import MOST_KNOWN, SIGNS, WORTH_OF_N
 from scrubjay.models.static_model import DIMENSIONS, Table
 from scrubjay.search_index.token_segments import token
 
-_NOT_TOLD = -2
+_STEMS_MISSING = -2
 _POINTER, _INT64, _INT32 = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int32
 _FUNCTIONS: dict[str, tuple[Any, Sequence[Any]]] = {
-    "made": (_POINTER, (ctypes.c_char_p, _INT64, _POINTER, _POINTER, _INT32, _INT32, _POINTER)),
-    "ended": (None, (_POINTER,)),
+    "new": (_POINTER, (ctypes.c_char_p, _INT64, _POINTER, _POINTER, _INT32, _INT32, _POINTER)),
+    "free": (None, (_POINTER,)),
     "size": (_INT64, (_POINTER,)),
-    "read": (_INT64, (_POINTER, ctypes.c_char_p, _INT64, _POINTER, ctypes.c_char_p, _INT64, _INT64)),
-    "unknown": (None, (_POINTER, _POINTER)),
-    "told": (_INT32, (_POINTER, ctypes.c_char_p, _INT64)),
-    "counted": (_INT64, (_POINTER, _INT32, *[_POINTER] * 8)),
+    "read_texts": (_INT64, (_POINTER, ctypes.c_char_p, _INT64, _POINTER, ctypes.c_char_p, _INT64, _INT64)),
+    "unknown_parts": (None, (_POINTER, _POINTER)),
+    "add_stems": (_INT32, (_POINTER, ctypes.c_char_p, _INT64)),
+    "count": (_INT64, (_POINTER, _INT32, *[_POINTER] * 8)),
     "tokens": (_POINTER, (_POINTER,)),
     "counts": (_POINTER, (_POINTER,)),
-    "wholes": (None, (_POINTER, _POINTER)),
+    "whole_names": (None, (_POINTER, _POINTER)),
 }
 
 
@@ -46,7 +46,7 @@ class Compiled:
             signs[ord(sign)] = table.ids_of_word(sign)[0]
         self._signs = signs
         self._counter = self._made()
-        self._end = weakref.finalize(self, self._call["ended"], self._counter)
+        self._end = weakref.finalize(self, self._call["free"], self._counter)
 
     def counted(self, texts: Sequence[str], names: Sequence[Sequence[str]]) -> Bag:
         """The words of these parts, in each of which these names are defined, and what they mean."""
@@ -100,14 +100,14 @@ class Compiled:
         if defined.count(b"\n") >= max(len(names), 1):  # a name of several lines
             defined = "\n".join([name.replace("\n", " ") for name in names]).encode("ascii")
         size = _good(
-            call["read"](counter, content, len(spans), spans.ctypes.data, defined, len(defined), len(names))
+            call["read_texts"](counter, content, len(spans), spans.ctypes.data, defined, len(defined), len(names))
         )  # fmt: skip
         if not size:
             return
         unknown = ctypes.create_string_buffer(size)
-        call["unknown"](counter, ctypes.addressof(unknown))
+        call["unknown_parts"](counter, ctypes.addressof(unknown))
         stems = "".join([stem_of(part) + "\n" for part in unknown.raw.decode("ascii").split("\n")[:-1]])
-        _good(call["told"](counter, stems.encode("ascii"), len(stems)))
+        _good(call["add_stems"](counter, stems.encode("ascii"), len(stems)))
 
     def _counted(
         self,
@@ -122,7 +122,7 @@ class Compiled:
         vectors = np.empty((texts, DIMENSIONS), dtype=np.float32)
         beside = (numbers.places() if numbers else (None, None) for numbers in (others, pieces))
         found = _good(
-            call["counted"](
+            call["count"](
                 counter, WORTH_OF_NAMES, owners.ctypes.data, firsts.ctypes.data, *chain(*beside), starts.ctypes.data,
                 vectors.ctypes.data,
             )
@@ -134,7 +134,7 @@ class Compiled:
     def _wholes(self, names: Sequence[str]) -> NDArray[np.uint64]:
         """Of the names that were read, with nothing in the place of one that is not plain."""
         found = np.zeros(len(names), dtype=np.uint64)
-        self._call["wholes"](self._counter, found.ctypes.data)
+        self._call["whole_names"](self._counter, found.ctypes.data)
         for place in np.flatnonzero(found == 0).tolist():
             found[place] = token(name_words(names[place])[-1])
         return found
@@ -157,12 +157,12 @@ class Compiled:
         counter = self._made()
         self._end()
         self._counter = counter
-        self._end = weakref.finalize(self, self._call["ended"], counter)
+        self._end = weakref.finalize(self, self._call["free"], counter)
 
     def _made(self) -> int:
         table = self._table
         vocabulary = table.vocabulary_text
-        counter = self._call["made"](
+        counter = self._call["new"](
             vocabulary, len(vocabulary), table.rows.ctypes.data, table.scales.ctypes.data, DIMENSIONS, table.unknown,
             self._signs.ctypes.data,
         )  # fmt: skip
@@ -211,7 +211,7 @@ def _spans(texts: Sequence[str]) -> NDArray[np.int32]:
 
 def _good(answer: int) -> int:
     """What was answered, unless that tells of a failure."""
-    if answer == _NOT_TOLD:
+    if answer == _STEMS_MISSING:
         raise RuntimeError("words were counted whose stems were not told")
     if answer < 0:
         raise MemoryError

@@ -8,7 +8,7 @@ from pydantic import Field
 from scrubjay.core.errors import Cancelled, InvalidRequest
 from scrubjay.features.embeddings.active_models import ModelsInUse
 from scrubjay.features.embeddings.model_switch import BegunChange, EmbeddingChange
-from scrubjay.models.choices import DEFAULT_AZURE_VERSION, EmbeddingChoice, Pace, ProviderName
+from scrubjay.models.choices import DEFAULT_AZURE_VERSION, IN_PROCESS, EmbeddingChoice, Pace, ProviderName
 from scrubjay.models.probe import examine
 from scrubjay.models.providers import PROVIDERS, model_of
 from scrubjay.tooling.context import CallContext
@@ -26,6 +26,7 @@ _OF_SERVICES = ("base_url", "api_key_env", *_OF_AZURE)
 _FOREIGN = {
     "azure": (),
     "local": _OF_SERVICES,
+    "onnx": _OF_SERVICES,
     "settings": ("model", "dimensions", "similarity_threshold", *_OF_SERVICES),
 }
 
@@ -40,8 +41,9 @@ class ConfigureEmbeddingsRequest(Request):
         default=None,
         min_length=1,
         max_length=120,
-        pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/@+-]*$",
-        description="The model's name; by default the provider's usual one.",
+        pattern=r"^[A-Za-z0-9/][A-Za-z0-9._:/@+-]*$",
+        description="The model's name; by default the provider's usual one. With `onnx`, a folder that the operator "
+        "allows (SCRUBJAY_EMBEDDING_CALLER_FOLDERS).",
     )
     dimensions: int | None = Field(
         default=None,
@@ -209,7 +211,7 @@ def _message(begun: BegunChange, in_use: bool) -> str:
 def _warnings(request: ConfigureEmbeddingsRequest) -> list[str]:
     if request.provider == "settings" or "batch_size" not in request.model_fields_set:
         return []
-    if request.provider == "local":
+    if request.provider in IN_PROCESS:
         return ["batch_size has no effect: a local model takes all texts at once"]
     largest = PROVIDERS[request.provider].largest_batch
     return [f"{request.provider} takes at most {largest} texts at once"] if request.batch_size > largest else []

@@ -43,6 +43,7 @@ from scrubjay.features.memory.recall import Answering, Hit, Order, Wish
 from scrubjay.features.memory.secret_policy import guard, guard_data
 from scrubjay.features.memory.store import MemoryStore
 from scrubjay.features.memory.use_counts import Uses
+from scrubjay.models.choices import IN_PROCESS
 from scrubjay.models.failures import Reason, unavailable
 from scrubjay.search_index.terms import passages, terms
 
@@ -414,7 +415,7 @@ class MemoryService:
 
 async def meaning_of(query: str, model: ModelInUse) -> tuple[bytes, str | None]:
     """The question's vector; none, and why not, when the embedder fails or takes too long."""
-    is_local = model.choice.provider == "local"
+    is_local = model.choice.provider in IN_PROCESS
     seconds = LOCAL_PATIENCE_SECONDS if is_local else model.choice.pace.question_seconds
     try:
         with model.questions.attempt():

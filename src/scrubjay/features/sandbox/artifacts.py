@@ -4,7 +4,6 @@ Loaded by workers as well, so with nothing but Python's standard library and was
 """
 
 import hashlib
-import importlib.util
 import os
 import platform
 from contextlib import suppress
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     import wasmtime
 
-PACKAGE: Final = "quickjs_rs"
+VENDOR: Final = Path(__file__).with_name("vendor")
 # What a guest may use of the machine's stack. With more, a deep recursion would abort the process; the thread's own
 # stack must be larger than this.
 WASM_STACK_BYTES: Final = 2 * 1024 * 1024
@@ -41,7 +40,7 @@ class Artefact:
 
 
 ENGINE: Final = Artefact(
-    "_guest.wasm",
+    "quickjs.wasm",
     "647ab11ae29cc6d39a6d17d3aa1e7a6a0b5fb9c44b4864475a18bc644f926050",
     frozenset(
         {
@@ -60,7 +59,7 @@ ENGINE: Final = Artefact(
     ),
 )
 STRIPPER: Final = Artefact(
-    "_transform.wasm",
+    "strip_types.wasm",
     "c4710d5258585122a70f0b3ee3bc19d085742e6f94f48aa0b8057630ebaca745",
     frozenset((_WASI, own) for own in ("random_get", "environ_get", "environ_sizes_get", "fd_write", "proc_exit")),
     frozenset(
@@ -89,11 +88,8 @@ def engine() -> "wasmtime.Engine":
 
 def verified(artefact: Artefact) -> bytes:
     """The file's bytes, if it is the one that we know."""
-    found = importlib.util.find_spec(PACKAGE)
-    if found is None or found.origin is None:
-        raise Unusable(f"{PACKAGE} is not installed")
     try:
-        content = Path(found.origin).with_name(artefact.name).read_bytes()
+        content = (VENDOR / artefact.name).read_bytes()
     except OSError as error:
         raise Unusable(f"{artefact.name} cannot be read ({error.strerror})") from error
     if (digest := hashlib.sha256(content).hexdigest()) != artefact.digest:

@@ -1,7 +1,7 @@
 /* Cuts a file into parts along its definitions, as `scrubjay.code_index.facts.chunker` does: rule by rule, in the same order. What a rule is for
 is said there. */
 
-#include "door.h"
+#include "api.h"
 
 #include <limits.h>
 #include <stdint.h>
@@ -266,7 +266,7 @@ static int find_lines(Cutting *own) {
 their names. Of each part its span goes to `spans` and the symbol that it is about, or -1, to `abouts`, for each of which there is `room`;
 and of each symbol the part in which it is named, or -1, to `owners`. How many parts there are, or -1 when this is to be done by
 other means. */
-DOOR int64_t scrubjay_cut(const uint8_t *content, int64_t length, const int32_t *symbols, int64_t count, int32_t *spans, int32_t *abouts,
+SCRUBJAY_API int64_t scrubjay_chunk(const uint8_t *content, int64_t length, const int32_t *symbols, int64_t count, int32_t *spans, int32_t *abouts,
                            int64_t room, int32_t *owners) {
     if (length < 0 || length > INT_MAX / 4 || count < 0 || count > INT_MAX / 16) return DECLINED;
     Cutting own = {.content = content, .length = (int32_t)length, .symbols = (int32_t)count, .spans = (Span *)spans, .room = room};

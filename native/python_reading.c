@@ -4,7 +4,7 @@ wrote is kept until it was fetched. */
 #include <limits.h>
 #include <stdlib.h>
 
-#include "door.h"
+#include "api.h"
 #include "output.h"
 #include "python_flow.h"
 #include "python_symbols.h"
@@ -16,26 +16,26 @@ typedef struct {
     Output parts[PARTS];
 } PythonReading;
 
-DOOR void scrubjay_python_ended(PythonReading *reading) {
+SCRUBJAY_API void scrubjay_python_free(PythonReading *reading) {
     if (!reading) return;
     for (int32_t i = 0; i < PARTS; i++) end_output(reading->parts + i);
     free(reading);
 }
 
 /* What is in a file; NULL when it is declined: it is then to be read by other means. */
-DOOR PythonReading *scrubjay_python_read(const uint8_t *content, int64_t length) {
+SCRUBJAY_API PythonReading *scrubjay_python_read(const uint8_t *content, int64_t length) {
     if (length < 0 || length > INT_MAX / 64) return NULL; /* all places and numbers are far from their limits */
     Tree *tree = read_tree(content, (int32_t)length);
     PythonReading *reading = tree ? calloc(1, sizeof *reading) : NULL;
     int is_read = reading && write_symbols(tree, reading->parts + OUTLINE, reading->parts + USES) && write_flow(tree, reading->parts + FLOW);
     if (tree) end_tree(tree);
     if (is_read) return reading;
-    scrubjay_python_ended(reading);
+    scrubjay_python_free(reading);
     return NULL;
 }
 
 /* One of its parts; it is there until the reading ends. */
-DOOR const uint8_t *scrubjay_python_part(const PythonReading *reading, int32_t which, int64_t *length) {
+SCRUBJAY_API const uint8_t *scrubjay_python_part(const PythonReading *reading, int32_t which, int64_t *length) {
     *length = reading->parts[which].used;
     return reading->parts[which].bytes;
 }

@@ -3,9 +3,9 @@
 It does what `scrubjay.features.memory.index` and `scrubjay.search_index.token_segments` do in numpy, row by row instead of array
 by array. No part of Python is used, and nothing is kept. */
 
-#include "best.h"
-#include "door.h"
-#include "processors.h"
+#include "top_k.h"
+#include "api.h"
+#include "cpu_dispatch.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ FOR_EACH_PROCESSOR static int any_higher(const float *scores, float least) {
 }
 
 /* What the words of each row are worth together, and which rows have the most, best first: how many these are, or declined. */
-DOOR int64_t scrubjay_scores(const Word *words, int64_t word_count, const float *worth, int64_t rows, const uint8_t *allowed, int64_t limit,
+SCRUBJAY_API int64_t scrubjay_score_words(const Word *words, int64_t word_count, const float *worth, int64_t rows, const uint8_t *allowed, int64_t limit,
                               float *scores, int64_t *best) {
     memset(scores, 0, (size_t)rows * sizeof *scores);
     for (int64_t which = 0; which < word_count; which++) {
@@ -107,7 +107,7 @@ static int64_t in_order(uint8_t *marks, int64_t rows, const int64_t *keys, int64
 Candidates are `best`, those next to them, and `others`, as far as they are allowed. `before` and `after` lead from row to row; both are NULL
 when no row has another next to it. `marks` has a zero and `places` room for each row. Of `counts` the first tells how many candidates there
 are, the second how many texts, the third how many of these have a score, in `having`. 0, or declined. */
-DOOR int64_t scrubjay_candidates(int64_t rows, const uint8_t *allowed, const int32_t *before, const int32_t *after, const int64_t *best,
+SCRUBJAY_API int64_t scrubjay_collect_candidates(int64_t rows, const uint8_t *allowed, const int32_t *before, const int32_t *after, const int64_t *best,
                                   int64_t best_count, const int64_t *others, int64_t other_count, const int64_t *seqs, const float *scores,
                                   int64_t reach, uint8_t *marks, int64_t *places, int64_t *chosen, int64_t *around, int64_t *texts,
                                   int64_t *having, int64_t *having_rows, int64_t *counts) {
@@ -162,7 +162,7 @@ typedef struct {
 /* How these rows (ascending) match the terms: how often each has each, the score of its best passage, and how many pairs of neighbouring
 terms it has side by side. `places` are where their results go. `k1`, `base` and `of_each` say what the length of a passage takes from a
 word's share, as `length_norms` has it. 0, or declined. */
-DOOR int64_t scrubjay_match(const Part *parts, int64_t part_count, const int64_t *rows, const int64_t *places, int64_t row_count,
+SCRUBJAY_API int64_t scrubjay_match_tokens(const Part *parts, int64_t part_count, const int64_t *rows, const int64_t *places, int64_t row_count,
                              const uint64_t *terms, int64_t term_count, const float *worth, float k1, float base, float of_each, float *occurrences,
                              float *bm25, float *pairs) {
     const float most = k1 + 1;

@@ -3,9 +3,9 @@
 It does what `scrubjay.search_index.vector_codes.encode` does for one vector, and what `VectorSegments.nearest` does with all rows,
 in numpy. Whatever is out of the ordinary is declined, and numpy does it. No part of Python is used, and nothing is kept. */
 
-#include "best.h"
-#include "door.h"
-#include "processors.h"
+#include "top_k.h"
+#include "api.h"
+#include "cpu_dispatch.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -49,7 +49,7 @@ static void hadamard(float *values, int32_t size) {
 }
 
 /* The code of one vector, as float16. `starts` are where each step of the rotation begins, `signs` what each flips first. 1, or declined. */
-DOOR int32_t scrubjay_encode(const uint16_t *vector, int32_t dimensions, const int64_t *starts, int32_t steps, const float *signs, int32_t size,
+SCRUBJAY_API int32_t scrubjay_encode_vector(const uint16_t *vector, int32_t dimensions, const int64_t *starts, int32_t steps, const float *signs, int32_t size,
                               float shrink, int8_t *directions, float *scale) {
     if (dimensions > MOST_DIMENSIONS) return DECLINED;
     double exact[MOST_DIMENSIONS], squared = 0;
@@ -105,7 +105,7 @@ __attribute__((target("avx2"))) static int32_t product_by_32(const int8_t *one, 
 #endif
 
 /* The cosines of all these rows with a question; NaN where a scale is. */
-DOOR void scrubjay_cosines(const int8_t *directions, const float *scales, int64_t rows, int64_t dimensions, const int8_t *question, double scale,
+SCRUBJAY_API void scrubjay_cosines(const int8_t *directions, const float *scales, int64_t rows, int64_t dimensions, const int8_t *question, double scale,
                             double *cosines) {
     int32_t (*by)(const int8_t *, const int8_t *, int64_t) = product;
 #ifdef BY_32
@@ -175,7 +175,7 @@ static int64_t settle(Best *near, int64_t count, int64_t limit, double surely, c
 
 `allowed` may be NULL. With `slack`, of rows whose cosines are that close to the last the exact vectors decide, if these are at most so many
 more as `most_unsure`; `asked` is then not NULL. There is room for `limit` rows and cosines. */
-DOOR int64_t scrubjay_nearest(const double *cosines, int64_t rows, const uint8_t *allowed, int64_t limit, double slack, int64_t most_unsure,
+SCRUBJAY_API int64_t scrubjay_nearest(const double *cosines, int64_t rows, const uint8_t *allowed, int64_t limit, double slack, int64_t most_unsure,
                                const double *asked, const float *values, const uint8_t *is_known, int64_t known_rows, int64_t dimensions,
                                int64_t *found_rows, double *found_cosines) {
     if (limit < 1) return DECLINED;

@@ -3,7 +3,7 @@
 What a secret is, `scrubjay.core.secrets` says alone. Here only what has to be there for any of its rules is looked for: what may be
 one is never left out, and whatever is not plain may be one. */
 
-#include "door.h"
+#include "api.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ typedef struct {
     Word all[MOST_WORDS];
     int32_t buckets[MOST_BUCKETS];
     int32_t count;
-} Looking;
+} SecretScanner;
 
 static inline uint8_t lower(uint8_t letter) { return letter >= 'A' && letter <= 'Z' ? (uint8_t)(letter + 32) : letter; }
 static inline int is_folded(int32_t kind) { return kind == PASSWORD || kind == RANDOM || kind == SENT; }
@@ -66,7 +66,7 @@ static int stands(const Word *word, const uint8_t *text, int64_t length) {
 }
 
 typedef struct {
-    const Looking *own;
+    const SecretScanner *own;
     const uint8_t *text;
     int64_t length;
 } Text;
@@ -186,8 +186,8 @@ static int32_t told_of(const Text *in, int64_t place, const Word *word) {
 
 /* For words of at least three bytes, each behind the sign that tells its kind and ended by a line end; they must outlive it. NULL
 without memory, or for what it cannot look for. */
-DOOR Looking *scrubjay_looking_made(const uint8_t *words, int64_t length) {
-    Looking *own = calloc(1, sizeof *own);
+SCRUBJAY_API SecretScanner *scrubjay_secret_scanner_new(const uint8_t *words, int64_t length) {
+    SecretScanner *own = calloc(1, sizeof *own);
     if (!own) return NULL;
     memset(own->buckets, -1, sizeof own->buckets);
     for (int sign = 0; sign < 128; sign++) {
@@ -224,7 +224,7 @@ DOOR Looking *scrubjay_looking_made(const uint8_t *words, int64_t length) {
 }
 
 /* What a text may have: secrets that are told by their form, and by what stands next to them. */
-DOOR int32_t scrubjay_looking_told(const Looking *own, const uint8_t *text, int64_t length) {
+SCRUBJAY_API int32_t scrubjay_secret_scanner_scan(const SecretScanner *own, const uint8_t *text, int64_t length) {
     Text in = {own, text, length};
     int32_t told = 0;
     for (int64_t i = 0; i + 2 < length && told != (MAY_HAVE_FORM | MAY_HAVE_NAME); i++) {

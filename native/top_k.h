@@ -1,7 +1,7 @@
 /* The best of many, by their values; of equal ones the earlier row. */
 
-#ifndef SCRUBJAY_BEST_H
-#define SCRUBJAY_BEST_H
+#ifndef SCRUBJAY_TOP_K_H
+#define SCRUBJAY_TOP_K_H
 
 #include <stdint.h>
 

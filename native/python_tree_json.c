@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "door.h"
+#include "api.h"
 #include "output.h"
 #include "python_tree.h"
 
@@ -63,7 +63,7 @@ static uint8_t *given(Output *output, int64_t *size) {
 }
 
 /* The statements of a file and where its lines begin; NULL when it is declined. What is given is let go of by the function below. */
-DOOR uint8_t *scrubjay_python_tree_json(const uint8_t *content, int32_t length, int64_t *size) {
+SCRUBJAY_API uint8_t *scrubjay_python_tree_json(const uint8_t *content, int32_t length, int64_t *size) {
     Output output = {0};
     Tree *tree = read_tree(content, length);
     if (!tree) return NULL;
@@ -80,7 +80,7 @@ DOOR uint8_t *scrubjay_python_tree_json(const uint8_t *content, int32_t length, 
 }
 
 /* The expression that an annotation is, read within the tree of an empty file. */
-DOOR uint8_t *scrubjay_python_annotation_json(const uint8_t *content, int32_t length, int64_t *size, int *is_wrong) {
+SCRUBJAY_API uint8_t *scrubjay_python_annotation_json(const uint8_t *content, int32_t length, int64_t *size, int *is_wrong) {
     Output output = {0};
     *is_wrong = 0;
     Tree *around = read_tree(content, 0), *tree = around ? read_annotation(around, content, length, is_wrong) : NULL;
@@ -90,4 +90,4 @@ DOOR uint8_t *scrubjay_python_annotation_json(const uint8_t *content, int32_t le
     return tree ? given(&output, size) : NULL;
 }
 
-DOOR void scrubjay_python_tree_forget(uint8_t *bytes) { free(bytes); }
+SCRUBJAY_API void scrubjay_python_json_free(uint8_t *bytes) { free(bytes); }

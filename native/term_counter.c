@@ -4,8 +4,8 @@ It does what `scrubjay.code_index.term_counts` does in numpy, for ASCII alone an
 texts and numbers come and go as arrays, and what a word is stemmed to is told by the caller. A counter is used by one
 thread at a time. Whatever fails for want of memory says so and leaves the counter fit to be thrown away. */
 
-#include "door.h"
-#include "processors.h"
+#include "api.h"
+#include "cpu_dispatch.h"
 
 #include <limits.h>
 #include <math.h>
@@ -17,7 +17,7 @@ thread at a time. Whatever fails for want of memory says so and leaves the count
 #define LONGEST_PIECE 100      /* the model knows no longer ones */
 #define MOST_COUNTED 255
 #define FAILED (-1)
-#define NOT_TOLD (-2)
+#define STEMS_MISSING (-2)
 
 /* -- arrays that grow ---------------------------------------------------------------------------- */
 
@@ -522,7 +522,7 @@ static void tell_meaning(const Counter *own, float *total) {
 
 /* -- what is called from outside ----------------------------------------------------------------- */
 
-DOOR void scrubjay_counter_ended(Counter *own) {
+SCRUBJAY_API void scrubjay_counter_free(Counter *own) {
     if (!own) return;
     forget(&own->vocabulary);
     forget(&own->identifiers);
@@ -542,7 +542,7 @@ DOOR void scrubjay_counter_ended(Counter *own) {
 
 /* A counter for a model: its words, each ended by a line end; their rows and scales, which must outlive the counter; what is
 unknown; and what each ASCII sign means, or -1. */
-DOOR Counter *scrubjay_counter_made(const uint8_t *vocabulary, int64_t length, const int8_t *rows, const float *scales,
+SCRUBJAY_API Counter *scrubjay_counter_new(const uint8_t *vocabulary, int64_t length, const int8_t *rows, const float *scales,
                                 int32_t dimensions, int32_t unknown, const int32_t *signs) {
     Counter *own = calloc(1, sizeof *own);
     if (!own) return NULL;
@@ -566,17 +566,17 @@ DOOR Counter *scrubjay_counter_made(const uint8_t *vocabulary, int64_t length, c
         start += size + 1;
     }
     if (!good || !widen(&own->of_pieces, own->vocabulary.entries.used)) {
-        scrubjay_counter_ended(own);
+        scrubjay_counter_free(own);
         return NULL;
     }
     return own;
 }
 
 /* How many identifiers it knows. */
-DOOR int64_t scrubjay_counter_size(const Counter *own) { return own->identifiers.entries.used; }
+SCRUBJAY_API int64_t scrubjay_counter_size(const Counter *own) { return own->identifiers.entries.used; }
 
 /* The parts of identifiers whose stems are not known. */
-DOOR void scrubjay_counter_unknown(const Counter *own, uint8_t *to) {
+SCRUBJAY_API void scrubjay_counter_unknown_parts(const Counter *own, uint8_t *to) {
     const Entry *entries = own->parts.entries.items;
     for (int64_t number = own->stem_ends.used; number < own->parts.entries.used; number++) {
         memcpy(to, (uint8_t *)own->parts.bytes.items + entries[number].start, (size_t)entries[number].length);
@@ -586,7 +586,7 @@ DOOR void scrubjay_counter_unknown(const Counter *own, uint8_t *to) {
 }
 
 /* Takes up their stems, each with a line end behind it, and with them the words of the identifiers that were read. */
-DOOR int32_t scrubjay_counter_told(Counter *own, const uint8_t *stems, int64_t length) {
+SCRUBJAY_API int32_t scrubjay_counter_add_stems(Counter *own, const uint8_t *stems, int64_t length) {
     for (int64_t start = 0; start < length && own->stem_ends.used < own->parts.entries.used;) {
         const uint8_t *stem = stems + start, *end = memchr(stem, '\n', (size_t)(length - start));
         int64_t size = end ? end - stem : length - start;
@@ -598,7 +598,7 @@ DOOR int32_t scrubjay_counter_told(Counter *own, const uint8_t *stems, int64_t l
         if (!append(&own->stem_ends, (int32_t)own->stems.used)) return FAILED;
         start += size + 1;
     }
-    if (own->stem_ends.used < own->parts.entries.used) return NOT_TOLD;
+    if (own->stem_ends.used < own->parts.entries.used) return STEMS_MISSING;
     const Entry *entries = own->identifiers.entries.items;
     for (int64_t number = own->words_of.starts.used - 1; number < own->identifiers.entries.used; number++) {
         const uint8_t *text = (uint8_t *)own->identifiers.bytes.items + entries[number].start;
@@ -610,7 +610,7 @@ DOOR int32_t scrubjay_counter_told(Counter *own, const uint8_t *stems, int64_t l
 
 /* Reads texts, of each of which the first two numbers of four tell where it begins and ends, and names, each ended by a line end. How
 many bytes the parts of identifiers are whose stems are not known, each with a line end behind it: these have to be told. */
-DOOR int64_t scrubjay_counter_read(Counter *own, const uint8_t *texts, int64_t count, const int32_t *spans, const uint8_t *names,
+SCRUBJAY_API int64_t scrubjay_counter_read_texts(Counter *own, const uint8_t *texts, int64_t count, const int32_t *spans, const uint8_t *names,
                                     int64_t length, int64_t name_count) {
     own->read.used = own->stops.used = own->texts = own->names = 0;
     for (int64_t i = 0; i < count; i++)
@@ -626,7 +626,7 @@ DOOR int64_t scrubjay_counter_read(Counter *own, const uint8_t *texts, int64_t c
     int64_t size = 0;
     const Entry *entries = own->parts.entries.items;
     for (int64_t number = own->stem_ends.used; number < own->parts.entries.used; number++) size += entries[number].length + 1;
-    return size || scrubjay_counter_told(own, NULL, 0) > 0 ? size : FAILED;
+    return size || scrubjay_counter_add_stems(own, NULL, 0) > 0 ? size : FAILED;
 }
 
 /* Sorts the names by the texts that they are defined in, each once in a text. */
@@ -666,12 +666,12 @@ static int tally_names(Counter *own, int64_t text, int32_t worth) {
 the first name that is the same. Beside what was read, each text may have other words, by their tokens, and other pieces, by their
 numbers in the vocabulary, up to where `other_ends` and `piece_ends` tell, unless these are NULL. What each text means goes to
 `vectors`, and where its words begin to `starts`. How many words there are. */
-DOOR int64_t scrubjay_counter_counted(Counter *own, int32_t worth, const int32_t *owners, const int32_t *firsts, const uint64_t *others,
+SCRUBJAY_API int64_t scrubjay_counter_count(Counter *own, int32_t worth, const int32_t *owners, const int32_t *firsts, const uint64_t *others,
                                   const int64_t *other_ends, const int32_t *pieces, const int64_t *piece_ends, int32_t *starts,
                                   float *vectors) {
     int64_t other = 0, piece = 0;
     own->found_tokens.used = own->found_counts.used = 0;
-    if (own->words_of.starts.used - 1 != own->identifiers.entries.used) return NOT_TOLD;
+    if (own->words_of.starts.used - 1 != own->identifiers.entries.used) return STEMS_MISSING;
     if (!widen(&own->of_identifiers, own->identifiers.entries.used) || !sort_names(own, owners, firsts)) return FAILED;
     for (int64_t i = 0; i < own->texts; i++) {
         clear(&own->of_words);
@@ -696,11 +696,11 @@ DOOR int64_t scrubjay_counter_counted(Counter *own, int32_t worth, const int32_t
 }
 
 /* The words that were counted last, and how often each was. */
-DOOR const uint64_t *scrubjay_counter_tokens(const Counter *own) { return own->found_tokens.items; }
-DOOR const uint8_t *scrubjay_counter_counts(const Counter *own) { return own->found_counts.items; }
+SCRUBJAY_API const uint64_t *scrubjay_counter_tokens(const Counter *own) { return own->found_tokens.items; }
+SCRUBJAY_API const uint8_t *scrubjay_counter_counts(const Counter *own) { return own->found_counts.items; }
 
 /* Of each name that was read, the last word of it; 0 for one that has none. */
-DOOR void scrubjay_counter_wholes(const Counter *own, uint64_t *to) {
+SCRUBJAY_API void scrubjay_counter_whole_names(const Counter *own, uint64_t *to) {
     const int32_t *read = own->read.items, *starts = own->words_of.starts.items, *words = own->words_of.list.items;
     const uint64_t *tokens = own->tokens.items;
     for (int64_t i = 0; i < own->names; i++) {
