@@ -8,18 +8,9 @@ from scrubjay.code_index.facts.edge_rows import Rows
 from scrubjay.code_index.facts.packed_facts import LateFacts, Outline, Used, outline_of, used_in
 from scrubjay.code_index.graph import python_flow as flow
 from scrubjay.code_index.graph.definitions import Named
-from scrubjay.code_index.graph.python_values import (
-    BOUND,
-    CLASS,
-    EXTERNAL,
-    FUNCTION,
-    PROPERTY,
-    Callers,
-    Program,
-    Reached,
-    Target,
-    Value,
-)
+from scrubjay.code_index.graph.python_calls import Callers, ResolvedCall, Target
+from scrubjay.code_index.graph.python_program import Program
+from scrubjay.code_index.graph.python_values import BOUND, CLASS, EXTERNAL, FUNCTION, KIND, NAME, PROPERTY, SCOPE, Value
 from scrubjay.code_index.index.gc_pause import uncollected
 from scrubjay.code_index.models import (
     Edge,
@@ -74,7 +65,7 @@ def resolver(paths: Sequence[str], facts: Facts, *, callers: Callers | None = No
     others = {path: lines for path, lines in (callers or {}).items() if path in facts and path not in asked}
     own = {path: lines for path, lines in others.items() if facts[path].language is Language.PYTHON}
     program = Program(facts)
-    reached = program.reached(paths, own)
+    reached = program.resolve_calls(paths, own)
     projection = _Projection(program, facts)
     return lambda path: projection.edges(path, reached[path])
 
@@ -107,13 +98,13 @@ class _Projection:
         self._methods = Named(facts, [Language.PYTHON], [SymbolKind.METHOD], defined=self._defined)
         self._methods.prepare()
 
-    def edges(self, path: str, called: Sequence[Reached]) -> FileEdges:
+    def edges(self, path: str, called: Sequence[ResolvedCall]) -> FileEdges:
         own, used, led = self._symbols_of(path), used_in(self._facts[path]), self._led
         edges: _Edges = {}
         unresolved: _Unresolved = {}
         written_at = zip(used.starts, used.paths, used.kinds, strict=True)
         uses = {start: name for start, name, kind in written_at if kind in _CALLS}
-        sites = self._program.file(path).call_sites()
+        sites = self._program.file(path).call_columns()
         for line, start, scope, how, (targets, external, _, _) in zip(*sites, called, strict=True):
             source = own.get(scope, -1)
             if targets:
@@ -181,16 +172,16 @@ class _Projection:
         found: dict[int, int] = {0: -1}
         for index, scope in enumerate(self._program.file(path).scopes):
             if index:
-                found[index] = by_place.get((scope[1], scope[3]), found.get(scope[2], -1))
+                found[index] = by_place.get((scope.name, scope.line), found.get(scope.parent, -1))
         self._symbols[path] = found
         return found
 
     def _pointed_to(self, value: Value) -> tuple[str, int]:
         """The file and the symbol that stand for a function or class; -1 when it has no symbol of its own."""
-        path, scope = self._program.path_of(value), value[2]
+        path, scope = self._program.path_of(value), value[SCOPE]
         found = self._symbols_of(path)
         target = found.get(scope, -1)
-        return path, target if target != found.get(self._program.file(path).scopes[scope][2], -1) else -1
+        return path, target if target != found.get(self._program.file(path).scopes[scope].parent, -1) else -1
 
     def _guesses(self, written: str) -> Sequence[tuple[str, int, tuple[str, float]]]:
         """The few methods that have the name of a call on something unknown."""
@@ -224,13 +215,13 @@ class _Projection:
         places: list[tuple[str, int, tuple[str, float]]] = []
         libraries: list[str] = []
         for value in self._program.named(path, written, class_line):
-            if value[0] == EXTERNAL:
-                libraries.append(_library(value[1]))
-            elif value[0] in _POINTED_TO:
+            if value[KIND] == EXTERNAL:
+                libraries.append(_library(value[NAME]))
+            elif value[KIND] in _POINTED_TO:
                 where = self._program.path_of(value)
-                target = self._symbols_of(where).get(value[2], -1)
+                target = self._symbols_of(where).get(value[SCOPE], -1)
                 if target >= 0:
-                    evidence = _RECEIVER if value[0] in _OF_OBJECTS else _LOCAL if where == path else _IMPORTED
+                    evidence = _RECEIVER if value[KIND] in _OF_OBJECTS else _LOCAL if where == path else _IMPORTED
                     places.append((where, target, (evidence, 0.95)))
         return _Meant(places, libraries)
 

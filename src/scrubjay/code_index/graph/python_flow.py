@@ -16,11 +16,31 @@ if TYPE_CHECKING:
 
 VERSION = 1
 
-# The first item of a node tells what value it stands for; node 0 is a value of which nothing is known.
+# The kinds of nodes, which are stored on disk. Node 0 is the unknown value; operands are nodes unless noted.
+# FUNCTION scope [1 for a lambda]         CLASS scope                    MODULE dotted name, level
+# IMPORTED module name, level, name       ATTRIBUTE base, name           RESULT call
+# PARAMETER scope, index                  CONSTANT string or integer     GLOBAL name
+# SEQUENCE type name, items ...           MAPPING keys, values           SPREAD iterable
+# ITEM base, key                          SLICE base, first, last        REPLACED base, key, value
+# GROWN base, item                        MERGED base, other container   ELEMENT iterable
+# ENTERED context manager                 EITHER options ...             INSTANCE class
+# UNPACKED base, index                    REST base, items before, items after
+# SUPER scope of the class                DECORATED result, function
 FUNCTION, CLASS, MODULE, IMPORTED, ATTRIBUTE, RESULT, PARAMETER, CONSTANT = "f", "c", "m", "i", "a", "k", "p", "s"
 SEQUENCE, MAPPING, ITEM, SLICE, REPLACED, GROWN, MERGED, ELEMENT = "l", "d", "x", "h", "u", "+", "U", "e"
 ENTERED, EITHER, GLOBAL, INSTANCE, SUPER, UNPACKED, REST, SPREAD = "w", "j", "g", "z", "y", "t", "T", "*"
-DECORATED = "D"
+DECORATED, UNKNOWN = "D", "?"
+
+# Indexes of a node's items. Nodes come from JSON as lists; making objects of them would take longer than evaluating.
+KIND = 0
+BASE = 1
+ATTRIBUTE_NAME = 2
+GLOBAL_NAME = 1
+FUNCTION_SCOPE = 1
+SEQUENCE_TYPE = 1
+SEQUENCE_ITEMS = slice(2, None)
+
+MODULE_SCOPE, CLASS_SCOPE, FUNCTION_SCOPE_KIND = "m", "c", "f"
 
 # How a place calls what its node stands for.
 CALLED, DECORATING, RAISED, ITERATED, ENTERING = range(5)
@@ -44,6 +64,11 @@ def flow_of(content: bytes, syntax: "ast.Module | Tree") -> bytes:
     reading = _Reading(content)
     reading.read(parsed)
     return to_json(reading.flow())
+
+
+def empty_flow() -> list[Any]:
+    """Return the flow of a file without code."""
+    return [VERSION, [[UNKNOWN]], [[MODULE_SCOPE, "", -1, 0, {}, [], [], {}, [], [], 0]], [], [], [], {}, None]
 
 
 def _is_text(value: str) -> bool:
