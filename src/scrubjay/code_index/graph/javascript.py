@@ -4,7 +4,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 
 from scrubjay.code_index.graph.definitions import CALLABLES, TYPES, Named, Place, last_name
-from scrubjay.code_index.graph.javascript_walk import FileState, Reached, Target, Walk
+from scrubjay.code_index.graph.javascript_file import CallTargets, FileState, Target
+from scrubjay.code_index.graph.javascript_walk import Walk
 from scrubjay.code_index.graph.modules import JAVASCRIPT, Modules
 from scrubjay.code_index.graph.names import COMMON, CONFIDENCE, MOST_GUESSES, MOST_TARGETS
 from scrubjay.code_index.models import Edge, Evidence, Facts, FileEdges, FileFacts, SymbolKind, Unresolved, Use, UseKind
@@ -45,9 +46,9 @@ class _Resolver:
 
     def _of(self, path: str) -> "_Symbols":
         if path not in self._symbols:
-            state = self._walk.loaded(path)
-            functions = state.flow["functions"] if state is not None else ()
-            self._symbols[path] = _Symbols(self._facts[path], [record[1] for record in functions])
+            state = self._walk.modules.load(path)
+            functions = state.functions if state is not None else ()
+            self._symbols[path] = _Symbols(self._facts[path], [record.start for record in functions])
         return self._symbols[path]
 
     def walk(self, path: str) -> None:
@@ -65,12 +66,12 @@ class _Resolver:
         uses = facts.uses
         by_start = {use.start: use for use in uses if use.kind in _CALLS}
         done: set[int] = set()
-        for start, reached in sorted({**state.given, **state.calls}.items()):
+        for start, reached in sorted({**state.calls_from_elsewhere, **state.calls}.items()):
             use = by_start.get(start)
             kind = use.kind if use is not None else UseKind.NEW if reached.is_new else UseKind.CALL
             source = use.container if use is not None else self._of(path).around(start)
             found = self._places(reached)
-            if (given := state.given.get(start)) is not None:
+            if (given := state.calls_from_elsewhere.get(start)) is not None:
                 with_given = found | {place: each for place, each in self._places(given).items() if place not in found}
                 found = with_given if len(with_given) <= 2 * MOST_TARGETS else found
             if found or start in state.calls:
@@ -93,7 +94,7 @@ class _Resolver:
         edges.sort(key=lambda edge: edge.line)
         return FileEdges(edges, unresolved, imports)
 
-    def _places(self, reached: Reached) -> dict[Place, Evidence]:
+    def _places(self, reached: CallTargets) -> dict[Place, Evidence]:
         """The symbols of what a call reaches, and why."""
         found: dict[Place, Evidence] = {}
         for target, evidence in reached.targets.items():
@@ -104,18 +105,18 @@ class _Resolver:
 
     def _place(self, target: Target) -> Place | None:
         """The symbol of a function or class; None when nothing names it."""
-        state = self._walk.loaded(target.file)
+        state = self._walk.modules.load(target.file)
         if state is None:
             return None
-        record = state.flow["classes" if target.is_class else "functions"][target.number]
-        index = self._of(target.file).of_record(record[0], record[1], record[2], is_class=target.is_class)
+        record = state.classes[target.number] if target.is_class else state.functions[target.number]
+        index = self._of(target.file).of_record(record.name, record.start, record.line, is_class=target.is_class)
         return Place(target.file, index) if index is not None else None
 
     def _named(self, path: str, state: FileState, use: Use) -> tuple[Sequence[Place], Evidence, str]:
         """What a use means by the names that hold at the top of the file."""
         names = use.path.split(".")
         if all(name.isidentifier() or name.startswith("#") for name in names) and names[0] not in ("this", "super"):
-            origin = self._walk.origin(path, names[0])
+            origin = self._walk.modules.origin(path, names[0])
             evidence = Evidence.LOCAL if origin is not None and origin[0] == path else Evidence.IMPORTED
             if origin is None:
                 return (), evidence, state.imports[names[0]][0] if names[0] in state.imports else ""

@@ -15,6 +15,23 @@ DEEPEST = 60
 """Whoever nests deeper than this within one function is not followed: walking recurses."""
 LONGEST_LITERAL = 80
 
+# The kinds of nodes, which are stored on disk. Operands are places of other nodes unless noted.
+UNKNOWN, NAME, LITERAL, MEMBER, ENTRY, CALL, NEW = "u", "n", "s", "m", "x", "c", "w"
+FUNCTION, FUNCTION_DECLARATION, CLASS, CLASS_DECLARATION = "f", "df", "k", "dk"
+OBJECT, ARRAY, THIS, SUPER, ASSIGNMENT, EITHER, YIELD = "o", "a", "t", "p", "=", "j", "y"
+CAST, SEQUENCE, REQUIRE, DECLARATION, BLOCK, BRANCHES = "cast", "seq", "q", "v", "b", "if"
+FOR, RETURN, ALIAS, NAMESPACE, EXPORT_DEFAULT, EXPORT_ALL = "for", "ret", "alias", "ns", "expd", "expm"
+DEFAULT_PATTERN, REST_PATTERN, ARRAY_PATTERN, OBJECT_PATTERN = "pd", "pr", "pa", "po"
+
+# Indexes of a node's items. Nodes come from JSON as lists; making objects of them would take longer than the walk.
+KIND = 0
+NAME_TEXT = 1
+MEMBER_OBJECT = 1
+MEMBER_NAME = 2
+ARRAY_ITEMS = 1
+PATTERN_TARGET = 1
+PATTERN_PARTS = 1
+
 Item = list[Any]
 """A node of the flow: what it is, then what it has; other nodes by their places."""
 
@@ -76,7 +93,7 @@ class _Flow:
     def __init__(self, content: bytes) -> None:
         self._content = content
         self._starts = [0, *accumulate(len(line) + 1 for line in content.split(b"\n"))]
-        self.nodes: list[Item] = [["u", []]]
+        self.nodes: list[Item] = [[UNKNOWN, []]]
         self.functions: list[Item] = []
         self.classes: list[Item] = []
         self.imports: list[Item] = []
@@ -90,8 +107,8 @@ class _Flow:
             "identifier": self._name,
             "shorthand_property_identifier": self._name,
             "undefined": lambda node, depth: 0,
-            "this": lambda node, depth: self._put("t"),
-            "super": lambda node, depth: self._put("p"),
+            "this": lambda node, depth: self._put(THIS),
+            "super": lambda node, depth: self._put(SUPER),
             "string": self._literal,
             "number": self._literal,
             "member_expression": self._member,
@@ -169,7 +186,7 @@ class _Flow:
     def _unknown(self, children: "Iterable[Node]", depth: int) -> int:
         """What has no value that could be followed, but may have parts that do something."""
         parts = [part for child in children if child.child_count and (part := self._read(child, depth + 1))]
-        return self._put("u", parts) if parts else 0
+        return self._put(UNKNOWN, parts) if parts else 0
 
     def _statements(self, nodes: "Iterable[Node]", depth: int) -> list[int]:
         """Functions first: they may be used above their definition."""
@@ -178,8 +195,8 @@ class _Flow:
         for node in nodes:
             place = self._read(node, depth)
             if place:
-                kind = self.nodes[place][0]
-                (hoisted if kind == "df" or (kind == "hoist") else rest).append(place)
+                is_function = self.nodes[place][KIND] == FUNCTION_DECLARATION
+                (hoisted if is_function else rest).append(place)
         return hoisted + rest
 
     def _first(self, node: "Node", depth: int) -> int:
@@ -191,20 +208,20 @@ class _Flow:
     # Expressions
 
     def _name(self, node: "Node", depth: int) -> int:
-        return self._put("n", self._text(node), node.start_byte)
+        return self._put(NAME, self._text(node), node.start_byte)
 
     def _literal(self, node: "Node", depth: int) -> int:
         text = self._text(node)
-        return self._put("s", _unquoted(text)) if len(text) <= LONGEST_LITERAL else 0
+        return self._put(LITERAL, _unquoted(text)) if len(text) <= LONGEST_LITERAL else 0
 
     def _member(self, node: "Node", depth: int) -> int:
         name = node.child_by_field_name("property")
         thing = self._read(node.child_by_field_name("object"), depth)
-        return self._put("m", thing, self._text(name), name.start_byte) if name is not None else thing
+        return self._put(MEMBER, thing, self._text(name), name.start_byte) if name is not None else thing
 
     def _entry(self, node: "Node", depth: int) -> int:
         thing = self._read(node.child_by_field_name("object"), depth)
-        return self._put("x", thing, self._read(node.child_by_field_name("index"), depth))
+        return self._put(ENTRY, thing, self._read(node.child_by_field_name("index"), depth))
 
     def _arguments(self, node: "Node | None", depth: int) -> list[Any]:
         """Places of the arguments; a list of one place where an argument is spread."""
@@ -226,9 +243,9 @@ class _Flow:
         if callee.type in ("import", "identifier") and arguments is not None and arguments.named_child_count == 1:
             first = arguments.named_children[0]
             if first.type == "string" and self._text(callee) in ("require", "import"):
-                return self._put("q", _unquoted(self._text(first)), callee.type == "import")
+                return self._put(REQUIRE, _unquoted(self._text(first)), callee.type == "import")
         return self._put(
-            "c",
+            CALL,
             self._read(callee, depth),
             self._arguments(arguments, depth),
             _last_name(callee).start_byte,
@@ -241,7 +258,7 @@ class _Flow:
             return self._unknown(node.named_children, depth)
         name = _last_name(callee)
         arguments = self._arguments(node.child_by_field_name("arguments"), depth)
-        return self._put("w", self._read(callee, depth), arguments, name.start_byte, self._line(name))
+        return self._put(NEW, self._read(callee, depth), arguments, name.start_byte, self._line(name))
 
     def _element(self, node: "Node", depth: int) -> int:
         name = node.child_by_field_name("name")
@@ -249,7 +266,7 @@ class _Flow:
         if name is None or (name.type == "identifier" and not self._text(name)[:1].isupper()):
             return parts
         last = _last_name(name)
-        return self._put("c", self._read(name, depth), [parts], last.start_byte, self._line(last))
+        return self._put(CALL, self._read(name, depth), [parts], last.start_byte, self._line(last))
 
     def _object(self, node: "Node", depth: int) -> int:
         entries: list[Item] = []
@@ -263,10 +280,12 @@ class _Flow:
             elif child.type == "method_definition":
                 key = self._key(child.child_by_field_name("name"), depth)
                 kind = "get" if any(part.type == "get" for part in child.children) else ""
-                entries.append([key, self._put("f", self._function(child, key if isinstance(key, str) else "")), kind])
+                entries.append(
+                    [key, self._put(FUNCTION, self._function(child, key if isinstance(key, str) else "")), kind]
+                )
             elif child.type == "spread_element":
                 entries.append([None, self._first(child, depth)])
-        return self._put("o", entries)
+        return self._put(OBJECT, entries)
 
     def _key(self, node: "Node | None", depth: int) -> str | int:
         """A name where it is one, else the place of what makes it."""
@@ -280,26 +299,26 @@ class _Flow:
         return _unquoted(self._text(node))
 
     def _array(self, node: "Node", depth: int) -> int:
-        return self._put("a", self._arguments(node, depth))
+        return self._put(ARRAY, self._arguments(node, depth))
 
     def _assignment(self, node: "Node", depth: int) -> int:
         left = node.child_by_field_name("left")
         name = self._text(_last_name(left)) if left is not None else ""
         value = self._read_named(node.child_by_field_name("right"), name, depth)
-        return self._put("=", self._pattern(left, depth), value)
+        return self._put(ASSIGNMENT, self._pattern(left, depth), value)
 
     def _augmented(self, node: "Node", depth: int) -> int:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         operator = node.child_by_field_name("operator")
         if operator is not None and operator.type in ("||=", "&&=", "??="):
-            value = self._put("j", [], [self._read(left, depth), self._read(right, depth)])
-            return self._put("=", self._pattern(left, depth), value)
+            value = self._put(EITHER, [], [self._read(left, depth), self._read(right, depth)])
+            return self._put(ASSIGNMENT, self._pattern(left, depth), value)
         return self._unknown([child for child in (left, right) if child is not None], depth)
 
     def _choice(self, node: "Node", depth: int) -> int:
         test = self._read(node.child_by_field_name("condition"), depth)
         ways = [self._read(node.child_by_field_name(way), depth) for way in ("consequence", "alternative")]
-        return self._put("j", [test] if test else [], ways)
+        return self._put(EITHER, [test] if test else [], ways)
 
     def _binary(self, node: "Node", depth: int) -> int:
         chooses = False
@@ -312,32 +331,32 @@ class _Flow:
             now = now.child_by_field_name("left")
         parts.append(self._read(now, depth))
         parts = [part for part in reversed(parts) if part]
-        return self._put("j", [], parts) if chooses else self._put("u", parts)
+        return self._put(EITHER, [], parts) if chooses else self._put(UNKNOWN, parts)
 
     def _yield(self, node: "Node", depth: int) -> int:
-        return self._put("y", self._first(node, depth), any(child.type == "*" for child in node.children))
+        return self._put(YIELD, self._first(node, depth), any(child.type == "*" for child in node.children))
 
     def _cast(self, node: "Node", depth: int) -> int:
         inner = self._first(node, depth)
         types = self._type(node.named_children[-1]) if node.named_child_count > 1 else []
-        return self._put("cast", inner, types) if types else inner
+        return self._put(CAST, inner, types) if types else inner
 
     def _assertion(self, node: "Node", depth: int) -> int:
         return self._read(node.named_children[-1], depth) if node.named_children else 0
 
     def _sequence(self, node: "Node", depth: int) -> int:
-        return self._put("seq", [self._read(child, depth) for child in node.named_children])
+        return self._put(SEQUENCE, [self._read(child, depth) for child in node.named_children])
 
     def _function_value(self, node: "Node", depth: int) -> int:
         name = node.child_by_field_name("name")
         place = self._function(node, self._text(name) if name is not None else "")
         declared = node.type.endswith("_declaration") or node.type == "function_signature"
-        return self._put("df" if declared else "f", place)
+        return self._put(FUNCTION_DECLARATION if declared else "f", place)
 
     def _class_value(self, node: "Node", depth: int) -> int:
         name = node.child_by_field_name("name")
         place = self._class(node, self._text(name) if name is not None else "", depth)
-        return self._put("k" if node.type == "class" else "dk", place)
+        return self._put(CLASS if node.type == "class" else "dk", place)
 
     def _read_named(self, node: "Node | None", name: str, depth: int) -> int:
         """A value that is known by a name of what it is given to, when it has none of its own."""
@@ -346,9 +365,9 @@ class _Flow:
             inner = inner.named_children[0]
         if inner is not None and inner.child_by_field_name("name") is None:
             if inner.type in _FUNCTIONS:
-                return self._put("f", self._function(inner, name))
+                return self._put(FUNCTION, self._function(inner, name))
             if inner.type == "class":
-                return self._put("k", self._class(inner, name, depth))
+                return self._put(CLASS, self._class(inner, name, depth))
         return self._read(node, depth)
 
     # Patterns
@@ -358,19 +377,19 @@ class _Flow:
             return 0
         match node.type:
             case "identifier" | "shorthand_property_identifier_pattern" | "shorthand_property_identifier":
-                return self._put("n", self._text(node), node.start_byte)
+                return self._put(NAME, self._text(node), node.start_byte)
             case "array_pattern" | "array":
-                return self._put("pa", self._elements(node, depth))
+                return self._put(ARRAY_PATTERN, self._elements(node, depth))
             case "object_pattern" | "object":
-                return self._put("po", self._properties(node, depth))
+                return self._put(OBJECT_PATTERN, self._properties(node, depth))
             case "assignment_pattern" | "object_assignment_pattern" | "assignment_expression":
                 left = node.child_by_field_name("left")
                 name = self._text(left) if left is not None and left.type.endswith("identifier") else ""
                 default = self._read_named(node.child_by_field_name("right"), name, depth + 1)
-                return self._put("pd", self._pattern(left, depth + 1), default)
+                return self._put(DEFAULT_PATTERN, self._pattern(left, depth + 1), default)
             case "rest_pattern" | "spread_element":
                 return self._put(
-                    "pr", self._pattern(node.named_children[0] if node.named_children else None, depth + 1)
+                    REST_PATTERN, self._pattern(node.named_children[0] if node.named_children else None, depth + 1)
                 )
             case "non_null_expression" | "parenthesized_expression" | "as_expression":
                 return self._pattern(node.named_children[0] if node.named_children else None, depth + 1)
@@ -446,7 +465,7 @@ class _Flow:
         if body.type == "statement_block":
             record[6] = self._statements(body.named_children, 0)
         else:
-            record[6] = [self._put("ret", self._read(body, 0))]
+            record[6] = [self._put(RETURN, self._read(body, 0))]
 
     def _parameters(self, node: "Node") -> tuple[list[Item], list[Item]]:
         """Patterns with their types, and those that are fields of the class at once."""
@@ -465,7 +484,7 @@ class _Flow:
             types = self._type(written) if written is not None else []
             place = self._pattern(pattern, 0)
             if value is not None:
-                place = self._put("pd", place, self._read_named(value, self._text(pattern), 0))
+                place = self._put(DEFAULT_PATTERN, place, self._read_named(value, self._text(pattern), 0))
             parameters.append([place, types])
             if any(part.type in ("accessibility_modifier", "readonly", "override_modifier") for part in child.children):
                 fields.append([self._text(pattern), place])
@@ -508,7 +527,7 @@ class _Flow:
                 case "class_static_block":
                     block = child.child_by_field_name("body")
                     statements = self._statements(block.named_children, 0) if block is not None else []
-                    members.append(["", True, "block", self._put("b", statements), []])
+                    members.append(["", True, "block", self._put(BLOCK, statements), []])
                 case "abstract_method_signature" | "method_signature" | "property_signature":
                     members.append(self._signature(child, static))
                 case _:
@@ -535,7 +554,7 @@ class _Flow:
         record: Item = [text, node.start_byte, self._line(name or node), 0, [], "interface", bases]
         self.classes.append(record)
         self._waiting.append((self._class_body, (node.child_by_field_name("body"), record)))
-        return self._put("dk", len(self.classes) - 1)
+        return self._put(CLASS_DECLARATION, len(self.classes) - 1)
 
     def _alias(self, node: "Node", depth: int) -> int:
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
@@ -545,19 +564,21 @@ class _Flow:
             record: Item = [self._text(name), node.start_byte, self._line(name), 0, [], "interface", []]
             self.classes.append(record)
             self._waiting.append((self._class_body, (value, record)))
-            return self._put("dk", len(self.classes) - 1)
-        return self._put("alias", self._text(name), self._type(value))
+            return self._put(CLASS_DECLARATION, len(self.classes) - 1)
+        return self._put(ALIAS, self._text(name), self._type(value))
 
     def _namespace(self, node: "Node", depth: int) -> int:
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
         if name is None or body is None or name.type == "string":
             return self._first(body, depth) if body is not None else 0
-        return self._put("ns", self._text(name), self._statements(body.named_children, depth))
+        return self._put(NAMESPACE, self._text(name), self._statements(body.named_children, depth))
 
     def _enum(self, node: "Node", depth: int) -> int:
         name = node.child_by_field_name("name")
         return (
-            self._put("v", "const", [[self._pattern(name, depth), self._put("o", []), []]]) if name is not None else 0
+            self._put(DECLARATION, "const", [[self._pattern(name, depth), self._put(OBJECT, []), []]])
+            if name is not None
+            else 0
         )
 
     def _type(self, node: "Node") -> list[str]:
@@ -610,10 +631,10 @@ class _Flow:
             written = child.child_by_field_name("type")
             types = self._type(written) if written is not None else []
             entries.append([self._pattern(name, depth), value, types])
-        return self._put("v", kind, entries)
+        return self._put(DECLARATION, kind, entries)
 
     def _block(self, node: "Node", depth: int) -> int:
-        return self._put("b", self._statements(node.named_children, depth))
+        return self._put(BLOCK, self._statements(node.named_children, depth))
 
     def _if(self, node: "Node", depth: int) -> int:
         tests: list[int] = []
@@ -626,21 +647,21 @@ class _Flow:
             now = next((child for child in other.named_children if child.type != "comment"), None) if other else None
         if now is not None:
             ways.append(self._read(now, depth))
-        return self._put("if", [place for place in tests if place], [place for place in ways if place])
+        return self._put(BRANCHES, [place for place in tests if place], [place for place in ways if place])
 
     def _loop(self, node: "Node", depth: int) -> int:
         heads = [
             self._read(node.child_by_field_name(part), depth) for part in ("initializer", "condition", "increment")
         ]
         body = self._read(node.child_by_field_name("body"), depth)
-        return self._put("if", [place for place in heads if place], [body] if body else [])
+        return self._put(BRANCHES, [place for place in heads if place], [body] if body else [])
 
     def _for_in(self, node: "Node", depth: int) -> int:
         operator = node.child_by_field_name("operator")
         kind = node.child_by_field_name("kind")
         right = node.child_by_field_name("right")
         return self._put(
-            "for",
+            FOR,
             kind.type if kind is not None else "",
             self._pattern(node.child_by_field_name("left"), depth),
             self._read(right, depth),
@@ -654,11 +675,11 @@ class _Flow:
         test = self._read(node.child_by_field_name("value"), depth)
         body = node.child_by_field_name("body")
         ways = [
-            self._put("b", self._statements(case.named_children, depth + 1))
+            self._put(BLOCK, self._statements(case.named_children, depth + 1))
             for case in (body.named_children if body is not None else ())
             if case.type in ("switch_case", "switch_default")
         ]
-        return self._put("if", [test] if test else [], ways)
+        return self._put(BRANCHES, [test] if test else [], ways)
 
     def _try(self, node: "Node", depth: int) -> int:
         ways: list[int] = []
@@ -668,10 +689,10 @@ class _Flow:
         finalizer = node.child_by_field_name("finalizer")
         body = self._read(node.child_by_field_name("body"), depth)
         last = self._first(finalizer, depth) if finalizer is not None else 0
-        return self._put("b", [place for place in (body, self._put("if", [], ways), last) if place])
+        return self._put(BLOCK, [place for place in (body, self._put(BRANCHES, [], ways), last) if place])
 
     def _return(self, node: "Node", depth: int) -> int:
-        return self._put("ret", self._first(node, depth))
+        return self._put(RETURN, self._first(node, depth))
 
     def _labeled(self, node: "Node", depth: int) -> int:
         return self._read(node.child_by_field_name("body"), depth)
@@ -727,12 +748,12 @@ class _Flow:
             place = self._read(declaration, depth)
             for name in self._declared(declaration):
                 self.exports.append(["default" if default else name, name, ""])
-            return self._put("expd", place) if default else place
+            return self._put(EXPORT_DEFAULT, place) if default else place
         value = node.child_by_field_name("value")
         if default:
-            return self._put("expd", self._read_named(value, "default", depth))
+            return self._put(EXPORT_DEFAULT, self._read_named(value, "default", depth))
         if "=" in kinds:
-            return self._put("expm", self._first(node, depth))
+            return self._put(EXPORT_ALL, self._first(node, depth))
         return self._first(node, depth)
 
     def _declared(self, node: "Node") -> list[str]:
