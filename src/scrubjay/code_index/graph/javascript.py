@@ -7,7 +7,7 @@ from scrubjay.code_index.graph.definitions import CALLABLES, TYPES, Named, Place
 from scrubjay.code_index.graph.javascript_file import CallTargets, FileState, Target
 from scrubjay.code_index.graph.javascript_walk import Walk
 from scrubjay.code_index.graph.modules import JAVASCRIPT, Modules
-from scrubjay.code_index.graph.names import COMMON, CONFIDENCE, MOST_GUESSES, MOST_TARGETS
+from scrubjay.code_index.graph.names_uses import COMMON, CONFIDENCE, MAX_GUESSES, MAX_TARGETS
 from scrubjay.code_index.models import Edge, Evidence, Facts, FileEdges, FileFacts, SymbolKind, Unresolved, Use, UseKind
 
 _CALLS = frozenset({UseKind.CALL, UseKind.NEW})
@@ -73,10 +73,10 @@ class _Resolver:
             found = self._places(reached)
             if (given := state.calls_from_elsewhere.get(start)) is not None:
                 with_given = found | {place: each for place, each in self._places(given).items() if place not in found}
-                found = with_given if len(with_given) <= 2 * MOST_TARGETS else found
+                found = with_given if len(with_given) <= 2 * MAX_TARGETS else found
             if found or start in state.calls:
                 done.add(start)
-            if len(found) > 2 * MOST_TARGETS:
+            if len(found) > 2 * MAX_TARGETS:
                 continue
             for place, evidence in found.items():
                 edges.append(Edge(source, *place, kind, reached.line, evidence, _confidence(evidence, len(found))))
@@ -124,7 +124,7 @@ class _Resolver:
                 places = [
                     place for target in self._walk.meaning(state, names) if (place := self._place(target)) is not None
                 ]
-                if places and len(places) <= MOST_TARGETS:
+                if places and len(places) <= MAX_TARGETS:
                     return places, evidence, ""
                 found = self._of(origin[0]).path_of(
                     [origin[1], *names[1:]] if origin[1] else names[1:], use.start if origin[0] == path else -1
@@ -137,7 +137,7 @@ class _Resolver:
         if use.kind in _CALLS and len(names) > 1 and len(name) > 3 and name not in COMMON:
             places = self._callables.get(name)
             places = [place for place in places if self._facts[place.path].symbols[place.symbol].container >= 0]
-            if 0 < len(places) <= MOST_GUESSES:
+            if 0 < len(places) <= MAX_GUESSES:
                 return places, Evidence.UNIQUE if len(places) == 1 else Evidence.NAME, ""
         return (), Evidence.NAME, ""
 
