@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from scrubjay.code_index.facts.edge_rows import Rows
 from scrubjay.code_index.facts.packed_facts import LateFacts, Outline, Used, outline_of, used_in
-from scrubjay.code_index.graph import python_flow as flow
+from scrubjay.code_index.graph import python_flow_format as flow
 from scrubjay.code_index.graph.definitions import Named
 from scrubjay.code_index.graph.python_calls import Callers, ResolvedCall, Target
 from scrubjay.code_index.graph.python_program import Program

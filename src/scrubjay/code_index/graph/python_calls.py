@@ -3,7 +3,7 @@
 from collections.abc import Container, Mapping, Sequence
 from typing import NamedTuple
 
-from scrubjay.code_index.graph import python_flow as flow
+from scrubjay.code_index.graph import python_flow_format as flow
 from scrubjay.code_index.graph.python_evaluator import Evaluator
 from scrubjay.code_index.graph.python_file import Node, PythonFile
 from scrubjay.code_index.graph.python_results import CallersOf, is_calling_builtin

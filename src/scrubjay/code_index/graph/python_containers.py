@@ -6,7 +6,7 @@ A container is known by the node that makes it. Changing one makes a node that r
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from scrubjay.code_index.graph import python_flow as flow
+from scrubjay.code_index.graph import python_flow_format as flow
 from scrubjay.code_index.graph.python_file import Node, PythonFile
 from scrubjay.code_index.graph.python_values import (
     CONSTANT,

@@ -3,7 +3,7 @@
 import builtins
 from collections.abc import Callable, Mapping
 
-from scrubjay.code_index.graph import python_flow as flow
+from scrubjay.code_index.graph import python_flow_format as flow
 from scrubjay.code_index.graph.python_attributes import AttributeLookup
 from scrubjay.code_index.graph.python_containers import ContainerReader
 from scrubjay.code_index.graph.python_file import Node, PythonFile
@@ -147,7 +147,7 @@ class Evaluator:
         return ((SUPER, file.index, scope),)
 
     def _read_function(self, file: PythonFile, node: Node, index: int) -> Values:
-        return ((FUNCTION, file.index, node[flow.FUNCTION_SCOPE]),)
+        return ((FUNCTION, file.index, node[flow.SCOPE_INDEX]),)
 
     def _read_class(self, file: PythonFile, node: Node, index: int) -> Values:
         _, scope = node

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from pydantic_core import from_json
 
-from scrubjay.code_index.graph import python_flow as flow
+from scrubjay.code_index.graph import python_flow_format as flow
 from scrubjay.code_index.graph.python_values import Value, Values, new_tuple
 from scrubjay.code_index.models import FileFacts
 
 Node = list[Any]
-"""A node of the flow, see `python_flow`."""
+"""A node of the flow, see `python_flow_format`."""
 
 _Row = TypeVar("_Row", covariant=True)
 _IMPORTS = {flow.MODULE, flow.IMPORTED}
@@ -36,7 +36,7 @@ class FlowScope(NamedTuple):
     names: dict[str, int]
     """Nodes of the names at the end of a module or class body."""
     parameters: list[list[Any]]
-    """Name, kind (`python_flow.POSITIONAL` ...), node of the default and node of the annotation of each."""
+    """Name, kind (`python_flow_format.POSITIONAL` ...), node of the default and node of the annotation of each."""
     bases: list[int]
     attributes: dict[str, list[int]]
     """Nodes that methods assign to attributes of `self`."""
@@ -56,7 +56,7 @@ class FlowCall(NamedTuple):
     start: int
     scope: int
     how: int
-    """`python_flow.CALLED`, `DECORATING` and so on."""
+    """`python_flow_format.CALLED`, `DECORATING` and so on."""
 
 
 class PythonFile:

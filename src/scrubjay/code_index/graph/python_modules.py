@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 from typing import NamedTuple
 
-from scrubjay.code_index.graph import python_flow as flow
+from scrubjay.code_index.graph import python_flow_format as flow
 from scrubjay.code_index.graph.python_file import PythonFile
 from scrubjay.code_index.graph.python_values import FILE, Value
 from scrubjay.code_index.models import Facts

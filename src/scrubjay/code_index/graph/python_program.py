@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from scrubjay.code_index.graph import python_flow as flow
+from scrubjay.code_index.graph import python_flow_format as flow
 from scrubjay.code_index.graph.python_calls import Callers, CallResolver, Target
 from scrubjay.code_index.graph.python_evaluator import Evaluator
 from scrubjay.code_index.graph.python_file import PythonFile
@@ -87,11 +87,11 @@ class Program:
 
 def _is_lambda(file: PythonFile, scope: int) -> bool:
     content = file.scopes[scope]
-    if content.kind != flow.FUNCTION_SCOPE_KIND:
+    if content.kind != flow.FUNCTION_SCOPE:
         return False
     # The node of a lambda has an item more than that of other functions.
     return not content.name or any(
-        node[flow.KIND] == flow.FUNCTION and node[flow.FUNCTION_SCOPE] == scope and len(node) > 2 for node in file.nodes
+        node[flow.KIND] == flow.FUNCTION and node[flow.SCOPE_INDEX] == scope and len(node) > 2 for node in file.nodes
     )
 
 
