@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from scrubjay.code_index.graph import javascript_flow as flow
+from scrubjay.code_index.graph import javascript_flow_format as flow
 from scrubjay.code_index.graph.javascript_file import Frame, Node
 from scrubjay.code_index.graph.javascript_values import (
     ANY_KEY,

@@ -16,7 +16,7 @@ from scrubjay.code_index.graph.javascript_values import (
 from scrubjay.code_index.models import Evidence
 
 Node = list[Any]
-"""A node of the flow, see `javascript_flow`."""
+"""A node of the flow, see `javascript_flow_format`."""
 
 MAX_CALL_DEPTH = 6
 """Nested calls that are run; each takes a part of Python's own stack."""

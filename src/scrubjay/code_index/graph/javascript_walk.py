@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import cast
 
-from scrubjay.code_index.graph import javascript_flow as flow
+from scrubjay.code_index.graph import javascript_flow_format as flow
 from scrubjay.code_index.graph.javascript_bindings import Bindings
 from scrubjay.code_index.graph.javascript_builtins import Builtins
 from scrubjay.code_index.graph.javascript_calls import CallEvaluator
