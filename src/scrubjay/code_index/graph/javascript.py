@@ -1,4 +1,4 @@
-"""Resolves the uses of JavaScript and TypeScript: calls by walking through the code, the rest by names and imports."""
+"""Resolves the uses of JavaScript and TypeScript: calls by walking through the code, others by names and imports."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,9 +19,9 @@ _HOLDERS = frozenset({SymbolKind.VARIABLE, SymbolKind.CONSTANT, SymbolKind.FIELD
 def resolve(
     paths: Iterable[str], facts: Facts, modules: Modules, *, callers: Iterable[str] = ()
 ) -> Mapping[str, FileEdges]:
-    """What the uses in these files lead to, as far as they are JavaScript or TypeScript.
+    """Return the edges of the JavaScript and TypeScript files among `paths`.
 
-    What is passed to functions is followed from the same files, and from the callers.
+    Arguments are followed from the same files and from the callers.
     """
     own = [path for path in paths if path in facts and facts[path].language in JAVASCRIPT]
     if not own:
@@ -52,7 +52,7 @@ class _Resolver:
         return self._symbols[path]
 
     def walk(self, path: str) -> None:
-        """See what is called in a file, and what it gives to functions of others."""
+        """Walk through a file, so that the arguments that it passes to other files are known."""
         self._walk.file(path)
 
     def edges(self, path: str) -> FileEdges:
@@ -95,7 +95,7 @@ class _Resolver:
         return FileEdges(edges, unresolved, imports)
 
     def _places(self, reached: CallTargets) -> dict[Place, Evidence]:
-        """The symbols of what a call reaches, and why."""
+        """Return the symbols that a call may call, with the evidence."""
         found: dict[Place, Evidence] = {}
         for target, evidence in reached.targets.items():
             place = self._place(target)
@@ -104,7 +104,7 @@ class _Resolver:
         return found
 
     def _place(self, target: Target) -> Place | None:
-        """The symbol of a function or class; None when nothing names it."""
+        """Return the symbol of a function or class; None if it has no name."""
         state = self._walk.modules.load(target.file)
         if state is None:
             return None
@@ -113,7 +113,7 @@ class _Resolver:
         return Place(target.file, index) if index is not None else None
 
     def _named(self, path: str, state: FileState, use: Use) -> tuple[Sequence[Place], Evidence, str]:
-        """What a use means by the names that hold at the top of the file."""
+        """Return the places that a use means by top-level names, the evidence, and otherwise the library."""
         names = use.path.split(".")
         if all(name.isidentifier() or name.startswith("#") for name in names) and names[0] not in ("this", "super"):
             origin = self._walk.modules.origin(path, names[0])
@@ -148,7 +148,7 @@ def _confidence(evidence: Evidence, targets: int) -> float:
 
 
 class _Symbols:
-    """The symbols of one file, found by where they are."""
+    """The symbols of one file by position."""
 
     def __init__(self, facts: FileFacts, functions: Iterable[int]) -> None:
         self._symbols = facts.symbols
@@ -163,7 +163,7 @@ class _Symbols:
             if (found := self._within.get((-1, local))) is not None:
                 self._top[exported] = found
         self._first: dict[int, int] = {}
-        """Where the first function within each symbol begins: where a symbol is a function, it is this one."""
+        """First byte of the first function in each symbol, which is the symbol's own if it is a function."""
         for start in sorted(functions):
             self._first.setdefault(self._innermost(start), start)
 
@@ -174,14 +174,14 @@ class _Symbols:
         return index
 
     def around(self, byte: int) -> int:
-        """The function or class around a place."""
+        """Return the function or class around a byte; -1 if there is none."""
         index = self._innermost(byte)
         while index >= 0 and self._symbols[index].kind not in _CONTAINERS:
             index = self._symbols[index].container
         return index
 
     def of_record(self, name: str, start: int, line: int, *, is_class: bool) -> int | None:
-        """The symbol of a function or class that begins there; for one without a name, what it is the value of."""
+        """Return the symbol of a function or class at a byte; for an anonymous one, the variable that holds it."""
         kinds = TYPES if is_class else CALLABLES
         for index in self._at.get((name, line), ()):
             symbol = self._symbols[index]
@@ -196,7 +196,7 @@ class _Symbols:
         return None
 
     def path_of(self, names: Sequence[str], near: int) -> int | None:
-        """A path of names from the top of the file, or from the definitions around a place."""
+        """Return the symbol of a path of names from the top of the file, or from the definitions around a byte."""
         if not names:
             return -1
         levels = [-1]

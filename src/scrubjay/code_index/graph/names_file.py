@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from scrubjay.code_index.graph.callback_flow import Handed
+from scrubjay.code_index.graph.callback_flow import CallbackFlow
 from scrubjay.code_index.graph.definitions import CALLABLES, Definitions, Place
 from scrubjay.code_index.graph.implementations import Implementations
 from scrubjay.code_index.graph.name_paths import type_name
@@ -26,7 +26,7 @@ class LanguageFamily:
         self.rust_names: dict[tuple[RustModule, str], Meaning | None] = {}
         """Meanings of names in modules of Rust; None also while one is being resolved."""
         self.implementations = Implementations(definitions, self._type_at)
-        self.callbacks = Handed(definitions, self.file)
+        self.callbacks = CallbackFlow(definitions, self.file)
         self._bases: dict[tuple[str, str], Meaning | None] = {}
         self._files: dict[str, FileNames] = {}
 
