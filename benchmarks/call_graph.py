@@ -6,7 +6,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from benchmarks.report import Row
-from scrubjay.code_index.graph.python_values import Program
+from scrubjay.code_index.graph.python_program import Program
 from scrubjay.code_index.models import Language
 from scrubjay.code_index.parsing.reader import read_facts
 

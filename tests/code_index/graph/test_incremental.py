@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrubjay.code_index.discovery.languages import language_by_name
-from scrubjay.code_index.graph import incremental as mending
-from scrubjay.code_index.graph.incremental import mended
+from scrubjay.code_index.graph import incremental
+from scrubjay.code_index.graph.incremental import resolve_incrementally
 from scrubjay.code_index.graph.resolver import resolve
 from scrubjay.code_index.models import Edge, Evidence, Facts, FileEdges, FileFacts, Language, Unresolved, UseKind
 from scrubjay.code_index.parsing.reader import read_facts
@@ -21,8 +21,8 @@ def facts_of(sources: Sources) -> dict[str, FileFacts]:
     return {path: read_facts(text.encode(), language_by_name(path) or Language.TEXT) for path, text in sources.items()}
 
 
-def mended_by(before: Sources, after: Sources) -> dict[str, FileEdges]:
-    """All uses after a change, those of changed files mended."""
+def relinked(before: Sources, after: Sources) -> dict[str, FileEdges]:
+    """Return all edges after a change that was resolved incrementally."""
     old, new = facts_of(before), facts_of(after)
     edges = dict(resolve(old, old))
     changed = {path for path in {**before, **after} if before.get(path) != after.get(path)}
@@ -31,7 +31,7 @@ def mended_by(before: Sources, after: Sources) -> dict[str, FileEdges]:
         for path, own in edges.items()
         if changed & {*own.imports, *(edge.path for edge in own.edges)} or path in changed
     }
-    found = mended({path: old.get(path) for path in changed}, new, leading)
+    found = resolve_incrementally({path: old.get(path) for path in changed}, new, leading)
     assert set(found) <= set(new)
     return {path: own for path, own in {**edges, **found}.items() if path in new}
 
@@ -54,40 +54,40 @@ def test_definitions_that_move_are_followed_without_resolving_those_who_use_them
         asked.append([*paths])
         return resolve(paths, facts, **options)
 
-    monkeypatch.setattr(mending, "resolve", noted)
+    monkeypatch.setattr(incremental, "resolve", noted)
     after = BEFORE | {"bells.py": "def sigh(): ...\n\n" + BELLS}
-    assert mended_by(BEFORE, after) == resolved(after)
+    assert relinked(BEFORE, after) == resolved(after)
     assert asked == [["bells.py"]]
 
 
 def test_what_is_gone_is_used_by_nobody_any_more():
     after = BEFORE | {"bells.py": BELLS.replace("knock", "rap")}
-    found = mended_by(BEFORE, after)
+    found = relinked(BEFORE, after)
     assert found == resolved(after)
     assert [one.use for one in found["main.py"].unresolved] == ["knock"]
 
 
 def test_what_is_new_is_found_by_those_who_missed_it():
     before = BEFORE | {"bells.py": BELLS.replace("knock", "rap")}
-    assert mended_by(before, BEFORE) == resolved(BEFORE)
+    assert relinked(before, BEFORE) == resolved(BEFORE)
 
 
 def test_a_file_that_is_gone_and_one_that_comes():
     without = {path: text for path, text in BEFORE.items() if path != "bells.py"}
-    found = mended_by(BEFORE, without)
+    found = relinked(BEFORE, without)
     assert found == resolved(without)
     assert found["main.py"].imports == []
     with_more = BEFORE | {"ringing.py": "from bells import Bell\nBell().ring()\n"}
-    assert mended_by(BEFORE, with_more) == resolved(with_more)
+    assert relinked(BEFORE, with_more) == resolved(with_more)
 
 
 def test_what_a_file_passes_on_is_found_by_way_of_it_and_no_more_when_it_does_not():
     by_way = {"bells.py": BELLS, "ways.py": "from bells import knock\n", "main.py": "from ways import knock\nknock()\n"}
     without = by_way | {"ways.py": "\n"}
-    assert mended_by(by_way, without) == resolved(without)
-    assert mended_by(without, by_way) == resolved(by_way)
+    assert relinked(by_way, without) == resolved(without)
+    assert relinked(without, by_way) == resolved(by_way)
     other = by_way | {"ways.py": "from gone import knock\n"}
-    assert mended_by(by_way, other) == resolved(other)
+    assert relinked(by_way, other) == resolved(other)
 
 
 def test_what_callers_pass_is_followed_into_a_changed_file():
@@ -96,7 +96,7 @@ def test_what_callers_pass_is_followed_into_a_changed_file():
         "main.py": "from doors import open_by\n\ndef ring(): ...\n\nopen_by(ring)\n",
     }
     after = before | {"doors.py": "def open_by(action):\n    return action()\n"}
-    found = mended_by(before, after)
+    found = relinked(before, after)
     assert found == resolved(after)
     assert Edge(0, "main.py", 0, UseKind.CALL, 2, Evidence.FLOW, 0.75) in found["doors.py"].edges
 
@@ -126,19 +126,22 @@ def test_what_callers_pass_is_followed_into_a_changed_file_of_other_languages(
     doors: str, users: Sources, opened: tuple[str, str]
 ):
     before, after = ({doors: text, **users} for text in opened)
-    found = mended_by(before, after)
+    found = relinked(before, after)
     assert found == resolved(after)
     assert [(edge.path, edge.evidence) for edge in found[doors].edges if edge.kind is UseKind.CALL] == [
         (next(iter(users)), Evidence.FLOW)
     ]
-    assert mended_by(after, before) == resolved(before)
+    assert relinked(after, before) == resolved(before)
 
 
 def test_of_more_users_than_are_resolved_anew_none_is_left_with_a_wrong_definition():
-    users = {f"user{number:02}.py": "from bells import knock\nknock()\n" for number in range(mending.MOST_AGAIN + 5)}
+    users = {
+        f"user{number:02}.py": "from bells import knock\nknock()\n"
+        for number in range(incremental.MAX_RESOLVED_AGAIN + 5)
+    }
     before = {"bells.py": "def knock(): ...\n", **users}
     after = before | {"bells.py": "def other(): ...\n"}
-    found = mended_by(before, after)
+    found = relinked(before, after)
     assert not any(found[path].edges for path in users)
     for path in users:
         assert [one._replace(use="knock") for one in found[path].unresolved] == [
@@ -168,7 +171,7 @@ def sources(draw: st.DrawFn) -> Sources:
 @settings(max_examples=40)
 def test_mending_one_file_comes_to_what_resolving_all_comes_to(before: Sources, others: Sources, changed: str):
     after = before | {f"{changed}.py": others[f"{changed}.py"]}
-    found, wanted = mended_by(before, after), resolved(after)
+    found, wanted = relinked(before, after), resolved(after)
     for path in after:
         assert (found[path].edges, found[path].imports) == (wanted[path].edges, wanted[path].imports)
         assert {(one.source, one.line) for one in found[path].unresolved} == {

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from scrubjay.code_index.graph.callback_flow import Handed
+from scrubjay.code_index.graph.callback_flow import CallbackFlow
 from scrubjay.code_index.graph.resolver import resolve
 from scrubjay.code_index.models import Edge, Evidence, FileEdges, Unresolved, UseKind
 from tests.code_index.graph.cases import calls_found, facts_of
@@ -162,13 +162,13 @@ def test_a_long_chain_of_what_gives_what_is_called_is_not_followed_to_its_end(mo
     lines = [f"x{number} := x{number - 1}()" for number in range(1, 1_000)]
     source = "package a\nfunc run(x0 func()) {\n" + "\n".join(lines) + "\n}\n"
     asked: list[int] = []
-    sources = Handed._sources  # pyright: ignore[reportPrivateUsage]
+    sources = CallbackFlow._sources  # pyright: ignore[reportPrivateUsage]
 
-    def counted(self: Handed, *given: Any) -> Any:
+    def counted(self: CallbackFlow, *given: Any) -> Any:
         asked.append(1)
         return sources(self, *given)
 
-    monkeypatch.setattr(Handed, "_sources", counted)
+    monkeypatch.setattr(CallbackFlow, "_sources", counted)
     facts = facts_of({"a.go": source})
     assert resolve(["a.go"], facts)["a.go"].edges == []
     assert len(asked) < 30 * len(lines)

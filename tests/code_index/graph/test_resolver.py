@@ -10,7 +10,7 @@ def test_files_without_code_and_unknown_paths_lead_nowhere():
     assert resolve(["README.md", "gone.py"], facts) == {"README.md": FileEdges()}
 
 
-def test_importing_the_room_loads_neither_numpy_nor_grammars():
+def test_importing_the_package_loads_neither_numpy_nor_grammars():
     modules = "resolver", "names", "javascript", "pagerank", "module_map", "javascript_flow", "names_flow"
     code = ";".join(f"import scrubjay.code_index.graph.{name}" for name in modules)
     code += ";import sys;print(sorted({'numpy', 'tree_sitter'} & set(sys.modules)))"

@@ -1,7 +1,6 @@
-"""Where a file of Go or Rust hands values over: as arguments, into fields, variables and containers, as results.
+"""Records where a file of Go or Rust passes values: as arguments, into fields, variables and containers, as results.
 
-What is kept of each is the path of the value and where it stands. Which of these values are functions is not known
-here: a name may be anything.
+The path of each value and its first byte are stored. Any of them may be a function; the names alone do not show it.
 """
 
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 PARTS = ("arguments", "fields", "stored", "returned", "elements", "parameters")
-"""What is kept of each file, by the names of `Handing`."""
+"""The stored lists, by their names in `CallbackFacts`."""
 LONGEST = 240
 _VALUES = frozenset(
     {
@@ -25,13 +24,13 @@ _WRAPPING = frozenset({"Box::new", "Arc::new", "Rc::new", "Some", "Ok", "Box::pi
 _LISTS = frozenset({"literal_value", "array_expression", "tuple_expression"})
 
 
-class Handing:
-    """What one file hands over, in the order of its text."""
+class CallbackFacts:
+    """The values that one file passes and stores, in the order of its text."""
 
     def __init__(self, content: bytes) -> None:
         self._content = content
         self.arguments: list[list[Any]] = []
-        """The path of what is called, the place among its arguments, the value, and where it stands."""
+        """Path of the callee, position of the argument, path of the value and its first byte."""
         self.fields: list[list[Any]] = []
         """A type, one of its fields by name or place, the value, and where it stands."""
         self.stored: list[list[Any]] = []
@@ -71,7 +70,7 @@ class Handing:
         return self._content[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
     def _value(self, node: "Node | None") -> str:
-        """The path of a value; of one that is wrapped, that of what is in it; empty when it is no path."""
+        """Return the path of a value, or of the value that it wraps; empty if it is no path."""
         while node is not None and node.type == "call_expression":
             if self._text(node.child_by_field_name("function")) not in _WRAPPING:
                 break
@@ -90,7 +89,7 @@ class Handing:
                 self.arguments.append([callee, place, value, each.start_byte])
 
     def _literal(self, kind: "Node | None", body: "Node | None") -> None:
-        """A struct of Go, or a list of such: `Rule{check: isUpper}`, `[]Rule{{"empty", isEmpty}}`."""
+        """Record a struct of Go or a list of structs: `Rule{check: isUpper}`, `[]Rule{{"empty", isEmpty}}`."""
         name = type_name(self._text(kind), wraps=False)
         if kind is None or body is None or not name:
             return
@@ -122,7 +121,7 @@ class Handing:
                 self.stored.append([path, value, each.start_byte])
 
     def _declared(self, left: "Node | None", right: "Node | None") -> None:
-        """What is in the container that a variable is given."""
+        """Record the items of a container that is assigned to a variable."""
         for name, value in zip(_several(left), _several(right), strict=False):
             for each in _within(value):
                 path = self._value(each)
@@ -155,14 +154,14 @@ def _several(node: "Node | None") -> "list[Node]":
 
 
 def _inner_literal(element: "Node") -> "Node | None":
-    """The struct within an element of a list, whose type is not written again."""
+    """Return the struct in an element of a list, whose type is not repeated."""
     inner = element.child_by_field_name("value") or element
     child = inner.named_children[0] if inner.named_children else None
     return child if child is not None and child.type == "literal_value" else None
 
 
 def _within(node: "Node") -> "Iterator[Node]":
-    """The values in a list, a map or a tuple, also in those within it."""
+    """Yield the values in a list, a map or a tuple, nested ones included."""
     if node.type in ("reference_expression", "unary_expression") and node.named_children:
         node = node.named_children[-1]
     if node.type == "composite_literal":
@@ -182,7 +181,7 @@ def _within(node: "Node") -> "Iterator[Node]":
 
 
 def _results(body: "Node") -> "Iterator[Node]":
-    """What a function gives back: by `return`, or in Rust by what its blocks end with."""
+    """Yield the results of a function: of `return`, and in Rust the last expressions of its blocks."""
     waiting: list[Node] = [body]
     ends: list[Node] = [body]
     while waiting:

@@ -1,8 +1,8 @@
-"""Which functions a value may be that is called: what was handed over to where it comes from, in any file.
+"""Resolves calls through function values.
 
-A value is followed backwards from the call: to the arguments of those who call the function that takes it, to what was
-put into the field, variable or container that it is taken of, to what a function gives back. Two values of one field
-are not told apart.
+A value is followed backwards from the call: from a parameter to the arguments of the callers, from a field, variable or
+container to what is stored in it, from a result to what the function returns. Fields are distinguished by type, not by
+object.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -13,46 +13,46 @@ from scrubjay.code_index.graph.definitions import CALLABLES, Definitions, Place,
 from scrubjay.code_index.graph.referents import Links, Meaning, links_of
 from scrubjay.code_index.models import SymbolKind
 
-DEEPEST = 8
-"""Steps backwards that are taken."""
-MOST_ASKED = 400
-"""So many values are looked at for one call, within which no more calls than `DEEPEST` give what is called."""
-MOST_GIVEN = 200
-"""What is given in more places than this may be anything."""
+MAX_STEPS = 8
+"""Steps that are followed backwards."""
+MAX_VALUES_EXAMINED = 400
+"""Values that are examined for one call; at most `MAX_STEPS` of them may be results of calls."""
+MAX_PLACES = 200
+"""A name that is passed or stored in more places than this is not followed."""
 
-_Given = tuple[str, list[Any]]
-"""A file, and what it hands over."""
+_Source = tuple[str, list[Any]]
+"""A path, and a row of its `CallbackFacts`."""
 
 
 class Reader(Protocol):
-    """A file while its uses are resolved."""
+    """Resolves the names of one file."""
 
     def meaning(self, links: Links, at: int) -> Meaning | None:
-        """What a path means that is called there, without following what is handed over."""
+        """Return the meaning of a path that is called at a byte, without following function values."""
         ...
 
     def value(self, links: Links, at: int) -> Meaning | None:
-        """What a path is an instance of."""
+        """Return the type that the value of a path has at a byte."""
         ...
 
     def around(self, at: int) -> int:
-        """The function around a place; -1 when there is none."""
+        """Return the function around a byte; -1 if there is none."""
         ...
 
 
-class Handed:
-    """All that the files of one family of languages hand over."""
+class CallbackFlow:
+    """The function values that the files of one family of languages pass and store."""
 
     def __init__(self, definitions: Definitions, reader: Callable[[str], Reader]) -> None:
         self._all = definitions
         self._reader = reader
         self._asking: set[tuple[str, int, str]] = set()
         self._left = 0
-        self._known: dict[tuple[Any, ...], Sequence[_Given]] = {}
+        self._known: dict[tuple[Any, ...], Sequence[_Source]] = {}
 
     def functions(self, path: str, links: Links, at: int) -> Sequence[Place]:
-        """What may be called where a file calls this; nothing when it is not known."""
-        self._left = MOST_ASKED
+        """Return the functions that a called path may be; none if that is not known."""
+        self._left = MAX_VALUES_EXAMINED
         found = self._functions(path, links, at)
         return found if self._left > 0 else ()
 
@@ -70,15 +70,15 @@ class Handed:
             if self._left <= 0:
                 return ()
             for other, further in self._sources(file, asked, here, found):
-                if depth < DEEPEST:
+                if depth < MAX_STEPS:
                     waiting.append((other, links_of(further[-2]), further[-1], depth + 1))
         return [*found]
 
-    def _sources(self, path: str, links: Links, at: int, found: dict[Place, None]) -> Iterator[_Given]:
-        """Where the value comes from that a path means; what is a function itself is put into what is found."""
+    def _sources(self, path: str, links: Links, at: int, found: dict[Place, None]) -> Iterator[_Source]:
+        """Yield the sources of the value of a path; functions themselves are added to `found`."""
         *before, (name, marks) = links
         if "()" in marks:
-            # What is called gives it back.
+            # It is the result of the called function.
             for place in self._called(path, [*before, (name, "")], at):
                 yield from self._results(place)
             return
@@ -109,9 +109,9 @@ class Handed:
         if kind and not value:
             yield from self._once(("converted", path, kind), lambda: self._converted(path, kind, declared))
 
-    def _once(self, key: tuple[Any, ...], find: Callable[[], Iterator[_Given]]) -> Sequence[_Given]:
+    def _once(self, key: tuple[Any, ...], find: Callable[[], Iterator[_Source]]) -> Sequence[_Source]:
         if key not in self._known:
-            self._known[key] = ()  # while it is being found out
+            self._known[key] = ()  # while it is computed
             self._known[key] = [*find()]
         return self._known[key]
 
@@ -125,16 +125,16 @@ class Handed:
             if found:
                 return found
         key = (path, at, str(links))
-        if key in self._asking or len(self._asking) >= DEEPEST:
-            return ()  # it may be given to itself: `state = state(lexer)`
+        if key in self._asking or len(self._asking) >= MAX_STEPS:
+            return ()  # it may depend on itself: `state = state(lexer)`
         self._asking.add(key)
         try:
             return self._functions(path, links, at)
         finally:
             self._asking.discard(key)
 
-    def _of_symbol(self, path: str, name: str, at: int, found: dict[Place, None]) -> Iterator[_Given]:
-        """A function by its name, or what a variable of a package is given."""
+    def _of_symbol(self, path: str, name: str, at: int, found: dict[Place, None]) -> Iterator[_Source]:
+        """Yield the value of a package's variable; add a function of that name to `found`."""
         meaning = self._reader(path).meaning([(name, "")], at)
         for place in meaning.places if meaning is not None and meaning.kind == "symbols" else ():
             symbol = self._all.symbol(place)
@@ -147,90 +147,90 @@ class Handed:
                 if variable is not None:
                     yield from self._kept_in(place.path, symbol.name, variable[0])
 
-    # What is handed over, by where it goes
+    # Passed and stored values by their destination
 
-    def _every(self, part: str) -> Iterator[_Given]:
+    def _every(self, part: str) -> Iterator[_Source]:
         for path in self._all.facts:
-            for given in self._all.flow(path).handed.get(part, ()):
+            for given in self._all.flow(path).callbacks.get(part, ()):
                 yield path, given
 
     @cached_property
-    def _arguments(self) -> dict[str, list[_Given]]:
+    def _arguments(self) -> dict[str, list[_Source]]:
         return _by(self._every("arguments"), lambda given: last_name(given[0].rstrip("()[]{}")))
 
     @cached_property
-    def _fields(self) -> dict[str, list[_Given]]:
-        """By the field, or by the type where only its place is known."""
+    def _fields(self) -> dict[str, list[_Source]]:
+        """By field, or by type if only the position of the field is known."""
         return _by(self._every("fields"), lambda given: last_name(given[0]) if given[1].isdigit() else given[1])
 
     @cached_property
-    def _stored(self) -> dict[str, list[_Given]]:
+    def _stored(self) -> dict[str, list[_Source]]:
         return _by(self._every("stored"), lambda given: last_name(given[0].rstrip("[]")))
 
     @cached_property
-    def _elements(self) -> dict[str, list[_Given]]:
+    def _elements(self) -> dict[str, list[_Source]]:
         return _by(self._every("elements"), lambda given: given[0])
 
-    def _results(self, place: Place) -> Iterator[_Given]:
+    def _results(self, place: Place) -> Iterator[_Source]:
         symbol = self._all.symbol(place)
-        for name, at, value, stands in self._all.flow(place.path).handed.get("returned", ()):
+        for name, at, value, stands in self._all.flow(place.path).callbacks.get("returned", ()):
             if name == symbol.name and symbol.span.start <= at < symbol.span.end:
                 yield place.path, [value, stands]
 
-    def _kept_in(self, path: str, name: str, declared: int) -> Iterator[_Given]:
-        """What is put into a variable, or into the container in it, after it is declared."""
+    def _kept_in(self, path: str, name: str, declared: int) -> Iterator[_Source]:
+        """Yield what is assigned to a variable, or added to its container, after its declaration."""
         flow = self._all.flow(path)
         for part in (self._elements, self._stored):
             for other, given in part.get(name, ()):
                 if other == path and given[0].rstrip("[]") == name:
                     variable = flow.variable(name, given[-1])
-                    # The value of a declaration stands before the name is known.
+                    # The value of a declaration precedes the name's scope.
                     if (variable is not None and variable[0] == declared) or part is self._elements:
                         yield other, given
 
-    def _passed(self, path: str, name: str, declared: int) -> Iterator[_Given]:
-        """What those who call a function pass for what it takes."""
+    def _passed(self, path: str, name: str, declared: int) -> Iterator[_Source]:
+        """Yield the arguments that callers pass for a parameter."""
         function = self._reader(path).around(declared)
         if function < 0:
             return
         symbol = self._all.facts[path].symbols[function]
-        for called, at, taken, many in self._all.flow(path).handed.get("parameters", ()):
+        for called, at, taken, many in self._all.flow(path).callbacks.get("parameters", ()):
             if called != symbol.name or not symbol.span.start <= at < symbol.span.end or name not in taken:
                 continue
             place = taken.index(name)
             takes_many = many and place == len(taken) - 1
             asked = self._arguments.get(called, ())
-            for other, given in asked if len(asked) <= MOST_GIVEN else ():
+            for other, given in asked if len(asked) <= MAX_PLACES else ():
                 if given[1] == place or (takes_many and given[1] > place):
                     callee = self._reader(other).meaning(links_of(given[0]), given[-1])
                     if callee is not None and Place(path, function) in callee.places:
                         yield other, given
 
-    def _converted(self, path: str, kind: str, at: int) -> Iterator[_Given]:
-        """What is made a value of a type of functions: `HandlerFunc(home)`."""
+    def _converted(self, path: str, kind: str, at: int) -> Iterator[_Source]:
+        """Yield what is converted to a function type: `HandlerFunc(home)`."""
         own = self._reader(path).value([(kind, "{}")], at)
         asked = self._arguments.get(last_name(kind), ())
-        for other, given in asked if own is not None and own.places and len(asked) <= MOST_GIVEN else ():
+        for other, given in asked if own is not None and own.places and len(asked) <= MAX_PLACES else ():
             callee = self._reader(other).meaning(links_of(given[0]), given[-1])
             if callee is not None and own is not None and callee.kind == "type" and callee.places == own.places:
                 yield other, given
 
-    def _put_into(self, owner: Meaning, name: str) -> Iterator[_Given]:
-        """What is put into a field of a type: where a value is written, or by assignment."""
-        for other, given in [*self._fields.get(name, ()), *self._fields.get(owner.name, ())][:MOST_GIVEN]:
+    def _put_into(self, owner: Meaning, name: str) -> Iterator[_Source]:
+        """Yield what literals and assignments put into a field of a type."""
+        for other, given in [*self._fields.get(name, ()), *self._fields.get(owner.name, ())][:MAX_PLACES]:
             if given[1] != name and not self._is_at(owner, name, given[1]):
                 continue
             made = self._reader(other).value([*links_of(given[0])[:-1], (links_of(given[0])[-1][0], "{}")], given[-1])
             if made is not None and set(made.places) & set(owner.places):
                 yield other, given
-        for other, given in self._stored.get(name, ())[:MOST_GIVEN]:
+        for other, given in self._stored.get(name, ())[:MAX_PLACES]:
             *before, _ = links_of(given[0])
             into = self._reader(other).value(before, given[-1]) if before else None
             if into is not None and set(into.places) & set(owner.places):
                 yield other, given
 
     def _is_at(self, owner: Meaning, name: str, place: str) -> bool:
-        """Whether a field is the one at this place of its type."""
+        """Return whether a field is at this position of its type."""
         for known in owner.places:
             fields = [
                 symbol.name
@@ -242,8 +242,8 @@ class Handed:
         return False
 
 
-def _by(given: Iterator[_Given], key: Callable[[list[Any]], str]) -> dict[str, list[_Given]]:
-    found: dict[str, list[_Given]] = {}
+def _by(given: Iterator[_Source], key: Callable[[list[Any]], str]) -> dict[str, list[_Source]]:
+    found: dict[str, list[_Source]] = {}
     for path, each in given:
         found.setdefault(key(each), []).append((path, each))
     return found

@@ -1,4 +1,4 @@
-"""All definitions in files of one family of languages: by name, by file, and by the type that they belong to."""
+"""Tables of the definitions of one family of languages: by name, by file and by owning type."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -19,7 +19,7 @@ _OWNERS = TYPES | {SymbolKind.IMPL}
 
 
 class Place(NamedTuple):
-    """A definition: its file, and its place among the file's symbols."""
+    """A definition: its path and its index among the file's symbols."""
 
     path: str
     symbol: int
@@ -27,13 +27,13 @@ class Place(NamedTuple):
 
 @runtime_checkable
 class Searched(Protocol):
-    """Facts that tell by themselves which files define something of a name that can be called: no other is read."""
+    """Facts with an index of the files that define a callable of a name, so that no other file is read."""
 
     def defining(self, name: str) -> Iterable[str]: ...
 
 
 class Named:
-    """The definitions of some kinds in files of some languages, by the last of their names."""
+    """Definitions of some kinds and languages, by the last part of their name."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class Named:
         *,
         defined: Callable[[str], Iterable[tuple[str, str]]] | None = None,
     ) -> None:
-        """`defined` tells the names and kinds of a file's symbols, where that takes less than the symbols do."""
+        """`defined` returns names and kinds of a file's symbols, if that is faster than reading the symbols."""
         self._facts = facts
         self._defined = defined or self._symbols
         self._languages = frozenset(languages)
@@ -52,7 +52,7 @@ class Named:
         self._found: dict[str, Sequence[Place]] = {}
 
     def prepare(self) -> None:
-        """Do now what else the first question would wait for, and each process that is asked one."""
+        """Build the table now, so that forked processes share it."""
         if self._searched is None:
             _ = self._all
 
@@ -82,7 +82,7 @@ class Named:
 
 
 class Definitions:
-    """The tables; each is made when it is first asked for."""
+    """The tables; each is built when it is first needed."""
 
     def __init__(self, facts: Facts, languages: Iterable[Language], modules: Modules) -> None:
         self._languages = frozenset(languages)
@@ -93,17 +93,17 @@ class Definitions:
         self._tops: dict[str, Mapping[str, Sequence[int]]] = {}
 
     def symbol(self, place: Place) -> Symbol:
-        """What is defined there."""
+        """Return the symbol of a definition."""
         return self.facts[place.path].symbols[place.symbol]
 
     def flow(self, path: str) -> Flow:
-        """What a file's flow says of types."""
+        """Return the flow of a file."""
         if path not in self._flows:
             self._flows[path] = Flow(self.facts[path].flow)
         return self._flows[path]
 
     def group(self, path: str) -> str:
-        """Those files that share a group see each other's names: a package, a crate."""
+        """Return the package or crate of a file; its files see each other's names."""
         language = self.facts[path].language
         if language is Language.GO:
             return dirname(path)
@@ -122,7 +122,7 @@ class Definitions:
         return Named(self.facts, self._languages, CALLABLES)
 
     def top(self, path: str) -> Mapping[str, Sequence[int]]:
-        """What a file defines outside of types and functions, by name; methods of Go are not among it."""
+        """Return the top-level definitions of a file by name, without the methods of Go."""
         if path not in self._tops:
             names: dict[str, list[int]] = {}
             facts = self.facts[path]
@@ -136,7 +136,7 @@ class Definitions:
         return self._tops[path]
 
     def owner(self, path: str, symbol: Symbol) -> str:
-        """The name of the type that a definition belongs to; empty when it belongs to none."""
+        """Return the name of the type that a definition belongs to; empty if none."""
         if symbol.kind in CALLABLES:
             said = self.flow(path).functions.get((symbol.name.rpartition(".")[2], symbol.line))
             if said is not None and said[1]:
@@ -151,7 +151,7 @@ class Definitions:
 
     @cached_property
     def members(self) -> Mapping[str, Mapping[str, Sequence[Place]]]:
-        """What belongs to each type, by the type's name and by its own; two types of one name are not told apart."""
+        """Members by the name of their type and their own; types of one name are not distinguished."""
         found: dict[str, dict[str, list[Place]]] = {}
         for path, facts in self.facts.items():
             for index, symbol in enumerate(facts.symbols):
@@ -171,7 +171,7 @@ class Definitions:
 
     @cached_property
     def bases(self) -> Mapping[str, Sequence[tuple[str, str]]]:
-        """What types inherit from, by their names: the base as it is written, and the file that says so."""
+        """Bases of types by name: the base as it is written, and the path where it is written."""
         found: dict[str, list[tuple[str, str]]] = {}
         for path, facts in self.facts.items():
             for owner, base in self.flow(path).bases:
@@ -183,5 +183,5 @@ class Definitions:
 
 
 def last_name(name: str) -> str:
-    """The name itself of one that says where it belongs: `b` of `a.b`."""
+    """Return the last part of a dotted name: `b` of `a.b`."""
     return name if name.startswith("[") else name.rpartition(".")[2]

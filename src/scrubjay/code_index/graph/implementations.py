@@ -1,4 +1,4 @@
-"""Which methods a call of an interface's method may reach: those of the types that implement it."""
+"""Finds the implementations of the methods of interfaces and traits."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -8,7 +8,7 @@ from scrubjay.code_index.graph.name_paths import type_name
 from scrubjay.code_index.models import Language, Symbol, SymbolKind
 
 MOST_EMBEDDED = 8
-"""So deep are types within types looked at."""
+"""Depth of embedded types that is examined."""
 
 TypeAt = Callable[[str, str, int], Sequence[Place]]
 """The definitions of a type that is written in a file, within one of its definitions."""
@@ -25,7 +25,7 @@ class Implementations:
         self._sets: dict[_Owner, Mapping[str, Place]] = {}
 
     def of(self, place: Place) -> Sequence[Place]:
-        """What implements a method of an interface or trait; nothing for any other definition."""
+        """Return the implementations of a method of an interface or trait; none for other definitions."""
         symbol = self._all.symbol(place)
         if symbol.container < 0:
             return ()

@@ -1,8 +1,8 @@
-"""What a few changed files mean for the uses of a repository, found without resolving all of them anew.
+"""Updates the edges of a repository after a few files changed, without resolving all files again.
 
-What the changed files use is resolved. Of the files that lead to them, those that used something that is gone, or that
-may now find what they did not find before, are resolved as well; in all others the definitions that moved are followed.
-What a value that is passed through several files comes to may differ from what resolving everything would tell.
+The changed files are resolved. Of the files with edges to them, those that used a removed definition or may now find a
+missing one are resolved too; the edges of all others follow definitions that moved. Edges of values that pass through
+several files may differ from those of a full resolution.
 """
 
 from collections import Counter
@@ -16,44 +16,44 @@ from scrubjay.code_index.graph.definitions import last_name
 from scrubjay.code_index.graph.resolver import resolve
 from scrubjay.code_index.models import Edge, Facts, FileEdges, FileFacts, Import, Symbol, Unresolved, UseKind
 
-MOST_AGAIN = 12
-"""So many of the files that lead to changed ones are resolved anew."""
-MOST_CALLERS = 24
-"""From so many of them is followed what they pass."""
+MAX_RESOLVED_AGAIN = 12
+"""Files with edges to changed ones that are resolved again."""
+MAX_CALLERS = 24
+"""Files with edges to changed ones whose arguments are followed."""
 
 
 class _Moves(NamedTuple):
-    """What became of the definitions of a file."""
+    """How the definitions of a file changed."""
 
     before: Sequence[Symbol]
     places: Sequence[int | None]
-    """Where each is now; None for one that is gone."""
+    """The new index of each; None for a removed one."""
     added: frozenset[str]
-    """The last names of those that are new, and of what is newly imported: others may find it there."""
+    """Last names of new definitions and new imports, which other files may find now."""
     dropped: frozenset[str]
-    """The names of what is not imported any more."""
+    """Names of removed imports."""
 
 
-def mended(
+def resolve_incrementally(
     before: Mapping[str, FileFacts | None],
     facts: Facts,
     leading: Mapping[str, FileEdges],
     *,
     should_stop: Callable[[], bool] = never,
 ) -> Mapping[str, FileEdges]:
-    """What the uses of all files lead to now that did lead elsewhere before.
+    """Return the edges of all files whose edges changed.
 
-    `before` has what was said by the files that changed, are gone or are new, `facts` are those of the whole
-    repository as it is now, and `leading` are the uses of the files that led to one of them.
+    `before` has the old facts of the files that changed, were removed or are new (None), `facts` are those of the whole
+    repository now, and `leading` are the old edges of the files that have one to any of these.
     """
     moves = {path: _moves(own, facts.get(path)) for path, own in before.items()}
     others = {path: edges for path, edges in leading.items() if path not in before and path in facts}
     broken = [path for path, edges in others.items() if _is_broken(edges, moves) or _passes(edges, moves, facts)]
     hoping = [path for path, edges in others.items() if _may_find_more(edges, moves)]
-    again = [*dict.fromkeys([*broken, *hoping])][:MOST_AGAIN]
+    again = [*dict.fromkeys([*broken, *hoping])][:MAX_RESOLVED_AGAIN]
     changed = [path for path in before if path in facts]
     calling = {path: lines for path, edges in others.items() if path not in again and (lines := _calling(edges, moves))}
-    callers = dict(islice(calling.items(), MOST_CALLERS))
+    callers = dict(islice(calling.items(), MAX_CALLERS))
     found = dict(resolve([*changed, *again], facts, callers=callers, should_stop=should_stop))
     for path, edges in others.items():
         if path not in found and (followed := _followed(edges, moves, facts)) != edges:
@@ -79,7 +79,7 @@ def _imports(facts: FileFacts | None) -> set[Import]:
 
 
 def _names(imports: Iterable[Import]) -> set[str]:
-    """By which names, and as what, these are known."""
+    """Return the names and aliases of imports."""
     return {name for one in imports for name in (one.name or last_name(one.module), one.alias) if name}
 
 
@@ -87,7 +87,7 @@ _Key = tuple[tuple[str, int], ...]
 
 
 def _keys(symbols: Sequence[Symbol]) -> list[_Key]:
-    """By what each is known when others come and go: the names around it and its own, and the how manieth it is."""
+    """Return a stable key of each symbol: the enclosing names, its own, and its number among equals."""
     keys: list[_Key] = []
     seen: Counter[tuple[_Key, str]] = Counter()
     for symbol in symbols:
@@ -98,17 +98,17 @@ def _keys(symbols: Sequence[Symbol]) -> list[_Key]:
 
 
 def _calling(edges: FileEdges, moves: Mapping[str, _Moves]) -> set[int]:
-    """The lines on which something in one of the changed files is called."""
+    """Return the lines of calls into the changed files."""
     return {edge.line for edge in edges.edges if edge.path in moves and edge.kind in (UseKind.CALL, UseKind.NEW)}
 
 
 def _is_broken(edges: FileEdges, moves: Mapping[str, _Moves]) -> bool:
-    """Whether something that it used is gone."""
+    """Return whether a used definition was removed."""
     return any(_is_gone(edge, moves[edge.path]) for edge in edges.edges if edge.path in moves)
 
 
 def _passes(edges: FileEdges, moves: Mapping[str, _Moves], facts: Facts) -> bool:
-    """Whether it may have found something by way of a file that does not import it any more."""
+    """Return whether it may have found something through an import that was removed."""
     dropped = {name for path in edges.imports if path in moves for name in moves[path].dropped}
     return bool(dropped) and any(
         edge.target >= 0
@@ -124,13 +124,13 @@ def _is_gone(edge: Edge, moves: _Moves) -> bool:
 
 
 def _may_find_more(edges: FileEdges, moves: Mapping[str, _Moves]) -> bool:
-    """Whether a file that it imports has something new of a name that it uses and nobody had."""
+    """Return whether an imported file has a new definition of an unresolved name."""
     added = {name for path in edges.imports if path in moves for name in moves[path].added}
     return bool(added) and any(last_name(one.use) in added for one in edges.unresolved)
 
 
 def _followed(edges: FileEdges, moves: Mapping[str, _Moves], facts: Facts) -> FileEdges:
-    """The uses, with what they mean where it is now; what is gone is meant by none any more."""
+    """Return the edges with the new indexes of moved definitions; those to removed ones become unresolved."""
     kept: list[Edge] = []
     lost: list[Unresolved] = []
     for edge in edges.edges:

@@ -1,12 +1,13 @@
-"""Resolves the uses of JavaScript and TypeScript: calls by walking through the code, the rest by names and imports."""
+"""Resolves the uses of JavaScript and TypeScript: calls by walking through the code, others by names and imports."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 
 from scrubjay.code_index.graph.definitions import CALLABLES, TYPES, Named, Place, last_name
-from scrubjay.code_index.graph.javascript_walk import FileState, Reached, Target, Walk
+from scrubjay.code_index.graph.javascript_file import CallTargets, FileState, Target
+from scrubjay.code_index.graph.javascript_walk import Walk
 from scrubjay.code_index.graph.modules import JAVASCRIPT, Modules
-from scrubjay.code_index.graph.names import COMMON, CONFIDENCE, MOST_GUESSES, MOST_TARGETS
+from scrubjay.code_index.graph.names_uses import COMMON, CONFIDENCE, MAX_GUESSES, MAX_TARGETS
 from scrubjay.code_index.models import Edge, Evidence, Facts, FileEdges, FileFacts, SymbolKind, Unresolved, Use, UseKind
 
 _CALLS = frozenset({UseKind.CALL, UseKind.NEW})
@@ -18,9 +19,9 @@ _HOLDERS = frozenset({SymbolKind.VARIABLE, SymbolKind.CONSTANT, SymbolKind.FIELD
 def resolve(
     paths: Iterable[str], facts: Facts, modules: Modules, *, callers: Iterable[str] = ()
 ) -> Mapping[str, FileEdges]:
-    """What the uses in these files lead to, as far as they are JavaScript or TypeScript.
+    """Return the edges of the JavaScript and TypeScript files among `paths`.
 
-    What is passed to functions is followed from the same files, and from the callers.
+    Arguments are followed from the same files and from the callers.
     """
     own = [path for path in paths if path in facts and facts[path].language in JAVASCRIPT]
     if not own:
@@ -45,13 +46,13 @@ class _Resolver:
 
     def _of(self, path: str) -> "_Symbols":
         if path not in self._symbols:
-            state = self._walk.loaded(path)
-            functions = state.flow["functions"] if state is not None else ()
-            self._symbols[path] = _Symbols(self._facts[path], [record[1] for record in functions])
+            state = self._walk.modules.load(path)
+            functions = state.functions if state is not None else ()
+            self._symbols[path] = _Symbols(self._facts[path], [record.start for record in functions])
         return self._symbols[path]
 
     def walk(self, path: str) -> None:
-        """See what is called in a file, and what it gives to functions of others."""
+        """Walk through a file, so that the arguments that it passes to other files are known."""
         self._walk.file(path)
 
     def edges(self, path: str) -> FileEdges:
@@ -65,17 +66,17 @@ class _Resolver:
         uses = facts.uses
         by_start = {use.start: use for use in uses if use.kind in _CALLS}
         done: set[int] = set()
-        for start, reached in sorted({**state.given, **state.calls}.items()):
+        for start, reached in sorted({**state.calls_from_elsewhere, **state.calls}.items()):
             use = by_start.get(start)
             kind = use.kind if use is not None else UseKind.NEW if reached.is_new else UseKind.CALL
             source = use.container if use is not None else self._of(path).around(start)
             found = self._places(reached)
-            if (given := state.given.get(start)) is not None:
+            if (given := state.calls_from_elsewhere.get(start)) is not None:
                 with_given = found | {place: each for place, each in self._places(given).items() if place not in found}
-                found = with_given if len(with_given) <= 2 * MOST_TARGETS else found
+                found = with_given if len(with_given) <= 2 * MAX_TARGETS else found
             if found or start in state.calls:
                 done.add(start)
-            if len(found) > 2 * MOST_TARGETS:
+            if len(found) > 2 * MAX_TARGETS:
                 continue
             for place, evidence in found.items():
                 edges.append(Edge(source, *place, kind, reached.line, evidence, _confidence(evidence, len(found))))
@@ -93,8 +94,8 @@ class _Resolver:
         edges.sort(key=lambda edge: edge.line)
         return FileEdges(edges, unresolved, imports)
 
-    def _places(self, reached: Reached) -> dict[Place, Evidence]:
-        """The symbols of what a call reaches, and why."""
+    def _places(self, reached: CallTargets) -> dict[Place, Evidence]:
+        """Return the symbols that a call may call, with the evidence."""
         found: dict[Place, Evidence] = {}
         for target, evidence in reached.targets.items():
             place = self._place(target)
@@ -103,19 +104,19 @@ class _Resolver:
         return found
 
     def _place(self, target: Target) -> Place | None:
-        """The symbol of a function or class; None when nothing names it."""
-        state = self._walk.loaded(target.file)
+        """Return the symbol of a function or class; None if it has no name."""
+        state = self._walk.modules.load(target.file)
         if state is None:
             return None
-        record = state.flow["classes" if target.is_class else "functions"][target.number]
-        index = self._of(target.file).of_record(record[0], record[1], record[2], is_class=target.is_class)
+        record = state.classes[target.number] if target.is_class else state.functions[target.number]
+        index = self._of(target.file).of_record(record.name, record.start, record.line, is_class=target.is_class)
         return Place(target.file, index) if index is not None else None
 
     def _named(self, path: str, state: FileState, use: Use) -> tuple[Sequence[Place], Evidence, str]:
-        """What a use means by the names that hold at the top of the file."""
+        """Return the places that a use means by top-level names, the evidence, and otherwise the library."""
         names = use.path.split(".")
         if all(name.isidentifier() or name.startswith("#") for name in names) and names[0] not in ("this", "super"):
-            origin = self._walk.origin(path, names[0])
+            origin = self._walk.modules.origin(path, names[0])
             evidence = Evidence.LOCAL if origin is not None and origin[0] == path else Evidence.IMPORTED
             if origin is None:
                 return (), evidence, state.imports[names[0]][0] if names[0] in state.imports else ""
@@ -123,7 +124,7 @@ class _Resolver:
                 places = [
                     place for target in self._walk.meaning(state, names) if (place := self._place(target)) is not None
                 ]
-                if places and len(places) <= MOST_TARGETS:
+                if places and len(places) <= MAX_TARGETS:
                     return places, evidence, ""
                 found = self._of(origin[0]).path_of(
                     [origin[1], *names[1:]] if origin[1] else names[1:], use.start if origin[0] == path else -1
@@ -136,7 +137,7 @@ class _Resolver:
         if use.kind in _CALLS and len(names) > 1 and len(name) > 3 and name not in COMMON:
             places = self._callables.get(name)
             places = [place for place in places if self._facts[place.path].symbols[place.symbol].container >= 0]
-            if 0 < len(places) <= MOST_GUESSES:
+            if 0 < len(places) <= MAX_GUESSES:
                 return places, Evidence.UNIQUE if len(places) == 1 else Evidence.NAME, ""
         return (), Evidence.NAME, ""
 
@@ -147,7 +148,7 @@ def _confidence(evidence: Evidence, targets: int) -> float:
 
 
 class _Symbols:
-    """The symbols of one file, found by where they are."""
+    """The symbols of one file by position."""
 
     def __init__(self, facts: FileFacts, functions: Iterable[int]) -> None:
         self._symbols = facts.symbols
@@ -162,7 +163,7 @@ class _Symbols:
             if (found := self._within.get((-1, local))) is not None:
                 self._top[exported] = found
         self._first: dict[int, int] = {}
-        """Where the first function within each symbol begins: where a symbol is a function, it is this one."""
+        """First byte of the first function in each symbol, which is the symbol's own if it is a function."""
         for start in sorted(functions):
             self._first.setdefault(self._innermost(start), start)
 
@@ -173,14 +174,14 @@ class _Symbols:
         return index
 
     def around(self, byte: int) -> int:
-        """The function or class around a place."""
+        """Return the function or class around a byte; -1 if there is none."""
         index = self._innermost(byte)
         while index >= 0 and self._symbols[index].kind not in _CONTAINERS:
             index = self._symbols[index].container
         return index
 
     def of_record(self, name: str, start: int, line: int, *, is_class: bool) -> int | None:
-        """The symbol of a function or class that begins there; for one without a name, what it is the value of."""
+        """Return the symbol of a function or class at a byte; for an anonymous one, the variable that holds it."""
         kinds = TYPES if is_class else CALLABLES
         for index in self._at.get((name, line), ()):
             symbol = self._symbols[index]
@@ -195,7 +196,7 @@ class _Symbols:
         return None
 
     def path_of(self, names: Sequence[str], near: int) -> int | None:
-        """A path of names from the top of the file, or from the definitions around a place."""
+        """Return the symbol of a path of names from the top of the file, or from the definitions around a byte."""
         if not names:
             return -1
         levels = [-1]

@@ -1,17 +1,31 @@
-"""The values that walking through JavaScript finds in variables: functions, classes, objects, modules, libraries."""
+"""The values of JavaScript variables: functions, classes, objects, modules, libraries and literals."""
 
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
-Value = Union["Func", "Class", "Thing", "Namespace", "Library", str]
-"""A text is a literal; numbers are kept as texts, as they are as keys."""
+if TYPE_CHECKING:
+    from scrubjay.code_index.graph.javascript_file import ClassMember, ClassRecord, FunctionRecord
+
+Value = Union["FunctionValue", "ClassValue", "ObjectValue", "ModuleExports", "LibraryValue", str]
+"""A string is a literal; numbers are strings too, as they are when used as keys."""
 Values = list[Value]
 
-MOST_VALUES = 12
-"""A variable with more values than this tells nothing: further ones are not kept."""
+NOTHING: Values = []
+"""The value of what is unknown. Never changed."""
+ANY_KEY = "*"
+"""The key of properties that were set under an unknown key."""
+
+MAX_VALUES = 12
+"""Values that are kept for one variable."""
+
+new_tuple: Any = tuple[Any, ...].__new__
+"""Build a named tuple from a row of JSON without its slow constructor."""
 
 
 class Scope:
-    """Variables, those of whoever encloses it, and whether it is sure that its code is run."""
+    """Variables of a block, function or module.
+
+    `session` is the path of the file whose walk made it; `depth` the number of branches around it.
+    """
 
     __slots__ = ("depth", "function", "parent", "session", "types", "variables")
 
@@ -23,61 +37,62 @@ class Scope:
         self.function = function
 
 
-class Thing:
-    """An object: what its entries may be, and where else they are looked for."""
+class ObjectValue:
+    """An object: the values of its properties, and its prototype."""
 
     __slots__ = ("depth", "getters", "is_array", "maker", "props", "proto", "session")
 
-    def __init__(self, session: str, depth: int, proto: "Thing | None" = None, *, is_array: bool = False) -> None:
+    def __init__(self, session: str, depth: int, proto: "ObjectValue | None" = None, *, is_array: bool = False) -> None:
         self.props: dict[str, Values] = {}
         self.getters: set[str] | None = None
         self.proto = proto
         self.session = session
         self.depth = depth
         self.is_array = is_array
-        self.maker: Class | Func | None = None
+        self.maker: ClassValue | FunctionValue | None = None
         """For a prototype: the class or function whose instances have it."""
 
 
-class Func:
-    """A function with the variables around it."""
+class FunctionValue:
+    """A function with the scope around it."""
 
     __slots__ = ("bound", "file", "home", "number", "props", "record", "scope", "this")
 
-    def __init__(self, file: str, number: int, record: list[Any], scope: Scope) -> None:
+    def __init__(self, file: str, number: int, record: "FunctionRecord", scope: Scope) -> None:
         self.file = file
         self.number = number
         self.record = record
         self.scope = scope
         self.this: Values | None = None
         self.bound: list[Values] = []
-        self.home: Thing | Class | None = None
-        """What it is a method of."""
-        self.props: Thing | None = None
+        self.home: ObjectValue | ClassValue | None = None
+        """The object or class that it is a method of."""
+        self.props: ObjectValue | None = None
 
 
-class Class:
+class ClassValue:
     """A class or an interface."""
 
     __slots__ = ("base", "constructor", "fields", "file", "instance", "number", "proto", "record", "scope", "statics")
 
-    def __init__(self, file: str, number: int, record: list[Any], scope: Scope, session: str, depth: int) -> None:
+    def __init__(self, file: str, number: int, record: "ClassRecord", scope: Scope, session: str, depth: int) -> None:
         self.file = file
         self.number = number
         self.record = record
         self.scope = scope
         self.base: Value | None = None
-        self.statics = Thing(session, depth)
-        self.proto = Thing(session, depth)
+        self.statics = ObjectValue(session, depth)
+        self.proto = ObjectValue(session, depth)
         self.proto.maker = self
-        self.constructor: Func | None = None
-        self.fields: list[list[Any]] = []
-        self.instance: Thing | None = None
-        """One that stands for all whose making was not seen."""
+        self.constructor: FunctionValue | None = None
+        self.fields: list[tuple[list[str], ClassMember]] = []
+        """Names and initializers of instance fields."""
+        self.instance: ObjectValue | None = None
+        """The instance that stands for all instances whose construction is not seen."""
 
 
-class Namespace:
-    """All that a module of the repository exports."""
+class ModuleExports:
+    """The exports of a module of the repository."""
 
     __slots__ = ("file",)
 
@@ -85,8 +100,8 @@ class Namespace:
         self.file = file
 
 
-class Library:
-    """Something of a module that is not in the repository."""
+class LibraryValue:
+    """A value of a module that is not in the repository."""
 
     __slots__ = ("name",)
 
@@ -95,14 +110,14 @@ class Library:
 
 
 def joined(left: Values, right: Values) -> Values:
-    """Both, each once, in their order; few of them."""
+    """Return the distinct values of both in their order, at most `MAX_VALUES`."""
     if not right:
         return left
     if not left:
-        return right[:MOST_VALUES]
+        return right[:MAX_VALUES]
     result = left
     for value in right:
-        if len(result) >= MOST_VALUES:
+        if len(result) >= MAX_VALUES:
             break
         if not _is_among(value, result):
             if result is left:

@@ -22,7 +22,7 @@ class Manifests:
         self._known: dict[str, Mapping[str, Any]] = {}
 
     def said(self, path: str) -> Mapping[str, Any]:
-        """All that a file says as a manifest; nothing when it is none, or is not there."""
+        """Return the content of a manifest; empty if the file is none or does not exist."""
         known = self._known.get(path)
         if known is None:
             facts = self._facts.get(path)
@@ -31,14 +31,14 @@ class Manifests:
         return known
 
     def named(self, *names: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """The folders that have a file of one of these names, and what that says; not those of installed libraries."""
+        """Return the content of the manifests of these names by folder, without those of installed libraries."""
         for path in self._facts:
             if basename(path) in names and "node_modules/" not in path and (said := self.said(path)):
                 yield dirname(path), said
 
 
 def differ(before: FileFacts | None, after: FileFacts | None) -> bool:
-    """Whether a change of one file may change what the imports of any other file mean."""
+    """Return whether a change of one file may change the meaning of imports in others."""
     return _manifest(before) != _manifest(after)
 
 
@@ -47,13 +47,13 @@ def _manifest(facts: FileFacts | None) -> bytes:
 
 
 def joined(folder: str, name: str) -> str:
-    """A path as it is written in a folder, from the repository's root."""
+    """Return a path relative to a folder as one relative to the repository's root."""
     path = normpath(join(folder, name))
     return "" if path == "." else path
 
 
 def upwards(folder: str) -> Iterator[str]:
-    """A folder and all around it, from the inside."""
+    """Return a folder and its parents, the innermost first."""
     while folder:
         yield folder
         folder = dirname(folder)

@@ -1,4 +1,4 @@
-"""Which files of a repository an import means, by each language's own rules."""
+"""Resolves imports to files, by the rules of each language."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -16,7 +16,7 @@ C = frozenset({Language.C, Language.CPP})
 
 
 class Modules:
-    """All files of a repository, and what imports in them mean."""
+    """Finds the files that imports mean."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
@@ -33,7 +33,7 @@ class Modules:
         return names
 
     def by_suffix(self, importer: str, wanted: str, endings: Sequence[str] = ("",)) -> str | None:
-        """The file whose path ends so: next to the importer first, then the one that is nearest to it."""
+        """Return the file with this end of its path that is nearest to the importer."""
         for ending in endings:
             beside = joined(dirname(importer), wanted + ending)
             if beside in self._facts:
@@ -49,11 +49,11 @@ class Modules:
         return None
 
     def imported(self, path: str, facts: FileFacts) -> Sequence[str]:
-        """All files of the repository that a file imports, ascending."""
+        """Return the sorted paths of the files that a file imports."""
         return sorted({found for each in facts.imports for found in self.files(path, facts.language, each)} - {path})
 
     def files(self, importer: str, language: Language, each: Import) -> Iterable[str]:
-        """The files that an import means."""
+        """Return the files that an import means."""
         module, name = each.module, each.name
         if language in JAVASCRIPT:
             found = self.scripts.script(importer, module)
@@ -93,7 +93,7 @@ class Modules:
 
 
 def rust_parts(each: Import) -> Sequence[str]:
-    """The names of the path that a `use` gives a name to, or takes everything of."""
+    """Return the parts of the path of a `use`."""
     return [
         *(part for part in each.module.split("::") if part),
         *([each.name] if each.name not in ("", "*", "self") else []),
@@ -101,7 +101,7 @@ def rust_parts(each: Import) -> Sequence[str]:
 
 
 def _common(left: str, right: str) -> int:
-    """How many folders two paths share."""
+    """Return the number of leading folders that two paths share."""
     count = 0
     for one, other in zip(left.split("/"), right.split("/"), strict=False):
         if one != other:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json, to_json
 
-from scrubjay.code_index.graph.callback_facts import PARTS, Handing
+from scrubjay.code_index.graph.callback_facts import PARTS, CallbackFacts
 from scrubjay.code_index.graph.name_paths import WRAPPERS, arguments_of, path_of, type_name
 
 if TYPE_CHECKING:
@@ -60,35 +60,35 @@ _OF_ELEMENTS = {
     "sort_unstable_by", "sort_unstable_by_key", "max_by", "min_by", "retain", "reduce", "and_then", "is_some_and",
     "map_or", "map_or_else", "is_ok_and", "group_by", "dedup_by_key", "rposition", "then", "try_for_each", "or_else",
 }  # fmt: skip
-"""Methods of Rust's containers, iterators and wrappers that hand what is inside to a closure."""
+"""Methods of Rust's containers, iterators and wrappers that pass their items to a closure."""
 
 
 class Flow:
-    """What was written into a file's flow, read back."""
+    """The stored flow of a file."""
 
-    __slots__ = ("bases", "fields", "functions", "handed", "package", "variables")
+    __slots__ = ("bases", "callbacks", "fields", "functions", "package", "variables")
 
     def __init__(self, flow: bytes) -> None:
         kept: dict[str, Any] = from_json(flow) if flow else {}
         self.functions: Mapping[tuple[str, int], tuple[str, str]] = {
             (name, line): (returns, owner) for name, line, returns, owner in kept.get("functions", ())
         }
-        """By name and line: the type that is returned, and the type whose function it is."""
+        """Result type and owning type, by name and line."""
         self.variables: dict[str, list[tuple[int, int, str, str]]] = {}
-        """By name, in the order of the text: from where to where it holds, its type, or the path of its value."""
+        """First byte, end, type and path of the value of each variable, by name in the order of the text."""
         for at, end, name, kind, value in kept.get("variables", ()):
             self.variables.setdefault(name, []).append((at, end, kind, value))
         self.fields: dict[tuple[str, str], tuple[str, str]] = {}
-        """By the type and the name: the field's type, or the path of its value."""
+        """Type or path of the value of a field, by owning type and name."""
         for owner, name, kind, value in kept.get("fields", ()):
             self.fields.setdefault((owner, name), (kind, value))
         self.bases: list[tuple[str, str]] = [(owner, base) for owner, base in kept.get("bases", ())]
         self.package: str = kept.get("package", "")
-        self.handed: Mapping[str, list[list[Any]]] = kept.get("handed", {})
-        """What the file hands over, as `Handing` has it."""
+        self.callbacks: Mapping[str, list[list[Any]]] = kept.get("handed", {})
+        """The lists of `CallbackFacts`. The key `handed` is part of the stored format."""
 
     def variable(self, name: str, at: int) -> tuple[int, str, str] | None:
-        """Where the variable that a name means at a place is declared, and its type or value; None when it is none."""
+        """Return first byte, type and path of the value of the variable visible at a byte; None if there is none."""
         declared = self.variables.get(name)
         if declared is None:
             return None
@@ -100,19 +100,19 @@ class Flow:
 
 
 def flow_of(content: bytes, tree: "Tree") -> bytes:
-    """The types of a file, to be kept beside its facts."""
+    """Return the types of a file, which are stored with its facts."""
     return to_json(_read(content, tree, None))
 
 
-def flow_with_handed(content: bytes, tree: "Tree") -> bytes:
-    """The same of Go and Rust, with what the file hands over."""
-    handing = Handing(content)
-    kept = _read(content, tree, handing)
-    return to_json(kept | {"handed": {part: getattr(handing, part) for part in PARTS}})
+def flow_with_callbacks(content: bytes, tree: "Tree") -> bytes:
+    """Like `flow_of`, for Go and Rust, with the values that are passed and stored."""
+    callbacks = CallbackFacts(content)
+    kept = _read(content, tree, callbacks)
+    return to_json(kept | {"handed": {part: getattr(callbacks, part) for part in PARTS}})
 
 
-def _read(content: bytes, tree: "Tree", handing: Handing | None) -> dict[str, Any]:
-    reading = _Reading(content, handing)
+def _read(content: bytes, tree: "Tree", callbacks: CallbackFacts | None) -> dict[str, Any]:
+    reading = _Reading(content, callbacks)
     reading.walk(tree.root_node)
     return {
         "functions": reading.functions,
@@ -124,9 +124,9 @@ def _read(content: bytes, tree: "Tree", handing: Handing | None) -> dict[str, An
 
 
 class _Reading:
-    def __init__(self, content: bytes, handing: Handing | None) -> None:
+    def __init__(self, content: bytes, callbacks: CallbackFacts | None) -> None:
         self._content = content
-        self._handing = handing
+        self._handing = callbacks
         self._wraps = True
         """Whether `List<T>` and its kin are known by their names; in Go a type of such a name is the program's own."""
         self._lines = [0, *accumulate(len(line) + 1 for line in content.split(b"\n"))]

@@ -1,4 +1,4 @@
-"""How much the rest of a repository leads to something in it: PageRank over weighted edges."""
+"""PageRank over the weighted edges of a repository."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import log1p
@@ -29,7 +29,7 @@ WEIGHTS: Mapping[UseKind, float] = {
 
 
 def file_ranks(edges: Mapping[str, FileEdges]) -> Mapping[str, float]:
-    """The rank of each file; all together are 1."""
+    """Return the rank of each file; the sum is 1."""
     paths = sorted(edges)
     place = {path: index for index, path in enumerate(paths)}
     weights: dict[tuple[int, int], float] = {}
@@ -43,14 +43,14 @@ def file_ranks(edges: Mapping[str, FileEdges]) -> Mapping[str, float]:
             used.setdefault(target, 0.0)
         for target, weight in used.items():
             if target in place:
-                # An import counts as one use; the hundredth use of a file tells less than its first.
+                # An import counts as one use; the hundredth use of a file counts less than its first.
                 weights[source, place[target]] = log1p(1.0 + weight)
     ranks = ranked(len(paths), ((source, target, weight) for (source, target), weight in sorted(weights.items())))
     return dict(zip(paths, ranks, strict=True))
 
 
 def ranked(count: int, edges: Iterable[tuple[int, int, float]]) -> Sequence[float]:
-    """The rank of each of so many nodes, by power iteration; what has no edges gives to all alike."""
+    """Return the rank of each node by power iteration; a node without edges gives to all alike."""
     import numpy as np
 
     kept = list(edges)
@@ -63,7 +63,7 @@ def ranked(count: int, edges: Iterable[tuple[int, int, float]]) -> Sequence[floa
 def ranks_by(
     count: int, sources: "NDArray[np.int64]", targets: "NDArray[np.int64]", weights: "NDArray[np.float64]"
 ) -> "NDArray[np.float64]":
-    """The same, for edges in columns."""
+    """Like `ranks`, for edges in columns."""
     import numpy as np
 
     if not count:

@@ -1,4 +1,4 @@
-"""What the uses in Python files lead to: calls and names as edges between the symbols of files."""
+"""Resolves the uses of Python files: calls and names become edges between symbols."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
@@ -6,20 +6,11 @@ from typing import NamedTuple
 
 from scrubjay.code_index.facts.edge_rows import Rows
 from scrubjay.code_index.facts.packed_facts import LateFacts, Outline, Used, outline_of, used_in
-from scrubjay.code_index.graph import python_flow as flow
+from scrubjay.code_index.graph import python_flow_format as flow
 from scrubjay.code_index.graph.definitions import Named
-from scrubjay.code_index.graph.python_values import (
-    BOUND,
-    CLASS,
-    EXTERNAL,
-    FUNCTION,
-    PROPERTY,
-    Callers,
-    Program,
-    Reached,
-    Target,
-    Value,
-)
+from scrubjay.code_index.graph.python_calls import Callers, ResolvedCall, Target
+from scrubjay.code_index.graph.python_program import Program
+from scrubjay.code_index.graph.python_values import BOUND, CLASS, EXTERNAL, FUNCTION, KIND, NAME, PROPERTY, SCOPE, Value
 from scrubjay.code_index.index.gc_pause import uncollected
 from scrubjay.code_index.models import (
     Edge,
@@ -32,10 +23,10 @@ from scrubjay.code_index.models import (
     UseKind,
 )
 
-# What is asked for once a use is compared as it is written: the members of an enumeration take long.
+# Plain strings, because comparing members of an enumeration for each use is slow.
 _CALL, _READ, _CLASS = UseKind.CALL.value, UseKind.READ.value, SymbolKind.CLASS.value
 _CALLS = {UseKind.CALL.value, UseKind.NEW.value}
-_TOLD_ELSEWHERE = {*_CALLS, UseKind.WRITE.value}
+_HANDLED_ELSEWHERE = {*_CALLS, UseKind.WRITE.value}
 _OF_LIBRARIES = {kind.value for kind in (UseKind.INHERIT, UseKind.RAISE, UseKind.CATCH, UseKind.DECORATE)}
 _LOCAL, _IMPORTED, _RECEIVER = Evidence.LOCAL.value, Evidence.IMPORTED.value, Evidence.RECEIVER.value
 _UNIQUE, _NAME = Evidence.UNIQUE.value, Evidence.NAME.value
@@ -53,14 +44,13 @@ _COMMON = frozenset(
     "search", "seek", "send", "set", "setUp", "start", "stop", "strftime", "sub", "submit", "tearDown", "tell",
     "test", "today", "unlink", "value", "wait", "warning", "write",
 }  # fmt: skip
-"""Method names that so many types have that a name alone tells nothing."""
+"""Method names that are too common to guess a type by."""
 
 
 def resolve(paths: Iterable[str], facts: Facts, *, callers: Callers | None = None) -> Mapping[str, FileEdges]:
-    """What the uses in Python files lead to; the facts are those of the whole repository.
+    """Return the edges of the Python files among `paths`; the facts are those of the whole repository.
 
-    Values that are passed as arguments are followed from the files asked for and from `callers`, the files that are
-    known to call into those.
+    Arguments are followed from these files and from `callers`, the files that are known to call into them.
     """
     wanted = sorted(path for path in set(paths) if facts[path].language is Language.PYTHON)
     with uncollected():
@@ -69,85 +59,85 @@ def resolve(paths: Iterable[str], facts: Facts, *, callers: Callers | None = Non
 
 
 def resolver(paths: Sequence[str], facts: Facts, *, callers: Callers | None = None) -> Callable[[str], FileEdges]:
-    """What tells of each of these files what the uses in it lead to: the calls of all are followed before."""
+    """Return a function from path to edges; the calls of all files are resolved at once."""
     asked = frozenset(paths)
     others = {path: lines for path, lines in (callers or {}).items() if path in facts and path not in asked}
     own = {path: lines for path, lines in others.items() if facts[path].language is Language.PYTHON}
     program = Program(facts)
-    reached = program.reached(paths, own)
+    reached = program.resolve_calls(paths, own)
     projection = _Projection(program, facts)
     return lambda path: projection.edges(path, reached[path])
 
 
 _Edges = dict[tuple[int, int, str, int, str], tuple[str, float]]
-"""Why it leads there and how sure that is, by line, what uses, the file and the symbol that are used, and how."""
+"""Evidence and confidence, by line, source symbol, target path, target symbol and kind."""
 _Unresolved = dict[tuple[int, int, str, str, str], None]
-"""Line, what uses, what is used, how, and of which library."""
+"""Line, source symbol, name, kind and library."""
 _BY_LINE = itemgetter(0, 1, 2)
 
 
-class _Meant(NamedTuple):
-    """What a name stands for."""
+class _NameMeaning(NamedTuple):
+    """The meaning of a name."""
 
     places: Sequence[tuple[str, int, tuple[str, float]]]
-    """Files, symbols, and why."""
+    """Path, symbol, and evidence with confidence."""
     libraries: Sequence[str]
 
 
 class _Projection:
-    """Calls and other uses of files as edges between their symbols."""
+    """Turns calls and other uses into edges between symbols."""
 
     def __init__(self, program: Program, facts: Facts) -> None:
         self._program = program
         self._facts = facts
         self._outlines: dict[str, Outline] = {}
         self._symbols: dict[str, dict[int, int]] = {}
-        self._led: dict[int, Sequence[tuple[str, int, str, tuple[str, float]]]] = {}
+        self._places_by_targets: dict[int, Sequence[tuple[str, int, str, tuple[str, float]]]] = {}
         self._guessed: dict[str, Sequence[tuple[str, int, tuple[str, float]]]] = {}
         self._methods = Named(facts, [Language.PYTHON], [SymbolKind.METHOD], defined=self._defined)
         self._methods.prepare()
 
-    def edges(self, path: str, called: Sequence[Reached]) -> FileEdges:
-        own, used, led = self._symbols_of(path), used_in(self._facts[path]), self._led
+    def edges(self, path: str, called: Sequence[ResolvedCall]) -> FileEdges:
+        own, used, known_places = self._symbols_of(path), used_in(self._facts[path]), self._places_by_targets
         edges: _Edges = {}
         unresolved: _Unresolved = {}
         written_at = zip(used.starts, used.paths, used.kinds, strict=True)
         uses = {start: name for start, name, kind in written_at if kind in _CALLS}
-        sites = self._program.file(path).call_sites()
+        sites = self._program.file(path).call_columns()
         for line, start, scope, how, (targets, external, _, _) in zip(*sites, called, strict=True):
             source = own.get(scope, -1)
             if targets:
-                # The same are called by many, and are one object then.
+                # Calls of the same targets share one object.
                 key = id(targets) if how != flow.RAISED else -id(targets)
-                places = led.get(key)
+                places = known_places.get(key)
                 if places is None:
-                    places = led[key] = self._places(targets, how)
-                for where, target, kind, told in places:
+                    places = known_places[key] = self._places(targets, how)
+                for where, target, kind, reason in places:
                     edge = (line, source, where, target, kind)
                     known = edges.get(edge)
-                    if known is None or known[1] < told[1]:
-                        edges[edge] = told
+                    if known is None or known[1] < reason[1]:
+                        edges[edge] = reason
                 continue
             if how not in (flow.CALLED, flow.DECORATING):
                 continue
             written = uses.get(start)
             if external:
                 for name in external:
-                    said = written if written is not None else name.replace("<builtin>.", "")
-                    unresolved[line, source, said, _CALL, _library(name) or "builtins"] = None
+                    name_used = written if written is not None else name.replace("<builtin>.", "")
+                    unresolved[line, source, name_used, _CALL, _library(name) or "builtins"] = None
             elif written is not None and how == flow.CALLED:
                 guessed = self._guessed.get(written)
                 if guessed is None:
                     guessed = self._guessed[written] = self._guesses(written)
-                for where, target, told in guessed:
-                    _add(edges, (line, source, where, target, _CALL), told)
+                for where, target, reason in guessed:
+                    _add(edges, (line, source, where, target, _CALL), reason)
                 if not guessed:
                     unresolved[line, source, written, _CALL, ""] = None
         self._other_uses(path, used, edges, unresolved)
         return FileEdges(_edge_rows(edges), _unresolved_rows(unresolved), self._program.imports(path))
 
     def _places(self, targets: Sequence[Target], how: int) -> Sequence[tuple[str, int, str, tuple[str, float]]]:
-        """The files and the symbols of what is called, how it is used, and why."""
+        """Return path, symbol, kind, and evidence with confidence of the targets."""
         if how == flow.RAISED:
             targets = [target for target in targets if target.kind is UseKind.CALL]
         places: list[tuple[str, int, str, tuple[str, float]]] = []
@@ -172,7 +162,7 @@ class _Projection:
         return zip(outline.names, outline.kinds, strict=True)
 
     def _symbols_of(self, path: str) -> dict[int, int]:
-        """Which symbol stands for which scope; a scope without one belongs to the symbol around it."""
+        """Return the symbol of each scope; a scope without one has that of the enclosing scope."""
         known = self._symbols.get(path)
         if known is not None:
             return known
@@ -181,61 +171,61 @@ class _Projection:
         found: dict[int, int] = {0: -1}
         for index, scope in enumerate(self._program.file(path).scopes):
             if index:
-                found[index] = by_place.get((scope[1], scope[3]), found.get(scope[2], -1))
+                found[index] = by_place.get((scope.name, scope.line), found.get(scope.parent, -1))
         self._symbols[path] = found
         return found
 
     def _pointed_to(self, value: Value) -> tuple[str, int]:
-        """The file and the symbol that stand for a function or class; -1 when it has no symbol of its own."""
-        path, scope = self._program.path_of(value), value[2]
+        """Return path and symbol of a function or class; -1 if it has no symbol of its own."""
+        path, scope = self._program.path_of(value), value[SCOPE]
         found = self._symbols_of(path)
         target = found.get(scope, -1)
-        return path, target if target != found.get(self._program.file(path).scopes[scope][2], -1) else -1
+        return path, target if target != found.get(self._program.file(path).scopes[scope].parent, -1) else -1
 
     def _guesses(self, written: str) -> Sequence[tuple[str, int, tuple[str, float]]]:
-        """The few methods that have the name of a call on something unknown."""
+        """Guess the target of a call on something unknown by the name of the method, if few have it."""
         before, _, name = written.rpartition(".")
         if not before or name in _COMMON or name.startswith("__"):
             return ()
         named = self._methods.get(name)
         if len(named) > 3:
             return ()
-        told = (_UNIQUE, 0.45) if len(named) == 1 else (_NAME, 0.3 if len(named) == 2 else 0.2)
-        return [(where, place, told) for where, place in named]
+        reason = (_UNIQUE, 0.45) if len(named) == 1 else (_NAME, 0.3 if len(named) == 2 else 0.2)
+        return [(where, place, reason) for where, place in named]
 
     def _other_uses(self, path: str, used: Used, edges: _Edges, unresolved: _Unresolved) -> None:
-        named: dict[tuple[str, int], _Meant] = {}
+        named: dict[tuple[str, int], _NameMeaning] = {}
         for kind, written, line, container in zip(used.kinds, used.paths, used.lines, used.containers, strict=True):
-            if kind in _TOLD_ELSEWHERE:
+            if kind in _HANDLED_ELSEWHERE:
                 continue
             class_line = self._class_around(path, container) if written.startswith(("self", "cls")) else 0
             key = (written, class_line)
             meant = named.get(key)
             if meant is None:
                 meant = named[key] = self._meant(path, written, class_line)
-            for where, target, told in meant.places:
+            for where, target, reason in meant.places:
                 if target != container or kind != _READ or where != path:
-                    _add(edges, (line, container, where, target, kind), told)
+                    _add(edges, (line, container, where, target, kind), reason)
             if meant.libraries and kind in _OF_LIBRARIES:
                 for library in meant.libraries:
                     unresolved[line, container, written, kind, library] = None
 
-    def _meant(self, path: str, written: str, class_line: int) -> _Meant:
+    def _meant(self, path: str, written: str, class_line: int) -> _NameMeaning:
         places: list[tuple[str, int, tuple[str, float]]] = []
         libraries: list[str] = []
         for value in self._program.named(path, written, class_line):
-            if value[0] == EXTERNAL:
-                libraries.append(_library(value[1]))
-            elif value[0] in _POINTED_TO:
+            if value[KIND] == EXTERNAL:
+                libraries.append(_library(value[NAME]))
+            elif value[KIND] in _POINTED_TO:
                 where = self._program.path_of(value)
-                target = self._symbols_of(where).get(value[2], -1)
+                target = self._symbols_of(where).get(value[SCOPE], -1)
                 if target >= 0:
-                    evidence = _RECEIVER if value[0] in _OF_OBJECTS else _LOCAL if where == path else _IMPORTED
+                    evidence = _RECEIVER if value[KIND] in _OF_OBJECTS else _LOCAL if where == path else _IMPORTED
                     places.append((where, target, (evidence, 0.95)))
-        return _Meant(places, libraries)
+        return _NameMeaning(places, libraries)
 
     def _class_around(self, path: str, container: int) -> int:
-        """The line of the name of the class that a symbol is in; 0 when it is in none."""
+        """Return the line of the class around a symbol; 0 if there is none."""
         outline = self._outline(path)
         while container >= 0:
             if outline.kinds[container] == _CLASS:
@@ -244,10 +234,10 @@ class _Projection:
         return 0
 
 
-def _add(edges: _Edges, edge: tuple[int, int, str, int, str], told: tuple[str, float]) -> None:
+def _add(edges: _Edges, edge: tuple[int, int, str, int, str], reason: tuple[str, float]) -> None:
     known = edges.get(edge)
-    if known is None or known[1] < told[1]:
-        edges[edge] = told
+    if known is None or known[1] < reason[1]:
+        edges[edge] = reason
 
 
 def _library(name: str) -> str:
@@ -255,7 +245,7 @@ def _library(name: str) -> str:
 
 
 def _edge_rows(edges: _Edges) -> Sequence[Edge]:
-    """In the order of their lines, then of what uses and what is used."""
+    """Return rows sorted by line, source and target."""
     if not edges:
         return []
     ordered = sorted(edges)

@@ -1,4 +1,4 @@
-"""What a name, or a path of names, stands for."""
+"""The meaning of a name or of a path of names."""
 
 import re
 from collections.abc import Sequence
@@ -11,11 +11,11 @@ from scrubjay.code_index.models import Evidence
 _LINK = re.compile(r"([^.\[\](){}]*)((?:\(\)|\[\]|\{\})*)")
 
 Links = Sequence[tuple[str, str]]
-"""The names of a path, each with its marks."""
+"""The names of a path, each with its marks (`()`, `[]`, `{}`)."""
 
 
 class Meaning(NamedTuple):
-    """What it stands for."""
+    """A resolved name."""
 
     kind: str
     """`symbols`, `instance` (of a type), `type`, `module`, `library`, or `unknown` (a value of no known type)."""
@@ -29,11 +29,11 @@ class Meaning(NamedTuple):
     rust: RustModule | None = None
     """Of a module of Rust."""
     many: bool = False
-    """Of an instance: a container of such."""
+    """Whether it is a container of such instances."""
 
 
 def links_of(path: str) -> Links:
-    """The names of a path, each with its marks: `a[].b().c` is `a` with `[]`, `b` with `()`, `c`."""
+    """Split a path into names with their marks: `a[].b().c` is `a` with `[]`, `b` with `()`, `c`."""
     links: list[tuple[str, str]] = []
     for part in path.split("."):
         match = _LINK.match(part)

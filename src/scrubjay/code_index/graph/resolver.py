@@ -1,4 +1,4 @@
-"""What the uses in files lead to: each language family by its own resolver."""
+"""Resolves the uses of files to edges, each language family by its own resolver."""
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
@@ -16,10 +16,10 @@ def resolve(
     callers: Mapping[str, Container[int]] | None = None,
     should_stop: Callable[[], bool] = never,
 ) -> Mapping[str, FileEdges]:
-    """Resolve the uses in `paths`; `facts` are those of the whole repository. A file without code leads nowhere.
+    """Resolve the uses in `paths`; `facts` are those of the whole repository. A file without code has no edges.
 
-    What is passed to functions is followed from the same files, and from those lines of `callers`. It is `Cancelled`
-    before the next family of languages when it is asked to stop.
+    Arguments are followed from the same files and from the lines in `callers`. Raises `Cancelled` before the next
+    family of languages when `should_stop` returns true.
     """
     wanted = [path for path in paths if path in facts]
     with uncollected():
@@ -34,7 +34,7 @@ def resolver(
     callers: Mapping[str, Container[int]] | None = None,
     should_stop: Callable[[], bool] = never,
 ) -> Callable[[str], FileEdges]:
-    """The same, as what tells it of each of these files: what takes all of them together is done before."""
+    """Like `resolve`, but return a function from path to edges; the work that needs all files is done at once."""
     from scrubjay.code_index.graph import javascript, names
 
     def go_on() -> None:

@@ -149,7 +149,7 @@ class Linker:
         from scrubjay.code_index.facts.lazy_facts import KeptFacts
         from scrubjay.code_index.facts.packed_facts import unpacked_facts
         from scrubjay.code_index.graph.definitions import last_name
-        from scrubjay.code_index.graph.incremental import mended
+        from scrubjay.code_index.graph.incremental import resolve_incrementally
         from scrubjay.code_index.graph.manifests import NAMES, differ
 
         leading = await self._edges(before.id, [*await self.store.leading_to(before.id, changed), *changed])
@@ -180,7 +180,7 @@ class Linker:
 
         def mend(should_stop: Callable[[], bool]) -> tuple[Mapping[str, FileEdges], Mapping[str, Any]]:
             with uncollected():  # until all is let go of that was needed
-                found = mended(old, facts, leading, should_stop=should_stop)
+                found = resolve_incrementally(old, facts, leading, should_stop=should_stop)
             counts = Counts.of(before.details)
             for path in {*found, *changed}:
                 counts.take_out(path, old.get(path), leading.get(path))

@@ -77,8 +77,8 @@ _FLOWS = {
     Language.TSX: "scrubjay.code_index.graph.javascript_flow:flow_of",
     Language.JSON: "scrubjay.code_index.graph.manifest_facts:flow_of",
     Language.TEXT: "scrubjay.code_index.graph.manifest_facts:flow_of",
-    Language.GO: "scrubjay.code_index.graph.names_flow:flow_with_handed",
-    Language.RUST: "scrubjay.code_index.graph.names_flow:flow_with_handed",
+    Language.GO: "scrubjay.code_index.graph.names_flow:flow_with_callbacks",
+    Language.RUST: "scrubjay.code_index.graph.names_flow:flow_with_callbacks",
 } | dict.fromkeys(
     (
         Language.JAVA,
