@@ -18,9 +18,9 @@ from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.fts_terms import token as token_text
 from scrubjay.db.sqlite.named_queries import load_queries
 from scrubjay.db.sqlite.rows import json_value, microseconds
-from scrubjay.features.memory.models import REACH, CandidatePool, CandidateQuery, Kind, MemoryFilter
+from scrubjay.features.memory.models import CandidatePool, CandidateQuery, Kind, MemoryFilter
 from scrubjay.features.memory.store import DerivedFile
-from scrubjay.search_index.candidates import CandidateRows, Layout, Word
+from scrubjay.search_index.candidates import REACH, CandidateRows, Layout, Word
 from scrubjay.search_index.row_columns import NONE, Entry, RowColumns
 from scrubjay.search_index.score_baseline import Background
 from scrubjay.search_index.segment_file import SegmentFile, UnusableFile
