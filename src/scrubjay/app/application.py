@@ -28,8 +28,8 @@ from scrubjay.features.memory.quota import Quota
 from scrubjay.features.memory.service import Draft, MemoryService
 from scrubjay.features.monitoring.audit.log import AuditLog
 from scrubjay.features.projects.service import ProjectService
+from scrubjay.features.sessions.call_history import CallHistory
 from scrubjay.features.upstream_mcp.paths import are_there
-from scrubjay.tooling.call_history import CallHistory
 from scrubjay.tooling.declaration import Tool
 from scrubjay.tooling.dispatcher import Dispatcher
 from scrubjay.tooling.health import Health

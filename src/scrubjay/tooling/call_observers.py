@@ -27,3 +27,27 @@ class Observer(Protocol):
     """Hears of each call that is let in. Must neither wait nor fail."""
 
     def begins(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> CallUnderWay: ...
+
+
+class CallRecorder(Protocol):
+    """Records calls that have ended. Must neither wait nor fail."""
+
+    def note(
+        self,
+        client: str,
+        tool: str,
+        arguments: Mapping[str, Any],
+        outcome: BaseModel | str,
+        milliseconds: float,
+        *,
+        brings: bool = True,
+        fleeting: bool = False,
+        quotes: bool = False,
+    ) -> None:
+        """Record a call that has just ended, with its answer or the text of its error.
+
+        `brings`: the arguments may hold text that became memories. `fleeting`: record only that it was called, because
+        its contents expire everywhere else. `quotes`: do not record the answer, which has words of memories that it
+        does not name.
+        """
+        ...

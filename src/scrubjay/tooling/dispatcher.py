@@ -15,8 +15,8 @@ from scrubjay.core.error_location import place_of
 from scrubjay.core.errors import Cancelled, Forbidden, Internal, ScrubjayError, error_from_record
 from scrubjay.core.progress import Reporter
 from scrubjay.core.request_context import tracking
-from scrubjay.tooling.call_history import CallHistory, memory_ids_in
-from scrubjay.tooling.call_observers import CallUnderWay, Observer
+from scrubjay.tooling.call_excerpts import memory_ids_in
+from scrubjay.tooling.call_observers import CallRecorder, CallUnderWay, Observer
 from scrubjay.tooling.call_stats import CallTally
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Tool
@@ -51,7 +51,7 @@ class Dispatcher:
         registry: Registry,
         services: Services,
         usage: UsageCounter,
-        history: CallHistory | None = None,
+        history: CallRecorder | None = None,
         spans: Spans | None = None,
     ) -> None:
         """Without a history nothing is kept of what clients call; with spans, each call is inside of one."""

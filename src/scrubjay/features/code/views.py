@@ -11,18 +11,14 @@ from scrubjay.features.code_links.link_state import Comparison, Standing
 from scrubjay.features.code_links.service import Grounding, Part, Remembered, Reviewed
 from scrubjay.features.memory.links import CodeLink, LinkOrigin
 from scrubjay.features.memory.models import Memory
+from scrubjay.features.projects.arguments import project_id_of
 from scrubjay.features.projects.service import ProjectService
-from scrubjay.tooling.arguments import project_id_of
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Result
+from scrubjay.tooling.optional_fields import is_nothing
 
 # So much of a memory is told beside code.
 SHOWN_CHARACTERS = 200
-
-
-def is_nothing(value: object) -> bool:
-    """Whether there is nothing to tell, so that a field is left out."""
-    return not value
 
 
 class CodeView(Result):

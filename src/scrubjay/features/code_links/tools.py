@@ -13,8 +13,9 @@ from scrubjay.features.memory.corrections import Corrections
 from scrubjay.features.memory.erasure import Eraser
 from scrubjay.features.memory.models import Kind
 from scrubjay.features.memory.service import Draft
+from scrubjay.features.projects.arguments import ProjectReference, project_id_of
 from scrubjay.features.projects.service import ProjectService
-from scrubjay.tooling.arguments import Label, ProjectReference, project_id_of, provenance_of
+from scrubjay.tooling.arguments import Label, provenance_of
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
 

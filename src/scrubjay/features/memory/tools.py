@@ -7,15 +7,7 @@ from pydantic import Field, model_validator
 
 from scrubjay.core.errors import InvalidRequest
 from scrubjay.core.scopes import Scope, Visibility
-from scrubjay.features.code.views import (
-    CodeView,
-    StaleView,
-    code_view,
-    is_nothing,
-    linked_views,
-    repository_root,
-    stale_view,
-)
+from scrubjay.features.code.views import CodeView, StaleView, code_view, linked_views, repository_root, stale_view
 from scrubjay.features.code_links.service import Grounding, Reviewed
 from scrubjay.features.memory.corrections import Corrections
 from scrubjay.features.memory.erasure import Eraser
@@ -26,18 +18,12 @@ from scrubjay.features.memory.ranking.presets import WEIGHTS, Preset
 from scrubjay.features.memory.recall import Hit, Order, Wish
 from scrubjay.features.memory.service import Draft, MemoryService, RecallOutcome
 from scrubjay.features.memory.views import MemoryView, memory_fields
+from scrubjay.features.projects.arguments import ProjectReference, project_id_of
 from scrubjay.features.projects.service import ProjectService
-from scrubjay.tooling.arguments import (
-    IdempotencyKey,
-    Label,
-    Moment,
-    ProjectReference,
-    Share,
-    project_id_of,
-    provenance_of,
-)
+from scrubjay.tooling.arguments import IdempotencyKey, Label, Moment, Share, provenance_of
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
+from scrubjay.tooling.optional_fields import is_nothing
 
 MAX_CONTENT = 100_000
 MAX_MANY = 10_000
