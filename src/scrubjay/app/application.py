@@ -617,9 +617,12 @@ class Application:
         return Corrections(await self.services.get(MemoryService))
 
     async def _eraser(self) -> "Eraser":
+        from scrubjay.features.facts.fact_sources import FactSources
         from scrubjay.features.memory.erasure import Eraser
+        from scrubjay.features.summaries.summary_sources import SummarySources
 
-        return Eraser(await self.services.get(MemoryService), (await self.services.get(Store)).memories)
+        kept = (await self.services.get(Store)).memories
+        return Eraser(await self.services.get(MemoryService), kept, [FactSources(kept), SummarySources(kept)])
 
     async def _projects(self) -> ProjectService:
         store = await self.services.get(Store)

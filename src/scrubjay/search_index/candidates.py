@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scrubjay.native.library import library
+from scrubjay.search_index.neighbourhood import REACH
 from scrubjay.search_index.row_columns import NONE, RowColumns
 
 Rows = NDArray[np.int64]
 Scores = NDArray[np.float32]
 Mask = NDArray[np.bool_]
 
-# A layout has this many texts before and after each candidate.
-REACH = 5
 # Those next to a match may be the answer to it, without having a word of it.
 NEXT_TO_MATCHES = 2
 _WIDTH = 2 * REACH + 1

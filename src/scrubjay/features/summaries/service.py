@@ -12,7 +12,8 @@ from scrubjay.core.clock import Clock, system_clock
 from scrubjay.core.errors import Cancelled, ErrorRecord, NotFound, ScrubjayError, SourceGone
 from scrubjay.core.progress import Reporter
 from scrubjay.core.scopes import Scope, Visibility
-from scrubjay.features.facts.service import FactExtractor, is_extracted
+from scrubjay.features.facts.service import FactExtractor
+from scrubjay.features.memory.derived import is_extracted
 from scrubjay.features.memory.models import Kind, Memory, MemoryFilter
 from scrubjay.features.memory.recall import Hit, Order, Wish
 from scrubjay.features.memory.service import Draft, MemoryService

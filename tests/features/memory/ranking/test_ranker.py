@@ -29,7 +29,7 @@ from scrubjay.features.memory.ranking.ranker import (
     Signal,
 )
 from scrubjay.features.memory.ranking.traits import Trait
-from scrubjay.search_index.candidates import REACH
+from scrubjay.search_index.neighbourhood import REACH
 
 TERMS = ("boat", "paint", "blue")
 PLAIN = "What about the blue paint of the boat?"

@@ -16,7 +16,7 @@ from scrubjay.features.memory.models import CandidatePool
 from scrubjay.features.memory.ranking.presets import ABOUT, DECAY_PER_DAY, MANY_USES, WEIGHTS, Preset
 from scrubjay.features.memory.ranking.question import Kind, Question, is_assistant
 from scrubjay.features.memory.ranking.traits import Trait
-from scrubjay.search_index.candidates import REACH
+from scrubjay.search_index.neighbourhood import REACH
 
 Column = NDArray[np.float32]
 

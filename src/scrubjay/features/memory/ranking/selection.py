@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scrubjay.features.memory.models import CandidatePool, Memory
-from scrubjay.search_index.candidates import REACH
+from scrubjay.search_index.neighbourhood import REACH
 from scrubjay.search_index.terms import every_term
 
 # Two texts with less similar meanings cannot have almost the same words.
