@@ -325,6 +325,7 @@ class Application:
         provide_named("scrubjay.code_index.service.CodeService", self._code_service)
         provide_named("scrubjay.features.code_links.linker.Linker", self._linker)
         provide_named("scrubjay.features.code_links.service.Grounding", self._grounding)
+        provide_named("scrubjay.features.memory.link_review.LinkReviewer", self._link_reviewer)
         provide_named("scrubjay.features.tasks.service.TaskService", self._task_service)
         provide_named("scrubjay.features.tasks.goals.GoalService", self._goal_service)
         provide_named("scrubjay.features.permissions.service.PermissionService", self._permissions)
@@ -591,6 +592,11 @@ class Application:
 
         projects = (await self.services.get(Store)).projects
         return Linker(CodeNow(code, self._has_code), projects, self._clock)
+
+    async def _link_reviewer(self) -> "Grounding":
+        from scrubjay.features.code_links.service import Grounding
+
+        return await self.services.get(Grounding)
 
     async def _grounding(self) -> "Grounding":
         from scrubjay.features.code_links.service import Grounding
