@@ -54,13 +54,13 @@ def test_every_field_of_every_request_is_described() -> None:
             assert note.get("description"), f"{declared.name}: {note}"
 
 
-def test_every_room_has_its_place_in_the_drawing() -> None:
+def test_every_package_has_its_place_in_the_drawing() -> None:
     contracts = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
-    drawn = {room.strip() for layer in contracts[0]["layers"] for room in layer.split("|")}
-    rooms = {found.name for found in PACKAGE.iterdir() if found.is_dir() and not found.name.startswith("__")}
-    assert rooms == drawn
+    drawn = {name.strip() for layer in contracts[0]["layers"] for name in layer.split("|")}
+    packages = {found.name for found in PACKAGE.iterdir() if found.is_dir() and not found.name.startswith("__")}
+    assert packages == drawn
     architecture = (PROJECT / "ARCHITECTURE.md").read_text("utf-8")
-    assert all(f"`{room}`" in architecture for room in rooms)
+    assert all(f"`{name}`" in architecture for name in packages)
 
 
 def test_the_reference_is_up_to_date() -> None:

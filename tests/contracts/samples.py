@@ -11,15 +11,8 @@ from scrubjay.app.store import Store
 from scrubjay.core.ids import new_id
 from scrubjay.core.scopes import Scope, Visibility
 from scrubjay.features.memory.links import CodeLink, CodeState, LinkOrigin
-from scrubjay.features.memory.models import (
-    REACH,
-    CandidatePool,
-    CandidateQuery,
-    Derived,
-    Memory,
-    MemoryFilter,
-    MemoryWrite,
-)
+from scrubjay.features.memory.models import CandidatePool, CandidateQuery, Derived, Memory, MemoryFilter, MemoryWrite
+from scrubjay.search_index.neighbourhood import REACH
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123457, tzinfo=UTC)
 MODEL = "static-test"

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from scrubjay.app.store import Store
 from scrubjay.core.scopes import Scope, Visibility
-from scrubjay.features.memory.models import REACH, CandidatePool, CandidateQuery, MemoryFilter, MemoryWrite
+from scrubjay.features.memory.models import CandidatePool, CandidateQuery, MemoryFilter, MemoryWrite
 from scrubjay.search_index import token_segments
+from scrubjay.search_index.neighbourhood import REACH
 from tests.contracts.conftest import Backend
 from tests.contracts.samples import NOBODY_IN_PARTICULAR, NOW, Found, FoundPool, offered, query, search, vector, write
 

@@ -4,8 +4,9 @@ from datetime import timedelta
 
 from scrubjay.app.store import Store
 from scrubjay.core.scopes import Scope, Visibility
+from scrubjay.features.forgetting.models import Ageing
 from scrubjay.features.forgetting.store import ForgettingRecord
-from scrubjay.features.memory.models import Ageing, Kind
+from scrubjay.features.memory.models import Kind
 from tests.contracts.samples import NOBODY_IN_PARTICULAR, NOW, ManualClock, write
 
 HOUR = timedelta(hours=1)

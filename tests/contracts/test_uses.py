@@ -3,7 +3,8 @@
 from datetime import timedelta
 
 from scrubjay.app.store import Store
-from scrubjay.features.memory.models import REACH, CandidatePool
+from scrubjay.features.memory.models import CandidatePool
+from scrubjay.search_index.neighbourhood import REACH
 from tests.contracts.samples import NOW, offered, query, write
 
 

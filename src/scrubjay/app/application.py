@@ -29,8 +29,8 @@ from scrubjay.features.memory.quota import Quota
 from scrubjay.features.memory.service import Draft, MemoryService
 from scrubjay.features.monitoring.audit.log import AuditLog
 from scrubjay.features.projects.service import ProjectService
+from scrubjay.features.sessions.call_history import CallHistory
 from scrubjay.features.upstream_mcp.paths import are_there
-from scrubjay.tooling.call_history import CallHistory
 from scrubjay.tooling.declaration import Tool
 from scrubjay.tooling.dispatcher import Dispatcher
 from scrubjay.tooling.health import Health
@@ -329,6 +329,7 @@ class Application:
         provide_named("scrubjay.code_index.service.CodeService", self._code_service)
         provide_named("scrubjay.features.code_links.linker.Linker", self._linker)
         provide_named("scrubjay.features.code_links.service.Grounding", self._grounding)
+        provide_named("scrubjay.features.memory.link_review.LinkReviewer", self._link_reviewer)
         provide_named("scrubjay.features.tasks.service.TaskService", self._task_service)
         provide_named("scrubjay.features.tasks.goals.GoalService", self._goal_service)
         provide_named("scrubjay.features.permissions.service.PermissionService", self._permissions)
@@ -594,6 +595,11 @@ class Application:
         projects = (await self.services.get(Store)).projects
         return Linker(CodeNow(code, self._has_code), projects, self._clock)
 
+    async def _link_reviewer(self) -> "Grounding":
+        from scrubjay.features.code_links.service import Grounding
+
+        return await self.services.get(Grounding)
+
     async def _grounding(self) -> "Grounding":
         from scrubjay.features.code_links.service import Grounding
 
@@ -619,9 +625,12 @@ class Application:
         return Corrections(await self.services.get(MemoryService))
 
     async def _eraser(self) -> "Eraser":
+        from scrubjay.features.facts.fact_sources import FactSources
         from scrubjay.features.memory.erasure import Eraser
+        from scrubjay.features.summaries.summary_sources import SummarySources
 
-        return Eraser(await self.services.get(MemoryService), (await self.services.get(Store)).memories)
+        kept = (await self.services.get(Store)).memories
+        return Eraser(await self.services.get(MemoryService), kept, [FactSources(kept), SummarySources(kept)])
 
     async def _projects(self) -> ProjectService:
         store = await self.services.get(Store)

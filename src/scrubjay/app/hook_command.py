@@ -223,7 +223,7 @@ def _leave(home: Path, call: "HookCall") -> None:
 
 
 def _paths(call: "HookCall") -> list[str]:
-    from scrubjay.features.hooks.paths import paths_of
+    from scrubjay.features.permissions.paths import paths_of
 
     return paths_of(call.folders)
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scrubjay.features.memory.models import REACH
 from scrubjay.native.library import library
+from scrubjay.search_index.neighbourhood import REACH
 from scrubjay.search_index.row_columns import NONE, RowColumns
 
 Rows = NDArray[np.int64]

@@ -1,4 +1,4 @@
-"""What many tools take: labels, shares, moments, a project, a key that makes a call happen once."""
+"""What many tools take: labels, shares, moments, a key that makes a call happen once."""
 
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
-from scrubjay.features.projects.service import ProjectService
 from scrubjay.tooling.context import CallContext
 
 
@@ -18,23 +17,10 @@ def _aware(moment: datetime) -> datetime:
 Label = Annotated[str, Field(min_length=1, max_length=500)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Moment = Annotated[datetime, AfterValidator(_aware)]
-ProjectReference = Annotated[
-    Label | None,
-    Field(description="The project's path, name or id; by default the active one. See set_project."),
-]
 IdempotencyKey = Annotated[
     Label | None,
     Field(description="A key of your choosing for this very call: sent again with the same key, it is done only once."),
 ]
-
-
-async def project_id_of(
-    reference: str | None, projects: ProjectService, context: CallContext, *, make: bool = False
-) -> str | None:
-    if reference is not None:
-        return (await projects.find(reference, context.working_directory, make=make)).id
-    project = await projects.active(context.client)
-    return project.id if project else None
 
 
 def provenance_of(context: CallContext, tool: str) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from scrubjay.core.callers import EVERYTHING, Caller
 from scrubjay.core.clock import Clock, system_clock
-from scrubjay.tooling.call_history import arguments_shown, outcome_shown
+from scrubjay.tooling.call_excerpts import arguments_shown, outcome_shown
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.event_bus import EventBus
 from scrubjay.tooling.events import CallEnded, CallStarted

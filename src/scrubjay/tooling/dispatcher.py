@@ -14,7 +14,7 @@ from scrubjay.core.error_location import place_of
 from scrubjay.core.errors import Cancelled, Forbidden, Internal, ScrubjayError, error_from_record
 from scrubjay.core.progress import Reporter
 from scrubjay.core.request_context import tracking
-from scrubjay.tooling.call_history import memory_ids_in
+from scrubjay.tooling.call_excerpts import memory_ids_in
 from scrubjay.tooling.call_stats import CallTally
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Tool

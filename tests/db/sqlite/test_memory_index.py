@@ -15,9 +15,10 @@ from scrubjay.app.sqlite_store import SqliteStore
 from scrubjay.core.errors import Unavailable
 from scrubjay.core.scopes import Scope, Visibility
 from scrubjay.db.sqlite.connections import Connection
+from scrubjay.features.embeddings.index_files import FORMAT_VERSION
 from scrubjay.features.memory import index as memory_index
 from scrubjay.features.memory import sqlite as memories
-from scrubjay.features.memory.index import FORMAT_VERSION, MemoryIndex
+from scrubjay.features.memory.index import MemoryIndex
 from scrubjay.features.memory.models import Derived, MemoryFilter, MemoryWrite
 from scrubjay.search_index.segment_file import SegmentFile
 from tests.contracts.samples import MODEL, NOBODY_IN_PARTICULAR, FoundPool, query, search, vector, write
@@ -168,7 +169,7 @@ async def test_a_file_of_another_format_or_model_is_not_used(
 ) -> None:
     expected = await answers(filled)
     path = home / "derived" / FILE
-    monkeypatch.setattr("scrubjay.features.memory.index.FORMAT_VERSION", FORMAT_VERSION + 1)
+    monkeypatch.setattr("scrubjay.features.embeddings.index_files.FORMAT_VERSION", FORMAT_VERSION + 1)
     newer = path.with_name(path.name.replace(f"-{FORMAT_VERSION}.bin", f"-{FORMAT_VERSION + 1}.bin"))
     shutil.copy(path, newer)
     assert await after_reopening(home) == expected

@@ -9,7 +9,7 @@ from scrubjay.core.errors import QuotaExceeded
 from scrubjay.core.policies import Allowance
 from scrubjay.db.sqlite.connections import Connection, in_transaction
 from scrubjay.db.sqlite.schema import load_migrations, migrate
-from scrubjay.features.memory.quota_sqlite import kept_by, refuse_beyond
+from scrubjay.features.memory.quota_rows import kept_by, refuse_beyond
 from tests.contracts.samples import NOBODY_IN_PARTICULAR, write
 
 ADA, GRACE = {"client": "ada"}, {"client": "grace", "tool": "remember"}

@@ -13,7 +13,7 @@ from scrubjay.app.store import CheckReport
 from scrubjay.core.errors import Conflict
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.schema import load_migrations
-from scrubjay.features.memory.index import FORMAT_VERSION
+from scrubjay.features.embeddings.index_files import FORMAT_VERSION
 from scrubjay.search_index.segment_file import SegmentFile
 from tests.contracts.samples import MODEL, NOBODY_IN_PARTICULAR, vector, write
 from tests.db.sqlite.conftest import Start, names_in

@@ -10,11 +10,13 @@ from scrubjay.app.sqlite_store import SqliteStore
 from scrubjay.core.errors import InvalidRequest, NotFound
 from scrubjay.core.progress import SilentReporter
 from scrubjay.core.scopes import Scope, Visibility
+from scrubjay.features.facts.fact_sources import FactSources
 from scrubjay.features.memory import erasure as erasing
 from scrubjay.features.memory.erasure import Eraser, Forgotten
 from scrubjay.features.memory.models import Kind, Memory, MemoryFilter
 from scrubjay.features.memory.service import Draft
 from scrubjay.features.summaries.service import Summariser
+from scrubjay.features.summaries.summary_sources import SummarySources
 from tests.features.facts.test_service import HERE, House
 
 QUIET = SilentReporter()
@@ -28,7 +30,9 @@ class Office(House):
         self.summariser = Summariser(
             store.summaries, store.memories, self.memories, facts=self.extractor, clock=self.clock
         )
-        self.eraser = Eraser(self.memories, store.memories)
+        self.eraser = Eraser(
+            self.memories, store.memories, [FactSources(store.memories), SummarySources(store.memories)]
+        )
 
     async def roll_up(self) -> list[str]:
         """Summarise all that is over; the keys of all summaries that there are."""

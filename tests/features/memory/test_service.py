@@ -11,8 +11,8 @@ from scrubjay.app.sqlite_store import SqliteStore
 from scrubjay.core.errors import Conflict, InvalidRequest, NotFound, QuotaExceeded, RateLimited, Unavailable
 from scrubjay.core.policies import SecretsPolicy
 from scrubjay.core.scopes import Scope, Visibility
+from scrubjay.features.embeddings import question_vector
 from scrubjay.features.embeddings.active_models import ModelsInUse
-from scrubjay.features.memory import service
 from scrubjay.features.memory.models import MemoryFilter, Stored, Updated
 from scrubjay.features.memory.quota import Quota
 from scrubjay.features.memory.rebuild import Rebuilder
@@ -198,7 +198,7 @@ async def test_059_an_embedder_that_hangs_is_not_waited_for(
         return []
 
     monkeypatch.setattr(embedder, "embed", hang)
-    monkeypatch.setattr(service, "LOCAL_PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(question_vector, "LOCAL_PATIENCE_SECONDS", 0.05)
     found = await memory.recall("parser", EVERYBODY, ANYTHING, Wish(limit=1, threshold=0))
     assert [hit.memory.content for hit in found.hits] == ["The parser is written by hand."]
     assert found.degraded == "searched by words only: static-v1 did not answer within 0.05 s"

@@ -22,7 +22,7 @@ from scrubjay.code_index.bundle.build_log import EVENTS, events_of, log_page, un
 from scrubjay.code_index.bundle.dependencies import Dependencies, Vendored
 from scrubjay.code_index.bundle.manifest import PATHS, manifest_of
 from scrubjay.code_index.bundle.paths import printable_path
-from scrubjay.code_index.bundle.status import status_of
+from scrubjay.code_index.bundle.status import completed_status
 from scrubjay.code_index.facts.digest_version import VERSION
 from scrubjay.code_index.index.indexer import CONTEXT_LINES, IndexOptions, unknown_index
 from scrubjay.code_index.models import Edge, FileEdges, FileFacts, SourceFile, Span, SymbolKind, Use, UseKind
@@ -207,7 +207,7 @@ class _Writing:
         events = until_complete(events_of(self.folder.parent), record.generation)
         (self.folder / EVENTS).write_bytes(b"".join(_line(event) for event in events))
         (self.folder / "log.md").write_text(log_page(record.id, events), "utf-8")
-        self._write_json("status.json", status_of(record.id, record, None, record.updated_at))
+        self._write_json("status.json", completed_status(record))
         counts = {
             "vectors": self._counts.vectors,
             "chunks": self._counts.chunks,

@@ -18,7 +18,7 @@ from scrubjay.tooling.call_events import (
     may_see,
     moment_of,
 )
-from scrubjay.tooling.call_history import arguments_cut
+from scrubjay.tooling.call_excerpts import arguments_cut
 
 # As many calls, of which each has a beginning and an end.
 MOST_AFTER: Final = 100

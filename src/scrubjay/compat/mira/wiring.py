@@ -118,9 +118,9 @@ class CallsBefore:
     async def __call__(
         self, caller: Caller, client: str, after: datetime | None, until: datetime, limit: int
     ) -> Sequence[ToolCall]:
+        from scrubjay.features.sessions.redaction import seen_by
         from scrubjay.features.sessions.service import SessionService
         from scrubjay.features.sessions.tools import session_history
-        from scrubjay.tooling.redaction import seen_by
 
         if not caller.may_call(session_history.family, read_only=True):
             return []

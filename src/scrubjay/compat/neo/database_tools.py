@@ -13,9 +13,9 @@ from scrubjay.core.clock import system_clock
 from scrubjay.core.errors import ScrubjayError
 from scrubjay.core.scopes import Visibility
 from scrubjay.features.memory.models import Kind
+from scrubjay.features.projects.arguments import project_id_of
 from scrubjay.features.projects.service import ProjectService
 from scrubjay.features.summaries.startup import StartupSummaries, StartupWord
-from scrubjay.tooling.arguments import project_id_of
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, tool
 

@@ -1,8 +1,7 @@
 """How analysed terms are written for the text index, so that each stays whole and none is syntax."""
 
 from collections.abc import Iterable
-
-from scrubjay.features.memory.models import Wording
+from typing import Protocol
 
 # The index splits at spaces and stops at NUL. Nobody's terms should have either, or other control characters; in those
 # that do, the characters that Unicode has for showing them stand for them.
@@ -10,6 +9,18 @@ _SHOWN = {code: 0x2400 + code for code in range(33)} | {0x7F: 0x2421}
 
 # The index keeps at most 32 kB of a term; nobody looks for more of one.
 _LONGEST = 1000
+
+
+class Phrase(Protocol):
+    """Terms that follow one another in a text."""
+
+    @property
+    def terms(self) -> tuple[str, ...]: ...
+
+    @property
+    def open_ended(self) -> bool:
+        """True when the last term is a prefix."""
+        ...
 
 
 def indexed(passages: Iterable[Iterable[str]]) -> str:
@@ -30,11 +41,11 @@ def token(term: str) -> str:
     return term[:_LONGEST].lower().translate(_SHOWN)
 
 
-def match_all(required: Iterable[Iterable[Wording]]) -> str:
-    """The expression for texts that have a wording of each; every term is quoted, so nothing in it is syntax."""
-    return " AND ".join(f"({' OR '.join(map(_quoted, wordings))})" for wordings in required)
+def match_all(required: Iterable[Iterable[Phrase]]) -> str:
+    """Return the expression for texts with one phrase of each group. Every term is quoted, so none is syntax."""
+    return " AND ".join(f"({' OR '.join(map(_quoted, phrases))})" for phrases in required)
 
 
-def _quoted(wording: Wording) -> str:
-    phrase = " ".join(map(token, wording.terms)).replace('"', '""')
-    return f'"{phrase}"' + " *" * wording.open_ended
+def _quoted(phrase: Phrase) -> str:
+    text = " ".join(map(token, phrase.terms)).replace('"', '""')
+    return f'"{text}"' + " *" * phrase.open_ended

@@ -14,10 +14,11 @@ from scrubjay.features.answers.synthesis import Method
 from scrubjay.features.knowledge.mentions import Relevant
 from scrubjay.features.memory.models import Kind
 from scrubjay.features.memory.recall import Hit
+from scrubjay.features.projects.arguments import ProjectReference, project_id_of
 from scrubjay.features.projects.service import ProjectService
 from scrubjay.features.working_memory.models import Desk
 from scrubjay.features.working_memory.service import Match
-from scrubjay.tooling.arguments import Label, ProjectReference, project_id_of
+from scrubjay.tooling.arguments import Label
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
 

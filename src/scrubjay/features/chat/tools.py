@@ -7,8 +7,8 @@ from pydantic import Field, model_validator
 from scrubjay.core.errors import InvalidRequest
 from scrubjay.features.chat.persona_models import Layer
 from scrubjay.features.chat.personas import MOST_CHARACTERS, Personas
+from scrubjay.features.projects.arguments import ProjectReference, project_id_of
 from scrubjay.features.projects.service import ProjectService
-from scrubjay.tooling.arguments import ProjectReference, project_id_of
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
 

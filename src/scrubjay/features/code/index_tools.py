@@ -13,7 +13,6 @@ from scrubjay.core.errors import Cancelled, InvalidRequest
 from scrubjay.features.code.index_jobs import BUILD, BuildView, WatchView, builds_under_way, watches
 from scrubjay.features.code.repository_tools import BuildRepoIndexResult, Freshness, freshness_of
 from scrubjay.features.code.tools import root_of, within
-from scrubjay.features.code.views import is_nothing
 from scrubjay.features.projects.service import ProjectService
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
@@ -21,6 +20,7 @@ from scrubjay.tooling.dispatcher import Dispatcher
 from scrubjay.tooling.job_view import JobView
 from scrubjay.tooling.jobs.models import JobState
 from scrubjay.tooling.jobs.service import JobService
+from scrubjay.tooling.optional_fields import is_nothing
 
 if TYPE_CHECKING:
     from scrubjay.code_index.reranking.service import EmbeddingState

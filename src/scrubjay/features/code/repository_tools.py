@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -12,9 +11,10 @@ from scrubjay.code_index.index.linker import UNSETTLED
 from scrubjay.code_index.index.statistics import PROBLEM, left_out_of
 from scrubjay.code_index.models import Snapshot, Span
 from scrubjay.code_index.questions.intents import Intent
+from scrubjay.code_index.repository_root import resolve_root
 from scrubjay.code_index.service import CodeHit, CodeService
 from scrubjay.code_index.store import IndexedFile, IndexRecord
-from scrubjay.core.errors import Busy, Forbidden, InvalidRequest
+from scrubjay.core.errors import Busy
 from scrubjay.features.code.budgets import Budget, TokenBudget, Truncated
 from scrubjay.features.code.index_jobs import BUILD, jobs_of
 from scrubjay.features.code.views import AboutCode, Degraded, Memories, remembered_about
@@ -426,20 +426,8 @@ async def cancel(request: CancelRequest, code: CodeService, jobs: JobService) ->
 
 
 def resolved_root(path: str, context: CallContext, code: CodeService) -> str:
-    """The folder that is meant, resolved; `Forbidden` when it is outside of those that the settings allow."""
-    if "\0" in path:
-        raise InvalidRequest("path: contains a NUL character")
-    given = Path(path).expanduser()
-    if not given.is_absolute():
-        if context.working_directory is None:
-            raise InvalidRequest(f"{path!r} is relative, and it is not known to what", hint="give an absolute path")
-        given = Path(context.working_directory) / given
-    root = given.resolve()
-    if code.roots and not any(root.is_relative_to(allowed) for allowed in code.roots):
-        raise Forbidden(
-            f"{root} is in none of the folders that this server may index", hint="SCRUBJAY_CODE_ROOTS names them"
-        )
-    return str(root)
+    """Return the folder that the caller means, resolved; raise `Forbidden` when the settings do not allow it."""
+    return resolve_root(path, context.working_directory, code.roots)
 
 
 async def known_index(index_id: str, code: CodeService) -> IndexRecord:

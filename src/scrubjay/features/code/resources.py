@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from scrubjay import __version__
-from scrubjay.code_index.bundle.status import status_of
 from scrubjay.code_index.index.indexer import unknown_index
 from scrubjay.code_index.service import CodeService
 from scrubjay.code_index.store import IndexRecord
 from scrubjay.core.errors import Conflict
 from scrubjay.core.progress import Reporter
 from scrubjay.features.code.index_jobs import BUILD, KEEP, MOST_JOBS, UNDER_WAY, index_of, jobs_of
+from scrubjay.features.code.index_status import status_of
 from scrubjay.tooling.jobs.models import Job, JobState
 from scrubjay.tooling.jobs.service import JobService
 from scrubjay.tooling.resources import resource

@@ -4,9 +4,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from scrubjay.code_index.repository_root import resolve_root
 from scrubjay.core.errors import InvalidRequest, NotFound
 from scrubjay.core.scopes import Visibility
-from scrubjay.features.code_links.link_state import Comparison
+from scrubjay.features.memory.link_review import Reviewed
 from scrubjay.features.memory.link_store import LinkStore
 from scrubjay.features.memory.links import CodeLink, CodeState, is_text
 from scrubjay.features.memory.models import Memory
@@ -19,18 +20,6 @@ if TYPE_CHECKING:
 MOST_TOLD = 5
 # How surely a memory about one part of code is about another: the same, a part of it or what it is in, its whole file.
 SAME, NEAR, OF_THE_FILE = 1.0, 0.8, 0.6
-
-
-@dataclass(frozen=True, slots=True)
-class Reviewed:
-    """A memory, and what has become of the code that it is about."""
-
-    memory: Memory
-    comparisons: Sequence[Comparison]
-
-    @property
-    def is_stale(self) -> bool:
-        return any(one.is_stale for one in self.comparisons)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +53,13 @@ class Grounding:
     async def code(self) -> "CodeService":
         """What is indexed."""
         return await (await self._linker()).now.service()
+
+    async def repository_root(self, given: str, working_directory: str | None) -> str:
+        """Return the folder of a repository that is named by its path or by the id of an index of it."""
+        code = await self.code()
+        if (record := await code.store.index(given)) is not None:
+            return record.root
+        return resolve_root(given, working_directory, code.roots)
 
     async def review(self, memories: Sequence[Memory], visibility: Visibility) -> list[Reviewed]:
         """What has become of the code of each of these, which come with their links."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio.to_thread
 
 from scrubjay.features.code_links.current_code import CodeNow
-from scrubjay.features.code_links.link_state import Comparison, Standing
+from scrubjay.features.memory.link_state import Comparison, Standing
 from scrubjay.features.memory.links import CodeLink, CodeState
 
 # Code that is not where it was is looked for in so many files.

@@ -6,15 +6,17 @@ from pydantic import Field, model_validator
 
 from scrubjay.core.errors import InvalidRequest
 from scrubjay.core.scopes import Visibility
-from scrubjay.features.code.views import CodeView, StaleView, code_view, stale_views
-from scrubjay.features.code_links.link_state import Standing
-from scrubjay.features.code_links.service import Grounding, Reviewed
+from scrubjay.features.code_links.service import Grounding
 from scrubjay.features.memory.corrections import Corrections
 from scrubjay.features.memory.erasure import Eraser
+from scrubjay.features.memory.link_review import Reviewed
+from scrubjay.features.memory.link_state import Standing
+from scrubjay.features.memory.link_views import CodeView, StaleView, code_view, stale_views
 from scrubjay.features.memory.models import Kind
 from scrubjay.features.memory.service import Draft
+from scrubjay.features.projects.arguments import ProjectReference, project_id_of
 from scrubjay.features.projects.service import ProjectService
-from scrubjay.tooling.arguments import Label, ProjectReference, project_id_of, provenance_of
+from scrubjay.tooling.arguments import Label, provenance_of
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
 

@@ -8,9 +8,9 @@ from pydantic import AfterValidator, Field, model_validator
 
 from scrubjay.core.errors import NotFound
 from scrubjay.features.delegation.service import CodingAgents, Instance
+from scrubjay.features.projects.arguments import ProjectReference
 from scrubjay.features.projects.models import Project
 from scrubjay.features.projects.service import ProjectService
-from scrubjay.tooling.arguments import ProjectReference
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
 from scrubjay.tooling.security_events import security_event

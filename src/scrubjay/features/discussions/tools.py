@@ -7,8 +7,9 @@ from pydantic import Field
 
 from scrubjay.features.discussions.models import Discussion, Way
 from scrubjay.features.discussions.service import Discussions, Speaker
+from scrubjay.features.projects.arguments import ProjectReference
 from scrubjay.features.projects.service import ProjectService
-from scrubjay.tooling.arguments import Label, ProjectReference, shown_client
+from scrubjay.tooling.arguments import Label, shown_client
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
 

@@ -5,9 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from scrubjay.core.errors import InvalidRequest, Misconfigured, ScrubjayError, Unavailable
-from scrubjay.features.embeddings.models import ChosenModel, MadeVector, ModelState
+from scrubjay.features.embeddings.models import ChosenModel, MadeVector, ModelState, StoredText
 from scrubjay.features.embeddings.store import EmbeddingStore
-from scrubjay.features.memory.models import Memory
 from scrubjay.models.breaker import CircuitBreaker, of_questions
 from scrubjay.models.choices import CallerRights, EmbeddingChoice, choice_from
 from scrubjay.models.embedding import Embedder
@@ -89,7 +88,7 @@ class ModelsInUse:
 
         return self._model(choice, make)
 
-    async def make_up(self, memories: Sequence[Memory], had: Models) -> None:
+    async def make_up(self, memories: Sequence[StoredText], had: Models) -> None:
         """Give these a vector of the model that has come to answer since they got those of the models they had."""
         embedder = (await self.now()).answering.embedder
         if embedder.model in {model.embedder.model for model in (had.answering, had.coming) if model is not None}:

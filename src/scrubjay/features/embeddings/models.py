@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,3 +72,13 @@ class MadeMeanings:
 
     model: str
     vectors: Sequence[bytes]
+
+
+class StoredText(Protocol):
+    """A stored text that has a vector."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def content(self) -> str: ...

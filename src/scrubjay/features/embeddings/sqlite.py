@@ -10,6 +10,7 @@ from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.named_queries import load_queries
 from scrubjay.db.sqlite.rows import json_text, json_value
 from scrubjay.db.sqlite.threads import Readers, Writer
+from scrubjay.features.embeddings.index_files import index_file_name
 from scrubjay.features.embeddings.models import ChosenModel, MadeVector, ModelState, Unembedded
 
 _SQL = load_queries(__file__)
@@ -92,9 +93,7 @@ class SqliteEmbeddings:
         await self._readers.read(self._drop_files)
 
     def _drop_files(self, connection: Connection) -> None:
-        from scrubjay.features.memory.index import file_name
-
-        needed = {file_name(*kind) for kind in vector_kinds(connection)}
+        needed = {index_file_name(*kind) for kind in vector_kinds(connection)}
         for path in self._derived.glob("memories-*"):
             if path.name not in needed:
                 path.unlink(missing_ok=True)

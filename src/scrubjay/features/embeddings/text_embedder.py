@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from scrubjay.core.errors import InvalidRequest, Unavailable
 from scrubjay.features.embeddings.active_models import ModelsInUse
 from scrubjay.features.embeddings.models import MadeMeanings, QuestionMeaning
-from scrubjay.features.memory.service import STATIC_MODELS, meaning_of
+from scrubjay.features.embeddings.question_vector import STATIC_MODELS, meaning_of
 
 logger = logging.getLogger("scrubjay.features.memory")
 

@@ -19,8 +19,9 @@ from scrubjay.features.episodes.patterns.search import (
 from scrubjay.features.episodes.patterns.views import told
 from scrubjay.features.episodes.service import EpisodeService
 from scrubjay.features.episodes.views import EpisodeId, EpisodeRequest, KindOfTask
+from scrubjay.features.projects.arguments import ProjectReference, project_id_of
 from scrubjay.features.projects.service import ProjectService
-from scrubjay.tooling.arguments import Label, ProjectReference, Share, project_id_of
+from scrubjay.tooling.arguments import Label, Share
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Result, examples, tool
 

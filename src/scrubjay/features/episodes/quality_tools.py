@@ -14,8 +14,9 @@ from scrubjay.features.episodes.quality_stats import (
     TimeRange,
     TrendDirection,
 )
+from scrubjay.features.projects.arguments import ProjectReference, project_id_of
 from scrubjay.features.projects.service import ProjectService
-from scrubjay.tooling.arguments import ProjectReference, Share, project_id_of
+from scrubjay.tooling.arguments import Share
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
 

@@ -5,7 +5,8 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any, cast
 
-from scrubjay.db.sqlite.rows import json_text, json_value, microseconds, moment, optional_moment
+from scrubjay.core.scopes import Visibility
+from scrubjay.db.sqlite.rows import json_text, json_value, microseconds, moment, optional_microseconds, optional_moment
 from scrubjay.features.episodes.models import (
     Checkpoint,
     Complexity,
@@ -26,6 +27,7 @@ from scrubjay.features.episodes.models import (
     TaskType,
     outcome_type,
 )
+from scrubjay.features.episodes.store import EpisodeFilter
 
 _OUTCOMES: Mapping[OutcomeType, type[Outcome]] = {
     OutcomeType.SUCCESS: Success,
@@ -214,3 +216,17 @@ def _with_tuples(parts: Mapping[str, Any]) -> dict[str, Any]:
 
 def _frozen(value: Any) -> Any:
     return tuple(map(_frozen, cast(list[Any], value))) if isinstance(value, list) else value
+
+
+def asked_for(visibility: Visibility, only: EpisodeFilter) -> dict[str, Any]:
+    """The values of the query fragments `visible` and `asked_for`."""
+    return {
+        "project": visibility.project_id,
+        "completed": only.completed,
+        "domain": None if only.domain is None else folded(only.domain),
+        "task_type": only.task_type,
+        "outcome": only.outcome,
+        "since": optional_microseconds(only.since),
+        "tags": json_text(only.tags) if only.tags else None,
+        "least_tags": len(only.tags) if only.all_tags else 1,
+    }

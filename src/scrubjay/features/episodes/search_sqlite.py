@@ -14,9 +14,10 @@ from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.fts_terms import match_all
 from scrubjay.db.sqlite.named_queries import load_queries
 from scrubjay.db.sqlite.rows import json_text
-from scrubjay.features.episodes.sqlite import asked_for
+from scrubjay.features.episodes.rows import asked_for
 from scrubjay.features.episodes.store import EpisodeQuery
-from scrubjay.features.memory.models import REACH, CandidatePool, Wording
+from scrubjay.features.memory.models import CandidatePool, Wording
+from scrubjay.search_index.neighbourhood import REACH
 from scrubjay.search_index.score_baseline import Background
 from scrubjay.search_index.token_segments import LONGEST_PASSAGE, TokenSegments, match, rarity, tokens_of
 

@@ -10,16 +10,16 @@ from scrubjay.core.scopes import Visibility
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.fts_terms import indexed
 from scrubjay.db.sqlite.named_queries import load_queries
-from scrubjay.db.sqlite.rows import json_text, optional_microseconds
+from scrubjay.db.sqlite.rows import json_text
 from scrubjay.db.sqlite.threads import Readers, Writer
 from scrubjay.features.episodes.models import Episode, EpisodeChange, Learned, Step
 from scrubjay.features.episodes.rows import (
+    asked_for,
     bytes_of,
     changeable_values,
     completion_values,
     episode_from,
     episode_values,
-    folded,
     step_from,
     step_values,
 )
@@ -200,20 +200,6 @@ class SqliteEpisodes:
         return await self._readers.read(
             lambda connection: [episode_from(row) for row in connection.execute(_SQL["unembedded"], values)]
         )
-
-
-def asked_for(visibility: Visibility, only: EpisodeFilter) -> dict[str, Any]:
-    """The values of the query fragments `visible` and `asked_for`."""
-    return {
-        "project": visibility.project_id,
-        "completed": only.completed,
-        "domain": None if only.domain is None else folded(only.domain),
-        "task_type": only.task_type,
-        "outcome": only.outcome,
-        "since": optional_microseconds(only.since),
-        "tags": json_text(only.tags) if only.tags else None,
-        "least_tags": len(only.tags) if only.all_tags else 1,
-    }
 
 
 def _episode(connection: Connection, visibility: Visibility, episode_id: str) -> tuple[int, Episode] | None:

@@ -10,8 +10,8 @@ from scrubjay.features.episodes.models import EpisodeChange, normal_tags
 from scrubjay.features.episodes.service import EpisodeService
 from scrubjay.features.episodes.tools import SOME_ID, Masked, Tags
 from scrubjay.features.episodes.views import EpisodeId, EpisodeRequest, told
+from scrubjay.features.projects.arguments import ProjectReference, project_id_of
 from scrubjay.features.projects.service import ProjectService
-from scrubjay.tooling.arguments import ProjectReference, project_id_of
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Result, examples, tool
 

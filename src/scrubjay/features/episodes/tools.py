@@ -33,8 +33,9 @@ from scrubjay.features.episodes.views import (
     told,
     told_outcome,
 )
+from scrubjay.features.projects.arguments import ProjectReference, project_id_of
 from scrubjay.features.projects.service import ProjectService
-from scrubjay.tooling.arguments import Label, ProjectReference, project_id_of
+from scrubjay.tooling.arguments import Label
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
 

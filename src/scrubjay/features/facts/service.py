@@ -1,14 +1,15 @@
 """Lasting facts taken out of the turns of a session and kept as memories that tell which turns they come from."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio.to_thread
 
 from scrubjay.core.errors import Cancelled, Conflict, ErrorRecord, InvalidRequest, NotFound, ScrubjayError
 from scrubjay.core.scopes import Scope, Visibility
-from scrubjay.features.memory.models import Derived, Kind, Memory, MemoryFilter, MemoryWrite, Wording, WriteOutcome
+from scrubjay.features.memory.derived import changed, is_extracted
+from scrubjay.features.memory.models import Kind, Memory, MemoryFilter, MemoryWrite, Wording, WriteOutcome
 from scrubjay.features.memory.service import Draft, MemoryService
 from scrubjay.features.memory.store import MemoryStore
 from scrubjay.features.summaries.models import Method, SessionToSummarise
@@ -50,11 +51,6 @@ class Extraction:
     method: Method = Method.EXTRACTIVE
     problem: ErrorRecord | None = None
     """Why the language model was not heard, if it should have been."""
-
-
-def is_extracted(memory: Memory) -> bool:
-    """Whether a memory only says what turns say."""
-    return "method" in memory.provenance and "from" in memory.provenance
 
 
 class FactExtractor:
@@ -230,15 +226,6 @@ def _draft(session: SessionToSummarise, turns: Sequence[Memory], fact: _Fact, pr
         provenance={**provenance, "from": ids[:MOST_NOTED]},
         subject=statement.subject,
     )
-
-
-# A change that leaves the content as it is leaves what search needs of it as it is.
-_UNCHANGED = Derived(passages=(), traits=0, vector=b"", model="")
-
-
-def changed(memory: Memory, **fields: Any) -> MemoryWrite:
-    """A write of these fields alone."""
-    return MemoryWrite(memory=replace(memory, **fields), derived=_UNCHANGED, given=frozenset(fields), revises=memory.id)
 
 
 def _noted(memory: Memory, turns: Sequence[Memory]) -> MemoryWrite | None:

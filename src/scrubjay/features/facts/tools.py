@@ -9,9 +9,10 @@ from scrubjay.features.facts.service import FactExtractor
 from scrubjay.features.memory.models import Kind, MemoryFilter, WriteOutcome
 from scrubjay.features.memory.recall import Order, Wish
 from scrubjay.features.memory.service import Draft, MemoryService
+from scrubjay.features.projects.arguments import project_id_of
 from scrubjay.features.projects.service import ProjectService
 from scrubjay.features.summaries.models import Method
-from scrubjay.tooling.arguments import Label, Share, project_id_of, provenance_of
+from scrubjay.tooling.arguments import Label, Share, provenance_of
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
 from scrubjay.tooling.jobs.service import JobRun

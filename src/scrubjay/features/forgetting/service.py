@@ -11,8 +11,9 @@ from scrubjay.core.clock import Clock, system_clock
 from scrubjay.core.policies import ForgettingRules
 from scrubjay.core.progress import Reporter
 from scrubjay.core.scopes import Visibility
+from scrubjay.features.forgetting.models import Ageing
 from scrubjay.features.forgetting.store import Fading, ForgettingRecord, ForgettingStore
-from scrubjay.features.memory.models import Ageing, Memory
+from scrubjay.features.memory.models import Memory
 from scrubjay.features.memory.ranking.decay import (
     AT_RISK_BELOW,
     STRONG_ABOVE,

@@ -2,18 +2,21 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from scrubjay.core.scopes import Visibility
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.named_queries import load_queries
-from scrubjay.db.sqlite.rows import ageing_from, json_text, microseconds, optional_moment
+from scrubjay.db.sqlite.rows import json_text, microseconds, moment, optional_moment
 from scrubjay.db.sqlite.threads import Readers, Writer
+from scrubjay.features.forgetting.models import Ageing
 from scrubjay.features.forgetting.store import Fading, ForgettingRecord, Vitals
-from scrubjay.features.memory.models import Ageing
+from scrubjay.features.memory.models import Kind
 
 _SQL = load_queries(__file__)
 
 _MICROSECOND = timedelta(microseconds=1)
+_KINDS = {kind.value: kind for kind in Kind}
 
 
 class SqliteForgetting:
@@ -41,7 +44,7 @@ class SqliteForgetting:
     async def ageing(self, after: int, limit: int) -> Sequence[tuple[int, Ageing]]:
         values = {"after": after, "limit": limit}
         rows = await self._readers.read(lambda connection: connection.execute(_SQL["ageing"], values))
-        return [(place, ageing_from(row)) for place, *row in rows]
+        return [(place, _ageing_from(row)) for place, *row in rows]
 
     async def vitals(self, fading: Fading, now: datetime) -> Vitals:
         values = {
@@ -61,4 +64,19 @@ class SqliteForgetting:
     async def ageing_of(self, visibility: Visibility, memory_id: str) -> Ageing | None:
         values = {"id": memory_id, "project_id": visibility.project_id, "session_id": visibility.session_id}
         rows = await self._readers.read(lambda connection: connection.execute(_SQL["ageing_of"], values))
-        return ageing_from(rows[0]) if rows else None
+        return _ageing_from(rows[0]) if rows else None
+
+
+def _ageing_from(row: Sequence[Any]) -> Ageing:
+    """Read a row of the query fragment `ageing` in `queries.sql`, without its place."""
+    memory_id, kind, importance, recorded_at, uses, used_at, protected, superseded = row
+    return Ageing(
+        id=memory_id,
+        kind=_KINDS[kind],
+        importance=importance,
+        recorded_at=moment(recorded_at),
+        uses=uses,
+        used_at=optional_moment(used_at),
+        protected=bool(protected),
+        superseded=bool(superseded),
+    )

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from scrubjay.core.policies import AgeLimit
 from scrubjay.core.scopes import Visibility
-from scrubjay.features.memory.models import Ageing
+from scrubjay.features.forgetting.models import Ageing
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ from pydantic import Field
 from scrubjay.core.scopes import Visibility
 from scrubjay.features.forgetting.service import Forgetter, Reason, band_counts
 from scrubjay.features.memory.ranking.decay import Band
+from scrubjay.features.projects.arguments import ProjectReference, project_id_of
 from scrubjay.features.projects.service import ProjectService
-from scrubjay.tooling.arguments import Label, ProjectReference, project_id_of
+from scrubjay.tooling.arguments import Label
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
 from scrubjay.tooling.jobs.service import JobRun

@@ -9,10 +9,10 @@ from scrubjay.core.clock import Clock, system_clock
 from scrubjay.core.scopes import Visibility
 from scrubjay.features.hooks.context_text import BRIEF, HINTS, as_context, note_line, response_text, without_secrets
 from scrubjay.features.hooks.models import HookAnswer, HookCall, HookEvent
-from scrubjay.features.hooks.paths import paths_of
 from scrubjay.features.memory.models import Kind, MemoryFilter
 from scrubjay.features.memory.recall import Wish
 from scrubjay.features.memory.service import Draft, MemoryService
+from scrubjay.features.permissions.paths import paths_of
 from scrubjay.features.permissions.service import PermissionService
 from scrubjay.features.projects.models import Project
 from scrubjay.features.sessions.briefing import Briefing

@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, Field, JsonValue, model_validator
 
-from scrubjay.features.code.views import is_nothing
 from scrubjay.features.knowledge.auto_inference import BackgroundInference
 from scrubjay.features.knowledge.entity_resolution import Ambiguous, Candidate, Resolved, Unknown
 from scrubjay.features.knowledge.inference import INFERRED_DEPTH, INFERRED_LEAST, Proof
@@ -17,10 +16,13 @@ from scrubjay.features.knowledge.service import CLOSURE_LEAST, PATH_DEPTH, SEARC
 from scrubjay.features.knowledge.suggestions import Suggestions
 from scrubjay.features.knowledge.teaching import Fact, Taught
 from scrubjay.features.knowledge.traversal import Trail
+from scrubjay.features.projects.arguments import ProjectReference, project_id_of
 from scrubjay.features.projects.service import ProjectService
-from scrubjay.tooling.arguments import Label, ProjectReference, Share, project_id_of
+from scrubjay.tooling.arguments import Label, Share
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
+from scrubjay.tooling.optional_fields import is_absent as _absent
+from scrubjay.tooling.optional_fields import is_nothing
 
 MAX_TEXT, MAX_NAME, MAX_BATCH, MOST_LISTED = 20_000, 200, 1_000, 10_000
 MAX_METADATA = 10_000
@@ -51,10 +53,6 @@ GraphField = Field(
     max_length=200,
     description="Which graph; each is apart from all others.",
 )
-
-
-def _absent(value: object) -> bool:
-    return value is None
 
 
 class FactRequest(Request):

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +17,11 @@ from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.fts_terms import token as token_text
 from scrubjay.db.sqlite.named_queries import load_queries
 from scrubjay.db.sqlite.rows import json_value, microseconds
-from scrubjay.features.memory.models import REACH, CandidatePool, CandidateQuery, Kind, MemoryFilter
+from scrubjay.features.embeddings.index_files import index_file_name, index_kind
+from scrubjay.features.memory.models import CandidatePool, CandidateQuery, Kind, MemoryFilter
 from scrubjay.features.memory.store import DerivedFile
 from scrubjay.search_index.candidates import CandidateRows, Layout, Word
+from scrubjay.search_index.neighbourhood import REACH
 from scrubjay.search_index.row_columns import NONE, Entry, RowColumns
 from scrubjay.search_index.score_baseline import Background
 from scrubjay.search_index.segment_file import SegmentFile, UnusableFile
@@ -47,7 +48,6 @@ SMALL_SHARE = 128
 # So many segments still cost a search little; then one takes the place of all, also when many rows are dead.
 MANY_SEGMENTS = 24
 MANY_ROWS = 50_000
-FORMAT_VERSION = 3
 COMPARED = ("audiences", "times", "recorded", "traits", "importance", "confidence", "kinds")
 KIND_CODES = {kind.value: code for code, kind in enumerate(Kind)}
 _BATCH = 2000
@@ -64,10 +64,6 @@ _NO_ROWS: NDArray[np.int64] = np.empty(0, dtype=np.int64)
 Rows = NDArray[np.int64]
 VectorsOf = Callable[[list[int]], Sequence[bytes]]
 """The vectors of memories by their places in the store, in this order."""
-
-
-def file_name(model: str, vector_bytes: int) -> str:
-    return f"memories-{quote(model, safe='')}-{vector_bytes // 2}-{FORMAT_VERSION}.bin"
 
 
 def labels_of(category: str | None, tags: Iterable[str]) -> list[int]:
@@ -120,7 +116,7 @@ class MemoryIndex:
     """
 
     def __init__(self, folder: Path, model: str, vector_bytes: int) -> None:
-        self._path = folder / file_name(model, vector_bytes)
+        self._path = folder / index_file_name(model, vector_bytes)
         self._model = model
         self._bytes = vector_bytes
         self._candidates = CandidateRows()
@@ -279,7 +275,7 @@ class MemoryIndex:
 
     @property
     def _kind(self) -> str:
-        return f"memories of {self._model}, {self._bytes}, format {FORMAT_VERSION}"
+        return index_kind(self._model, self._bytes)
 
     def _read_file(self, connection: Connection) -> Revision | None:
         """Begin with what the file holds, and tell what it contains; None when it cannot be used."""

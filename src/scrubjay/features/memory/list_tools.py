@@ -8,8 +8,9 @@ from scrubjay.core.scopes import Scope, Visibility
 from scrubjay.features.memory.models import Kind, MemoryFilter
 from scrubjay.features.memory.service import MemoryService
 from scrubjay.features.memory.views import MemoryView, memory_fields
+from scrubjay.features.projects.arguments import ProjectReference, project_id_of
 from scrubjay.features.projects.service import ProjectService
-from scrubjay.tooling.arguments import Label, ProjectReference, project_id_of
+from scrubjay.tooling.arguments import Label
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
 

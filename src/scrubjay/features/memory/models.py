@@ -204,20 +204,6 @@ class Page:
     memories: Sequence[Memory]
 
 
-@dataclass(frozen=True, slots=True)
-class Ageing:
-    """What tells whether a memory fades."""
-
-    id: str
-    kind: Kind
-    importance: float
-    recorded_at: datetime
-    uses: int
-    used_at: datetime | None
-    protected: bool
-    superseded: bool
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryFilter:
     """What a memory must be to be considered at all; an empty filter lets everything visible through."""
@@ -321,9 +307,6 @@ class CandidatePool:
     worth: "NDArray[np.float32]"
     """What each term tells: more, the fewer texts have it."""
 
-
-# How far before and after a memory the pool looks.
-REACH = 5
 
 Choose = Callable[[CandidatePool], Sequence[int]]
 """Ranks candidates: the handles of those wanted."""

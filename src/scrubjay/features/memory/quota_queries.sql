@@ -2,12 +2,6 @@
 -- How many memories come from a client.
 SELECT memories FROM client_memories WHERE client = :client
 
--- planned --
--- How many tasks, goals and milestones come from a client.
-SELECT (SELECT count(*) FROM task WHERE client = :client)
-    + (SELECT count(*) FROM goal WHERE client = :client)
-    + (SELECT count(*) FROM milestone WHERE client = :client)
-
 -- growth_beyond --
 -- The client that is to keep more memories than it may, and more than it does.
 SELECT coming.client, coming.memories

@@ -1,6 +1,5 @@
 """Remembering, recalling and forgetting."""
 
-import asyncio
 import json
 import logging
 import time
@@ -20,6 +19,7 @@ from scrubjay.core.ids import new_id
 from scrubjay.core.policies import Allowance, SecretsPolicy
 from scrubjay.core.scopes import Scope, Visibility
 from scrubjay.features.embeddings.active_models import ModelInUse, Models, ModelsInUse
+from scrubjay.features.embeddings.question_vector import STATIC_MODELS, meaning_of
 from scrubjay.features.memory.links import CodeLink
 from scrubjay.features.memory.models import (
     CandidatePool,
@@ -43,8 +43,6 @@ from scrubjay.features.memory.recall import Answering, Hit, Order, Wish
 from scrubjay.features.memory.secret_policy import guard, guard_data
 from scrubjay.features.memory.store import MemoryStore
 from scrubjay.features.memory.use_counts import Uses
-from scrubjay.models.choices import IN_PROCESS
-from scrubjay.models.failures import Reason, unavailable
 from scrubjay.search_index.terms import passages, terms
 
 logger = logging.getLogger("scrubjay.features.memory")
@@ -53,10 +51,6 @@ logger = logging.getLogger("scrubjay.features.memory")
 # best of any way is not among the best of all.
 CANDIDATES = 60
 CANDIDATES_FOR_EACH = 3
-# A question waits no longer than this for a model of this machine, which may have to be loaded.
-LOCAL_PATIENCE_SECONDS = 5.0
-# What the names of models begin with that add up words without reading them in their context.
-STATIC_MODELS = "static-"
 # So much text is analysed in a few milliseconds; more is done off the event loop.
 INLINE_CHARACTERS = 20_000
 _CONTENT = frozenset({"content"})
@@ -411,26 +405,6 @@ class MemoryService:
             Derived(passages=own, traits=traits_of(memory.content), vector=vector, model=model, vector_to_come=later)
             for memory, own, vector, later in zip(memories, found, vectors, to_come, strict=True)
         ]
-
-
-async def meaning_of(query: str, model: ModelInUse) -> tuple[bytes, str | None]:
-    """The question's vector; none, and why not, when the embedder fails or takes too long."""
-    is_local = model.choice.provider in IN_PROCESS
-    seconds = LOCAL_PATIENCE_SECONDS if is_local else model.choice.pace.question_seconds
-    try:
-        with model.questions.attempt():
-            try:
-                async with asyncio.timeout(seconds):  # which costs a fifth of a scope of anyio's
-                    (vector,) = await model.embedder.embed([query])
-                return vector, None
-            except TimeoutError as error:
-                message = f"{model.embedder.model} did not answer within {seconds:g} s"
-                raise unavailable(Reason.TIMEOUT, message, hint="see whether the service is up") from error
-            except (Unavailable, InvalidRequest) as error:  # which it counts itself
-                problem = error
-    except Unavailable as error:
-        problem = error
-    return b"", f"searched by words only: {problem.message}"
 
 
 def _similar_enough(pool: CandidatePool, least: float | None) -> CandidatePool:

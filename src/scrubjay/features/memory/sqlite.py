@@ -18,18 +18,10 @@ from scrubjay.db.sqlite.change_log import Revision, latest_revision, vector_kind
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.fts_terms import indexed, match_all
 from scrubjay.db.sqlite.named_queries import load_queries
-from scrubjay.db.sqlite.rows import (
-    json_text,
-    json_value,
-    memory_from,
-    memory_values,
-    microseconds,
-    optional_microseconds,
-    receipt_from,
-)
+from scrubjay.db.sqlite.rows import json_text, json_value, microseconds, optional_microseconds
 from scrubjay.db.sqlite.threads import Readers, Writer
 from scrubjay.features.memory.conflicts import Verdict, judge
-from scrubjay.features.memory.link_sqlite import add_links, copy_links, keep_links, links_of, with_links
+from scrubjay.features.memory.link_rows import add_links, copy_links, keep_links, links_of, with_links
 from scrubjay.features.memory.models import (
     CandidatePool,
     CandidateQuery,
@@ -47,7 +39,8 @@ from scrubjay.features.memory.models import (
     Written,
     receipt_of,
 )
-from scrubjay.features.memory.quota_sqlite import refuse_beyond
+from scrubjay.features.memory.quota_rows import refuse_beyond
+from scrubjay.features.memory.rows import memory_from, memory_values, receipt_from
 from scrubjay.features.memory.store import DerivedFile, MemoryCounts
 
 if TYPE_CHECKING:

@@ -7,18 +7,10 @@ from pydantic import Field, model_validator
 
 from scrubjay.core.errors import InvalidRequest
 from scrubjay.core.scopes import Scope, Visibility
-from scrubjay.features.code.views import (
-    CodeView,
-    StaleView,
-    code_view,
-    is_nothing,
-    linked_views,
-    repository_root,
-    stale_view,
-)
-from scrubjay.features.code_links.service import Grounding, Reviewed
 from scrubjay.features.memory.corrections import Corrections
 from scrubjay.features.memory.erasure import Eraser
+from scrubjay.features.memory.link_review import LinkReviewer, Reviewed
+from scrubjay.features.memory.link_views import CodeView, StaleView, code_view, linked_views, stale_view
 from scrubjay.features.memory.links import CodeLink
 from scrubjay.features.memory.models import Kind, MemoryFilter, Receipt, receipt_of
 from scrubjay.features.memory.ranking.exact_match import required_wordings
@@ -26,18 +18,12 @@ from scrubjay.features.memory.ranking.presets import WEIGHTS, Preset
 from scrubjay.features.memory.recall import Hit, Order, Wish
 from scrubjay.features.memory.service import Draft, MemoryService, RecallOutcome
 from scrubjay.features.memory.views import MemoryView, memory_fields
+from scrubjay.features.projects.arguments import ProjectReference, project_id_of
 from scrubjay.features.projects.service import ProjectService
-from scrubjay.tooling.arguments import (
-    IdempotencyKey,
-    Label,
-    Moment,
-    ProjectReference,
-    Share,
-    project_id_of,
-    provenance_of,
-)
+from scrubjay.tooling.arguments import IdempotencyKey, Label, Moment, Share, provenance_of
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
+from scrubjay.tooling.optional_fields import is_nothing
 
 MAX_CONTENT = 100_000
 MAX_MANY = 10_000
@@ -383,7 +369,7 @@ class CorrectResult(Result):
 async def remember(
     request: RememberRequest,
     memory: MemoryService,
-    grounding: Grounding,
+    grounding: LinkReviewer,
     projects: ProjectService,
     context: CallContext,
 ) -> RememberResult:
@@ -401,7 +387,7 @@ async def remember(
 async def remember_many(
     request: RememberManyRequest,
     memory: MemoryService,
-    grounding: Grounding,
+    grounding: LinkReviewer,
     projects: ProjectService,
     context: CallContext,
 ) -> RememberManyResult:
@@ -418,7 +404,7 @@ async def remember_many(
 async def recall(
     request: RecallRequest,
     memory: MemoryService,
-    grounding: Grounding,
+    grounding: LinkReviewer,
     projects: ProjectService,
     context: CallContext,
 ) -> RecallResult:
@@ -500,7 +486,7 @@ async def memory_history(
 async def correct(
     request: CorrectRequest,
     corrections: Corrections,
-    grounding: Grounding,
+    grounding: LinkReviewer,
     projects: ProjectService,
     context: CallContext,
 ) -> CorrectResult:
@@ -529,7 +515,7 @@ async def correct(
 
 async def _keep(
     memory: MemoryService,
-    grounding: Grounding,
+    grounding: LinkReviewer,
     given: Sequence[NewMemory],
     project_id: str | None,
     idempotency_key: str | None,
@@ -539,12 +525,11 @@ async def _keep(
     provenance = provenance_of(context, tool)
     # Without a project, code is named where somebody works.
     here = "." if project_id is None and context.working_directory is not None else None
-    drafts = [
-        new.draft(
-            provenance, await repository_root(new.repository or (here if new.about else None), grounding, context)
-        )
-        for new in given
-    ]
+    drafts: list[Draft] = []
+    for new in given:
+        named = new.repository or (here if new.about else None)
+        root = None if named is None else await grounding.repository_root(named, context.working_directory)
+        drafts.append(new.draft(provenance, root))
     if idempotency_key is None:
         outcomes = await memory.remember(drafts, project_id)
         remembered = [_remembered(receipt_of(one), one.memory.links, repeated=False) for one in outcomes]

@@ -12,14 +12,15 @@ from scrubjay.core.clock import system_clock
 from scrubjay.core.scopes import Visibility
 from scrubjay.features.episodes.models import OutcomeType
 from scrubjay.features.episodes.quality_stats import EpisodeFigures
+from scrubjay.features.projects.arguments import ProjectReference, project_id_of
 from scrubjay.features.projects.service import ProjectService
 from scrubjay.isolation.memory_usage import peak_bytes, resident_bytes
-from scrubjay.tooling.arguments import ProjectReference, project_id_of
 from scrubjay.tooling.call_stats import CallTally, ToolTally
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
 from scrubjay.tooling.dispatcher import Dispatcher
 from scrubjay.tooling.health import Health
+from scrubjay.tooling.optional_fields import is_absent as _absent
 
 _MEGABYTE = 1024 * 1024
 
@@ -101,10 +102,6 @@ class SystemMetrics(Result):
     started_at: datetime
     memory_usage_mb: float | None
     cpu_usage_percent: float | None
-
-
-def _absent(value: object) -> bool:
-    return value is None
 
 
 class GetMetricsResult(Result):

@@ -7,8 +7,8 @@ from scrubjay.core.clock import Clock, system_clock
 from scrubjay.core.errors import Forbidden, NotFound, QuotaExceeded
 from scrubjay.core.ids import new_id
 from scrubjay.core.suggestions import nearest_names
-from scrubjay.features.hooks.paths import paths_of
 from scrubjay.features.permissions.models import Effect, MatchType, PermissionRule, Verdict, decide, refuse_unusable
+from scrubjay.features.permissions.paths import paths_of
 from scrubjay.features.permissions.store import PermissionStore
 
 # Doors that only whoever owns this machine comes through; an agent comes through all others.

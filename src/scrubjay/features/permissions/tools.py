@@ -8,8 +8,9 @@ from pydantic import Field
 from scrubjay.core.errors import InvalidRequest
 from scrubjay.features.permissions.models import Effect, MatchType, PermissionRule
 from scrubjay.features.permissions.service import PermissionService
+from scrubjay.features.projects.arguments import ProjectReference, project_id_of
 from scrubjay.features.projects.service import ProjectService
-from scrubjay.tooling.arguments import Label, ProjectReference, project_id_of, shown_client
+from scrubjay.tooling.arguments import Label, shown_client
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
 

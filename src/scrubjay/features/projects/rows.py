@@ -1,15 +1,19 @@
-"""What tables of things that belong to projects and are listed by rank have in common."""
+"""Conversion of rows to projects, and the check that a project exists."""
+
+from collections.abc import Sequence
+from typing import Any
 
 from scrubjay.core.errors import NotFound
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.named_queries import load_queries
-from scrubjay.features.tasks.models import Place
+from scrubjay.db.sqlite.rows import moment
+from scrubjay.features.projects.models import Project
 
 
-def behind(after: Place | None, limit: int, offset: int = 0) -> dict[str, int | None]:
-    """One more than is wanted tells whether there are more."""
-    rank, seq = after if after is not None else (None, None)
-    return {"after_rank": rank, "after_seq": seq, "limit": limit + 1, "offset": offset}
+def project_from(row: Sequence[Any]) -> Project:
+    """The project in a row of the query fragment `columns` in `projects.sql`."""
+    project_id, path, name, created_at = row
+    return Project(id=project_id, path=path, name=name, created_at=moment(created_at))
 
 
 def refuse_unknown_project(connection: Connection, project_id: str | None) -> None:

@@ -10,9 +10,10 @@ from scrubjay.core.errors import NotFound
 from scrubjay.core.ids import new_id
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.named_queries import load_queries
-from scrubjay.db.sqlite.rows import microseconds, project_from
+from scrubjay.db.sqlite.rows import microseconds
 from scrubjay.db.sqlite.threads import Readers, Writer
 from scrubjay.features.projects.models import Project
+from scrubjay.features.projects.rows import project_from
 
 _SQL = load_queries(__file__)
 

@@ -8,7 +8,6 @@ from pydantic import Field
 
 from scrubjay.core.callers import Caller
 from scrubjay.core.progress import SilentReporter
-from scrubjay.features.code.views import is_nothing
 from scrubjay.features.sandbox.outcomes import (
     Denial,
     ErrorType,
@@ -24,6 +23,8 @@ from scrubjay.features.sandbox.service import Program, Sandbox
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
 from scrubjay.tooling.dispatcher import Dispatcher
+from scrubjay.tooling.optional_fields import is_absent as _absent
+from scrubjay.tooling.optional_fields import is_nothing
 from scrubjay.tooling.registry import Registry
 from scrubjay.tooling.security_events import security_event
 
@@ -128,10 +129,6 @@ class ExecutionTimeout(Told):
 class SecurityViolationFound(Told):
     reason: str
     violation_type: ViolationType
-
-
-def _absent(value: object) -> bool:
-    return value is None
 
 
 class ExecuteAgentCodeResult(Result):

@@ -7,18 +7,19 @@ from pydantic import Field
 
 from scrubjay.features.memory.models import Kind, Memory
 from scrubjay.features.memory.views import MemoryView, memory_fields
+from scrubjay.features.projects.arguments import ProjectReference
 from scrubjay.features.projects.models import Project
 from scrubjay.features.projects.service import ProjectService
 from scrubjay.features.projects.tools import ProjectView, project_view
 from scrubjay.features.sessions.briefing import Briefing, KnownSession, shortened
 from scrubjay.features.sessions.export import SessionExporter
 from scrubjay.features.sessions.models import SessionStatus, ToolCall
+from scrubjay.features.sessions.redaction import seen_by
 from scrubjay.features.sessions.service import SessionService
 from scrubjay.features.tasks.models import Goal, GoalPriority, GoalStatus, Task, TaskPriority, TaskStatus
-from scrubjay.tooling.arguments import Label, ProjectReference, shown_client
+from scrubjay.tooling.arguments import Label, shown_client
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
-from scrubjay.tooling.redaction import seen_by
 from scrubjay.tooling.registry import Registry
 
 # More of a memory than this is for recall to tell.

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import anyio.to_thread
 
@@ -12,7 +12,7 @@ from scrubjay.core.clock import Clock, system_clock
 from scrubjay.core.errors import Cancelled, ErrorRecord, NotFound, ScrubjayError, SourceGone
 from scrubjay.core.progress import Reporter
 from scrubjay.core.scopes import Scope, Visibility
-from scrubjay.features.facts.service import FactExtractor, is_extracted
+from scrubjay.features.memory.derived import is_extracted
 from scrubjay.features.memory.models import Kind, Memory, MemoryFilter
 from scrubjay.features.memory.recall import Hit, Order, Wish
 from scrubjay.features.memory.service import Draft, MemoryService
@@ -74,6 +74,21 @@ class Summarised:
     """How many facts the sessions' turns stated that were not known."""
 
 
+class FactsTaken(Protocol):
+    """The outcome of taking facts out of a session."""
+
+    @property
+    def stored(self) -> Sequence[object]: ...
+
+
+class SessionFacts(Protocol):
+    """Takes facts out of the turns of a session; `facts` provides it."""
+
+    async def extract(
+        self, session: SessionToSummarise, provenance: Mapping[str, Any], step: Callable[[int, int], Awaitable[None]]
+    ) -> FactsTaken: ...
+
+
 class Summariser:
     """Makes summaries by a language model where there is one, and by rules where there is none or it fails."""
 
@@ -84,7 +99,7 @@ class Summariser:
         memories: MemoryService,
         composer: "Composer | None" = None,
         *,
-        facts: FactExtractor | None = None,
+        facts: SessionFacts | None = None,
         clock: Clock = system_clock,
     ) -> None:
         """With an extractor, the facts of a session are taken out of its turns when it is summarised."""

@@ -7,12 +7,13 @@ from pydantic import Field
 
 from scrubjay.core.scopes import Visibility
 from scrubjay.features.memory.models import Memory
+from scrubjay.features.projects.arguments import project_id_of
 from scrubjay.features.projects.service import ProjectService
 from scrubjay.features.summaries.models import Level, Method, SummaryCategory
 from scrubjay.features.summaries.service import Failed, Summariser
 from scrubjay.features.summaries.startup import UPKEEP_JOB
 from scrubjay.features.turns.tools import Distance, Relevance, distance_of
-from scrubjay.tooling.arguments import Label, project_id_of, provenance_of
+from scrubjay.tooling.arguments import Label, provenance_of
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
 from scrubjay.tooling.job_view import ErrorView

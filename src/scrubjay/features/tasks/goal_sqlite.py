@@ -1,33 +1,33 @@
 """Goals and their milestones in SQLite."""
 
-from collections.abc import Sequence
-from dataclasses import asdict, replace
 from datetime import datetime
-from typing import Any
 
 from scrubjay.core.errors import QuotaExceeded
 from scrubjay.core.policies import Allowance
 from scrubjay.core.scopes import Visibility
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.named_queries import load_queries
-from scrubjay.db.sqlite.rows import json_text, microseconds, moment, optional_microseconds, optional_moment
+from scrubjay.db.sqlite.rows import microseconds
 from scrubjay.db.sqlite.threads import Readers, Writer
-from scrubjay.features.memory.quota_sqlite import refuse_plans_beyond
-from scrubjay.features.projects.rows import behind, refuse_unknown_project
+from scrubjay.features.projects.rows import refuse_unknown_project
 from scrubjay.features.tasks.models import (
     Goal,
     GoalChange,
     GoalFilter,
     GoalPage,
-    GoalPriority,
-    GoalStatus,
     Milestone,
     Place,
 )
+from scrubjay.features.tasks.rows import (
+    GOAL_RANKS,
+    behind,
+    goal_values,
+    goals_from,
+    milestone_values,
+    refuse_plans_beyond,
+)
 
 _SQL = load_queries(__file__, "goal_queries")
-# The rank of a priority is its place here.
-_RANKS: tuple[GoalPriority, ...] = tuple(GoalPriority)
 
 
 class SqliteGoals:
@@ -56,13 +56,13 @@ class SqliteGoals:
         values = {
             "project": visibility.project_id,
             "status": only.status,
-            "rank": None if only.priority is None else _RANKS.index(only.priority),
+            "rank": None if only.priority is None else GOAL_RANKS.index(only.priority),
             "all": only.with_finished,
         }
 
         def work(connection: Connection) -> GoalPage:
             found = goals_from(connection, connection.execute(_SQL["page"], values | behind(after, limit, offset)))
-            last = Place(_RANKS.index(found[limit - 1][1].priority), found[limit - 1][0]) if found[limit:] else None
+            last = Place(GOAL_RANKS.index(found[limit - 1][1].priority), found[limit - 1][0]) if found[limit:] else None
             return GoalPage([goal for _, goal in found[:limit]], connection.value(_SQL["count"], values), last)
 
         return await self._readers.read(work)
@@ -154,82 +154,3 @@ def _change_milestone(
     connection.execute(query, {"milestone": milestone_id, "at": microseconds(at)})
     connection.execute(_SQL["touch"], {"seq": seq, "at": microseconds(at)})
     return _again(connection, visibility, goal)
-
-
-def goals_from(connection: Connection, rows: Sequence[Sequence[Any]]) -> list[tuple[int, Goal]]:
-    """The goals in rows of the query fragment `columns` in `goals.sql`, with their milestones, and their places."""
-    found = {row[0]: _goal_from(row) for row in rows}
-    milestones: dict[int, list[Milestone]] = {}
-    for goal_seq, *row in connection.execute(_SQL["milestones"], {"goals": json_text([*found])}):
-        milestones.setdefault(goal_seq, []).append(_milestone_from(row))
-    return [(seq, replace(goal, milestones=tuple(milestones.get(seq, ())))) for seq, goal in found.items()]
-
-
-def goal_values(goal: Goal) -> dict[str, Any]:
-    return {
-        "id": goal.id,
-        "project_id": goal.project_id,
-        "title": goal.title,
-        "description": goal.description,
-        "status": goal.status.value,
-        "rank": _RANKS.index(goal.priority),
-        "success_criteria": goal.success_criteria,
-        "given_progress": goal.given_progress,
-        "client": goal.client or "",
-        "created_at": microseconds(goal.created_at),
-        "updated_at": microseconds(goal.updated_at),
-        "completed_at": optional_microseconds(goal.completed_at),
-    }
-
-
-def milestone_values(milestone: Milestone) -> dict[str, Any]:
-    return {
-        **asdict(milestone),
-        "client": milestone.client or "",
-        "created_at": microseconds(milestone.created_at),
-        "completed_at": optional_microseconds(milestone.completed_at),
-    }
-
-
-def _goal_from(row: Sequence[Any]) -> Goal:
-    (
-        _,
-        goal_id,
-        project_id,
-        title,
-        description,
-        status,
-        rank,
-        success_criteria,
-        given_progress,
-        client,
-        created_at,
-        updated_at,
-        completed_at,
-    ) = row
-    return Goal(
-        id=goal_id,
-        project_id=project_id,
-        title=title,
-        description=description,
-        status=GoalStatus(status),
-        priority=_RANKS[int(rank)],
-        success_criteria=success_criteria,
-        given_progress=given_progress,
-        client=client or None,
-        created_at=moment(created_at),
-        updated_at=moment(updated_at),
-        completed_at=optional_moment(completed_at),
-    )
-
-
-def _milestone_from(row: Sequence[Any]) -> Milestone:
-    milestone_id, title, weight, client, created_at, completed_at = row
-    return Milestone(
-        id=milestone_id,
-        title=title,
-        weight=weight,
-        client=client or None,
-        created_at=moment(created_at),
-        completed_at=optional_moment(completed_at),
-    )

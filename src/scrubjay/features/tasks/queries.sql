@@ -74,3 +74,9 @@ SELECT {columns} FROM task JOIN below ON below.seq = task.seq ORDER BY task.seq 
 -- erase --
 -- Erase a task, and with it its parts.
 DELETE FROM task WHERE seq = :seq
+
+-- planned --
+-- How many tasks, goals and milestones come from a client.
+SELECT (SELECT count(*) FROM task WHERE client = :client)
+    + (SELECT count(*) FROM goal WHERE client = :client)
+    + (SELECT count(*) FROM milestone WHERE client = :client)

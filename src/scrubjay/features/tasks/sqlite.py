@@ -2,22 +2,18 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from scrubjay.core.errors import Conflict, NotFound
 from scrubjay.core.policies import Allowance
 from scrubjay.core.scopes import Visibility
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.named_queries import load_queries
-from scrubjay.db.sqlite.rows import microseconds, moment, optional_microseconds, optional_moment
 from scrubjay.db.sqlite.threads import Readers, Writer
-from scrubjay.features.memory.quota_sqlite import refuse_plans_beyond
-from scrubjay.features.projects.rows import behind, refuse_unknown_project
-from scrubjay.features.tasks.models import Place, Task, TaskChange, TaskFilter, TaskPage, TaskPriority, TaskStatus
+from scrubjay.features.projects.rows import refuse_unknown_project
+from scrubjay.features.tasks.models import Place, Task, TaskChange, TaskFilter, TaskPage
+from scrubjay.features.tasks.rows import TASK_RANKS, behind, refuse_plans_beyond, task_from, task_values
 
 _SQL = load_queries(__file__)
-# The rank of a priority is its place here.
-_RANKS: tuple[TaskPriority, ...] = tuple(TaskPriority)
 
 
 class SqliteTasks:
@@ -46,7 +42,7 @@ class SqliteTasks:
         values = {
             "project": visibility.project_id,
             "status": only.status,
-            "rank": None if only.priority is None else _RANKS.index(only.priority),
+            "rank": None if only.priority is None else TASK_RANKS.index(only.priority),
             "parent": only.parent_id,
             "all": only.with_completed,
         }
@@ -54,7 +50,7 @@ class SqliteTasks:
         def work(connection: Connection) -> TaskPage:
             rows = connection.execute(_SQL["page"], values | behind(after, limit, offset))
             found = [task_from(row) for row in rows]
-            last = Place(_RANKS.index(found[limit - 1][1].priority), found[limit - 1][0]) if found[limit:] else None
+            last = Place(TASK_RANKS.index(found[limit - 1][1].priority), found[limit - 1][0]) if found[limit:] else None
             return TaskPage([task for _, task in found[:limit]], connection.value(_SQL["count"], values), last)
 
         return await self._readers.read(work)
@@ -109,56 +105,3 @@ def _parent(connection: Connection, task: Task) -> int | None:
             hint="a parent is a task of the same project; a global task has a global parent",
         )
     return found[0][0]
-
-
-def task_values(task: Task) -> dict[str, Any]:
-    return {
-        "id": task.id,
-        "project_id": task.project_id,
-        "title": task.title,
-        "description": task.description,
-        "status": task.status.value,
-        "rank": _RANKS.index(task.priority),
-        "notes": task.notes,
-        "client": task.client or "",
-        "created_at": microseconds(task.created_at),
-        "updated_at": microseconds(task.updated_at),
-        "completed_at": optional_microseconds(task.completed_at),
-    }
-
-
-def task_from(row: Sequence[Any]) -> tuple[int, Task]:
-    """The task in a row of the query fragment `columns` in `tasks.sql`, and its place."""
-    (
-        seq,
-        task_id,
-        project_id,
-        title,
-        description,
-        status,
-        rank,
-        parent_id,
-        notes,
-        client,
-        created_at,
-        updated_at,
-        completed_at,
-        subtasks,
-        open_subtasks,
-    ) = row
-    return seq, Task(
-        id=task_id,
-        project_id=project_id,
-        title=title,
-        description=description,
-        status=TaskStatus(status),
-        priority=_RANKS[int(rank)],
-        parent_id=parent_id,
-        notes=notes,
-        client=client or None,
-        created_at=moment(created_at),
-        updated_at=moment(updated_at),
-        completed_at=optional_moment(completed_at),
-        subtasks=subtasks,
-        open_subtasks=open_subtasks,
-    )

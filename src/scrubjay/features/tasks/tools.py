@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from scrubjay.core.scopes import Visibility
+from scrubjay.features.projects.arguments import ProjectReference, project_id_of
 from scrubjay.features.projects.service import ProjectService
 from scrubjay.features.tasks.goals import GoalService, NewGoal
 from scrubjay.features.tasks.models import (
@@ -23,9 +24,10 @@ from scrubjay.features.tasks.models import (
     TaskStatus,
 )
 from scrubjay.features.tasks.service import NewTask, TaskService
-from scrubjay.tooling.arguments import Label, ProjectReference, project_id_of
+from scrubjay.tooling.arguments import Label
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
+from scrubjay.tooling.optional_fields import is_absent as _absent
 
 MAX_TITLE, MAX_TEXT = 500, 20_000
 MOST_LISTED = 200
@@ -53,10 +55,6 @@ _GOAL_NEEDS: Final[dict[str, str]] = {
     "add_milestone": "goal_id title",
     **dict.fromkeys(("complete_milestone", "delete_milestone"), "milestone_id"),
 }
-
-
-def _absent(value: object) -> bool:
-    return value is None
 
 
 class TaskRequest(Request):

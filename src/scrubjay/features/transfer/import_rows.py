@@ -9,10 +9,11 @@ from scrubjay.core.scopes import Scope
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.fts_terms import indexed
 from scrubjay.db.sqlite.named_queries import load_queries
-from scrubjay.db.sqlite.rows import memory_values, optional_microseconds
-from scrubjay.features.memory.link_sqlite import add_links
+from scrubjay.db.sqlite.rows import optional_microseconds
+from scrubjay.features.memory.link_rows import add_links
 from scrubjay.features.memory.links import CodeLink
 from scrubjay.features.memory.models import Derived
+from scrubjay.features.memory.rows import memory_values
 from scrubjay.features.transfer.models import Moved
 
 _SQL = load_queries(__file__)

@@ -7,9 +7,8 @@ from typing import Any
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.named_queries import load_queries
 from scrubjay.db.sqlite.rows import json_text, json_value
-from scrubjay.features.tasks.goal_sqlite import goal_values, goals_from, milestone_values
 from scrubjay.features.tasks.models import Goal, Task
-from scrubjay.features.tasks.sqlite import task_from, task_values
+from scrubjay.features.tasks.rows import goal_values, goals_from, milestone_values, task_from, task_values
 from scrubjay.features.transfer.models import MovedPlan, PlanSort
 
 _SQL = load_queries(__file__, "plan_queries")

@@ -11,11 +11,14 @@ import apsw
 from scrubjay.db.sqlite.connections import Connection, in_snapshot
 from scrubjay.db.sqlite.errors import translated
 from scrubjay.db.sqlite.named_queries import load_queries
-from scrubjay.db.sqlite.rows import json_text, json_value, memory_from, optional_moment, project_from
+from scrubjay.db.sqlite.rows import json_text, json_value, optional_moment
 from scrubjay.db.sqlite.threads import Readers, Writer
-from scrubjay.features.memory.link_sqlite import with_links
+from scrubjay.features.memory.link_rows import with_links
 from scrubjay.features.memory.models import Derived, Kind
-from scrubjay.features.memory.quota_sqlite import kept_by, planned_by
+from scrubjay.features.memory.quota_rows import kept_by
+from scrubjay.features.memory.rows import memory_from
+from scrubjay.features.projects.rows import project_from
+from scrubjay.features.tasks.rows import planned_by
 from scrubjay.features.transfer.import_rows import IncomingRow, incoming_row, keep, rebuilds
 from scrubjay.features.transfer.models import Moved, MovedPlan, PlanSort
 from scrubjay.features.transfer.plan_sqlite import (

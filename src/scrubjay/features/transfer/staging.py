@@ -15,7 +15,7 @@ from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.named_queries import load_queries
 from scrubjay.db.sqlite.rows import json_text, json_value
 from scrubjay.features.memory.models import Kind
-from scrubjay.features.memory.quota_sqlite import refuse_growth_beyond
+from scrubjay.features.memory.quota_rows import refuse_growth_beyond
 from scrubjay.features.transfer.import_rows import IN_USE, IncomingRow, keep, rebuilds
 
 _SQL = load_queries(__file__, "staging_queries")

@@ -10,8 +10,9 @@ from scrubjay.core.scopes import Visibility
 from scrubjay.features.memory.models import Kind, Memory, MemoryFilter
 from scrubjay.features.memory.recall import Order, Wish
 from scrubjay.features.memory.service import Draft, MemoryService
+from scrubjay.features.projects.arguments import project_id_of
 from scrubjay.features.projects.service import ProjectService
-from scrubjay.tooling.arguments import Label, project_id_of, provenance_of
+from scrubjay.tooling.arguments import Label, provenance_of
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
 

@@ -15,7 +15,7 @@ from scrubjay.core.clock import Clock, system_clock
 from scrubjay.core.errors import Busy, Conflict, InvalidRequest, ScrubjayError, SourceGone
 from scrubjay.core.ids import new_id
 from scrubjay.core.scopes import Visibility
-from scrubjay.features.facts.service import changed
+from scrubjay.features.memory.derived import changed
 from scrubjay.features.memory.models import Memory, MemoryFilter, MemoryWrite, Wording
 from scrubjay.features.memory.service import INLINE_CHARACTERS, Draft, MemoryService
 from scrubjay.features.working_memory.models import Candidate, Desk, Mark, WorkingItem

@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from scrubjay.core.ids import new_id
-from scrubjay.features.code.views import is_nothing
 from scrubjay.features.projects.service import ProjectService
 from scrubjay.features.working_memory.models import Desk
 from scrubjay.features.working_memory.service import Put
@@ -14,6 +13,8 @@ from scrubjay.features.working_memory.thinking import STEPS, Step, Thinking
 from scrubjay.tooling.arguments import Label
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
+from scrubjay.tooling.optional_fields import is_absent as _absent
+from scrubjay.tooling.optional_fields import is_nothing
 
 ThinkOperation = Literal["thought", "plan", "sequential"]
 _NEEDED: dict[ThinkOperation, tuple[str, ...]] = {
@@ -67,10 +68,6 @@ class ThinkRequest(Request):
         if missing:
             raise ValueError(f"{self.operation} needs {' and '.join(missing)}")
         return self
-
-
-def _absent(value: object) -> bool:
-    return value is None
 
 
 class ThinkResult(Result):

@@ -6,11 +6,13 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from scrubjay.core.errors import InvalidRequest
-from scrubjay.features.memory.tools import MAX_CONTENT, Label, ProjectReference, Share
+from scrubjay.features.memory.tools import MAX_CONTENT
+from scrubjay.features.projects.arguments import ProjectReference
 from scrubjay.features.projects.service import ProjectService
 from scrubjay.features.working_memory.consolidation import Consolidation, Consolidator, KeptBack, Move, Reason
 from scrubjay.features.working_memory.models import Desk, Mark, WorkingItem
 from scrubjay.features.working_memory.service import Match, NewItem, WorkingMemory
+from scrubjay.tooling.arguments import Label, Share
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
 

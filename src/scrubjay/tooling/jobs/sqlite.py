@@ -10,9 +10,10 @@ from scrubjay.core.ids import new_id
 from scrubjay.core.progress import Progress
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.named_queries import load_queries
-from scrubjay.db.sqlite.rows import error_text, job_from, json_text, microseconds, progress_values
+from scrubjay.db.sqlite.rows import json_text, microseconds
 from scrubjay.db.sqlite.threads import Readers, Writer
 from scrubjay.tooling.jobs.models import Job, JobState
+from scrubjay.tooling.jobs.rows import error_text, job_from, progress_values
 
 _SQL = load_queries(__file__)
 

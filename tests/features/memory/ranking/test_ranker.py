@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from scrubjay.features.memory.models import REACH, CandidatePool
+from scrubjay.features.memory.models import CandidatePool
 from scrubjay.features.memory.ranking.question import read_question
 from scrubjay.features.memory.ranking.ranker import (
     CONTEXTUAL,
@@ -29,6 +29,7 @@ from scrubjay.features.memory.ranking.ranker import (
     Signal,
 )
 from scrubjay.features.memory.ranking.traits import Trait
+from scrubjay.search_index.neighbourhood import REACH
 
 TERMS = ("boat", "paint", "blue")
 PLAIN = "What about the blue paint of the boat?"

@@ -12,10 +12,11 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scrubjay.features.memory.models import REACH, CandidatePool
+from scrubjay.features.memory.models import CandidatePool
 from scrubjay.features.memory.ranking.presets import ABOUT, DECAY_PER_DAY, MANY_USES, WEIGHTS, Preset
 from scrubjay.features.memory.ranking.question import Kind, Question, is_assistant
 from scrubjay.features.memory.ranking.traits import Trait
+from scrubjay.search_index.neighbourhood import REACH
 
 Column = NDArray[np.float32]
 

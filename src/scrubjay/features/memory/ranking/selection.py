@@ -11,7 +11,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from scrubjay.features.memory.models import REACH, CandidatePool, Memory
+from scrubjay.features.memory.models import CandidatePool, Memory
+from scrubjay.search_index.neighbourhood import REACH
 from scrubjay.search_index.terms import every_term
 
 # Two texts with less similar meanings cannot have almost the same words.

@@ -5,9 +5,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from scrubjay.features.code.views import is_nothing
 from scrubjay.features.workspace.files.service import Access, Entry, EntryType, FileService
 from scrubjay.tooling.declaration import Request, Result, examples, tool
+from scrubjay.tooling.optional_fields import is_absent as _absent
+from scrubjay.tooling.optional_fields import is_nothing
 
 MAX_CONTENT = 10_000_000
 MOST_PATHS = 100
@@ -121,10 +122,6 @@ class ReadFileView(Result):
     path: str
     content: str | None
     error: str | None = Field(description="Why there is no content.")
-
-
-def _absent(value: object) -> bool:
-    return value is None
 
 
 class FileResult(Result):

@@ -5,10 +5,11 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from scrubjay.features.code.views import is_nothing
 from scrubjay.features.workspace.terminal.service import Terminal
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
+from scrubjay.tooling.optional_fields import is_absent as _absent
+from scrubjay.tooling.optional_fields import is_nothing
 from scrubjay.tooling.security_events import security_event
 
 TerminalOperation = Literal[
@@ -80,10 +81,6 @@ class ProcessView(Result):
     cpu: float = Field(description="Percent of one processor since it began.")
     mem: float = Field(description="Percent of the machine's memory.")
     command: str
-
-
-def _absent(value: object) -> bool:
-    return value is None
 
 
 class TerminalResult(Result):

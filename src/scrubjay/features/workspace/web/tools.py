@@ -5,10 +5,11 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, JsonValue, model_validator
 
-from scrubjay.features.code.views import is_nothing
 from scrubjay.features.workspace.web.fetcher import Asked, Fetched, Fetcher, checked_headers, headers_as_told, json_of
 from scrubjay.features.workspace.web.search import WebSearch
 from scrubjay.tooling.declaration import Request, Result, examples, tool
+from scrubjay.tooling.optional_fields import is_absent as _absent
+from scrubjay.tooling.optional_fields import is_nothing
 
 MAX_HTML = 10_000_000
 
@@ -52,10 +53,6 @@ class FetchRequest(HttpRequestRequest):
         description="text and html: the body as it is. json: parsed. markdown: what the page says, readable. raw: with "
         "status and headers.",
     )
-
-
-def _absent(value: object) -> bool:
-    return value is None
 
 
 class FetchResult(Result):

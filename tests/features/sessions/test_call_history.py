@@ -14,10 +14,12 @@ from pydantic import Field
 
 from scrubjay.core.errors import InvalidRequest, NotFound, UnknownTool
 from scrubjay.core.ids import new_id
+from scrubjay.features.sessions import call_history as history
+from scrubjay.features.sessions.call_history import KEEP_AT_ONCE, CallHistory
 from scrubjay.features.sessions.models import ClientCall, ToolCall
 from scrubjay.features.sessions.store import SessionStore
-from scrubjay.tooling import call_history as history
-from scrubjay.tooling.call_history import ARGUMENT_CHARACTERS, KEEP_AT_ONCE, CallHistory
+from scrubjay.tooling import call_excerpts
+from scrubjay.tooling.call_excerpts import ARGUMENT_CHARACTERS, RESULT_CHARACTERS
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, tool
 from scrubjay.tooling.dispatcher import Dispatcher
@@ -163,7 +165,7 @@ async def test_042_secrets_are_kept_neither_of_arguments_nor_of_results_nor_of_p
     calls: CallHistory, kept: Kept
 ) -> None:
     arguments = {"text": f"my token is {TOKEN}", "nested": {"api_key": "whatever", "list": [TOKEN]}}
-    cut = "x" * (history.RESULT_CHARACTERS - 30) + f" {TOKEN}"
+    cut = "x" * (RESULT_CHARACTERS - 30) + f" {TOKEN}"
     calls.note("ada", "say", arguments, Said(text=cut), 1)
     calls.note("ada", "say", {}, f"unavailable: {TOKEN} was refused", 1)
     await flush(calls, kept)
@@ -356,7 +358,7 @@ async def test_042_a_call_that_cannot_be_told_is_in_the_history_all_the_same(
     def break_down(value: object) -> object:
         raise ZeroDivisionError(value)
 
-    monkeypatch.setattr(history, "redacted", break_down)
+    monkeypatch.setattr(call_excerpts, "redacted", break_down)
     calls.note("ada", "say", {"text": "my-password"}, Said(text="x"), 1)
     await flush(calls, kept)
     assert kept.told == [("say", {}, "", True)]

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from scrubjay.code_index.bundle.status import status_of
 from scrubjay.code_index.store import IndexRecord
 from scrubjay.core.errors import ErrorCode, ErrorRecord, NotFound
 from scrubjay.core.progress import Progress
+from scrubjay.features.code.index_status import status_of
 from scrubjay.tooling.jobs.models import Job, JobState
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)

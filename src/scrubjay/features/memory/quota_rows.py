@@ -20,18 +20,7 @@ def refuse_beyond(connection: Connection, allowance: Allowance) -> None:
     allowance.refuse_beyond(kept_by(connection, allowance.client))
 
 
-def refuse_plans_beyond(connection: Connection, allowance: Allowance | None) -> None:
-    """The same for tasks, goals and milestones, which are counted together and apart from memories."""
-    if allowance is not None:
-        allowance.refuse_beyond(planned_by(connection, allowance.client), "tasks, goals and milestones")
-
-
-def planned_by(connection: Connection, client: str) -> int:
-    """How many tasks, goals and milestones come from this client."""
-    return connection.value(_SQL["planned"], {"client": client})
-
-
 def refuse_growth_beyond(connection: Connection, most: int) -> None:
-    """The same for memories that are to take the place of others, whose clients may not keep more of them either."""
+    """Like `refuse_beyond`, for memories that replace others: raise when a client's memories grow beyond `most`."""
     for client, memories in connection.execute(_SQL["growth_beyond"], {"most": most}):
         Allowance(client, most).refuse_beyond(memories)
