@@ -28,8 +28,8 @@ Forbidden = tuple[str, str]
 # The only packages that may import a library. Every other package and feature gets a probe.
 HOMES: Mapping[str, frozenset[str]] = {
     "apsw": frozenset({"db"}),
-    "mcp": frozenset({"app", "servers", "features.upstream_mcp"}),
-    "mcp_types": frozenset({"app", "servers", "features.upstream_mcp"}),
+    "mcp": frozenset({"app", "compat", "servers", "features.upstream_mcp"}),
+    "mcp_types": frozenset({"app", "compat", "servers", "features.upstream_mcp"}),
     "click": frozenset({"app", "compat", "servers"}),
     "fastapi": frozenset({"app", "compat", "servers"}),
     "rich": frozenset({"app", "compat", "servers"}),

@@ -19,7 +19,9 @@ PROJECT = Path(__file__).parents[2]
 DEPLOY = PROJECT / "deploy"
 PLUGIN = PROJECT / "integrations" / "claude-code"
 TEXTS = {file.name: file.read_text("utf-8") for file in DEPLOY.iterdir() if file.is_file()}
-KNOWN = set(variable_names(Settings))
+# Read by `hatch_build.py`, not by the server.
+BUILD_VARIABLES = {"SCRUBJAY_BUILD_NATIVE"}
+KNOWN = set(variable_names(Settings)) | BUILD_VARIABLES
 
 
 def test_128_every_setting_that_is_named_exists() -> None:

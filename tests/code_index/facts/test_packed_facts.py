@@ -47,7 +47,8 @@ def test_what_is_still_packed_is_told_as_what_is_not() -> None:
 
 def test_who_resolves_uses_does_not_wait_for_numpy() -> None:
     program = (
-        "import sys; from scrubjay.code_index import linking_apart, packed_facts;"
+        "import sys; from scrubjay.code_index.index import link_process;"
+        "from scrubjay.code_index.facts import packed_facts;"
         "from scrubjay.code_index.graph import javascript, names, python, resolver; sys.exit('numpy' in sys.modules)"
     )
     subprocess.run([sys.executable, "-P", "-c", program], check=True)

@@ -6,7 +6,9 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
-from scrubjay.servers.http.edge import Edge
+from scrubjay.compat.mimo.refusals import REFUSAL_FORMATS
+from scrubjay.servers.http.edge import Edge, Guards
+from scrubjay.servers.http.refusals import RefusalFormats
 from tests.servers.doors import OpenDoor, doorkeeper
 from tests.servers.rest.conformance import check_conformance
 from tests.servers.rest.toys import cancel_job, count, echo, make_toys
@@ -20,7 +22,14 @@ async def test_the_server_keeps_to_its_document(tmp_path: Path):
     toys.stage.gate.set()
     async with toys.app.router.lifespan_context(toys.app):
         await check_conformance(
-            Edge(toys.app, doorkeeper=doorkeeper(KEY), max_body_bytes=100_000, allowed_hosts=()), key=KEY
+            Edge(
+                toys.app,
+                doorkeeper=doorkeeper(KEY),
+                max_body_bytes=100_000,
+                allowed_hosts=(),
+                guards=Guards(refusal_formats=RefusalFormats(REFUSAL_FORMATS)),
+            ),
+            key=KEY,
         )
 
 
