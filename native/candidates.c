@@ -1,7 +1,7 @@
-/* Finds the rows that match the words of a question best, and how they match.
-
-It does what `scrubjay.features.memory.index` and `scrubjay.search_index.token_segments` do in numpy, row by row instead of array
-by array. No part of Python is used, and nothing is kept. */
+/* Finds the rows that match the words of a question best, and measures how they match.
+   Equivalent to `scrubjay.features.memory.index` and `scrubjay.search_index.token_segments`, which use numpy, but row by row instead of
+   array by
+   array. Uses no Python API and keeps no state. */
 
 #include "top_k.h"
 #include "api.h"
@@ -13,10 +13,10 @@ by array. No part of Python is used, and nothing is kept. */
 
 #define DECLINED (-1)
 #define NONE (-1)
-#define PASSAGE_END 0 /* stands between two passages of one text */
+#define PASSAGE_END 0 /* separates two passages of a text */
 #define NEXT_TO_MATCHES 2
 
-/* What one word says of rows: of these, or of all when `rows` is NULL. */
+/* The shares of one word in rows: in these, or in all when `rows` is NULL. */
 typedef struct {
     const int64_t *rows;
     const float *shares;
@@ -29,14 +29,14 @@ FOR_EACH_PROCESSOR static void add_shares(float *restrict scores, const float *r
 }
 
 #define AT_ONCE 32
-/* Whether any of some rows has a higher score: most have not, and are looked at no more. */
+/* Return whether any of these rows has a higher score. Most blocks have none and are skipped. */
 FOR_EACH_PROCESSOR static int any_higher(const float *scores, float least) {
     int any = 0;
     for (int i = 0; i < AT_ONCE; i++) any |= scores[i] > least;
     return any;
 }
 
-/* What the words of each row are worth together, and which rows have the most, best first: how many these are, or declined. */
+/* Score each row by its words and select the best rows, best first. Return their number, or DECLINED. */
 SCRUBJAY_API int64_t scrubjay_score_words(const Word *words, int64_t word_count, const float *worth, int64_t rows, const uint8_t *allowed, int64_t limit,
                               float *scores, int64_t *best) {
     memset(scores, 0, (size_t)rows * sizeof *scores);
@@ -78,7 +78,7 @@ static void mark(uint8_t *marks, const uint8_t *allowed, int64_t row) {
     if (!allowed || allowed[row]) marks[row] = 1;
 }
 
-/* Put the marked rows in the order of their keys, and take their marks away: how many. */
+/* Collect the marked rows in the order of their keys and clear their marks. Return their number. */
 static int64_t in_order(uint8_t *marks, int64_t rows, const int64_t *keys, int64_t *found) {
     int64_t count = 0;
     int sorted = 1;
@@ -102,11 +102,12 @@ static int64_t in_order(uint8_t *marks, int64_t rows, const int64_t *keys, int64
     return count;
 }
 
-/* The candidates in the order of `seqs`, with the places of those around each among all texts.
-
-Candidates are `best`, those next to them, and `others`, as far as they are allowed. `before` and `after` lead from row to row; both are NULL
-when no row has another next to it. `marks` has a zero and `places` room for each row. Of `counts` the first tells how many candidates there
-are, the second how many texts, the third how many of these have a score, in `having`. 0, or declined. */
+/* Collect the candidates in the order of `seqs`, with the positions of their neighbours among all texts.
+   Candidates are the allowed ones of `best`, their neighbours, and `others`. `before` and `after` link each row to the next; both are
+   NULL when no row
+   has a neighbour. `marks` must be zero and `places` have room for each row. `counts` receives the number of candidates, of texts, and
+   of texts with
+   a score in `having`. Return 0, or DECLINED. */
 SCRUBJAY_API int64_t scrubjay_collect_candidates(int64_t rows, const uint8_t *allowed, const int32_t *before, const int32_t *after, const int64_t *best,
                                   int64_t best_count, const int64_t *others, int64_t other_count, const int64_t *seqs, const float *scores,
                                   int64_t reach, uint8_t *marks, int64_t *places, int64_t *chosen, int64_t *around, int64_t *texts,
@@ -152,16 +153,18 @@ SCRUBJAY_API int64_t scrubjay_collect_candidates(int64_t rows, const uint8_t *al
 
 /* -- how they match ------------------------------------------------------------------------------ */
 
-/* The tokens of neighbouring rows; `starts` has one entry more than there are rows. */
+/* The tokens of adjacent rows; `starts` has one entry more than there are rows. */
 typedef struct {
     const uint64_t *tokens;
     const int64_t *starts;
     int64_t rows;
 } Part;
 
-/* How these rows (ascending) match the terms: how often each has each, the score of its best passage, and how many pairs of neighbouring
-terms it has side by side. `places` are where their results go. `k1`, `base` and `of_each` say what the length of a passage takes from a
-word's share, as `length_norms` has it. 0, or declined. */
+/* Match rows (ascending) against the terms: the count of each term, the score of the best passage, and the number of adjacent pairs of
+   terms.
+   `places` are the indexes for the results. `k1`, `base` and `of_each` define the length normalization, as `length_norms` does. Return
+   0, or
+   DECLINED. */
 SCRUBJAY_API int64_t scrubjay_match_tokens(const Part *parts, int64_t part_count, const int64_t *rows, const int64_t *places, int64_t row_count,
                              const uint64_t *terms, int64_t term_count, const float *worth, float k1, float base, float of_each, float *occurrences,
                              float *bm25, float *pairs) {
@@ -173,7 +176,7 @@ SCRUBJAY_API int64_t scrubjay_match_tokens(const Part *parts, int64_t part_count
         free(has_pair);
         return DECLINED;
     }
-    uint64_t known = 0; /* of most tokens one look tells that they are no term */
+    uint64_t known = 0; /* a Bloom filter: most tokens are not terms */
     for (int64_t term = 0; term < term_count; term++) known |= (uint64_t)1 << (terms[term] & 63);
     int64_t part = 0, first = 0;
     for (int64_t i = 0; i < row_count; i++) {

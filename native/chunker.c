@@ -1,5 +1,6 @@
-/* Cuts a file into parts along its definitions, as `scrubjay.code_index.facts.chunker` does: rule by rule, in the same order. What a rule is for
-is said there. */
+/* Cuts a file into chunks along its definitions. Equivalent to `scrubjay.code_index.facts.chunker`, rule by rule in the same order; the
+   reasons for
+   the rules are documented there. */
 
 #include "api.h"
 
@@ -10,15 +11,15 @@ is said there. */
 
 #define GOOD_SIZE 1500
 #define LARGEST 2250
-#define SMALLEST 150
-#define SMALLEST_END 500
+#define MIN_CHUNK 150
+#define MIN_END 500
 #define LINES_OF_A_DEFINITION 3
 #define WINDOW_LINES 50
 #define DECLINED (-1)
 
 typedef struct {
     int32_t start, end;
-    int32_t closes; /* whether it is the last of a definition that was cut */
+    int32_t closes; /* whether it is the last piece of a definition that was cut */
 } Piece;
 
 typedef struct {
@@ -32,14 +33,14 @@ typedef struct {
 typedef struct {
     const uint8_t *content;
     int32_t length;
-    int32_t *lines; /* where each begins, and the end of the file */
+    int32_t *lines; /* first byte of each line, then the end of the file */
     int32_t line_count;
     const int32_t *starts, *ends, *first_lines, *last_lines, *at; /* of symbols */
     int32_t symbols;
     Span *spans;
     int64_t room;
     int32_t count;
-    Piece current; /* to which its neighbours may be joined */
+    Piece current; /* may still be joined with the next one */
     int has_current;
 } Cutting;
 
@@ -50,7 +51,7 @@ static int is_all_blank(const Cutting *own, int32_t start, int32_t end) {
     return start >= end;
 }
 
-/* How many lines begin before a place, and how many there or before. */
+/* Return the number of lines that start before a position, or at or before it. */
 static int32_t lines_before(const Cutting *own, int64_t place) {
     int32_t low = 0, high = own->line_count;
     while (low < high) {
@@ -71,7 +72,7 @@ static int is_large(const Cutting *own, int32_t symbol) {
 
 /* -- where to cut -------------------------------------------------------------------------------- */
 
-/* The piece without what is blank around it becomes a part. */
+/* Add a piece as a chunk, without blanks around it. */
 static int take(Cutting *own, Piece piece) {
     int32_t end = piece.end, inked = piece.start;
     while (end > piece.start && is_blank(own->content[end - 1])) end--;
@@ -83,14 +84,14 @@ static int take(Cutting *own, Piece piece) {
     return 1;
 }
 
-/* Neighbours that are small enough together become one. */
+/* Join adjacent pieces that are small enough together. */
 static int join(Cutting *own, Piece piece) {
     if (!own->symbols) return take(own, piece);
     if (own->has_current) {
         Piece current = own->current;
         int32_t size = piece.end - current.start, smaller = least(current.end - current.start, piece.end - piece.start);
-        int ended = current.closes && current.end - current.start >= SMALLEST_END;
-        if ((size <= GOOD_SIZE && !ended) || (size <= LARGEST && smaller < SMALLEST))
+        int ended = current.closes && current.end - current.start >= MIN_END;
+        if ((size <= GOOD_SIZE && !ended) || (size <= LARGEST && smaller < MIN_CHUNK))
             piece = (Piece){current.start, piece.end, piece.closes || ended};
         else if (!take(own, current))
             return 0;
@@ -188,8 +189,8 @@ static int cut_into_windows(Cutting *own) {
 
 /* -- what each is about -------------------------------------------------------------------------- */
 
-/* In which part each symbol is named: the last that begins at its name or before it; -1 for none. */
-static void tell_owners(const Cutting *own, int32_t *owners) {
+/* Set the chunk in which each symbol is named: the last one that starts at or before the name, or -1. */
+static void find_owners(const Cutting *own, int32_t *owners) {
     for (int32_t i = 0; i < own->symbols; i++) {
         int32_t named_at = most(own->lines[least(own->at[i], own->line_count) - 1], own->starts[i]), low = 0, high = own->count;
         while (low < high) {
@@ -205,8 +206,8 @@ static int32_t inside(const Cutting *own, Span span, int32_t symbol) {
     return least(span.end, own->ends[symbol]) - most(span.start, own->starts[symbol]);
 }
 
-/* The largest definition of those that begin in a part; one that only goes on counts unless others within it begin there. */
-static int32_t main_of(const Cutting *own, Span span, const int32_t *begun, int32_t count, int32_t around) {
+/* Return the largest definition that starts in a chunk. A definition that started before counts only if none starts within it here. */
+static int32_t main_symbol(const Cutting *own, Span span, const int32_t *begun, int32_t count, int32_t around) {
     int32_t best = -1;
     int has_large = 0, has_within = 0;
     for (int32_t i = 0; i < count; i++) {
@@ -223,7 +224,7 @@ static int32_t main_of(const Cutting *own, Span span, const int32_t *begun, int3
 }
 
 static int tell_abouts(const Cutting *own, const int32_t *owners, int32_t *abouts) {
-    /* Of each part where its symbols begin among all of them, the symbols by part, and those that are open where it begins. */
+    /* For each chunk: the first of its symbols in the list sorted by chunk, the list, and the definitions that are open at its start. */
     int32_t *firsts = calloc((size_t)own->count + 2, sizeof *firsts);
     int32_t *begun = malloc(((size_t)own->symbols + 1) * sizeof *begun), *open = malloc(((size_t)own->symbols + 1) * sizeof *open);
     int good = firsts && begun && open;
@@ -241,7 +242,7 @@ static int tell_abouts(const Cutting *own, const int32_t *owners, int32_t *about
                 open[opened++] = following;
             }
             while (opened && own->ends[open[opened - 1]] <= span.start) opened--;
-            abouts[i] = main_of(own, span, begun + firsts[i], firsts[i + 1] - firsts[i], opened ? open[opened - 1] : -1);
+            abouts[i] = main_symbol(own, span, begun + firsts[i], firsts[i + 1] - firsts[i], opened ? open[opened - 1] : -1);
         }
     }
     free(firsts);
@@ -262,10 +263,11 @@ static int find_lines(Cutting *own) {
     return 1;
 }
 
-/* Cuts a file with so many symbols: of all of them first the beginnings, then the ends, the first lines, the last lines, and the lines of
-their names. Of each part its span goes to `spans` and the symbol that it is about, or -1, to `abouts`, for each of which there is `room`;
-and of each symbol the part in which it is named, or -1, to `owners`. How many parts there are, or -1 when this is to be done by
-other means. */
+/* Cut a file with `count` symbols. `symbols` holds five columns: starts, ends, first lines, last lines and lines of the names. For each
+   chunk, its
+   span is stored in `spans` and its main symbol, or -1, in `abouts`, each with `room` entries; for each symbol, the chunk that names it,
+   or -1, in
+   `owners`. Return the number of chunks, or -1 if the file is declined. */
 SCRUBJAY_API int64_t scrubjay_chunk(const uint8_t *content, int64_t length, const int32_t *symbols, int64_t count, int32_t *spans, int32_t *abouts,
                            int64_t room, int32_t *owners) {
     if (length < 0 || length > INT_MAX / 4 || count < 0 || count > INT_MAX / 16) return DECLINED;
@@ -277,7 +279,7 @@ SCRUBJAY_API int64_t scrubjay_chunk(const uint8_t *content, int64_t length, cons
     int good = find_lines(&own) && (count ? cut_along_definitions(&own) : cut_into_windows(&own));
     if (good && own.has_current) good = take(&own, own.current);
     if (good) {
-        tell_owners(&own, owners);
+        find_owners(&own, owners);
         good = tell_abouts(&own, owners, abouts);
     }
     free(own.lines);

@@ -1,10 +1,10 @@
-/* What is noted while the flow of a Python file is read. */
+/* Builds the flow of a Python file. */
 
 #include "flow_notes.h"
 
-#define MOST_COPIED 20000000 /* names in copies of bindings: a file with more of them is read by other means */
-#define MOST_LINKS 5000000
-#define MOST_BYTES 200000000
+#define MAX_COPIED 20000000 /* names in copies of bindings: a file with more of them is declined */
+#define MAX_LINKS 5000000
+#define MAX_BYTES 200000000
 
 /* -- memory -------------------------------------------------------------------------------------- */
 
@@ -75,7 +75,7 @@ void end_notes(Notes *notes) {
 void begin_node(Notes *notes, char kind) {
     char begun[] = {',', '[', '"', kind, '"'};
     notes->values = enlarged(notes, notes->values, notes->value_count, &notes->value_room, sizeof *notes->values);
-    if (notes->nodes.used > MOST_BYTES) decline(notes);
+    if (notes->nodes.used > MAX_BYTES) decline(notes);
     notes->values[notes->value_count] = (Value){.start = (uint32_t)notes->nodes.used, .kind = kind};
     put_bytes(&notes->nodes, begun, sizeof begun);
 }
@@ -149,7 +149,7 @@ static void enlarge_slots(Notes *notes) {
     notes->slot_room = room;
 }
 
-/* What is equal in Python is written alike, and what is written alike is equal. The node behind another ends where that begins. */
+/* Nodes are equal exactly if their JSON is. A node ends where the next one begins. */
 int32_t same_node(Notes *notes) {
     put_sign(&notes->nodes, ']');
     if (notes->nodes.failed) decline(notes);
@@ -234,14 +234,14 @@ int32_t result_of_call(Notes *notes, int32_t function, int32_t line, int32_t sta
         put_number(calls, rest[i]);
     }
     put_sign(calls, ']');
-    if (calls->failed || calls->used > MOST_BYTES) decline(notes);
+    if (calls->failed || calls->used > MAX_BYTES) decline(notes);
     return new_node(notes);
 }
 
 /* -- lists that grow while others do ------------------------------------------------------------- */
 
 void link_to(Notes *notes, Chain *chain, int32_t node, int32_t key) {
-    if (notes->link_count > MOST_LINKS) decline(notes);
+    if (notes->link_count > MAX_LINKS) decline(notes);
     notes->links = enlarged(notes, notes->links, notes->link_count, &notes->link_room, sizeof *notes->links);
     int32_t number = notes->link_count++;
     notes->links[number] = (Link){node, key, 0};
@@ -250,7 +250,7 @@ void link_to(Notes *notes, Chain *chain, int32_t node, int32_t key) {
     chain->last = number;
 }
 
-void note_in(Notes *notes, NameMap *map, int32_t name, int32_t node, int32_t key) {
+void append_in(Notes *notes, NameMap *map, int32_t name, int32_t node, int32_t key) {
     int32_t number = map_get(map, name, -1);
     if (number < 0) {
         notes->chains = enlarged(notes, notes->chains, notes->chain_count, &notes->chain_room, sizeof *notes->chains);
@@ -266,7 +266,7 @@ int32_t first_in(const Notes *notes, const NameMap *map, int32_t name) {
     return number < 0 ? 0 : notes->chains[number].first;
 }
 
-void note_store(Notes *notes, int32_t base, int32_t name, int32_t node) {
+void add_store(Notes *notes, int32_t base, int32_t name, int32_t node) {
     Output *stores = &notes->stores;
     begin_entry(stores, !stores->used);
     put_number(stores, base);
@@ -299,7 +299,7 @@ static Bindings *new_bindings(Notes *notes) {
 
 Bindings *copied(Notes *notes, const Bindings *bindings) {
     notes->copied += bindings->map.count;
-    if (notes->copied > MOST_COPIED) decline(notes);
+    if (notes->copied > MAX_COPIED) decline(notes);
     Bindings *made = new_bindings(notes);
     if (!map_copy(&made->map, &bindings->map)) decline(notes);
     return made;
@@ -317,7 +317,7 @@ void set_name(Notes *notes, Bindings *bindings, int32_t name, int32_t node) {
     if (!map_set(&bindings->map, name, node)) decline(notes);
 }
 
-/* Most names are at the same place in both, for one is a copy of the other or both are of a third. */
+/* Most names are at the same index in both maps, since one is a copy of the other or both are of a third. */
 void join(Notes *notes, Bindings *bindings, const Bindings *other) {
     for (int32_t i = 0; i < other->map.used; i++) {
         NameEntry entry = other->map.entries[i];
@@ -357,15 +357,15 @@ int32_t value_of(Notes *notes, int32_t name) {
     return same_node(notes);
 }
 
-/* The scope outside of this one whose variable the name is. */
-Scope *home_of(Notes *notes, int32_t name) {
+/* Return the enclosing scope that has this name as a variable. */
+Scope *enclosing_scope_of(Notes *notes, int32_t name) {
     Scope *scope = notes->scope->parent;
     while (scope && (scope->kind == 'c' || bound_to(scope->env, name) == NOT_BOUND)) scope = scope->parent;
     return scope;
 }
 
-/* The class whose instance or class object the name is by its place as first parameter of a method. */
-Scope *own_of(Notes *notes, int32_t owner) {
+/* Return the class whose method has this name as its first parameter. */
+Scope *class_of_receiver(Notes *notes, int32_t owner) {
     for (Scope *scope = notes->scope; scope && scope->kind == 'f'; scope = scope->parent)
         if (scope->self_name == owner) return scope->parent;
     return NULL;
@@ -374,13 +374,13 @@ Scope *own_of(Notes *notes, int32_t owner) {
 void bind_name(Notes *notes, int32_t name, int32_t node) {
     Scope *scope = notes->scope;
     if (is_outside(scope, name)) {
-        Scope *home = home_of(notes, name);
+        Scope *home = enclosing_scope_of(notes, name);
         if (!home) home = notes->scopes[0];
         set_name(notes, home->env, name, either_of(notes, map_get(&home->env->map, name, 0), node));
         return;
     }
     set_name(notes, scope->env, name, node);
-    if (node) note_in(notes, &scope->declared, name, node, 0);
+    if (node) append_in(notes, &scope->declared, name, node, 0);
 }
 
 /* -- writing ------------------------------------------------------------------------------------- */

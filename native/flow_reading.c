@@ -1,12 +1,12 @@
-/* Reads expressions, annotations and targets: what in a file does something with values, and is no statement. */
+/* Reads expressions, annotations and targets into the flow. */
 
 #include "flow_reading.h"
 
-/* Nesting is counted as Python's frames are, and ends well before those would. */
-#define DEEPEST 600
-#define DEPTH_OF_A_TEXT 50 /* an annotation that is a text in another */
-#define MOST_ELEMENTS 200
-#define LONGEST_CONSTANT 40
+/* Nesting is counted in frames of the Python reader, and ends well before Python's own limit. */
+#define MAX_DEPTH 600
+#define DEPTH_OF_A_TEXT 50 /* levels added by a string annotation within another */
+#define MAX_ELEMENTS 200
+#define MAX_CONSTANT 40
 
 /* -- names of a meaning -------------------------------------------------------------------------- */
 
@@ -42,7 +42,7 @@ static int is_one_of(const Reading *reading, int32_t name, const char *const *wa
 
 void enter(Reading *reading, int32_t levels) {
     reading->depth += levels;
-    if (reading->depth > DEEPEST || --reading->steps < 0) decline(&reading->notes);
+    if (reading->depth > MAX_DEPTH || --reading->steps < 0) decline(&reading->notes);
 }
 
 static int is_constant(const Node *node) { return node->kind == TEXT || node->kind == BYTES || node->kind == WHOLE || node->kind == OTHER; }
@@ -65,7 +65,7 @@ int32_t last_name(const Reading *reading, Ref ref) {
 
 /* -- calls --------------------------------------------------------------------------------------- */
 
-/* A text that is an annotation has lines of its own, and yet their places are those of the file's lines. */
+/* Add a call. A string annotation has its own line numbers, but positions are computed from the lines of the file. */
 static int32_t call_with(Reading *reading, int32_t function, const Node *place, int how, const int32_t *args, int32_t count, const int32_t *named,
                          int32_t named_count) {
     const Tree *tree = reading->tree, *file = reading->notes.tree;
@@ -111,7 +111,7 @@ static int32_t no_text(Reading *reading) { return text_node(reading, (const uint
 
 static int32_t follow_text(Reading *reading, const Node *node) {
     const Text *text = reading->tree->texts + node->text;
-    return text->letters <= LONGEST_CONSTANT ? text_node(reading, text->bytes, text->length) : no_text(reading);
+    return text->letters <= MAX_CONSTANT ? text_node(reading, text->bytes, text->length) : no_text(reading);
 }
 
 static int32_t follow_number(Reading *reading, const Node *node) {
@@ -135,18 +135,18 @@ void follow_all(Reading *reading, Run run, int32_t most) {
     }
 }
 
-/* What has changed is a new version of the container that a name holds here, else it comes later than what is known of it. */
+/* Replace the container that a local name holds by a new version, or record the change as an addition from another scope. */
 static void change(Reading *reading, Ref base, int32_t changed, int32_t key, int32_t node) {
     Notes *notes = &reading->notes;
     const Node *of = node_at(reading, base);
     enter(reading, 1);
     if (of->kind == NAME && bound_to(notes->scope->env, of->name) != NOT_BOUND && !is_outside(notes->scope, of->name)) {
         set_name(notes, notes->scope->env, of->name, changed);
-        note_in(notes, &notes->scope->declared, of->name, changed, 0);
+        append_in(notes, &notes->scope->declared, of->name, changed, 0);
     } else if (of->kind == NAME) {
-        const Scope *home = home_of(notes, of->name);
+        const Scope *home = enclosing_scope_of(notes, of->name);
         int32_t link = home ? first_in(notes, &home->declared, of->name) : 0;
-        for (; link; link = notes->links[link].next) note_in(notes, &notes->late, notes->links[link].node, node, key);
+        for (; link; link = notes->links[link].next) append_in(notes, &notes->late, notes->links[link].node, node, key);
     } else if (of->kind == SUBSCRIPT && node_at(reading, of->b)->kind != SLICE) {
         int32_t outer = follow_expression(reading, of->a), at = follow_expression(reading, of->b);
         if (outer) {
@@ -157,14 +157,14 @@ static void change(Reading *reading, Ref base, int32_t changed, int32_t key, int
             change(reading, of->a, new_node(notes), at, changed);
         }
     } else if (of->kind == ATTRIBUTE && node_at(reading, of->a)->kind == NAME) {
-        const Scope *home = own_of(notes, node_at(reading, of->a)->name);
+        const Scope *home = class_of_receiver(notes, node_at(reading, of->a)->name);
         int32_t link = home ? first_in(notes, &home->attributes, of->name) : 0;
-        for (int i = 0; i < 4 && link; i++, link = notes->links[link].next) note_in(notes, &notes->late, notes->links[link].node, node, key);
+        for (int i = 0; i < 4 && link; i++, link = notes->links[link].next) append_in(notes, &notes->late, notes->links[link].node, node, key);
     }
     leave(reading, 1);
 }
 
-/* What is called may have grown by its one argument. */
+/* A call of `append` and similar methods changes its receiver. */
 static void grow(Reading *reading, const Node *function, int32_t argument) {
     Notes *notes = &reading->notes;
     int grows = is_one_of(reading, function->name, GROWING);
@@ -180,7 +180,7 @@ static void grow(Reading *reading, const Node *function, int32_t argument) {
     else if (of->kind == NAME && bound_to(notes->scope->env, of->name) != NOT_BOUND) change(reading, function->a, changed, 0, 0);
 }
 
-/* The class whose method this is in, if `super()` can be called here. */
+/* Return the class whose method contains the current scope, if `super()` can be called here. */
 static const Scope *class_around(const Reading *reading) {
     const Scope *holder = reading->notes.scope;
     while (holder->kind == 'f' && holder->parent && holder->parent->kind != 'c') holder = holder->parent;
@@ -213,7 +213,7 @@ static int32_t follow_call(Reading *reading, const Node *node) {
     return result;
 }
 
-/* A new sequence of what is on the stack from a place on. */
+/* Make a new sequence of the items on the stack from `place` on. */
 static int32_t sequence_from(Reading *reading, const char *kind, int32_t place) {
     Notes *notes = &reading->notes;
     begin_node(notes, SEQUENCE);
@@ -257,7 +257,7 @@ static void follow_parameter(Reading *reading, Scope *scope, Ref ref, int how, i
 void follow_parameters(Reading *reading, Scope *scope, Ref ref) {
     Notes *notes = &reading->notes;
     const Node *all = node_at(reading, ref);
-    int32_t place = notes->stack.used; /* others may be read meanwhile, of lambdas among the defaults */
+    int32_t place = notes->stack.used; /* defaults may contain lambdas, which read parameters of their own */
     enter(reading, 4);
     for (int32_t i = 0; i < all->items.count; i++) follow_parameter(reading, scope, items_of(reading, all->items)[i], POSITIONAL, place);
     if (all->a) follow_parameter(reading, scope, all->a, ANY_POSITIONAL, place);
@@ -269,7 +269,7 @@ void follow_parameters(Reading *reading, Scope *scope, Ref ref) {
     notes->stack.used = place;
 }
 
-/* The first parameter of what is defined in a class is an instance of it, or the class itself. */
+/* The first parameter of a function in a class is an instance of it, or the class. */
 void name_self(Reading *reading, Scope *scope) {
     if (reading->notes.scope->kind == 'c' && scope->params.count) scope->self_name = reading->notes.params.items[scope->params.first];
 }
@@ -292,7 +292,7 @@ int32_t follow_lambda(Reading *reading, const Node *node, int32_t name, int32_t 
 
 static int32_t follow_sequence(Reading *reading, const Node *node) {
     int32_t place = reading->notes.stack.used;
-    follow_all(reading, node->items, MOST_ELEMENTS);
+    follow_all(reading, node->items, MAX_ELEMENTS);
     return sequence_from(reading, node->kind == LIST ? "list" : node->kind == SET ? "set" : "tuple", place);
 }
 
@@ -306,8 +306,8 @@ static int32_t follow_mapping(Reading *reading, const Node *node) {
     }
     follow_all(reading, node->more, node->more.count);
     begin_node(notes, MAPPING);
-    put_parts(notes, notes->stack.items + place, count, MOST_ELEMENTS);
-    put_parts(notes, notes->stack.items + place + count, node->more.count, MOST_ELEMENTS);
+    put_parts(notes, notes->stack.items + place, count, MAX_ELEMENTS);
+    put_parts(notes, notes->stack.items + place + count, node->more.count, MAX_ELEMENTS);
     notes->stack.used = place;
     return new_node(notes);
 }
@@ -315,7 +315,7 @@ static int32_t follow_mapping(Reading *reading, const Node *node) {
 static void put_end(Reading *reading, Ref end) {
     const Node *node = node_at(reading, end);
     if (!end || node->kind != WHOLE) put_none(&reading->notes);
-    else if (node->number < 0) decline(&reading->notes); /* it is large, and it is not known how large */
+    else if (node->number < 0) decline(&reading->notes); /* the value of a large number is not stored */
     else put_part(&reading->notes, node->number);
 }
 
@@ -359,7 +359,7 @@ static int32_t follow_binary(Reading *reading, const Node *node) {
     return node->form == '%' && kind_of(&reading->notes, left) == CONSTANT ? no_text(reading) : 0;
 }
 
-/* Read them for what they do; nothing is known of what comes of it. */
+/* Read expressions for their calls; the result is unknown. */
 static int32_t follow_each(Reading *reading, Run run) {
     for (int32_t i = 0; i < run.count; i++) follow_expression(reading, items_of(reading, run)[i]);
     return 0;
@@ -457,11 +457,11 @@ int32_t follow_expression(Reading *reading, Ref ref) {
 
 static int is_space(uint8_t byte) { return byte == ' ' || (byte >= 9 && byte <= 13) || (byte >= 28 && byte <= 31); }
 
-/* What a value is whose type is told by a text. */
+/* Read the type in a string annotation. */
 static int32_t follow_type_in_text(Reading *reading, const Text *text) {
     const uint8_t *bytes = text->bytes;
     int32_t length = text->length;
-    if (text->letters != length) decline(&reading->notes); /* letters beyond ASCII */
+    if (text->letters != length) decline(&reading->notes); /* not ASCII */
     while (length && is_space(bytes[length - 1])) length--;
     while (length && is_space(*bytes)) bytes++, length--;
     reading->annotations = enlarged(&reading->notes, reading->annotations, reading->annotation_count, &reading->annotation_room, sizeof *reading->annotations);
@@ -534,13 +534,13 @@ int32_t follow_annotation_of(Reading *reading, Ref ref) {
 static void assign_attribute(Reading *reading, const Node *target, int32_t node) {
     Notes *notes = &reading->notes;
     const Node *owner = node_at(reading, target->a);
-    Scope *home = owner->kind == NAME ? own_of(notes, owner->name) : NULL;
+    Scope *home = owner->kind == NAME ? class_of_receiver(notes, owner->name) : NULL;
     if (home) {
-        if (node) note_in(notes, &home->attributes, target->name, node, 0);
+        if (node) append_in(notes, &home->attributes, target->name, node, 0);
         return;
     }
     int32_t base = follow_expression(reading, target->a);
-    if (base && node) note_store(notes, base, target->name, node);
+    if (base && node) add_store(notes, base, target->name, node);
 }
 
 static void assign_each(Reading *reading, Run targets, int32_t node) {

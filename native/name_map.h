@@ -1,6 +1,5 @@
-/* Numbers by numbers, mostly those of names, in the order in which they came: what a `dict` does in Python.
-
-An empty one is `{0}`. Whoever sets something may find that there is no memory; the map is then as it was. */
+/* An insertion-ordered hash map from numbers (mostly of names) to numbers, like a `dict` of Python.
+   An empty map is `{0}`. An operation that runs out of memory leaves the map as it was. */
 
 #ifndef SCRUBJAY_NAME_MAP_H
 #define SCRUBJAY_NAME_MAP_H
@@ -9,19 +8,19 @@ An empty one is `{0}`. Whoever sets something may find that there is no memory; 
 #include <stdlib.h>
 #include <string.h>
 
-#define NO_KEY INT32_MIN /* of an entry that was taken out; no key may be this */
-#define FEW_KEYS 8       /* so many are looked through one by one */
+#define NO_KEY INT32_MIN /* key of a removed entry; must not be used as a key */
+#define FEW_KEYS 8       /* up to this many entries are searched linearly */
 
 typedef struct {
     int32_t key, value;
 } NameEntry;
 
 typedef struct {
-    NameEntry *entries; /* in their order, with those that were taken out */
-    int32_t *slots;     /* the place of an entry plus one, at the first free slot behind its key's; none while they are few */
-    int32_t used, room; /* of entries */
-    int32_t slot_room;  /* a power of two, more than twice `room`; or 0 */
-    int32_t count;      /* how many there are */
+    NameEntry *entries; /* in insertion order, including removed ones */
+    int32_t *slots;     /* index of an entry plus one, at the first free slot after its hash; NULL while the map is small */
+    int32_t used, room; /* entries */
+    int32_t slot_room;  /* a power of two greater than twice `room`, or 0 */
+    int32_t count;      /* entries that were not removed */
 } NameMap;
 
 static inline uint32_t map_slot(const NameMap *map, int32_t key) {
@@ -29,7 +28,7 @@ static inline uint32_t map_slot(const NameMap *map, int32_t key) {
     return (hash ^ hash >> 15) & (uint32_t)(map->slot_room - 1);
 }
 
-/* The place of a key's entry; -1 when it has none. */
+/* Return the index of a key's entry, or -1. */
 static inline int32_t map_place(const NameMap *map, int32_t key) {
     if (!map->slot_room) {
         for (int32_t i = 0; i < map->used; i++)
@@ -44,13 +43,13 @@ static inline int32_t map_place(const NameMap *map, int32_t key) {
 
 static inline int map_has(const NameMap *map, int32_t key) { return map_place(map, key) >= 0; }
 
-/* What a key has; `missing` when it has nothing. */
+/* Return the value of a key, or `missing`. */
 static inline int32_t map_get(const NameMap *map, int32_t key, int32_t missing) {
     int32_t place = map_place(map, key);
     return place < 0 ? missing : map->entries[place].value;
 }
 
-/* Room for one more, without what was taken out; 0 without memory. */
+/* Make room for at least one more entry, dropping removed ones. Return 0 when out of memory. */
 static inline int map_enlarge(NameMap *map) {
     if (map->count > INT32_MAX / 8) return 0;
     int32_t room = map->count < FEW_KEYS / 2 ? FEW_KEYS : map->count * 2;
@@ -78,7 +77,7 @@ static inline int map_enlarge(NameMap *map) {
     return 1;
 }
 
-/* A key that was there keeps its place in the order; 0 without memory. */
+/* Set a value. An existing key keeps its position in the order. Return 0 when out of memory. */
 static inline int map_set(NameMap *map, int32_t key, int32_t value) {
     int32_t place = map_place(map, key);
     if (place < 0) {
@@ -96,15 +95,15 @@ static inline int map_set(NameMap *map, int32_t key, int32_t value) {
     return 1;
 }
 
-/* Nothing happens when it is not there. */
+/* Remove a key, if present. */
 static inline void map_remove(NameMap *map, int32_t key) {
     int32_t place = map_place(map, key);
     if (place < 0) return;
-    map->entries[place].key = NO_KEY; /* its slot still leads on to those behind it */
+    map->entries[place].key = NO_KEY; /* its slot stays in use, so that later slots of a probe sequence are still found */
     map->count--;
 }
 
-/* The entry behind `*place`, which is 0 at first and goes on; NULL at the end. The map must not change meanwhile. */
+/* Return the entry at `*place` or after it and advance `*place`, which starts at 0; NULL at the end. The map must not change in between. */
 static inline const NameEntry *map_next(const NameMap *map, int32_t *place) {
     while (*place < map->used) {
         const NameEntry *entry = map->entries + (*place)++;
@@ -113,7 +112,7 @@ static inline const NameEntry *map_next(const NameMap *map, int32_t *place) {
     return NULL;
 }
 
-/* Make `copy`, whose content is forgotten and not freed, the same; 0 without memory, and it is then empty. */
+/* Make `copy` a copy of `map`. The old content of `copy` is not freed. When out of memory, return 0 and leave `copy` empty. */
 static inline int map_copy(NameMap *copy, const NameMap *map) {
     *copy = (NameMap){0};
     if (!map->count) return 1;

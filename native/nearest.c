@@ -1,7 +1,7 @@
-/* Finds the vectors that are nearest to a question's, once their products with it are known.
-
-It does what `scrubjay.search_index.vector_codes.encode` does for one vector, and what `VectorSegments.nearest` does with all rows,
-in numpy. Whatever is out of the ordinary is declined, and numpy does it. No part of Python is used, and nothing is kept. */
+/* Finds the nearest vectors to a query vector, given their products with it.
+   Equivalent to `scrubjay.search_index.vector_codes.encode` for one vector and to `VectorSegments.nearest` for all rows, which use
+   numpy. Unusual
+   input is declined and handled by numpy. Uses no Python API and keeps no state. */
 
 #include "top_k.h"
 #include "api.h"
@@ -18,12 +18,12 @@ in numpy. Whatever is out of the ordinary is declined, and numpy does it. No par
 #endif
 
 #define DECLINED (-1)
-#define LENGTH 65536.0 /* of the vectors that are rotated */
-#define MOST_DIMENSIONS 1024
-#define LANES 8 /* sums that are made side by side, which a processor does at once */
-#define STRONGEST 127.0f
-/* Of vectors that are no longer than this the squares are summed without rounding, in whatever order. */
-#define LONGEST_SQUARED 16.0
+#define LENGTH 65536.0 /* length of the rotated vectors */
+#define MAX_DIMENSIONS 1024
+#define LANES 8 /* independent sums, which one SIMD instruction adds */
+#define MAX_CODE 127.0f
+/* Squares of vectors up to this length are summed exactly, so the order does not matter. */
+#define MAX_EXACT_LENGTH 16.0
 
 static double of_half(uint16_t half) {
     int sign = half >> 15, exponent = half >> 10 & 31, fraction = half & 1023;
@@ -37,7 +37,7 @@ static double of_half(uint16_t half) {
     return sign ? -value : value;
 }
 
-/* The product with a Hadamard matrix: of whole numbers this small, sums are exact. */
+/* Multiply by a Hadamard matrix. Sums of integers this small are exact. */
 static void hadamard(float *values, int32_t size) {
     for (int32_t half = 1; half < size; half *= 2)
         for (int32_t start = 0; start < size; start += 2 * half)
@@ -48,17 +48,19 @@ static void hadamard(float *values, int32_t size) {
             }
 }
 
-/* The code of one vector, as float16. `starts` are where each step of the rotation begins, `signs` what each flips first. 1, or declined. */
+/* Encode one vector, given as float16. `starts` are the first dimensions of each rotation step, `signs` what each step flips first.
+   Return 1, or
+   DECLINED. */
 SCRUBJAY_API int32_t scrubjay_encode_vector(const uint16_t *vector, int32_t dimensions, const int64_t *starts, int32_t steps, const float *signs, int32_t size,
                               float shrink, int8_t *directions, float *scale) {
-    if (dimensions > MOST_DIMENSIONS) return DECLINED;
-    double exact[MOST_DIMENSIONS], squared = 0;
-    float values[MOST_DIMENSIONS], part[MOST_DIMENSIONS];
+    if (dimensions > MAX_DIMENSIONS) return DECLINED;
+    double exact[MAX_DIMENSIONS], squared = 0;
+    float values[MAX_DIMENSIONS], part[MAX_DIMENSIONS];
     for (int32_t i = 0; i < dimensions; i++) {
         exact[i] = of_half(vector[i]);
         squared += exact[i] * exact[i];
     }
-    if (!(squared > 0 && squared < LONGEST_SQUARED)) return DECLINED;
+    if (!(squared > 0 && squared < MAX_EXACT_LENGTH)) return DECLINED;
     double factor = LENGTH / sqrt(squared);
     for (int32_t i = 0; i < dimensions; i++) values[i] = (float)rint(exact[i] * factor);
     for (int32_t step = 0; step < steps; step++) {
@@ -69,7 +71,7 @@ SCRUBJAY_API int32_t scrubjay_encode_vector(const uint16_t *vector, int32_t dime
     }
     float strongest = 0;
     for (int32_t i = 0; i < dimensions; i++) strongest = fmaxf(strongest, fabsf(values[i]));
-    float stretch = STRONGEST / strongest;
+    float stretch = MAX_CODE / strongest;
     int32_t sum = 0;
     for (int32_t i = 0; i < dimensions; i++) {
         directions[i] = (int8_t)rintf(values[i] * stretch);
@@ -88,7 +90,7 @@ static int32_t product(const int8_t *one, const int8_t *other, int64_t dimension
 }
 
 #ifdef BY_32
-/* The same, 32 at once. No code is -128, so that two products of bytes fit into 16 bits. */
+/* Like `product`, 32 bytes at a time. No code is -128, so the sum of two products fits into 16 bits. */
 __attribute__((target("avx2"))) static int32_t product_by_32(const int8_t *one, const int8_t *other, int64_t dimensions) {
     __m256i sums = _mm256_setzero_si256(), ones = _mm256_set1_epi16(1);
     int64_t i = 0;
@@ -104,7 +106,7 @@ __attribute__((target("avx2"))) static int32_t product_by_32(const int8_t *one, 
 }
 #endif
 
-/* The cosines of all these rows with a question; NaN where a scale is. */
+/* Compute the cosines of all rows with a query; NaN where the scale is NaN. */
 SCRUBJAY_API void scrubjay_cosines(const int8_t *directions, const float *scales, int64_t rows, int64_t dimensions, const int8_t *question, double scale,
                             double *cosines) {
     int32_t (*by)(const int8_t *, const int8_t *, int64_t) = product;
@@ -117,7 +119,7 @@ SCRUBJAY_API void scrubjay_cosines(const int8_t *directions, const float *scales
 /* -- the nearest --------------------------------------------------------------------------------- */
 
 typedef struct {
-    const float *values; /* those of the vectors that are known, row by row */
+    const float *values; /* the known vectors, row by row */
     const uint8_t *is_known;
     const double *asked;
     int64_t dimensions, rows;
@@ -149,8 +151,8 @@ static int by_row(const void *one, const void *other) {
     return (a > b) - (a < b);
 }
 
-/* Leave out of `near` what only rounding put among the first `limit`: how many are left, or declined when a vector is not known. */
-static int64_t settle(Best *near, int64_t count, int64_t limit, double surely, const Exact *exact) {
+/* Remove rows that are among the first `limit` only due to rounding. Return how many are left, or DECLINED if a vector is unknown. */
+static int64_t drop_rounding_ties(Best *near, int64_t count, int64_t limit, double surely, const Exact *exact) {
     double asked_squared = 0;
     for (int64_t i = 0; i < exact->dimensions; i++) asked_squared += exact->asked[i] * exact->asked[i];
     if (!(asked_squared > 0 && asked_squared < INFINITY)) return DECLINED;
@@ -171,10 +173,10 @@ static int64_t settle(Best *near, int64_t count, int64_t limit, double surely, c
     return limit;
 }
 
-/* The rows with the greatest cosines, best first: how many, or declined.
-
-`allowed` may be NULL. With `slack`, of rows whose cosines are that close to the last the exact vectors decide, if these are at most so many
-more as `most_unsure`; `asked` is then not NULL. There is room for `limit` rows and cosines. */
+/* Select the rows with the greatest cosines, best first. Return their number, or DECLINED.
+   `allowed` may be NULL. With `slack`, rows whose cosine is within it of the last one are compared by their exact vectors, if these are
+   at most
+   `most_unsure` more; `asked` must then not be NULL. The results have room for `limit` rows and cosines. */
 SCRUBJAY_API int64_t scrubjay_nearest(const double *cosines, int64_t rows, const uint8_t *allowed, int64_t limit, double slack, int64_t most_unsure,
                                const double *asked, const float *values, const uint8_t *is_known, int64_t known_rows, int64_t dimensions,
                                int64_t *found_rows, double *found_cosines) {
@@ -183,7 +185,7 @@ SCRUBJAY_API int64_t scrubjay_nearest(const double *cosines, int64_t rows, const
     if (!heap) return DECLINED;
     int64_t filled = 0;
     for (int64_t row = 0; row < rows; row++) {
-        if (filled == limit && !(cosines[row] > heap[0].value)) continue; /* most; nor is one that is no number */
+        if (filled == limit && !(cosines[row] > heap[0].value)) continue; /* true for most rows, and for NaN */
         if ((!allowed || allowed[row]) && !isnan(cosines[row])) keep_best(heap, &filled, limit, cosines[row], row);
     }
     int64_t count = filled;
@@ -202,7 +204,7 @@ SCRUBJAY_API int64_t scrubjay_nearest(const double *cosines, int64_t rows, const
         }
         if (count > limit) {
             Exact exact = {values, is_known, asked, dimensions, known_rows};
-            count = settle(near, count, limit, last + slack, &exact);
+            count = drop_rounding_ties(near, count, limit, last + slack, &exact);
             if (count < 0) {
                 free(heap);
                 return DECLINED;

@@ -1,4 +1,4 @@
-/* A text that grows while it is written. */
+/* A growing text buffer for JSON. */
 
 #include "output.h"
 
@@ -45,9 +45,9 @@ void put_number(Output *output, int64_t number) {
 }
 
 void put_text(Output *output, const uint8_t *bytes, int64_t length) {
-    static const char hex[] = "0123456789abcdef", shortened[] = "btn\0fr"; /* of the signs from 8 on */
+    static const char hex[] = "0123456789abcdef", shortened[] = "btn\0fr"; /* escapes of the characters from 8 on */
     put_sign(output, '"');
-    int64_t plain = 0; /* where what is written as it is begins */
+    int64_t plain = 0; /* start of the bytes not yet written, which need no escape */
     for (int64_t i = 0; i < length; i++) {
         uint8_t byte = bytes[i];
         if (byte >= 0x20 && byte != '"' && byte != '\\') continue;

@@ -1,8 +1,8 @@
-/* Reads the expressions of Python, as the grammar of CPython 3.11 has them. */
+/* Reads Python expressions by the grammar of CPython 3.11. */
 
 #include "python_reader.h"
 
-#define MOST_POSITIONAL_ONLY 255
+#define MAX_POSITIONAL_ONLY 255
 
 static Ref read_or(Reader *own);
 static Ref read_binary(Reader *own, int least);
@@ -71,7 +71,7 @@ static Run read_clauses(Reader *own) {
     return taken_items(own, mark);
 }
 
-/* The rest of a display behind its first element, which is pushed: up to the bracket, that is left. */
+/* Read the rest of a display after its first element, which was pushed, up to the closing bracket, which is not consumed. */
 static void read_more_elements(Reader *own, uint8_t end) {
     while (this_type(own) != end) {
         demand(own, ',');
@@ -96,7 +96,7 @@ static Ref read_parenthesised(Reader *own) {
         demand(own, ')');
         return make_listing(own, GENERATOR, first, element, 0, clauses, NO_RUN);
     }
-    if (this_type(own) != ',') say_wrong(own);
+    if (this_type(own) != ',') reject_file(own);
     push_item(own, element);
     read_more_elements(own, ')');
     own->at++;
@@ -121,7 +121,7 @@ static Ref read_list(Reader *own) {
     return make_listing(own, LIST, first, 0, 0, elements, NO_RUN);
 }
 
-/* Pushes a key, or 0 for `**`; the value is returned. */
+/* Push a key, or 0 for `**`, and return the value. */
 static Ref read_pair(Reader *own) {
     if (take(own, POWER_SIGN)) {
         push_item(own, 0);
@@ -132,7 +132,7 @@ static Ref read_pair(Reader *own) {
     return read_expression(own);
 }
 
-/* A dictionary behind its first pair. Keys and values come in turns, and are parted at the end. */
+/* Read a dictionary after its first pair. Keys and values are pushed alternately and separated at the end. */
 static Ref read_dictionary(Reader *own, int32_t first, int64_t mark, Ref value) {
     push_item(own, value);
     while (this_type(own) != '}') {
@@ -192,7 +192,7 @@ static Ref read_atom(Reader *own) {
     case '[': return read_list(own);
     case '{': return read_braces(own);
     case IS(None): case IS(True): case IS(False): case DOTS_SIGN: own->at++; return make_node(own, OTHER, own->at - 1, 0, 0, 0);
-    default: say_wrong(own);
+    default: reject_file(own);
     }
 }
 
@@ -208,7 +208,7 @@ static Ref read_keyword(Reader *own) {
     return with_name(own, make_node(own, KEYWORD, first, value, 0, 0), name);
 }
 
-/* Arguments up to their bracket; some may be pushed already, since `mark`. */
+/* Read arguments up to the closing bracket; those since `mark` were pushed before. */
 static Run read_more_arguments(Reader *own, int64_t mark, Run *keywords) {
     int64_t count = 0;
     int has_mapping = 0;
@@ -216,10 +216,10 @@ static Run read_more_arguments(Reader *own, int64_t mark, Run *keywords) {
     while (this_type(own) != ')') {
         int is_keyword = this_type(own) == POWER_SIGN || (this_type(own) == NAME_TOKEN && next_type(own) == '=');
         int is_starred = this_type(own) == '*';
-        if ((is_starred && has_mapping) || (!is_starred && !is_keyword && count)) say_wrong(own);
+        if ((is_starred && has_mapping) || (!is_starred && !is_keyword && count)) reject_file(own);
         has_mapping |= this_type(own) == POWER_SIGN;
         Ref ref = is_keyword ? read_keyword(own) : is_starred ? read_starred(own, 1) : read_named_expression(own);
-        /* a keyword's number is kept below 0, to tell it from the others when they are parted */
+        /* keywords are pushed as negative numbers, to separate them from positional arguments */
         push_item(own, is_keyword ? -ref : ref);
         count += is_keyword;
         if (this_type(own) != ')') demand(own, ',');
@@ -238,7 +238,7 @@ static Run read_more_arguments(Reader *own, int64_t mark, Run *keywords) {
 
 Run read_arguments(Reader *own, Run *keywords) { return read_more_arguments(own, own->stack.used, keywords); }
 
-/* A generator that is the only argument needs no brackets of its own, and has those of the call. */
+/* Read a call. A generator as its only argument has no brackets of its own, and gets the position of those of the call. */
 static Ref read_call(Reader *own, int32_t first, Ref function) {
     int32_t bracket = own->at++;
     int64_t mark = own->stack.used;
@@ -310,7 +310,7 @@ static Ref read_primary(Reader *own) {
 
 /* -- operators ----------------------------------------------------------------------------------- */
 
-/* How strongly an operator binds, from 1 for `|` on; 0 for what is none. */
+/* Precedence of operators, from 1 for `|`; 0 for other tokens. */
 static const uint8_t STRENGTHS[256] = {['|'] = 1, ['^'] = 2, ['&'] = 3, [LEFT_SIGN] = 4, [RIGHT_SIGN] = 4, ['+'] = 5, ['-'] = 5,
                                        ['*'] = 6, ['/'] = 6, [FLOOR_SIGN] = 6, ['%'] = 6, ['@'] = 6};
 
@@ -448,7 +448,7 @@ Ref read_named_expression(Reader *own) {
 
 /* -- lists without brackets ---------------------------------------------------------------------- */
 
-/* Whether nothing more of an expression can come, so that a comma before it was the last. */
+/* Return whether an expression cannot continue here, so that the comma before was a trailing one. */
 static int ends_expressions(uint8_t type) {
     switch (type) {
     case NEWLINE_TOKEN: case END_TOKEN: case ';': case '=': case ':': case ')': case ']': case '}': case CHANGE_SIGN: case IS(in): return 1;
@@ -475,7 +475,7 @@ Ref read_expressions(Reader *own) { return read_joined(own, read_expression); }
 
 Ref read_subject(Reader *own) {
     Ref subject = read_joined(own, read_star_named);
-    if (node_at(own, subject)->kind == STARRED) say_wrong(own);
+    if (node_at(own, subject)->kind == STARRED) reject_file(own);
     return subject;
 }
 
@@ -506,10 +506,10 @@ void demand_target(Reader *own, Ref ref, int purpose) {
         return;
     default: break;
     }
-    say_wrong(own);
+    reject_file(own);
 }
 
-/* Targets end before `in`, which an expression would take for an operator. */
+/* Read a target. It ends before `in`, which an expression would read as an operator. */
 static Ref read_star_target(Reader *own) {
     int32_t first = own->at;
     go_deeper(own);
@@ -524,7 +524,7 @@ static Ref read_star_target(Reader *own) {
 Ref read_targets(Reader *own) { return read_joined(own, read_star_target); }
 
 Ref read_target(Reader *own) {
-    if (this_type(own) == '*') say_doubted(own);
+    if (this_type(own) == '*') decline_file(own);
     return read_star_target(own);
 }
 
@@ -546,7 +546,7 @@ static int read_default(Reader *own, Ref parameter) {
     return 1;
 }
 
-/* What may have a name only behind it: `*`, `*args` and the names that are told by name. */
+/* Read what can only be followed by named parameters: `*`, `*args`, and keyword-only parameters. */
 static Run read_named_parameters(Reader *own, uint8_t end, int is_lambda, Ref *rest) {
     int64_t mark = own->stack.used;
     int is_bare = this_type(own) == ',';
@@ -557,9 +557,9 @@ static Run read_named_parameters(Reader *own, uint8_t end, int is_lambda, Ref *r
         Ref parameter = read_parameter(own, is_lambda, 0);
         read_default(own, parameter);
         push_item(own, parameter);
-        if (this_type(own) != end && this_type(own) != ',') say_wrong(own);
+        if (this_type(own) != end && this_type(own) != ',') reject_file(own);
     }
-    if (is_bare && own->stack.used == mark) say_wrong(own);
+    if (is_bare && own->stack.used == mark) reject_file(own);
     return taken_items(own, mark);
 }
 
@@ -571,13 +571,13 @@ Ref read_parameters(Reader *own, uint8_t end, int is_lambda) {
     Run positional = NO_RUN, named_only = NO_RUN;
     while (this_type(own) != end && this_type(own) != '*' && this_type(own) != POWER_SIGN) {
         if (take(own, '/')) {
-            if (before_slash || own->stack.used == mark) say_wrong(own);
+            if (before_slash || own->stack.used == mark) reject_file(own);
             before_slash = own->stack.used - mark;
-            if (before_slash > MOST_POSITIONAL_ONLY) say_doubted(own);
+            if (before_slash > MAX_POSITIONAL_ONLY) decline_file(own);
         } else {
             Ref parameter = read_parameter(own, is_lambda, 0);
             if (read_default(own, parameter)) has_default = 1;
-            else if (has_default) say_wrong(own);
+            else if (has_default) reject_file(own);
             push_item(own, parameter);
         }
         if (this_type(own) != end) demand(own, ',');
@@ -585,11 +585,11 @@ Ref read_parameters(Reader *own, uint8_t end, int is_lambda) {
     positional = taken_items(own, mark);
     if (take(own, '*')) named_only = read_named_parameters(own, end, is_lambda, &rest);
     if (take(own, POWER_SIGN)) {
-        if (own->at - 1 > first && own->tokens.items[own->at - 2].type != ',') say_wrong(own);
+        if (own->at - 1 > first && own->tokens.items[own->at - 2].type != ',') reject_file(own);
         mapping = read_parameter(own, is_lambda, 0);
         take(own, ',');
     }
-    if (this_type(own) != end) say_wrong(own);
+    if (this_type(own) != end) reject_file(own);
     Ref ref = make_listing(own, ARGUMENTS, first, rest, mapping, positional, named_only);
     return with_form(own, ref, (uint8_t)before_slash);
 }

@@ -1,6 +1,5 @@
-/* What a Python file does with values: one walk through its syntax, bodies in their order, function bodies after what they are in.
-
-It does what `scrubjay.code_index.graph.python_flow` does, to the byte: whatever is changed there is changed here. */
+/* Builds the flow of a Python file in one walk over its tree: bodies in order, function bodies after the enclosing one.
+   Equivalent to `scrubjay.code_index.graph.python_flow`, to the byte: change both together. */
 
 #include "python_flow.h"
 
@@ -36,14 +35,14 @@ static void follow_augmented(Reading *reading, const Node *statement) {
 
 /* -- branches ------------------------------------------------------------------------------------ */
 
-/* Whether what comes behind a body is not reached from it. */
+/* Return whether the code after a body is unreachable from it. */
 static int leaves(const Reading *reading, Run body) {
     if (!body.count) return 0;
     int kind = node_at(reading, items_of(reading, body)[body.count - 1])->kind;
     return kind == RETURN || kind == RAISE || kind == CONTINUE || kind == BREAK;
 }
 
-/* What the ends of branches come to, once all of them are read. `before` is what they had begun with; some end may be it. */
+/* Join the bindings at the ends of branches. `before` are the bindings at their start, which may also be one of the ends. */
 static void join_ends(Reading *reading, Bindings *ends, Bindings *before) {
     Notes *notes = &reading->notes;
     Bindings *joined = ends ? ends : before;
@@ -57,7 +56,7 @@ static void join_ends(Reading *reading, Bindings *ends, Bindings *before) {
     notes->scope->env = joined;
 }
 
-/* One body of some, the last of which alone may be empty. */
+/* Read one of several branches. Only the last may be empty. */
 static void follow_branch(Reading *reading, Run body, Bindings *before, Bindings ***end) {
     Notes *notes = &reading->notes;
     Bindings *after = before;
@@ -75,7 +74,7 @@ static void follow_branch(Reading *reading, Run body, Bindings *before, Bindings
     *end = &after->next;
 }
 
-/* Read bodies of which one or the other is run; afterwards a name may be what any of them made it. */
+/* Read alternative bodies; afterwards each name may have the value from either. */
 static void follow_either(Reading *reading, Run body, Run other) {
     Bindings *before = reading->notes.scope->env, *ends = NULL, **end = &ends;
     enter(reading, 1);
@@ -85,7 +84,7 @@ static void follow_either(Reading *reading, Run body, Run other) {
     leave(reading, 1);
 }
 
-/* The name that is an instance of something where a test holds. */
+/* Return whether a test narrows a name to instances of a type, and set the name and the node. */
 static int is_narrowing(Reading *reading, Ref ref, int32_t *name, int32_t *node) {
     const Node *test = node_at(reading, ref);
     if (test->kind != CALL || test->items.count != 2) return 0;
@@ -156,7 +155,7 @@ static void follow_try(Reading *reading, const Node *statement) {
     Bindings *handling = scope->env;
     scope->env = copied(notes, handling);
     follow_body(reading, statement->items);
-    join(notes, handling, scope->env); /* nobody else asks what was bound before */
+    join(notes, handling, scope->env); /* the earlier bindings are not needed any more */
     if (statement->a) follow_body(reading, node_at(reading, statement->a)->items);
     Bindings *ends = scope->env, **end = &ends->next;
     ends->next = NULL;
@@ -288,7 +287,7 @@ static void follow_function(Reading *reading, const Node *statement) {
     follow_later(reading, scope, statement->items, 0);
 }
 
-/* What a class is made of, on the stack: its bases without their parameters, if anything is known of them. */
+/* Push the nodes of the bases of a class, without type arguments and unknown ones. */
 static void follow_bases(Reading *reading, const Node *bases) {
     Notes *notes = &reading->notes;
     for (int32_t i = 0; i < bases->items.count; i++) {
@@ -331,7 +330,7 @@ static int32_t module_node(Reading *reading, int32_t name) {
     return same_node(&reading->notes);
 }
 
-/* The name of what is before the first dot. */
+/* Return the name before the first dot. */
 static int32_t top_of(Reading *reading, int32_t name) {
     char top[256];
     const Text *text = reading->notes.tree->names + name;
@@ -375,7 +374,7 @@ static void follow_import_from(Reading *reading, const Node *statement) {
     }
 }
 
-/* What a file says others may take of it by `*`. */
+/* Record the names in `__all__`. */
 static void follow_exports(Reading *reading, const Node *statement) {
     Ref target = statement->a, value = statement->b;
     if (statement->kind == ASSIGN && statement->items.count == 1) {
@@ -454,7 +453,7 @@ static void follow_module(Reading *reading) {
     reading->notes.scope = open_scope(&reading->notes, 'm', NO_NAME, NULL, 0);
     follow_body(reading, body);
     for (int32_t i = 0; i < body.count; i++) follow_exports(reading, node_at(reading, items_of(reading, body)[i]));
-    for (int32_t i = 0; i < reading->waiting_count; i++) { /* each may bring more */
+    for (int32_t i = 0; i < reading->waiting_count; i++) { /* each may add more */
         Waiting waiting = reading->waiting[i];
         reading->notes.scope = waiting.scope;
         reading->tree = waiting.tree;

@@ -1,4 +1,4 @@
-/* Reads the patterns of a match statement, as the grammar of CPython 3.11 has them. */
+/* Reads the patterns of match statements by the grammar of CPython 3.11. */
 
 #include "python_reader.h"
 
@@ -9,11 +9,11 @@ static int is_wildcard(const Reader *own) {
     return token->type == NAME_TOKEN && token->end - token->start == 1 && own->tree->content[token->start] == '_';
 }
 
-/* A name that takes what is matched: no `_`, and not the beginning of something else. */
+/* Read a capture name: not `_`, and not the start of another pattern. */
 static int32_t read_capture(Reader *own) {
-    if (is_wildcard(own)) say_wrong(own);
+    if (is_wildcard(own)) reject_file(own);
     int32_t name = demand_name(own);
-    if (this_type(own) == '.' || this_type(own) == '(' || this_type(own) == '=') say_wrong(own);
+    if (this_type(own) == '.' || this_type(own) == '(' || this_type(own) == '=') reject_file(own);
     return name;
 }
 
@@ -22,27 +22,27 @@ static int32_t read_capture(Reader *own) {
 static Ref read_signed_number(Reader *own) {
     int32_t first = own->at;
     int is_negative = take(own, '-');
-    if (this_type(own) != NUMBER_TOKEN) say_wrong(own);
+    if (this_type(own) != NUMBER_TOKEN) reject_file(own);
     Ref number = read_number_token(own);
     return is_negative ? with_form(own, make_node(own, UNARY, first, number, 0, 0), '-') : number;
 }
 
-/* A number, or one of two parts of which the second is imaginary. */
+/* Read a number, or a sum of a real and an imaginary number. */
 static Ref read_literal_number(Reader *own) {
     int32_t first = own->at;
     Ref left = read_signed_number(own);
     uint8_t sign = this_type(own);
     if (sign != '+' && sign != '-') return left;
-    if (own->tokens.items[own->at - 1].form == IMAGINARY_NUMBER) say_wrong(own);
+    if (own->tokens.items[own->at - 1].form == IMAGINARY_NUMBER) reject_file(own);
     own->at++;
-    if (this_type(own) != NUMBER_TOKEN || this_token(own)->form != IMAGINARY_NUMBER) say_wrong(own);
+    if (this_type(own) != NUMBER_TOKEN || this_token(own)->form != IMAGINARY_NUMBER) reject_file(own);
     Ref right = read_number_token(own);
     return with_form(own, make_node(own, BINARY, first, left, right, 0), sign);
 }
 
 static Ref read_literal_strings(Reader *own) {
     Ref strings = read_strings(own);
-    if (node_at(own, strings)->kind == JOINED) say_doubted(own);
+    if (node_at(own, strings)->kind == JOINED) decline_file(own);
     return strings;
 }
 
@@ -72,8 +72,8 @@ static Ref read_sequence(Reader *own, uint8_t end) {
     int64_t mark = own->stack.used;
     if (this_type(own) != end) {
         Ref part = read_sequence_part(own);
-        if (end == ')' && this_type(own) == ')') { /* one in brackets is itself */
-            if (node_at(own, part)->kind == MATCH_STAR) say_wrong(own);
+        if (end == ')' && this_type(own) == ')') { /* a single pattern in brackets is that pattern */
+            if (node_at(own, part)->kind == MATCH_STAR) reject_file(own);
             own->at++;
             return part;
         }
@@ -92,7 +92,7 @@ static Ref read_key(Reader *own) {
     switch (this_type(own)) {
     case NAME_TOKEN: {
         Ref path = read_path(own);
-        if (node_at(own, path)->kind == NAME) say_wrong(own);
+        if (node_at(own, path)->kind == NAME) reject_file(own);
         return path;
     }
     case STRING_TOKEN: return read_literal_strings(own);
@@ -101,7 +101,7 @@ static Ref read_key(Reader *own) {
     }
 }
 
-/* Parts what was pushed in turns since `mark`: the first ones are returned, the second ones go to `seconds`. */
+/* Separate items that were pushed alternately since `mark`: return the first of each pair, and store the second in `seconds`. */
 static Run part_items(Reader *own, int64_t mark, Run *seconds) {
     int64_t count = (own->stack.used - mark) / 2;
     for (int64_t i = 0; i < count; i++) push_item(own, own->stack.items[mark + 2 * i + 1]);
@@ -158,7 +158,7 @@ static Ref read_name_pattern(Reader *own) {
     if (next == '.' || next == '(') {
         Ref path = read_path(own);
         if (this_type(own) == '(') return read_class_pattern(own, first, path);
-        if (this_type(own) == '=') say_wrong(own);
+        if (this_type(own) == '=') reject_file(own);
         return make_node(own, MATCH_VALUE, first, path, 0, 0);
     }
     int32_t name = NO_NAME;
@@ -206,7 +206,7 @@ Ref read_case_pattern(Reader *own) {
     int64_t mark = own->stack.used;
     Ref part = read_sequence_part(own);
     if (this_type(own) != ',') {
-        if (node_at(own, part)->kind == MATCH_STAR) say_wrong(own);
+        if (node_at(own, part)->kind == MATCH_STAR) reject_file(own);
         return part;
     }
     push_item(own, part);

@@ -1,5 +1,4 @@
-/* All that is found in a Python file, for whoever asks from outside: its tree is made once, both walks go through it, and what they
-wrote is kept until it was fetched. */
+/* Entry points of the Python reader: parse a file once, run both walks over the tree, and keep the results until they are fetched. */
 
 #include <limits.h>
 #include <stdlib.h>
@@ -22,9 +21,9 @@ SCRUBJAY_API void scrubjay_python_free(PythonReading *reading) {
     free(reading);
 }
 
-/* What is in a file; NULL when it is declined: it is then to be read by other means. */
+/* Read a file. Return NULL if it is declined; the caller must then read it by other means. */
 SCRUBJAY_API PythonReading *scrubjay_python_read(const uint8_t *content, int64_t length) {
-    if (length < 0 || length > INT_MAX / 64) return NULL; /* all places and numbers are far from their limits */
+    if (length < 0 || length > INT_MAX / 64) return NULL; /* keeps all positions and counts far from overflow */
     Tree *tree = read_tree(content, (int32_t)length);
     PythonReading *reading = tree ? calloc(1, sizeof *reading) : NULL;
     int is_read = reading && write_symbols(tree, reading->parts + OUTLINE, reading->parts + USES) && write_flow(tree, reading->parts + FLOW);
@@ -34,7 +33,7 @@ SCRUBJAY_API PythonReading *scrubjay_python_read(const uint8_t *content, int64_t
     return NULL;
 }
 
-/* One of its parts; it is there until the reading ends. */
+/* Return one of the results, which is valid until the reading is freed. */
 SCRUBJAY_API const uint8_t *scrubjay_python_part(const PythonReading *reading, int32_t which, int64_t *length) {
     *length = reading->parts[which].used;
     return reading->parts[which].bytes;

@@ -1,22 +1,22 @@
-/* Reads the string literals of Python: what their escapes mean, and what is in the braces of the formatted ones. */
+/* Reads Python string literals: their escapes, and the expressions in f-strings. */
 
 #include "python_reader.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define DEEPEST_BRACKETS 100
+#define MAX_BRACKETS 100
 
-/* A text that is not whole yet: its bytes are those of the reader from `mark` on. */
+/* An unfinished string literal: its bytes are those of the reader from `mark` on. */
 typedef struct {
-    int32_t mark, start, end; /* the places of its first and last part */
+    int32_t mark, start, end; /* positions of its first and last part */
 } Part;
 
 static uint8_t *room_for_bytes(Reader *own, int32_t length) {
     if (own->bytes_room - own->bytes_used < length) {
         int32_t room = own->bytes_room * 2 > own->bytes_used + length ? own->bytes_room * 2 : own->bytes_used + length + 256;
         uint8_t *bytes = realloc(own->bytes, (size_t)room);
-        if (!bytes) say_doubted(own);
+        if (!bytes) decline_file(own);
         own->bytes = bytes;
         own->bytes_room = room;
     }
@@ -62,19 +62,19 @@ static int hex_digit(uint8_t byte) {
 
 static uint32_t read_hex(Reader *own, const uint8_t *content, int32_t at, int32_t end, int32_t count) {
     uint32_t value = 0;
-    if (end - at < count) say_wrong(own);
+    if (end - at < count) reject_file(own);
     for (int32_t i = 0; i < count; i++) {
         int digit = hex_digit(content[at + i]);
-        if (digit < 0) say_wrong(own);
+        if (digit < 0) reject_file(own);
         value = value << 4 | (uint32_t)digit;
     }
     return value;
 }
 
-/* Adds what an escape means; the place behind it. */
+/* Add the value of an escape sequence, and return the position after it. */
 static int32_t read_escape(Reader *own, const uint8_t *content, int32_t at, int32_t end, int is_bytes) {
     static const char simple[] = "\\'\"abfnrtv", meaning[] = "\\'\"\a\b\f\n\r\t\v";
-    if (at >= end) say_doubted(own);
+    if (at >= end) decline_file(own);
     uint8_t byte = content[at++];
     if (byte == '\n') return at;
     const char *known = byte ? strchr(simple, byte) : NULL;
@@ -83,7 +83,7 @@ static int32_t read_escape(Reader *own, const uint8_t *content, int32_t at, int3
     } else if (byte >= '0' && byte <= '7') {
         uint32_t value = byte - '0';
         for (int i = 0; i < 2 && at < end && content[at] >= '0' && content[at] <= '7'; i++) value = value << 3 | (uint32_t)(content[at++] - '0');
-        if (value > 255) say_doubted(own);
+        if (value > 255) decline_file(own);
         add_letter(own, value);
     } else if (byte == 'x') {
         add_letter(own, read_hex(own, content, at, end, 2));
@@ -91,11 +91,11 @@ static int32_t read_escape(Reader *own, const uint8_t *content, int32_t at, int3
     } else if (!is_bytes && (byte == 'u' || byte == 'U')) {
         int32_t count = byte == 'u' ? 4 : 8;
         uint32_t letter = read_hex(own, content, at, end, count);
-        if (letter > 0x10FFFF || (letter >= 0xD800 && letter < 0xE000)) say_doubted(own);
+        if (letter > 0x10FFFF || (letter >= 0xD800 && letter < 0xE000)) decline_file(own);
         add_letter(own, letter);
         at += count;
     } else if (!is_bytes && byte == 'N') {
-        say_doubted(own);
+        decline_file(own);
     } else {
         add_letter(own, '\\');
         add_bytes(own, &byte, 1);
@@ -103,12 +103,12 @@ static int32_t read_escape(Reader *own, const uint8_t *content, int32_t at, int3
     return at;
 }
 
-/* Adds what is written between two places of the content. */
+/* Add the text between two positions of the content. */
 static void add_literal(Reader *own, int32_t at, int32_t end, uint8_t form) {
     const uint8_t *content = own->tree->content;
     if (form & BYTES_STRING)
         for (int32_t i = at; i < end; i++)
-            if (content[i] >= 0x80) say_wrong(own);
+            if (content[i] >= 0x80) reject_file(own);
     if (form & RAW_STRING || !(form & ESCAPED_STRING)) {
         add_bytes(own, content + at, end - at);
         return;
@@ -151,12 +151,12 @@ static void extend_part(Reader *own, Part *part, int32_t start, int32_t end, uin
     add_literal(own, start, end, form);
 }
 
-/* Pushes the text that was put together; one that is empty is left out. */
+/* Push the collected text, unless it is empty. */
 static void end_part(Reader *own, Part *part) {
     int32_t length = own->bytes_used - part->mark;
     if (!length) return;
     uint8_t *bytes = arena_bytes(own->arena, length);
-    if (!bytes) say_doubted(own);
+    if (!bytes) decline_file(own);
     memcpy(bytes, own->bytes + part->mark, (size_t)length);
     own->bytes_used = part->mark;
     Ref ref = make_node(own, TEXT, own->at - 1, 0, 0, 0);
@@ -165,7 +165,7 @@ static void end_part(Reader *own, Part *part) {
     push_item(own, placed(own, ref, part->start, part->end));
 }
 
-/* Where the expression ends that begins in braces here. What CPython 3.11 refuses in it is refused. */
+/* Return the end of the expression that starts in braces. What CPython 3.11 rejects in it is rejected. */
 static int32_t expression_end(Reader *own, int32_t at, int32_t end) {
     const uint8_t *content = own->tree->content;
     int32_t depth = 0;
@@ -174,7 +174,7 @@ static int32_t expression_end(Reader *own, int32_t at, int32_t end) {
     for (; at < end; at++) {
         uint8_t byte = content[at], next = end - at > 1 ? content[at + 1] : 0;
         int is_thrice = end - at > 2 && next == byte && content[at + 2] == byte;
-        if (byte == '\\') say_doubted(own);
+        if (byte == '\\') decline_file(own);
         if (quote) {
             if (byte != quote || (is_triple && !is_thrice)) continue;
             if (is_triple) at += 2;
@@ -184,7 +184,7 @@ static int32_t expression_end(Reader *own, int32_t at, int32_t end) {
             is_triple = is_thrice;
             if (is_triple) at += 2;
         } else if (byte == '#') {
-            say_doubted(own);
+            decline_file(own);
         } else if (byte == '[' || byte == '{' || byte == '(') {
             depth++;
         } else if (!depth && strchr("!=<>", byte) && byte && next == '=') {
@@ -192,20 +192,20 @@ static int32_t expression_end(Reader *own, int32_t at, int32_t end) {
         } else if (!depth && (byte == '!' || byte == ':' || byte == '}' || byte == '=')) {
             return at;
         } else if (byte == ']' || byte == '}' || byte == ')') {
-            if (!depth--) say_wrong(own);
+            if (!depth--) reject_file(own);
         }
     }
-    say_doubted(own);
+    decline_file(own);
 }
 
-/* The expression between two places of a formatted string, read as if it were in brackets. */
+/* Read the expression between two positions of an f-string as if it were in brackets. */
 static Ref read_inside(Reader *own, int32_t start, int32_t end) {
     int32_t before = own->at, used = own->tokens.used;
     add_tokens(own, start, end, line_at(own, start), 1);
     own->at = used;
-    if (this_type(own) == END_TOKEN) say_wrong(own);
+    if (this_type(own) == END_TOKEN) reject_file(own);
     Ref ref = read_values(own);
-    if (this_type(own) != END_TOKEN || node_at(own, ref)->kind == STARRED) say_doubted(own);
+    if (this_type(own) != END_TOKEN || node_at(own, ref)->kind == STARRED) decline_file(own);
     own->tokens.used = used;
     own->at = before;
     return ref;
@@ -222,13 +222,13 @@ static Ref read_format(Reader *own, int32_t *at, int32_t end, uint8_t form, int 
     *at = read_formatted(own, &part, start, end, form, level + 1);
     end_part(own, &part);
     Run pieces = taken_items(own, mark);
-    return placed(own, make_listing(own, JOINED, own->at - 1, 0, 0, pieces, NO_RUN), start - 1, *at); /* with its colon */
+    return placed(own, make_listing(own, JOINED, own->at - 1, 0, 0, pieces, NO_RUN), start - 1, *at); /* including its colon */
 }
 
-/* Reads what is in braces, and pushes it; the place behind it. */
+/* Read a replacement field and push it; return the position after it. */
 static int32_t read_braced(Reader *own, Part *part, int32_t brace, int32_t end, uint8_t form, int level) {
     const uint8_t *content = own->tree->content;
-    if (level > 1) say_wrong(own);
+    if (level > 1) reject_file(own);
     int32_t start = brace + 1, at = expression_end(own, start, end), stop = at;
     if (content[at] == '=') {
         for (at++; at < end && is_space(content[at]);) at++;
@@ -237,26 +237,26 @@ static int32_t read_braced(Reader *own, Part *part, int32_t brace, int32_t end, 
     end_part(own, part);
     Ref value = read_inside(own, start, stop), format = 0;
     if (at < end && content[at] == '!') {
-        if (end - at < 2 || !content[at + 1] || !strchr("sra", content[at + 1])) say_wrong(own);
+        if (end - at < 2 || !content[at + 1] || !strchr("sra", content[at + 1])) reject_file(own);
         at += 2;
     }
     if (at < end && content[at] == ':') {
         at++;
         format = read_format(own, &at, end, form, level);
     }
-    if (at >= end || content[at] != '}') say_wrong(own);
+    if (at >= end || content[at] != '}') reject_file(own);
     push_item(own, placed(own, make_node(own, FORMATTED, own->at - 1, value, format, 0), brace, at + 1));
     return at + 1;
 }
 
-/* Reads a formatted string up to its end, or a format up to the brace that ends it. */
+/* Read an f-string to its end, or a format specification to its closing brace. */
 static int32_t read_formatted(Reader *own, Part *part, int32_t at, int32_t end, uint8_t form, int level) {
     const uint8_t *content = own->tree->content;
     int32_t start = at;
     while (at < end) {
         uint8_t byte = content[at];
         if (byte == '\\' && !(form & RAW_STRING)) {
-            if (end - at < 2 || content[at + 1] == '{' || content[at + 1] == '}' || content[at + 1] == 'N') say_doubted(own);
+            if (end - at < 2 || content[at + 1] == '{' || content[at + 1] == '}' || content[at + 1] == 'N') decline_file(own);
             at += 2;
         } else if (byte == '{' || byte == '}') {
             int is_doubled = !level && end - at > 1 && content[at + 1] == byte;
@@ -266,7 +266,7 @@ static int32_t read_formatted(Reader *own, Part *part, int32_t at, int32_t end, 
                 continue;
             }
             if (byte == '}') {
-                if (!level) say_wrong(own);
+                if (!level) reject_file(own);
                 return at;
             }
             start = at = read_braced(own, part, at, end, form, level);
@@ -316,7 +316,7 @@ static Ref read_plain_strings(Reader *own, int32_t first, int32_t count, int is_
     if (is_bytes) return ref;
     if (!bytes) {
         uint8_t *copy = arena_bytes(own->arena, length);
-        if (!copy) say_doubted(own);
+        if (!copy) decline_file(own);
         if (length) memcpy(copy, own->bytes + mark, (size_t)length);
         bytes = copy;
     }
@@ -333,6 +333,6 @@ Ref read_strings(Reader *own) {
         formatted |= this_token(own)->form & FORMATTED_STRING;
     }
     int32_t count = own->at - first;
-    if (bytes && bytes != count) say_wrong(own);
+    if (bytes && bytes != count) reject_file(own);
     return formatted ? read_joined_strings(own, first, count) : read_plain_strings(own, first, count, bytes > 0);
 }

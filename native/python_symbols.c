@@ -1,7 +1,7 @@
-/* What a Python file defines and uses: one walk through its tree, in the order of the text.
-
-It does what `scrubjay.code_index.parsing.python_syntax` does, with the parts of `scopes`, `python_forms` and `nodes` that this needs,
-and comes to the same. Whoever changes something there changes it here; `test_python_compiled.py` compares both. */
+/* Finds the definitions, imports and uses of a Python file in one walk over its tree, in text order.
+   Equivalent to `scrubjay.code_index.parsing.python_syntax` with the parts of `scopes`, `python_rules` and `nodes` that it uses: change
+   both together.
+   `test_python_native.py` compares them. */
 
 #include "python_symbols.h"
 
@@ -12,13 +12,13 @@ and comes to the same. Whoever changes something there changes it here; `test_py
 static void walk_body(Reading *reading, Run statements);
 
 static Piece docstring(Reading *reading, Run statements) {
-    if (!statements.count) return NOTHING_SAID;
+    if (!statements.count) return EMPTY_TEXT;
     const Node *first = node_at(reading, item_of(reading, statements, 0));
-    if (first->kind != EXPRESSION || !is_text(node_at(reading, first->a))) return NOTHING_SAID;
-    return said_in(reading, node_at(reading, first->a));
+    if (first->kind != EXPRESSION || !is_text(node_at(reading, first->a))) return EMPTY_TEXT;
+    return literal_doc(reading, node_at(reading, first->a));
 }
 
-/* Where a statement begins, with its decorators. */
+/* Return the first byte of a statement, including its decorators. */
 static int32_t outer_start(const Reading *reading, const Node *statement) {
     int32_t start = statement->start;
     if ((statement->kind != FUNCTION && statement->kind != CLASS) || !statement->more.count) return start;
@@ -30,16 +30,16 @@ static int32_t outer_start(const Reading *reading, const Node *statement) {
 
 /* -- definitions --------------------------------------------------------------------------------- */
 
-/* How each is written, as a list; `is_special` is asked for each of them in `head`. */
+/* Return the source texts of the nodes as a list, and set `found` if `is_special` accepts any of them. */
 static Piece heads(Reading *reading, Run nodes, int (*is_special)(Reading *reading), int *found) {
     *found = 0;
-    if (!nodes.count) return NONE_OF_THEM;
+    if (!nodes.count) return EMPTY_LIST;
     int64_t before = reading->texts.used;
     put_sign(&reading->texts, '[');
     for (int32_t i = 0; i < nodes.count; i++) {
         const Node *node = node_at(reading, item_of(reading, nodes, i));
         if (i) put_sign(&reading->texts, ',');
-        head_of(reading, node->start, node->end);
+        signature_of(reading, node->start, node->end);
         *found |= is_special(reading);
     }
     put_sign(&reading->texts, ']');
@@ -75,9 +75,9 @@ static int32_t define(Reading *reading, const Node *node, SymbolKind kind, Piece
         .bases = bases,
         .decorators = decorators,
     };
-    symbol.signature = head_of(reading, start, outer_start(reading, node_at(reading, item_of(reading, node->items, 0))));
+    symbol.signature = signature_of(reading, start, outer_start(reading, node_at(reading, item_of(reading, node->items, 0))));
     symbol.doc = docstring(reading, node->items);
-    if (symbol.doc.start == NOTHING_SAID.start && comments_end) symbol.doc = uncommented(reading, above, comments_end);
+    if (symbol.doc.start == EMPTY_TEXT.start && comments_end) symbol.doc = comment_text(reading, above, comments_end);
     if (!scope_at(reading, reading->scope)->is_function) hold_name(reading, reading->scope, node->name);
     return add_symbol(reading, symbol);
 }
@@ -87,7 +87,7 @@ static void decorate(Reading *reading, Run decorators, int32_t symbol) {
         Ref decorator = item_of(reading, decorators, i);
         const Node *node = node_at(reading, decorator);
         if (node->kind != CALL) {
-            note_path(reading, USES_DECORATE, decorator, symbol);
+            add_path_use(reading, USES_DECORATE, decorator, symbol);
             continue;
         }
         Path path = path_of(reading, node->a);
@@ -116,13 +116,13 @@ static void read_function(Reading *reading, const Node *node) {
     SymbolKind kind = IS_FUNCTION;
     if (meaning & OVERLOADS) kind = IS_SIGNATURE;
     else if (in_class) kind = node->name == reading->init ? IS_CONSTRUCTOR : IS_METHOD;
-    int32_t symbol = define(reading, node, kind, NONE_OF_THEM, written);
+    int32_t symbol = define(reading, node, kind, EMPTY_LIST, written);
     int32_t inside = scope_within(reading, symbol, 0);
     walk_types(reading, node->b, symbol);
     take_parameters(reading, node->a, inside, symbol);
     Run arguments = node->a ? node_at(reading, node->a)->items : (Run){0, 0};
     if (in_class && !(meaning & IS_STATIC) && arguments.count) {
-        /* The one that is passed by itself has no default, and seldom a type. */
+        /* The parameter that receives the object has no default, and rarely a type. */
         const Node *first = node_at(reading, item_of(reading, arguments, 0));
         if (!first->a && !first->b) scope_at(reading, inside)->receiver = first->name;
     }
@@ -133,15 +133,15 @@ static void read_function(Reading *reading, const Node *node) {
 static void inherit(Reading *reading, Ref base, int32_t symbol) {
     const Node *node = node_at(reading, base);
     switch ((Kind)node->kind) {
-    case SUBSCRIPT: /* `Generic[T]` inherits from Generic, and names T */
+    case SUBSCRIPT: /* `Generic[T]` inherits from Generic and uses T */
         walk_types(reading, node->b, symbol);
-        note_path(reading, USES_INHERIT, node->a, symbol);
+        add_path_use(reading, USES_INHERIT, node->a, symbol);
         break;
     case NAME:
     case ATTRIBUTE:
     case CALL:
     case AWAIT:
-        note_path(reading, USES_INHERIT, base, symbol);
+        add_path_use(reading, USES_INHERIT, base, symbol);
         break;
     default:
         walk_expression(reading, base);
@@ -177,11 +177,11 @@ static void lambda_with_name(Reading *reading, const Node *target, const Node *v
         .container = reading->container,
         .kind = scope->is_class ? IS_METHOD : IS_FUNCTION,
         .exported = is_public(reading, target->name) && !scope->is_function,
-        .bases = NONE_OF_THEM,
-        .decorators = NONE_OF_THEM,
+        .bases = EMPTY_LIST,
+        .decorators = EMPTY_LIST,
     };
-    symbol.doc = comments_end ? uncommented(reading, above, comments_end) : NOTHING_SAID;
-    symbol.signature = head_of(reading, start, end);
+    symbol.doc = comments_end ? comment_text(reading, above, comments_end) : EMPTY_TEXT;
+    symbol.signature = signature_of(reading, start, end);
     int32_t place = add_symbol(reading, symbol);
     if (!scope->is_function) hold_name(reading, reading->scope, target->name);
     walk_types(reading, annotation, place);
@@ -190,9 +190,9 @@ static void lambda_with_name(Reading *reading, const Node *target, const Node *v
 
 /* -- statements ---------------------------------------------------------------------------------- */
 
-/* Whether nothing but one line end and blanks is between. */
+/* Return whether at most one line break and blanks are between two positions. */
 static int is_next(const Reading *reading, int32_t end, int32_t start) {
-    if (start - end > LONGEST_SIGNATURE) return 0;
+    if (start - end > MAX_SIGNATURE) return 0;
     int32_t lines = 0;
     for (int32_t i = end; i < start; i++) {
         uint8_t byte = reading->tree->content[i];
@@ -208,13 +208,13 @@ static void read_expression_statement(Reading *reading, const Node *statement) {
         walk_expression(reading, statement->a);
         return;
     }
-    /* A text right below a field says what the field is. */
+    /* A string right below a field documents the field. */
     if (!reading->symbols.used || scope_at(reading, reading->scope)->is_function) return;
     Symbol *last = (Symbol *)reading->symbols.items + reading->symbols.used - 1;
     int is_documented_below = last->kind == IS_FIELD || last->kind == IS_VARIABLE || last->kind == IS_CONSTANT ||
                               last->kind == IS_MEMBER || last->kind == IS_TYPE;
     if (!is_documented_below || !is_next(reading, last->end, statement->start)) return;
-    last->doc = said_in(reading, value);
+    last->doc = literal_doc(reading, value);
     last->end = statement->end;
 }
 
@@ -291,7 +291,7 @@ static void read_with(Reading *reading, const Node *statement) {
 
 static void catch_one(Reading *reading, Ref caught) {
     Kind kind = (Kind)node_at(reading, caught)->kind;
-    if (kind == NAME || kind == ATTRIBUTE) note_path(reading, USES_CATCH, caught, reading->container);
+    if (kind == NAME || kind == ATTRIBUTE) add_path_use(reading, USES_CATCH, caught, reading->container);
     else walk_expression(reading, caught);
 }
 
@@ -320,7 +320,7 @@ static void read_patterns(Reading *reading, Run patterns) {
 
 static void read_pattern(Reading *reading, Ref pattern) {
     if (!pattern || reading->failed) return;
-    if (++reading->depth > DEEPEST) reading->failed = 1;
+    if (++reading->depth > MAX_DEPTH) reading->failed = 1;
     const Node *node = node_at(reading, pattern);
     switch (reading->failed ? MATCH_SINGLETON : (Kind)node->kind) {
     case MATCH_SINGLETON:
@@ -373,14 +373,14 @@ static void read_import(Reading *reading, const Node *statement) {
 
 static void read_import_from(Reading *reading, const Node *statement) {
     int64_t before = reading->texts.used;
-    if (statement->number > LONGEST_MODULE) {
+    if (statement->number > MAX_MODULE) {
         reading->failed = 1;
         return;
     }
     for (int64_t i = 0; i < statement->number; i++) put_sign(&reading->texts, '.');
     if (statement->name != NO_NAME) put_bytes(&reading->texts, name_at(reading, statement->name)->bytes, name_at(reading, statement->name)->length);
     Piece module = since(&reading->texts, before);
-    if (module.length > LONGEST_MODULE) reading->failed = 1;
+    if (module.length > MAX_MODULE) reading->failed = 1;
     for (int32_t i = 0; i < statement->items.count; i++) {
         const Node *alias = node_at(reading, item_of(reading, statement->items, i));
         const Text *name = name_at(reading, alias->name);
@@ -468,7 +468,7 @@ static void statement_of(Reading *reading, const Node *statement) {
 }
 
 static void walk_body(Reading *reading, Run statements) {
-    if (++reading->depth > DEEPEST) reading->failed = 1;
+    if (++reading->depth > MAX_DEPTH) reading->failed = 1;
     for (int32_t i = 0; i < statements.count && !reading->failed; i++) {
         const Node *statement = node_at(reading, item_of(reading, statements, i));
         statement_of(reading, statement);
@@ -491,7 +491,7 @@ int write_symbols(Tree *tree, Output *outline, Output *uses) {
         Piece doc = docstring(&reading, tree->body);
         walk_body(&reading, tree->body);
         if (!reading.failed && !reading.texts.failed && !reading.paths.failed) {
-            settle_found(&reading);
+            sort_results(&reading);
         }
         if (!reading.failed && !reading.texts.failed && !reading.paths.failed) {
             write_outline(&reading, doc, outline);

@@ -1,14 +1,14 @@
-/* Reads the tokens of a Python file, as the tokenizer of CPython 3.11 does; what is in doubt is declined. */
+/* Tokenizes a Python file like the tokenizer of CPython 3.11; doubtful input is declined. */
 
 #include "python_tokens.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define DEEPEST_BRACKETS 100
-#define DEEPEST_INDENTS 90
-#define LONGEST_DECIMAL 4000 /* CPython refuses longer ones, for what it takes to read them */
-#define SMALLEST_BLOCK 4096
+#define MAX_BRACKETS 100
+#define MAX_INDENTS 90
+#define MAX_DECIMAL 4000 /* CPython rejects longer ones, since converting them takes quadratic time */
+#define MIN_BLOCK 4096
 
 /* -- memory that is let go of at once ------------------------------------------------------------ */
 
@@ -22,7 +22,7 @@ void *arena_bytes(Arena *arena, int32_t length) {
     Block *block = arena->last;
     size_t wanted = (size_t)length;
     if (!block || block->room - block->used < wanted) {
-        size_t room = wanted > SMALLEST_BLOCK ? wanted : SMALLEST_BLOCK;
+        size_t room = wanted > MIN_BLOCK ? wanted : MIN_BLOCK;
         block = malloc(sizeof *block + room);
         if (!block) return NULL;
         *block = (Block){arena->last, 0, room};
@@ -123,8 +123,8 @@ void end_names(Names *names) {
 /* -- tokens -------------------------------------------------------------------------------------- */
 
 typedef struct {
-    int32_t depth, opened[DEEPEST_BRACKETS];                 /* which tokens opened a bracket that is open */
-    int32_t indent, columns[DEEPEST_INDENTS], others[DEEPEST_INDENTS]; /* with tabs of eight columns, and of one */
+    int32_t depth, opened[MAX_BRACKETS];                 /* the tokens of the brackets that are open */
+    int32_t indent, columns[MAX_INDENTS], others[MAX_INDENTS]; /* columns with tabs of width eight, and of width one */
 } Levels;
 
 enum { STRANGE, LETTER, DIGIT, SPACE, LINE_END, COMMENT, QUOTE, BACKSLASH, SIGN };
@@ -147,7 +147,7 @@ static const uint8_t CLASSES[256] = {
 
 static inline int is_of_word(uint8_t byte) { return CLASSES[byte] == LETTER || CLASSES[byte] == DIGIT; }
 
-/* The byte so far behind the place where we are; 0, which no content has, behind the end. */
+/* Return the byte `by` positions ahead; 0, which no content contains, beyond the end. */
 static inline uint8_t ahead(const Tokenizing *own, int32_t by) { return own->end - own->at > by ? own->content[own->at + by] : 0; }
 
 static Token *add_token(Tokenizing *own, uint8_t type, int32_t start, int32_t line) {
@@ -166,16 +166,16 @@ static Token *add_token(Tokenizing *own, uint8_t type, int32_t start, int32_t li
 
 static int add_sign(Tokenizing *own, uint8_t type, int32_t length) {
     own->at += length;
-    return add_token(own, type, own->at - length, own->line) ? WAS_READ : IS_DOUBTED;
+    return add_token(own, type, own->at - length, own->line) ? TOKENS_READ : TOKENS_DOUBTFUL;
 }
 
 static int add_change(Tokenizing *own, uint8_t operator, int32_t length) {
     int outcome = add_sign(own, CHANGE_SIGN, length);
-    if (outcome == WAS_READ) own->tokens->items[own->tokens->used - 1].form = operator;
+    if (outcome == TOKENS_READ) own->tokens->items[own->tokens->used - 1].form = operator;
     return outcome;
 }
 
-/* What a sign is that may be followed by `=`, or be doubled. */
+/* Read an operator that may be doubled or followed by `=`. */
 static int read_operator(Tokenizing *own, uint8_t doubled, uint8_t of_two) {
     uint8_t sign = ahead(own, 0);
     if (doubled && ahead(own, 1) == sign)
@@ -184,15 +184,15 @@ static int read_operator(Tokenizing *own, uint8_t doubled, uint8_t of_two) {
 }
 
 static int open_bracket(Tokenizing *own, Levels *levels, uint8_t sign) {
-    if (levels->depth == DEEPEST_BRACKETS) return IS_DOUBTED;
+    if (levels->depth == MAX_BRACKETS) return TOKENS_DOUBTFUL;
     levels->opened[levels->depth++] = own->tokens->used;
     return add_sign(own, sign, 1);
 }
 
 static int close_bracket(Tokenizing *own, Levels *levels, uint8_t sign) {
-    if (!levels->depth) return IS_WRONG;
+    if (!levels->depth) return TOKENS_INVALID;
     Token *opening = own->tokens->items + levels->opened[--levels->depth];
-    if (opening->type != (sign == ')' ? '(' : sign == ']' ? '[' : '{')) return IS_WRONG;
+    if (opening->type != (sign == ')' ? '(' : sign == ']' ? '[' : '{')) return TOKENS_INVALID;
     opening->extra = own->tokens->used;
     return add_sign(own, sign, 1);
 }
@@ -210,9 +210,9 @@ static int read_sign(Tokenizing *own, Levels *levels) {
         return next == '.' && ahead(own, 2) == '.' ? add_sign(own, DOTS_SIGN, 3) : add_sign(own, sign, 1);
     case ':': return next == '=' ? add_sign(own, WALRUS_SIGN, 2) : add_sign(own, sign, 1);
     case '=': return next == '=' ? add_sign(own, EQUAL_SIGN, 2) : add_sign(own, sign, 1);
-    case '!': return next == '=' ? add_sign(own, UNEQUAL_SIGN, 2) : IS_WRONG;
+    case '!': return next == '=' ? add_sign(own, UNEQUAL_SIGN, 2) : TOKENS_INVALID;
     case '<':
-        if (next == '>') return IS_DOUBTED;
+        if (next == '>') return TOKENS_DOUBTFUL;
         return next == '=' ? add_sign(own, AT_MOST_SIGN, 2) : next == '<' ? read_operator(own, LEFT_SIGN, SHIFT_LEFT) : add_sign(own, sign, 1);
     case '>':
         return next == '=' ? add_sign(own, AT_LEAST_SIGN, 2) : next == '>' ? read_operator(own, RIGHT_SIGN, SHIFT_RIGHT) : add_sign(own, sign, 1);
@@ -228,7 +228,7 @@ static int is_digit_of(uint8_t byte, int base) {
     return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'f') || (byte >= 'A' && byte <= 'F');
 }
 
-/* Goes on behind digits, each of which may have one `_` before it, the first only if that is allowed; 0 without any digit. */
+/* Skip digits, each optionally preceded by `_`, the first only if that is allowed. Return 0 if there are none. */
 static int skip_digits(Tokenizing *own, int base, int may_begin_so) {
     if (may_begin_so && ahead(own, 0) == '_') own->at++;
     if (!is_digit_of(ahead(own, 0), base)) return 0;
@@ -240,14 +240,14 @@ static int skip_digits(Tokenizing *own, int base, int may_begin_so) {
     }
 }
 
-/* A number that ends where a word begins is refused; where a keyword begins it will be. */
+/* End a number. A letter after it is an error, unless a keyword may start there, which is doubtful. */
 static int end_number(Tokenizing *own, int32_t start, uint8_t form) {
     uint8_t next = ahead(own, 0);
-    if (is_of_word(next) || next >= 128) return next < 128 && !strchr("aefino", next) ? IS_WRONG : IS_DOUBTED;
+    if (is_of_word(next) || next >= 128) return next < 128 && !strchr("aefino", next) ? TOKENS_INVALID : TOKENS_DOUBTFUL;
     Token *token = add_token(own, NUMBER_TOKEN, start, own->line);
-    if (!token) return IS_DOUBTED;
+    if (!token) return TOKENS_DOUBTFUL;
     token->form = form;
-    return WAS_READ;
+    return TOKENS_READ;
 }
 
 static int read_number(Tokenizing *own) {
@@ -256,34 +256,34 @@ static int read_number(Tokenizing *own) {
     int is_zero = 1;
     if (ahead(own, 0) == '0' && (mark == 'x' || mark == 'o' || mark == 'b')) {
         own->at += 2;
-        return skip_digits(own, mark == 'x' ? 16 : mark == 'o' ? 8 : 2, 1) ? end_number(own, start, form) : IS_WRONG;
+        return skip_digits(own, mark == 'x' ? 16 : mark == 'o' ? 8 : 2, 1) ? end_number(own, start, form) : TOKENS_INVALID;
     }
     if (ahead(own, 0) != '.') {
-        if (!skip_digits(own, 10, 0)) return IS_WRONG;
-        if (own->at - start > LONGEST_DECIMAL) return IS_DOUBTED;
+        if (!skip_digits(own, 10, 0)) return TOKENS_INVALID;
+        if (own->at - start > MAX_DECIMAL) return TOKENS_DOUBTFUL;
         for (int32_t i = start; i < own->at; i++) is_zero &= own->content[i] == '0' || own->content[i] == '_';
     }
     int32_t whole_end = own->at;
     if (ahead(own, 0) == '.') {
         own->at++;
         form = REAL_NUMBER;
-        if (is_digit_of(ahead(own, 0), 10) && !skip_digits(own, 10, 0)) return IS_WRONG;
+        if (is_digit_of(ahead(own, 0), 10) && !skip_digits(own, 10, 0)) return TOKENS_INVALID;
     }
     if ((ahead(own, 0) | 32) == 'e') {
         own->at++;
         form = REAL_NUMBER;
         if (ahead(own, 0) == '+' || ahead(own, 0) == '-') own->at++;
-        if (!skip_digits(own, 10, 0)) return IS_DOUBTED;
+        if (!skip_digits(own, 10, 0)) return TOKENS_DOUBTFUL;
     }
     if ((ahead(own, 0) | 32) == 'j') {
         own->at++;
         form = IMAGINARY_NUMBER;
     }
-    if (form == WHOLE_NUMBER && own->content[start] == '0' && whole_end - start > 1 && !is_zero) return IS_WRONG;
+    if (form == WHOLE_NUMBER && own->content[start] == '0' && whole_end - start > 1 && !is_zero) return TOKENS_INVALID;
     return end_number(own, start, form);
 }
 
-/* What the letters before a quote mean; -1 if they are no prefix. */
+/* Return the form of a string by the letters before its quote; -1 if they are not a prefix. */
 static int string_form(const uint8_t *prefix, int32_t length) {
     int form = 0, is_old = 0;
     for (int32_t i = 0; i < length; i++) {
@@ -297,7 +297,7 @@ static int string_form(const uint8_t *prefix, int32_t length) {
     return form;
 }
 
-/* Reads a string at its quote; its prefix is before. */
+/* Read a string at its opening quote, after the prefix. */
 static int read_string(Tokenizing *own, int32_t prefix, int form) {
     int32_t start = own->at - prefix, line = own->line;
     const uint8_t *content = own->content;
@@ -306,14 +306,14 @@ static int read_string(Tokenizing *own, int32_t prefix, int form) {
     int is_triple = ahead(own, 1) == quote && ahead(own, 2) == quote;
     if (is_triple) at += 2, form |= TRIPLE_STRING;
     for (;; at++) {
-        if (at >= end) return IS_WRONG;
+        if (at >= end) return TOKENS_INVALID;
         uint8_t byte = content[at];
         if (byte == '\\') {
             form |= ESCAPED_STRING;
-            if (++at >= end) return IS_WRONG;
+            if (++at >= end) return TOKENS_INVALID;
             if (content[at] == '\n') own->line++;
         } else if (byte == '\n') {
-            if (!is_triple) return IS_WRONG;
+            if (!is_triple) return TOKENS_INVALID;
             own->line++;
         } else if (byte == quote) {
             if (!is_triple) break;
@@ -325,10 +325,10 @@ static int read_string(Tokenizing *own, int32_t prefix, int form) {
     }
     own->at = at + 1;
     Token *token = add_token(own, STRING_TOKEN, start, line);
-    if (!token) return IS_DOUBTED;
+    if (!token) return TOKENS_DOUBTFUL;
     token->form = (uint8_t)form;
     token->extra = prefix;
-    return WAS_READ;
+    return TOKENS_READ;
 }
 
 static int read_word(Tokenizing *own) {
@@ -341,42 +341,42 @@ static int read_word(Tokenizing *own) {
         int form = string_form(own->content + start, length);
         if (form >= 0) return read_string(own, length, form);
     }
-    if (ahead(own, 0) >= 128) return IS_DOUBTED;
+    if (ahead(own, 0) >= 128) return TOKENS_DOUBTFUL;
     int32_t number = hashed_number(own->names, own->arena, own->content + start, length, hash);
     Token *token = number < 0 ? NULL : add_token(own, number < KEYWORD_COUNT ? (uint8_t)(FIRST_KEYWORD + number) : NAME_TOKEN, start, own->line);
-    if (!token) return IS_DOUBTED;
+    if (!token) return TOKENS_DOUBTFUL;
     token->extra = number;
-    return WAS_READ;
+    return TOKENS_READ;
 }
 
-/* The change of levels before the first token of a line. Tabs may not change what is inside of what. */
+/* Update the indentation levels before the first token of a line. The nesting must not depend on the width of tabs. */
 static int change_level(Tokenizing *own, Levels *levels, int32_t column, int32_t other) {
-    if (column == levels->columns[levels->indent]) return other == levels->others[levels->indent] ? WAS_READ : IS_DOUBTED;
+    if (column == levels->columns[levels->indent]) return other == levels->others[levels->indent] ? TOKENS_READ : TOKENS_DOUBTFUL;
     if (column > levels->columns[levels->indent]) {
-        if (levels->indent + 1 == DEEPEST_INDENTS || other <= levels->others[levels->indent]) return IS_DOUBTED;
+        if (levels->indent + 1 == MAX_INDENTS || other <= levels->others[levels->indent]) return TOKENS_DOUBTFUL;
         levels->indent++;
         levels->columns[levels->indent] = column;
         levels->others[levels->indent] = other;
-        return add_token(own, INDENT_TOKEN, own->at, own->line) ? WAS_READ : IS_DOUBTED;
+        return add_token(own, INDENT_TOKEN, own->at, own->line) ? TOKENS_READ : TOKENS_DOUBTFUL;
     }
     while (levels->indent && column < levels->columns[levels->indent]) {
         levels->indent--;
-        if (!add_token(own, DEDENT_TOKEN, own->at, own->line)) return IS_DOUBTED;
+        if (!add_token(own, DEDENT_TOKEN, own->at, own->line)) return TOKENS_DOUBTFUL;
     }
-    return column == levels->columns[levels->indent] && other == levels->others[levels->indent] ? WAS_READ : IS_DOUBTED;
+    return column == levels->columns[levels->indent] && other == levels->others[levels->indent] ? TOKENS_READ : TOKENS_DOUBTFUL;
 }
 
-/* Reads the indentation of a line; one without tokens has none that means something. */
+/* Read the indentation of a line; that of a blank line is ignored. */
 static int read_indentation(Tokenizing *own, Levels *levels) {
     int32_t column = 0, other = 0;
     for (; CLASSES[ahead(own, 0)] == SPACE; own->at++) {
         column = own->content[own->at] == ' ' ? column + 1 : (column / 8 + 1) * 8;
         other++;
     }
-    if (own->at == own->end) return WAS_READ;
+    if (own->at == own->end) return TOKENS_READ;
     uint8_t class = CLASSES[own->content[own->at]];
-    if (class == LINE_END || class == COMMENT) return WAS_READ;
-    return class == BACKSLASH ? IS_DOUBTED : change_level(own, levels, column, other);
+    if (class == LINE_END || class == COMMENT) return TOKENS_READ;
+    return class == BACKSLASH ? TOKENS_DOUBTFUL : change_level(own, levels, column, other);
 }
 
 static void skip_comment(Tokenizing *own) {
@@ -385,24 +385,24 @@ static void skip_comment(Tokenizing *own) {
 }
 
 static int end_line(Tokenizing *own, int *is_begun) {
-    if (*is_begun && !add_token(own, NEWLINE_TOKEN, own->at, own->line)) return IS_DOUBTED;
+    if (*is_begun && !add_token(own, NEWLINE_TOKEN, own->at, own->line)) return TOKENS_DOUBTFUL;
     *is_begun = 0;
-    return WAS_READ;
+    return TOKENS_READ;
 }
 
 static int end_tokens(Tokenizing *own, Levels *levels, int is_begun) {
-    if (levels->depth) return IS_WRONG;
-    if (!own->is_inside && end_line(own, &is_begun) != WAS_READ) return IS_DOUBTED;
+    if (levels->depth) return TOKENS_INVALID;
+    if (!own->is_inside && end_line(own, &is_begun) != TOKENS_READ) return TOKENS_DOUBTFUL;
     while (levels->indent--)
-        if (!add_token(own, DEDENT_TOKEN, own->at, own->line)) return IS_DOUBTED;
-    return add_token(own, END_TOKEN, own->at, own->line) ? WAS_READ : IS_DOUBTED;
+        if (!add_token(own, DEDENT_TOKEN, own->at, own->line)) return TOKENS_DOUBTFUL;
+    return add_token(own, END_TOKEN, own->at, own->line) ? TOKENS_READ : TOKENS_DOUBTFUL;
 }
 
 int read_tokens(Tokenizing *own) {
     Levels levels;
     levels.depth = levels.indent = levels.columns[0] = levels.others[0] = 0;
-    int is_begun = 0, outcome = own->is_inside ? WAS_READ : read_indentation(own, &levels);
-    while (outcome == WAS_READ) {
+    int is_begun = 0, outcome = own->is_inside ? TOKENS_READ : read_indentation(own, &levels);
+    while (outcome == TOKENS_READ) {
         while (own->at < own->end && CLASSES[own->content[own->at]] == SPACE) own->at++;
         if (own->at == own->end) return end_tokens(own, &levels, is_begun);
         switch (CLASSES[own->content[own->at]]) {
@@ -412,7 +412,7 @@ int read_tokens(Tokenizing *own) {
         case SIGN: is_begun = 1; outcome = read_sign(own, &levels); break;
         case COMMENT: skip_comment(own); break;
         case BACKSLASH:
-            if (ahead(own, 1) != '\n' || own->end - own->at < 3) return IS_DOUBTED;
+            if (ahead(own, 1) != '\n' || own->end - own->at < 3) return TOKENS_DOUBTFUL;
             own->at += 2;
             own->line++;
             break;
@@ -425,9 +425,9 @@ int read_tokens(Tokenizing *own) {
             outcome = end_line(own, &is_begun);
             own->at++;
             own->line++;
-            if (outcome == WAS_READ) outcome = read_indentation(own, &levels);
+            if (outcome == TOKENS_READ) outcome = read_indentation(own, &levels);
             break;
-        default: return strchr("$?`", own->content[own->at]) ? IS_WRONG : IS_DOUBTED;
+        default: return strchr("$?`", own->content[own->at]) ? TOKENS_INVALID : TOKENS_DOUBTFUL;
         }
     }
     return outcome;

@@ -8,12 +8,12 @@
 
 #include "python_tree.h"
 
-/* What an operator of one sign is, is that sign. */
+/* The type of a single-character operator is that character. */
 enum {
     END_TOKEN = 1,
     NAME_TOKEN, /* extra: the number of the name */
     NUMBER_TOKEN,
-    STRING_TOKEN, /* extra: how long its prefix is, form: as below */
+    STRING_TOKEN, /* extra: the length of its prefix; form: see below */
     NEWLINE_TOKEN,
     INDENT_TOKEN,
     DEDENT_TOKEN,
@@ -28,7 +28,7 @@ enum {
     ARROW_SIGN,       /* -> */
     WALRUS_SIGN,      /* := */
     DOTS_SIGN,        /* ... */
-    CHANGE_SIGN,      /* += and the like; form: as of AUGMENTED */
+    CHANGE_SIGN,      /* += and similar; form: as of AUGMENTED */
     FIRST_KEYWORD
 };
 
@@ -42,7 +42,8 @@ enum {
 enum { EACH_KEYWORD(KEYWORD_NUMBER) KEYWORD_COUNT };
 #define IS(word) (FIRST_KEYWORD + word##_number)
 
-enum { RAW_STRING = 1, BYTES_STRING = 2, FORMATTED_STRING = 4, TRIPLE_STRING = 8, ESCAPED_STRING = 16 }; /* the last: has a backslash */
+/* ESCAPED_STRING: contains a backslash */
+enum { RAW_STRING = 1, BYTES_STRING = 2, FORMATTED_STRING = 4, TRIPLE_STRING = 8, ESCAPED_STRING = 16 };
 
 enum { WHOLE_NUMBER, REAL_NUMBER, IMAGINARY_NUMBER };
 
@@ -63,22 +64,22 @@ typedef struct {
     Block *last;
 } Arena;
 
-void *arena_bytes(Arena *arena, int32_t length); /* NULL without memory; never moves */
+void *arena_bytes(Arena *arena, int32_t length); /* NULL when out of memory; never moves */
 void end_arena(Arena *arena);
 
 typedef struct {
     Text *items;
     uint32_t *hashes;
-    int32_t *slots; /* the number of a name plus one, at the first free place behind its hash */
+    int32_t *slots; /* number of a name plus one, at the first free slot after its hash */
     int32_t used, room, slot_room;
 } Names;
 
-/* The number of a name, or -1 without memory. With an arena the name is copied, else its bytes must live as long as the names. */
+/* Return the number of a name, or -1 when out of memory. With an arena the name is copied, otherwise its bytes must outlive `names`. */
 int32_t name_number(Names *names, Arena *arena, const uint8_t *bytes, int32_t length);
-int start_names(Names *names); /* with the keywords; 0 without memory */
+int start_names(Names *names); /* adds the keywords; 0 when out of memory */
 void end_names(Names *names);
 
-enum { WAS_READ, IS_DOUBTED, IS_WRONG }; /* what is wrong CPython surely refuses too */
+enum { TOKENS_READ, TOKENS_DOUBTFUL, TOKENS_INVALID }; /* TOKENS_INVALID: CPython certainly rejects it too */
 
 typedef struct {
     Tokens *tokens;
@@ -86,9 +87,9 @@ typedef struct {
     Arena *arena; /* for names, or NULL */
     const uint8_t *content;
     int32_t at, end, line;
-    int is_inside; /* of a formatted string: as between brackets, so that lines mean nothing */
+    int is_inside; /* of an f-string: as within brackets, so line ends do not count */
 } Tokenizing;
 
-int read_tokens(Tokenizing *own); /* adds them, and an END_TOKEN */
+int read_tokens(Tokenizing *own); /* appends them, and an END_TOKEN */
 
 #endif

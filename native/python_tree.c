@@ -1,4 +1,4 @@
-/* Reads a Python file as a tree, as the parser of CPython 3.11 does: its statements, and what all parts of the reader need. */
+/* Parses a Python file like the parser of CPython 3.11: statements, and the shared parts of the parser. */
 
 #include "python_tree.h"
 
@@ -7,42 +7,42 @@
 
 #include "python_reader.h"
 
-#define LONGEST_FILE (8 << 20)
-#define DEEPEST 180 /* an expression in brackets counts twice */
+#define MAX_FILE (8 << 20)
+#define MAX_DEPTH 180 /* an expression in brackets counts twice */
 
 typedef struct {
-    Tree *root; /* whose names these are: of an annotation the tree of its file */
+    Tree *root; /* the tree that owns the names: for an annotation, that of its file */
     Names names;
     Arena arena;
 } Own;
 
-static Own *own_of(const Tree *tree) { return tree->own; }
+static Own *class_of_receiver(const Tree *tree) { return tree->own; }
 
 /* -- declining ----------------------------------------------------------------------------------- */
 
-_Noreturn void say_wrong(Reader *own) {
+_Noreturn void reject_file(Reader *own) {
     own->is_wrong = 1;
     longjmp(*own->way_out, 1);
 }
 
-_Noreturn void say_doubted(Reader *own) {
+_Noreturn void decline_file(Reader *own) {
     own->is_wrong = 0;
     longjmp(*own->way_out, 1);
 }
 
 void go_deeper(Reader *own) {
-    if (++own->depth > DEEPEST) say_doubted(own);
+    if (++own->depth > MAX_DEPTH) decline_file(own);
 }
 
 /* -- nodes --------------------------------------------------------------------------------------- */
 
-/* Room for one more of so many, each of a size; says so without memory. */
+/* Make room for one more item of a size; declines when out of memory. */
 static void *widened(Reader *own, void *items, int32_t used, int32_t *room, size_t size) {
     if (used < *room) return items;
-    if (*room > INT32_MAX / 4) say_doubted(own);
+    if (*room > INT32_MAX / 4) decline_file(own);
     int32_t wanted = *room ? *room * 2 : 32;
     void *moved = realloc(items, (size_t)wanted * size);
-    if (!moved) say_doubted(own);
+    if (!moved) decline_file(own);
     *room = wanted;
     return moved;
 }
@@ -52,7 +52,7 @@ void push_item(Reader *own, int32_t item) {
     if (stack->used == stack->room) {
         int64_t room = stack->room ? stack->room * 2 : 256;
         int32_t *items = realloc(stack->items, (size_t)room * sizeof *items);
-        if (!items) say_doubted(own);
+        if (!items) decline_file(own);
         stack->items = items;
         stack->room = room;
     }
@@ -86,10 +86,10 @@ static Ref put_node(Reader *own, Kind kind, int32_t first, Ref a, Ref b, Ref c, 
     tree->nodes = widened(own, tree->nodes, tree->node_count, &own->node_room, sizeof *tree->nodes);
     uint16_t height = taller(tree, taller(tree, taller(tree, 0, a), b), c);
     height = tallest(tree, tallest(tree, height, items), more);
-    if (height >= TALLEST) say_doubted(own);
+    if (height >= MAX_HEIGHT) decline_file(own);
     const Token *from = own->tokens.items + first, *to = own->tokens.items + own->at - 1;
     while (to > from && is_blank(to->type)) to--;
-    if (own->at <= first) to = from; /* what has no token has no width */
+    if (own->at <= first) to = from; /* a node without tokens has no width */
     tree->nodes[tree->node_count] = (Node){
         .kind = (uint8_t)kind, .height = (uint16_t)(height + 1), .start = from->start, .end = own->at <= first ? from->start : to->end,
         .line = from->line, .end_line = own->at <= first ? from->line : to->end_line, .name = NO_NAME, .other = NO_NAME,
@@ -105,7 +105,7 @@ Ref make_listing(Reader *own, Kind kind, int32_t first, Ref a, Ref b, Run items,
 
 int32_t make_text(Reader *own, const uint8_t *bytes, int32_t length) {
     Tree *tree = own->tree;
-    int32_t inner = 0; /* bytes that do not begin a letter */
+    int32_t inner = 0; /* UTF-8 continuation bytes */
     for (int32_t i = 0; i < length; i++) inner += (bytes[i] & 0xC0) == 0x80;
     tree->texts = widened(own, tree->texts, tree->text_count, &own->text_room, sizeof *tree->texts);
     tree->texts[tree->text_count] = (Text){bytes, length, length - inner};
@@ -113,15 +113,15 @@ int32_t make_text(Reader *own, const uint8_t *bytes, int32_t length) {
 }
 
 int32_t demand_name(Reader *own) {
-    if (this_type(own) != NAME_TOKEN) say_wrong(own);
+    if (this_type(own) != NAME_TOKEN) reject_file(own);
     return own->tokens.items[own->at++].extra;
 }
 
 void add_tokens(Reader *own, int32_t from, int32_t to, int32_t line, int is_inside) {
     Tokenizing tokenizing = {&own->tokens, own->names, own->name_arena, own->tree->content, from, to, line, is_inside};
     int outcome = read_tokens(&tokenizing);
-    if (outcome == IS_WRONG) say_wrong(own);
-    if (outcome != WAS_READ) say_doubted(own);
+    if (outcome == TOKENS_INVALID) reject_file(own);
+    if (outcome != TOKENS_READ) decline_file(own);
 }
 
 /* -- simple statements --------------------------------------------------------------------------- */
@@ -132,8 +132,8 @@ static Ref read_assignment(Reader *own, int32_t first, Ref target) {
     int64_t mark = own->stack.used;
     int is_bare_yield = 0;
     while (take(own, '=')) {
-        /* a yield with brackets around it is no target either */
-        if (is_bare_yield) say_wrong(own);
+        /* a yield in brackets is not a target either */
+        if (is_bare_yield) reject_file(own);
         demand_target(own, target, FOR_ASSIGNING);
         push_item(own, target);
         is_bare_yield = this_type(own) == IS(yield);
@@ -167,17 +167,17 @@ static Ref read_expression_statement(Reader *own) {
     return make_node(own, EXPRESSION, first, value, 0, 0);
 }
 
-/* A name with dots as one name. Nobody puts blanks between its parts. */
+/* Read a dotted name as one name. Blanks between its parts are declined. */
 static int32_t read_dotted(Reader *own) {
     int32_t first = own->at, number = demand_name(own);
     if (this_type(own) != '.') return number;
     while (take(own, '.')) demand_name(own);
     const Token *tokens = own->tokens.items;
     for (int32_t i = first; i < own->at - 1; i++)
-        if (tokens[i].end != tokens[i + 1].start) say_doubted(own);
+        if (tokens[i].end != tokens[i + 1].start) decline_file(own);
     int32_t start = tokens[first].start, length = tokens[own->at - 1].end - start;
     number = name_number(own->names, own->name_arena, own->tree->content + start, length);
-    if (number < 0) say_doubted(own);
+    if (number < 0) decline_file(own);
     return number;
 }
 
@@ -200,7 +200,7 @@ static Ref read_import(Reader *own) {
 
 static void push_everything(Reader *own) {
     int32_t star = name_number(own->names, NULL, (const uint8_t *)"*", 1);
-    if (star < 0) say_doubted(own);
+    if (star < 0) decline_file(own);
     own->at++;
     push_item(own, with_name(own, make_node(own, ALIAS, own->at - 1, 0, 0, 0), star));
 }
@@ -292,11 +292,11 @@ static Ref read_simple_statement(Reader *own) {
     }
 }
 
-/* Pushes the statements of one line. */
+/* Push the statements of one line. */
 static void read_simple_statements(Reader *own) {
     do {
         push_item(own, read_simple_statement(own));
-        if (!ends_statement(own)) say_wrong(own);
+        if (!ends_statement(own)) reject_file(own);
     } while (take(own, ';') && this_type(own) != NEWLINE_TOKEN);
     demand(own, NEWLINE_TOKEN);
 }
@@ -305,7 +305,7 @@ static void read_simple_statements(Reader *own) {
 
 static void read_statement(Reader *own);
 
-/* What is behind a colon: statements on the same line, or those of a deeper level. */
+/* Read the body after a colon: statements on the same line, or an indented block. */
 static Run read_block(Reader *own) {
     int64_t mark = own->stack.used;
     demand(own, ':');
@@ -322,7 +322,7 @@ static Run read_block(Reader *own) {
 
 static Run read_else(Reader *own) { return take(own, IS(else)) ? read_block(own) : NO_RUN; }
 
-/* At `if` or `elif`, which is an if within the else of the one before. */
+/* Read `if` or `elif`; an `elif` is an if within the else of the previous one. */
 static Ref read_if(Reader *own) {
     int32_t first = own->at++;
     Ref test = read_named_expression(own);
@@ -361,7 +361,7 @@ static void push_with_item(Reader *own) {
     push_item(own, make_node(own, WITH_ITEM, first, context, target, 0));
 }
 
-/* The items of a with in brackets; 0 when what is in them is something else, such as a tuple that is used, or a generator. */
+/* Read the items of a with statement in brackets. Return 0 if the brackets contain something else, such as a tuple or a generator. */
 static int read_bracketed_items(Reader *own) {
     jmp_buf here, *way_out = own->way_out;
     if (setjmp(here)) {
@@ -375,7 +375,7 @@ static int read_bracketed_items(Reader *own) {
         push_with_item(own);
     } while (take(own, ','));
     demand(own, ')');
-    if (this_type(own) != ':') say_wrong(own);
+    if (this_type(own) != ':') reject_file(own);
     own->way_out = way_out;
     return 1;
 }
@@ -407,7 +407,7 @@ static Ref read_with(Reader *own, int32_t first) {
 static Ref read_handler(Reader *own, int is_group) {
     int32_t first = own->at++, name = NO_NAME;
     Ref caught = 0;
-    if (take(own, '*') != is_group) say_wrong(own);
+    if (take(own, '*') != is_group) reject_file(own);
     if (is_group || this_type(own) != ':') {
         caught = read_expression(own);
         if (take(own, IS(as))) name = demand_name(own);
@@ -431,7 +431,7 @@ static Ref read_try(Reader *own) {
     Run handlers = taken_items(own, mark);
     Ref otherwise = handlers.count && this_type(own) == IS(else) ? read_block_node(own) : 0;
     Ref finally = this_type(own) == IS(finally) ? read_block_node(own) : 0;
-    if (!handlers.count && !finally) say_wrong(own);
+    if (!handlers.count && !finally) reject_file(own);
     return with_form(own, make_listing(own, TRY, first, otherwise, finally, body, handlers), (uint8_t)is_group);
 }
 
@@ -458,14 +458,14 @@ static Ref read_class(Reader *own, Run decorators) {
     return with_name(own, make_listing(own, CLASS, first, bases, 0, body, decorators), name);
 }
 
-/* At `async`: what follows it is told by the form of the node. */
+/* Read a statement that starts with `async`, which is stored in the form of the node. */
 static Ref read_async(Reader *own, Run decorators) {
     int32_t first = own->at++;
     switch (this_type(own)) {
     case IS(def): return with_form(own, read_function(own, first, decorators), 1);
     case IS(for): return with_form(own, read_for(own, first), 1);
     case IS(with): return with_form(own, read_with(own, first), 1);
-    default: say_wrong(own);
+    default: reject_file(own);
     }
 }
 
@@ -479,7 +479,7 @@ static Ref read_decorated(Reader *own) {
     if (this_type(own) == IS(class)) return read_class(own, decorators);
     if (this_type(own) == IS(def)) return read_function(own, own->at, decorators);
     if (this_type(own) == IS(async) && next_type(own) == IS(def)) return read_async(own, decorators);
-    say_wrong(own);
+    reject_file(own);
 }
 
 static int is_word(const Reader *own, const char *word) {
@@ -488,7 +488,7 @@ static int is_word(const Reader *own, const char *word) {
     return token->type == NAME_TOKEN && length == strlen(word) && !memcmp(own->tree->content + token->start, word, length);
 }
 
-/* Nothing but a match statement begins with this name and ends its line with a colon. */
+/* Return whether a match statement starts here: no other statement starts with this name and ends its line with a colon. */
 static int is_match(const Reader *own) {
     if (!is_word(own, "match")) return 0;
     const Token *token = this_token(own) + 1;
@@ -499,7 +499,7 @@ static int is_match(const Reader *own) {
 
 static Ref read_case(Reader *own) {
     int32_t first = own->at;
-    if (!is_word(own, "case")) say_wrong(own);
+    if (!is_word(own, "case")) reject_file(own);
     own->at++;
     Ref pattern = read_case_pattern(own), guard = take(own, IS(if)) ? read_named_expression(own) : 0;
     Run body = read_block(own);
@@ -518,7 +518,7 @@ static Ref read_match(Reader *own) {
     return make_listing(own, MATCH, first, subject, 0, cases, NO_RUN);
 }
 
-/* Pushes a statement, or all of one line. */
+/* Push a statement, or all statements of one line. */
 static void read_statement(Reader *own) {
     Ref ref;
     switch (this_type(own)) {
@@ -543,7 +543,7 @@ static void read_statement(Reader *own) {
 
 /* -- what is read at all ------------------------------------------------------------------------- */
 
-/* How many bytes a letter beyond ASCII has; 0 for what is no UTF-8. */
+/* Return the length of a UTF-8 character beyond ASCII; 0 if it is invalid. */
 static int32_t letter_length(const uint8_t *bytes, int32_t left) {
     uint8_t first = bytes[0], least = 0x80, most = 0xBF;
     int32_t length = first >= 0xC2 && first <= 0xDF ? 2 : first >= 0xE0 && first <= 0xEF ? 3 : first >= 0xF0 && first <= 0xF4 ? 4 : 0;
@@ -564,26 +564,26 @@ static void add_line(Reader *own, int32_t start, int32_t *room) {
     tree->line_starts[tree->line_count++] = start;
 }
 
-/* Finds the lines, and declines what is not plain UTF-8 or has bytes that end a line for some and not for others. */
+/* Find the lines. Declines what is not plain UTF-8, or has bytes that count as line ends only for some tools. */
 static void read_lines(Reader *own) {
     const uint8_t *content = own->tree->content;
     int32_t length = own->tree->length, room = length / 32 + 8, at = 0;
     own->tree->line_starts = malloc((size_t)room * sizeof *own->tree->line_starts);
-    if (!own->tree->line_starts) say_doubted(own);
+    if (!own->tree->line_starts) decline_file(own);
     add_line(own, 0, &room);
     add_line(own, 0, &room);
     while (at < length) {
         uint8_t byte = content[at];
         if (byte >= 0x80) {
             int32_t size = letter_length(content + at, length - at);
-            if (!size) say_doubted(own);
+            if (!size) decline_file(own);
             at += size;
             continue;
         }
         at++;
         if (byte >= 0x20) continue;
         if (byte == '\n') add_line(own, at, &room);
-        else if (byte == '\r' || byte == '\f' || !byte) say_doubted(own);
+        else if (byte == '\r' || byte == '\f' || !byte) decline_file(own);
     }
     if (own->tree->line_starts[own->tree->line_count - 1] != length) add_line(own, length, &room);
 }
@@ -592,7 +592,7 @@ static int is_of_encoding(uint8_t byte) {
     return (byte >= '0' && byte <= '9') || ((byte | 32) >= 'a' && (byte | 32) <= 'z') || byte == '-' || byte == '_' || byte == '.';
 }
 
-/* Whether a line names no encoding, or UTF-8. */
+/* Return whether a line declares no encoding, or UTF-8. */
 static int is_plain_line(const uint8_t *line, int32_t length) {
     for (int32_t i = 0; length - i >= 7; i++) {
         if (memcmp(line + i, "coding", 6) || (line[i + 6] != ':' && line[i + 6] != '=')) continue;
@@ -609,11 +609,11 @@ static int is_plain_line(const uint8_t *line, int32_t length) {
 
 static void read_encoding(Reader *own) {
     const Tree *tree = own->tree;
-    if (tree->length >= 3 && !memcmp(tree->content, "\xEF\xBB\xBF", 3)) say_doubted(own);
+    if (tree->length >= 3 && !memcmp(tree->content, "\xEF\xBB\xBF", 3)) decline_file(own);
     for (int32_t line = 1; line <= 2 && line + 1 < tree->line_count; line++) {
         int32_t start = tree->line_starts[line], length = tree->line_starts[line + 1] - start;
         const uint8_t *text = tree->content + start;
-        if (memchr(text, '#', (size_t)length) && !is_plain_line(text, length)) say_doubted(own);
+        if (memchr(text, '#', (size_t)length) && !is_plain_line(text, length)) decline_file(own);
     }
 }
 
@@ -628,17 +628,17 @@ static void read_alone(Reader *own) {
     add_tokens(own, 0, own->tree->length, 1, 0);
     own->tree->expression = read_expressions(own);
     while (take(own, NEWLINE_TOKEN)) continue;
-    if (this_type(own) != END_TOKEN) say_wrong(own);
+    if (this_type(own) != END_TOKEN) reject_file(own);
 }
 
-/* Node 0 is none. Room is made for what a file of this length mostly needs. */
+/* Node 0 is reserved for none. Reserve the room that a file of this length typically needs. */
 static void begin(Reader *own) {
     Tree *tree = own->tree;
     own->node_room = tree->length / 12 + 16;
     own->tokens.room = tree->length / 6 + 16;
     tree->nodes = malloc((size_t)own->node_room * sizeof *tree->nodes);
     own->tokens.items = malloc((size_t)own->tokens.room * sizeof *own->tokens.items);
-    if (!tree->nodes || !own->tokens.items) say_doubted(own);
+    if (!tree->nodes || !own->tokens.items) decline_file(own);
     tree->nodes[tree->node_count++] = (Node){.name = NO_NAME, .other = NO_NAME};
 }
 
@@ -660,7 +660,7 @@ static int has_formatted(const Tokens *tokens) {
 
 static int is_operand(const Token *token) { return token->type == NAME_TOKEN || token->type == NUMBER_TOKEN || token->type == STRING_TOKEN; }
 
-/* Whether two words, or a word and a number, stand side by side, as in prose: no expression has that, whatever comes behind. */
+/* Return whether two words, or a word and a number, are adjacent as in prose, which no expression allows. */
 static int is_prose(const Tokens *tokens) {
     for (int32_t i = 1; i < tokens->used; i++)
         if (is_operand(tokens->items + i - 1) && is_operand(tokens->items + i) &&
@@ -670,9 +670,9 @@ static int is_prose(const Tokens *tokens) {
 }
 
 static void tell_names(Tree *tree) {
-    Names *names = &own_of(own_of(tree)->root)->names;
-    tree->names = own_of(tree)->root->names = names->items;
-    tree->name_count = own_of(tree)->root->name_count = names->used;
+    Names *names = &class_of_receiver(class_of_receiver(tree)->root)->names;
+    tree->names = class_of_receiver(tree)->root->names = names->items;
+    tree->name_count = class_of_receiver(tree)->root->name_count = names->used;
 }
 
 static Tree *new_tree(Tree *root, const uint8_t *content, int32_t length) {
@@ -690,11 +690,11 @@ static Tree *new_tree(Tree *root, const uint8_t *content, int32_t length) {
 }
 
 static Tree *read_whole(Tree *tree, void (*read)(Reader *), int *is_wrong) {
-    Own *own = own_of(tree), *root = own_of(own->root);
+    Own *own = class_of_receiver(tree), *root = class_of_receiver(own->root);
     Reader reader = {.tree = tree, .names = &root->names, .name_arena = root == own ? NULL : &root->arena, .arena = &own->arena};
     int is_read = was_read(&reader, read);
     tell_names(tree);
-    /* newer versions understand more of what is formatted */
+    /* newer versions accept more in f-strings */
     if (is_wrong) *is_wrong = !is_read && (reader.is_wrong || is_prose(&reader.tokens)) && !has_formatted(&reader.tokens);
     free(reader.tokens.items);
     free(reader.stack.items);
@@ -705,10 +705,10 @@ static Tree *read_whole(Tree *tree, void (*read)(Reader *), int *is_wrong) {
 }
 
 Tree *read_tree(const uint8_t *content, int32_t length) {
-    if (length < 0 || length > LONGEST_FILE) return NULL;
+    if (length < 0 || length > MAX_FILE) return NULL;
     Tree *tree = new_tree(NULL, content, length);
     if (!tree) return NULL;
-    if (!start_names(&own_of(tree)->names)) {
+    if (!start_names(&class_of_receiver(tree)->names)) {
         end_tree(tree);
         return NULL;
     }
@@ -717,18 +717,18 @@ Tree *read_tree(const uint8_t *content, int32_t length) {
 
 Tree *read_annotation(Tree *around, const uint8_t *content, int32_t length, int *is_wrong) {
     *is_wrong = 0;
-    if (length < 0 || length > LONGEST_FILE) return NULL;
-    Tree *tree = new_tree(own_of(around)->root, content, length);
+    if (length < 0 || length > MAX_FILE) return NULL;
+    Tree *tree = new_tree(class_of_receiver(around)->root, content, length);
     if (!tree) return NULL;
     tree = read_whole(tree, read_alone, is_wrong);
-    around->names = own_of(around)->root->names;
-    around->name_count = own_of(around)->root->name_count;
+    around->names = class_of_receiver(around)->root->names;
+    around->name_count = class_of_receiver(around)->root->name_count;
     return tree;
 }
 
 void end_tree(Tree *tree) {
     if (!tree) return;
-    Own *own = own_of(tree);
+    Own *own = class_of_receiver(tree);
     end_names(&own->names);
     end_arena(&own->arena);
     free(own);
@@ -740,7 +740,7 @@ void end_tree(Tree *tree) {
 }
 
 int32_t named(Tree *tree, const char *name) {
-    Own *root = own_of(own_of(tree)->root);
+    Own *root = class_of_receiver(class_of_receiver(tree)->root);
     int32_t number = name_number(&root->names, &root->arena, (const uint8_t *)name, (int32_t)strlen(name));
     tell_names(tree);
     return number;

@@ -1,4 +1,4 @@
-/* The tree of a Python file as JSON, for tests and for whoever wants to look at one. */
+/* The tree of a Python file as JSON, for tests and debugging. */
 
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ static void put_run(Output *output, const Tree *tree, Run run, int are_names) {
     put_sign(output, ']');
 }
 
-/* All that a node has, in the order of its parts; what it does not have is null. */
+/* Write all parts of a node in order; unused parts are null. */
 static void put_node(Output *output, const Tree *tree, Ref ref) {
     if (!ref) {
         put_bytes(output, "null", 4);
@@ -62,7 +62,8 @@ static uint8_t *given(Output *output, int64_t *size) {
     return NULL;
 }
 
-/* The statements of a file and where its lines begin; NULL when it is declined. What is given is let go of by the function below. */
+/* Return the statements of a file and its line starts as JSON; NULL if it is declined. The caller frees the result with the function
+   below. */
 SCRUBJAY_API uint8_t *scrubjay_python_tree_json(const uint8_t *content, int32_t length, int64_t *size) {
     Output output = {0};
     Tree *tree = read_tree(content, length);
@@ -79,7 +80,7 @@ SCRUBJAY_API uint8_t *scrubjay_python_tree_json(const uint8_t *content, int32_t 
     return given(&output, size);
 }
 
-/* The expression that an annotation is, read within the tree of an empty file. */
+/* Like the function above, for the expression of an annotation, read within the tree of an empty file. */
 SCRUBJAY_API uint8_t *scrubjay_python_annotation_json(const uint8_t *content, int32_t length, int64_t *size, int *is_wrong) {
     Output output = {0};
     *is_wrong = 0;

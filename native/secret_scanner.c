@@ -1,7 +1,7 @@
-/* Tells in one pass over a file whether a secret may be in it. Of most files that says no, and nobody looks closer.
-
-What a secret is, `scrubjay.core.secrets` says alone. Here only what has to be there for any of its rules is looked for: what may be
-one is never left out, and whatever is not plain may be one. */
+/* Checks in one pass over a file whether it may contain a secret. Most files do not, and need no closer look.
+   Only `scrubjay.core.secrets` defines secrets. This scanner looks for what every match of its rules must contain: it may report too
+   much, but never
+   too little, and reports whatever is not plain. */
 
 #include "api.h"
 
@@ -9,24 +9,24 @@ one is never left out, and whatever is not plain may be one. */
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_WORDS 1024
-#define MOST_BUCKETS 64
-#define LEAST_BEHIND 8      /* no form has fewer letters behind its beginning */
-#define LONGEST_SUFFIX 11   /* "_production" */
-#define MOST_CLOSING 4      /* quotes and brackets behind a name */
-#define MOST_SPACE 8        /* before a sign; behind an option less */
-#define LONGEST_TYPE 50     /* between a name and the sign behind its type, with the space around it */
-#define LONGEST_OPTION 40   /* before the ending of its name */
-#define MOST_WORDS_BETWEEN 6
-#define LONGEST_WORD_BETWEEN 40
-#define LEAST_PASSWORD 6
-#define LONGEST_PASSWORD 200
-#define LEAST_RANDOM 10
-#define LONGEST_RANDOM 4096
-#define LEAST_SENT 16
-#define LONGEST_IN_ADDRESS 1024 /* 256 letters */
+#define MAX_WORDS 1024
+#define MAX_BUCKETS 64
+#define MIN_FORM_LENGTH 8      /* every form has at least this many characters after its start */
+#define MAX_SUFFIX 11   /* "_production" */
+#define MAX_CLOSING 4      /* quotes and brackets after a name */
+#define MAX_SPACE 8        /* before a separator; less after an option */
+#define MAX_TYPE 50     /* between a name and the separator after its type, with the space around it */
+#define MAX_OPTION 40   /* before the suffix of its name */
+#define MAX_WORDS_BETWEEN 6
+#define MAX_WORD_BETWEEN 40
+#define MIN_PASSWORD 6
+#define MAX_PASSWORD 200
+#define MIN_RANDOM 10
+#define MAX_RANDOM 4096
+#define MIN_SENT 16
+#define MAX_IN_ADDRESS 1024 /* 256 characters */
 
-/* What is looked for: in this order they are told by the sign before each. */
+/* What a word is searched for. The character before each word selects its kind, in this order. */
 enum { WORD, ANYWHERE, PASSWORD, RANDOM, SENT, ADDRESS, ODD };
 static const char KINDS[] = "waprs/?";
 
@@ -37,15 +37,15 @@ enum { LETTER = 1, NUMERAL = 2, WORDLY = 4, SPACE = 8, BODY = 16, BEFORE_VALUE =
 typedef struct {
     const uint8_t *bytes;
     int64_t length;
-    int32_t next; /* the next one in the same bucket, or -1 */
+    int32_t next; /* next word in the same bucket, or -1 */
     int32_t kind;
 } Word;
 
 typedef struct {
-    uint64_t first[256], second[256], third[256]; /* by a byte the buckets whose words have it there */
+    uint64_t first[256], second[256], third[256]; /* by byte: the buckets with a word that has the byte at this position */
     uint8_t classes[256];
-    Word all[MOST_WORDS];
-    int32_t buckets[MOST_BUCKETS];
+    Word all[MAX_WORDS];
+    int32_t buckets[MAX_BUCKETS];
     int32_t count;
 } SecretScanner;
 
@@ -56,7 +56,7 @@ static void classify(uint8_t *classes, const char *signs, uint8_t class) {
     for (; *signs; signs++) classes[(uint8_t)*signs] |= class;
 }
 
-/* Whether a word stands at this place. */
+/* Return whether a word stands at this position. */
 static int stands(const Word *word, const uint8_t *text, int64_t length) {
     if (length < word->length) return 0;
     if (!is_folded(word->kind)) return !memcmp(text, word->bytes, (size_t)word->length);
@@ -75,10 +75,11 @@ static inline int is(const Text *in, int64_t at, uint8_t class) { return at < in
 static inline int is_odd(const Text *in, int64_t at) { return at < in->length && in->text[at] >= 128; }
 static inline int has(const Text *in, int64_t at, uint8_t sign) { return at < in->length && in->text[at] == sign; }
 
-/* Whether a value that is a secret may begin behind a name and a sign, at the latest with what is no sign, space or quote. It has
-no space in it, and ends with its line. */
+/* Return whether a secret value may start after a name and a separator: at the first character that is not a separator, space or quote.
+   A value
+   contains no space and ends with its line. */
 static int may_be_value(const Text *in, int64_t at, int32_t kind) {
-    int64_t size = 0, most = kind == PASSWORD ? LONGEST_PASSWORD : LONGEST_RANDOM, least = kind == PASSWORD ? LEAST_PASSWORD : LEAST_RANDOM;
+    int64_t size = 0, most = kind == PASSWORD ? MAX_PASSWORD : MAX_RANDOM, least = kind == PASSWORD ? MIN_PASSWORD : MIN_RANDOM;
     int is_telling = 0;
     for (; is(in, at, BEFORE_VALUE); at++) {
         if (in->text[at] != ' ' && in->text[at] != '\n') size++;
@@ -101,77 +102,77 @@ static int is_word(const Text *in, int64_t at, int64_t size, const char *words) 
     return 0;
 }
 
-/* The same where a sentence goes on behind a name: "is X", "of the server was: X". */
-static int may_be_told(const Text *in, int64_t at, int32_t kind) {
-    for (int32_t count = 0; count <= MOST_WORDS_BETWEEN; count++) {
+/* Like `may_be_value`, where a sentence continues after a name: "is X", "of the server was: X". */
+static int may_be_in_sentence(const Text *in, int64_t at, int32_t kind) {
+    for (int32_t count = 0; count <= MAX_WORDS_BETWEEN; count++) {
         int64_t end = at;
-        while (end - at <= LONGEST_WORD_BETWEEN && (is(in, end, WORDLY) || has(in, end, '.') || has(in, end, '\'') || has(in, end, '@'))) end++;
+        while (end - at <= MAX_WORD_BETWEEN && (is(in, end, WORDLY) || has(in, end, '.') || has(in, end, '\'') || has(in, end, '@'))) end++;
         if (is_odd(in, end)) return 1;
         if (is_word(in, at, end - at, "is\0was\0to\0") && (has(in, end, ':') || is(in, end, SPACE)) && may_be_value(in, end, kind)) return 1;
         if (!count && !is_word(in, at, end - at, "for\0of\0on\0in\0to\0")) return 0;
         if (end == at || !is(in, end, SPACE)) return 0;
-        for (at = end; at - end < MOST_SPACE && is(in, at, SPACE);) at++;
+        for (at = end; at - end < MAX_SPACE && is(in, at, SPACE);) at++;
         if (is_odd(in, at)) return 1;
     }
     return 0;
 }
 
-/* Whether the ending of a name that stands there may be followed by a secret. */
+/* Return whether a secret may follow the name that ends here. */
 static int may_be_named(const Text *in, int64_t place, int64_t end, int32_t kind) {
     int64_t at = end;
-    while (at - end <= LONGEST_SUFFIX && is(in, at, WORDLY)) at++;
+    while (at - end <= MAX_SUFFIX && is(in, at, WORDLY)) at++;
     if (is_odd(in, at)) return 1;
-    if (at > end && (at - end > LONGEST_SUFFIX || !strchr("sS_-0123456789", in->text[end]))) return 0;
+    if (at > end && (at - end > MAX_SUFFIX || !strchr("sS_-0123456789", in->text[end]))) return 0;
     int64_t start = place;
-    while (start > 0 && place - start < LONGEST_OPTION && is(in, start - 1, WORDLY)) start--;
+    while (start > 0 && place - start < MAX_OPTION && is(in, start - 1, WORDLY)) start--;
     int may_be_option = (start < place && in->text[start] == '-') || (start > 0 && is_odd(in, start - 1));
     if (may_be_option && (has(in, at, ' ') || has(in, at, '\t')) && may_be_value(in, at, kind)) return 1;
-    for (int32_t count = 0; count < MOST_CLOSING && is(in, at, CLOSING); count++) at++;
+    for (int32_t count = 0; count < MAX_CLOSING && is(in, at, CLOSING); count++) at++;
     int64_t sign = at;
-    while (sign - at < MOST_SPACE && is(in, sign, SPACE)) sign++;
+    while (sign - at < MAX_SPACE && is(in, sign, SPACE)) sign++;
     if (is_odd(in, sign)) return 1;
     if (has(in, sign, '=')) return may_be_value(in, sign + 1, kind);
-    if (!has(in, sign, ':')) return sign > at && is(in, sign, LETTER) && may_be_told(in, sign, kind);
+    if (!has(in, sign, ':')) return sign > at && is(in, sign, LETTER) && may_be_in_sentence(in, sign, kind);
     if (may_be_value(in, sign + 1, kind)) return 1;
     int64_t type = sign + 1;
-    while (type - sign <= LONGEST_TYPE && type < in->length && (is(in, type, LETTER | NUMERAL | SPACE) || strchr("_.[],|", in->text[type]))) type++;
+    while (type - sign <= MAX_TYPE && type < in->length && (is(in, type, LETTER | NUMERAL | SPACE) || strchr("_.[],|", in->text[type]))) type++;
     return is_odd(in, type) || (has(in, type, '=') && may_be_value(in, type + 1, kind));
 }
 
-/* "Bearer X". */
+/* Matches "Bearer X". */
 static int may_be_sent(const Text *in, int64_t place, int64_t end) {
     if (place > 0 && (is(in, place - 1, LETTER | NUMERAL) || in->text[place - 1] == '_')) return 0;
     int64_t at = end;
-    while (at - end < MOST_SPACE && is(in, at, SPACE)) at++;
+    while (at - end < MAX_SPACE && is(in, at, SPACE)) at++;
     if (is_odd(in, at)) return 1;
     int has_numeral = 0;
-    for (int64_t start = at; at > end && at - start < LONGEST_RANDOM && (is(in, at, BODY) || has(in, at, '~')); at++) {
+    for (int64_t start = at; at > end && at - start < MAX_RANDOM && (is(in, at, BODY) || has(in, at, '~')); at++) {
         if (is(in, at, NUMERAL)) has_numeral = 1;
-        if (has_numeral && at - start + 1 >= LEAST_SENT) return 1;
+        if (has_numeral && at - start + 1 >= MIN_SENT) return 1;
     }
     return 0;
 }
 
-/* "://user:X@host", behind the slashes. */
+/* Matches "://user:X@host", after the slashes. */
 static int may_be_in_address(const Text *in, int64_t at) {
-    int64_t end = at + LONGEST_IN_ADDRESS;
+    int64_t end = at + MAX_IN_ADDRESS;
     while (at < end && at < in->length && !is(in, at, SPACE) && !strchr("/@:\"'<>", in->text[at] ? in->text[at] : 1)) at++;
     if (!has(in, at, ':')) return 0;
-    for (end = at + LONGEST_IN_ADDRESS; at < end && at < in->length && !is(in, at, SPACE) && !strchr("/\"'<>", in->text[at] ? in->text[at] : 1); at++)
+    for (end = at + MAX_IN_ADDRESS; at < end && at < in->length && !is(in, at, SPACE) && !strchr("/\"'<>", in->text[at] ? in->text[at] : 1); at++)
         if (in->text[at] == '@') return 1;
     return 0;
 }
 
-/* Whether a beginning that stands there may be that of a secret which is told by its form. */
+/* Return whether a secret that is recognized by its form may start here. */
 static int may_have_form(const Text *in, int64_t place, int64_t end) {
     if (place > 0 && (is(in, place - 1, LETTER | NUMERAL) || in->text[place - 1] == '_')) return 0;
-    for (int64_t at = end; at < end + LEAST_BEHIND; at++)
+    for (int64_t at = end; at < end + MIN_FORM_LENGTH; at++)
         if (!is(in, at, BODY)) return 0;
     return 1;
 }
 
-/* What the word that stands there may tell of. */
-static int32_t told_of(const Text *in, int64_t place, const Word *word) {
+/* Return the flags of what the word at this position may indicate. */
+static int32_t check_word(const Text *in, int64_t place, const Word *word) {
     int64_t end = place + word->length;
     switch (word->kind) {
     case WORD: return may_have_form(in, place, end) ? MAY_HAVE_FORM : 0;
@@ -184,8 +185,9 @@ static int32_t told_of(const Text *in, int64_t place, const Word *word) {
     }
 }
 
-/* For words of at least three bytes, each behind the sign that tells its kind and ended by a line end; they must outlive it. NULL
-without memory, or for what it cannot look for. */
+/* Make a scanner for words of at least three bytes, each preceded by the character of its kind and followed by a line end. They must
+   outlive the
+   scanner. Return NULL when out of memory, or for words that it cannot search for. */
 SCRUBJAY_API SecretScanner *scrubjay_secret_scanner_new(const uint8_t *words, int64_t length) {
     SecretScanner *own = calloc(1, sizeof *own);
     if (!own) return NULL;
@@ -204,34 +206,34 @@ SCRUBJAY_API SecretScanner *scrubjay_secret_scanner_new(const uint8_t *words, in
         const uint8_t *line = words + start, *end = memchr(line, '\n', (size_t)(length - start));
         int64_t size = (end ? end - line : length - start) - 1;
         const char *kind = strchr(KINDS, *line);
-        if (own->count == MOST_WORDS || size < 3 || !kind || !*kind) {
+        if (own->count == MAX_WORDS || size < 3 || !kind || !*kind) {
             free(own);
             return NULL;
         }
-        Word word = {line + 1, size, own->buckets[own->count % MOST_BUCKETS], (int32_t)(kind - KINDS)};
-        uint64_t bucket = 1ull << own->count % MOST_BUCKETS;
+        Word word = {line + 1, size, own->buckets[own->count % MAX_BUCKETS], (int32_t)(kind - KINDS)};
+        uint64_t bucket = 1ull << own->count % MAX_BUCKETS;
         for (int byte = 0; byte < 256; byte++) {
             uint8_t letter = is_folded(word.kind) ? lower((uint8_t)byte) : (uint8_t)byte;
             if (letter == line[1]) own->first[byte] |= bucket;
             if (letter == line[2]) own->second[byte] |= bucket;
             if (letter == line[3]) own->third[byte] |= bucket;
         }
-        own->buckets[own->count % MOST_BUCKETS] = own->count;
+        own->buckets[own->count % MAX_BUCKETS] = own->count;
         own->all[own->count++] = word;
         start += size + 2;
     }
     return own;
 }
 
-/* What a text may have: secrets that are told by their form, and by what stands next to them. */
+/* Return the flags of what a text may contain: secrets recognized by form, and those recognized by the name next to them. */
 SCRUBJAY_API int32_t scrubjay_secret_scanner_scan(const SecretScanner *own, const uint8_t *text, int64_t length) {
     Text in = {own, text, length};
-    int32_t told = 0;
-    for (int64_t i = 0; i + 2 < length && told != (MAY_HAVE_FORM | MAY_HAVE_NAME); i++) {
+    int32_t found = 0;
+    for (int64_t i = 0; i + 2 < length && found != (MAY_HAVE_FORM | MAY_HAVE_NAME); i++) {
         uint64_t buckets = own->first[text[i]] & own->second[text[i + 1]] & own->third[text[i + 2]];
         for (; buckets; buckets &= buckets - 1)
             for (int32_t which = own->buckets[__builtin_ctzll(buckets)]; which >= 0; which = own->all[which].next)
-                if (stands(own->all + which, text + i, length - i)) told |= told_of(&in, i, own->all + which);
+                if (stands(own->all + which, text + i, length - i)) found |= check_word(&in, i, own->all + which);
     }
-    return told;
+    return found;
 }

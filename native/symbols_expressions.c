@@ -1,4 +1,4 @@
-/* What the expressions of a Python file use, and what its targets bind. */
+/* Reads the uses in the expressions of a Python file, and the names that its targets bind. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,11 +41,11 @@ Path path_of(Reading *reading, Ref ref) {
         put_name(reading, node->name);
         return (Path){since(paths, before), node->start, node->name, 0};
     }
-    int32_t parts[LONGEST_CHAIN]; /* names of attributes, or one of these */
+    int32_t parts[MAX_CHAIN]; /* names of attributes, or one of these constants */
     enum { CALLED = -2, ENTRY = -3 };
     int32_t used = 0, start = -1, root = NO_NAME, link = 0;
     Ref inner = 0;
-    for (; link < LONGEST_CHAIN; link++) {
+    for (; link < MAX_CHAIN; link++) {
         if (node->kind == ATTRIBUTE) {
             if (start < 0) start = node->end - name_at(reading, node->name)->length;
             parts[used++] = node->name;
@@ -61,7 +61,7 @@ Path path_of(Reading *reading, Ref ref) {
         ref = node->a;
         node = node_at(reading, ref);
     }
-    if (link == LONGEST_CHAIN && !inner) inner = ref;
+    if (link == MAX_CHAIN && !inner) inner = ref;
     if (root != NO_NAME) put_name(reading, root);
     while (used--) {
         if (parts[used] == CALLED) put_bytes(paths, "()", 2);
@@ -84,7 +84,7 @@ void add_read(Reading *reading, UseKind kind, const Path *path) {
     if (place) *place = (Use){path->start, reading->container, path->path, path->root, reading->scope, kind};
 }
 
-Path note_path(Reading *reading, UseKind kind, Ref ref, int32_t container) {
+Path add_path_use(Reading *reading, UseKind kind, Ref ref, int32_t container) {
     Path path = path_of(reading, ref);
     if (path.path.length) add_use(reading, kind, path.path, path.start, container);
     if (path.inner) walk_expression(reading, path.inner);
@@ -122,7 +122,7 @@ static void walk_all_types(Reading *reading, Run run, int32_t container) {
     for (int32_t i = 0; i < run.count; i++) walk_types(reading, item_of(reading, run, i), container);
 }
 
-/* The end of the path that begins here; `at` itself when none does. */
+/* Return the end of the path that starts here; `at` itself if none does. */
 static int32_t path_end(const uint8_t *content, int32_t at, int32_t end, int32_t *last_name) {
     while (at < end && (is_letter(content[at]) || content[at] == '_')) {
         *last_name = at;
@@ -141,7 +141,7 @@ static void type_between(Reading *reading, int32_t start, int32_t end, int32_t l
 
 void walk_types(Reading *reading, Ref ref, int32_t container) {
     if (!ref || reading->failed) return;
-    if (++reading->depth > DEEPEST) reading->failed = 1;
+    if (++reading->depth > MAX_DEPTH) reading->failed = 1;
     const Node *node = node_at(reading, ref);
     const uint8_t *content = reading->tree->content;
     int32_t start = node->start, end = node->end, last_name = 0;
@@ -150,11 +150,11 @@ void walk_types(Reading *reading, Ref ref, int32_t container) {
         use_name(reading, USES_TYPE, node->name, start, container);
         break;
     case ATTRIBUTE:
-        if (end - start <= LONGEST_PATH && path_end(content, start, end, &last_name) == end)
+        if (end - start <= MAX_PATH && path_end(content, start, end, &last_name) == end)
             type_between(reading, start, end, last_name, container);
         break;
     case TEXT:
-        if (end - start > LONGEST_PATH) end = start + LONGEST_PATH;
+        if (end - start > MAX_PATH) end = start + MAX_PATH;
         while (start < end) {
             int32_t behind = path_end(content, start, end, &last_name);
             if (behind > start) type_between(reading, start, behind, last_name, container);
@@ -169,12 +169,12 @@ void walk_types(Reading *reading, Ref ref, int32_t container) {
     case OTHER:
     case NOTHING:
         break;
-    case LAMBDA: /* its arguments are no expressions */
+    case LAMBDA: /* its parameters are not expressions */
         walk_types(reading, node->b, container);
         break;
     case LIST_OF:
     case SET_OF:
-    case GENERATOR: /* nor is what is gone through */
+    case GENERATOR: /* nor are its clauses */
         walk_types(reading, node->a, container);
         break;
     case DICT_OF:
@@ -202,7 +202,7 @@ void walk_types(Reading *reading, Ref ref, int32_t container) {
         walk_all_types(reading, node->items, container);
         walk_all_types(reading, node->more, container);
         break;
-    default: /* a formatted text, of whose parts Python tells other places */
+    default: /* an f-string, for whose parts Python reports other positions */
         reading->failed = 1;
     }
     reading->depth--;
@@ -220,11 +220,11 @@ static void add_variable(Reading *reading, int32_t name, SymbolKind kind, const 
         .container = container,
         .kind = (uint8_t)kind,
         .exported = (uint8_t)is_public(reading, name),
-        .bases = NONE_OF_THEM,
-        .decorators = NONE_OF_THEM,
+        .bases = EMPTY_LIST,
+        .decorators = EMPTY_LIST,
     };
-    symbol.doc = comments_end ? uncommented(reading, above, comments_end) : NOTHING_SAID;
-    symbol.signature = head_of(reading, start, end);
+    symbol.doc = comments_end ? comment_text(reading, above, comments_end) : EMPTY_TEXT;
+    symbol.signature = signature_of(reading, start, end);
     add_symbol(reading, symbol);
 }
 
@@ -261,10 +261,10 @@ void take_name(Reading *reading, int32_t name, const Node *node, int32_t start, 
     add_variable(reading, name, kind, node, start, end, reading->container);
 }
 
-/* Take what a method sets on its object as a field of the class, the first time. */
+/* Add a field of the class when a method first assigns it on its object. */
 static void bind_field(Reading *reading, Piece path, const Node *node, int32_t start, int32_t end) {
     const Scope *scope = scope_at(reading, reading->scope);
-    int32_t of = path.length - name_at(reading, node->name)->length - 1; /* so long is what it is set on */
+    int32_t of = path.length - name_at(reading, node->name)->length - 1; /* length of the object's path */
     if (start < 0 || scope->parent < 0 || !scope_at(reading, scope->parent)->is_class || of < 0 || reading->paths.failed) return;
     static const uint8_t nothing[1] = {0};
     const Text *receiver = scope->receiver == NO_NAME ? NULL : name_at(reading, scope->receiver);
@@ -278,7 +278,7 @@ static void bind_field(Reading *reading, Piece path, const Node *node, int32_t s
 
 void bind_target(Reading *reading, Ref target, int32_t start, int32_t end, Ref annotation) {
     if (reading->failed) return;
-    if (++reading->depth > DEEPEST) reading->failed = 1;
+    if (++reading->depth > MAX_DEPTH) reading->failed = 1;
     const Node *node = node_at(reading, target);
     switch (reading->failed ? NOTHING : (Kind)node->kind) {
     case NOTHING:
@@ -287,7 +287,7 @@ void bind_target(Reading *reading, Ref target, int32_t start, int32_t end, Ref a
         take_name(reading, node->name, node, start, end, annotation);
         break;
     case ATTRIBUTE:
-        bind_field(reading, note_path(reading, USES_WRITE, target, reading->container).path, node, start, end);
+        bind_field(reading, add_path_use(reading, USES_WRITE, target, reading->container).path, node, start, end);
         break;
     case TUPLE:
     case LIST:
@@ -310,11 +310,11 @@ void walk_expressions(Reading *reading, Run run) {
 
 void export_value(Reading *reading, Ref value) {
     const Node *node = node_at(reading, value);
-    if (++reading->depth > DEEPEST) reading->failed = 1;
+    if (++reading->depth > MAX_DEPTH) reading->failed = 1;
     if (reading->failed) return;
     if (node->kind == TEXT) {
         Piece name;
-        if (written_text(reading, node->start, node->end, &name)) {
+        if (literal_text(reading, node->start, node->end, &name)) {
             Piece *place = one_more(reading, &reading->exports, sizeof *place);
             if (place) *place = name;
         }
@@ -343,7 +343,7 @@ static void import_by_text(Reading *reading, Run arguments) {
     const Node *node = node_at(reading, item_of(reading, arguments, 0));
     Piece module;
     int32_t start = node->start;
-    if (!is_text(node) || !written_text(reading, start, node->end, &module)) return;
+    if (!is_text(node) || !literal_text(reading, start, node->end, &module)) return;
     add_import(reading, kept_text(reading, reading->tree->content + module.start, module.length), NO_NAME, NO_NAME, line_of_byte(reading, start), 0);
 }
 
@@ -411,7 +411,7 @@ static void read_comprehension(Reading *reading, const Node *node) {
 
 void walk_expression(Reading *reading, Ref ref) {
     if (!ref || reading->failed) return;
-    if (++reading->depth > DEEPEST) reading->failed = 1;
+    if (++reading->depth > MAX_DEPTH) reading->failed = 1;
     const Node *node = node_at(reading, ref);
     switch (reading->failed ? NOTHING : (Kind)node->kind) {
     case NOTHING:
@@ -470,7 +470,7 @@ void walk_expression(Reading *reading, Ref ref) {
     case DICT_OF:
         read_comprehension(reading, node);
         break;
-    default: /* no expression that is known here */
+    default: /* an unknown expression */
         reading->failed = 1;
     }
     reading->depth--;

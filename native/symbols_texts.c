@@ -1,4 +1,4 @@
-/* What the text of a Python file says of its definitions: signatures, docstrings, comments. */
+/* Extracts signatures, docstrings and comments of definitions from the text of a Python file. */
 
 #include "symbols_walk.h"
 
@@ -13,13 +13,13 @@ int32_t line_of_byte(const Reading *reading, int32_t byte) {
     return low > 1 ? low - 1 : 1;
 }
 
-/* The first byte of a line, which may be such a mark. */
+/* Return the first byte of a line, including a byte order mark. */
 static inline int32_t line_start(const Reading *reading, int32_t line) { return line > 1 ? reading->tree->line_starts[line] : 0; }
 
-/* How many bytes a letter of UTF-8 has that begins so. */
+/* Return the length of the UTF-8 character with this first byte. */
 static inline int32_t letter_length(uint8_t first) { return first < 0xC0 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4; }
 
-/* The bytes of the blank that is here, by all that Python takes for one; 0 when there is none. */
+/* Return the length of the whitespace character here, by Python's definition; 0 if there is none. */
 static inline int32_t blank(const uint8_t *at, const uint8_t *end) {
     uint8_t first = *at;
     if (first < 0x80) return first == ' ' || (first >= 9 && first <= 13) || (first >= 28 && first <= 31);
@@ -32,7 +32,7 @@ static inline int32_t blank(const uint8_t *at, const uint8_t *end) {
     return at[1] == 0x80 && (at[2] <= 0x8A || at[2] == 0xA8 || at[2] == 0xA9 || at[2] == 0xAF) ? 3 : 0;
 }
 
-/* The end of a text without the blanks there. */
+/* Return the end of a text without trailing whitespace. */
 static const uint8_t *without_blanks_behind(const uint8_t *start, const uint8_t *end) {
     while (end > start) {
         const uint8_t *last = end - 1;
@@ -52,7 +52,7 @@ static Piece text_of(Reading *reading, const uint8_t *bytes, int32_t length) {
 
 static void read_head(Reading *reading, int32_t start, int32_t end) {
     const uint8_t *at = reading->tree->content + start;
-    const uint8_t *behind = at + (end - start < 4 * LONGEST_SIGNATURE ? end - start : 4 * LONGEST_SIGNATURE);
+    const uint8_t *behind = at + (end - start < 4 * MAX_SIGNATURE ? end - start : 4 * MAX_SIGNATURE);
     uint8_t *head = reading->head;
     int32_t used = 0, is_apart = 0;
     while (at < behind) {
@@ -65,7 +65,7 @@ static void read_head(Reading *reading, int32_t start, int32_t end) {
         if (is_apart) head[used++] = ' ';
         is_apart = 0;
         length = letter_length(*at);
-        if (behind - at < length) { /* cut within a letter */
+        if (behind - at < length) { /* cut within a character */
             memcpy(head + used, "\xEF\xBF\xBD", 3);
             used += 3;
             break;
@@ -80,36 +80,36 @@ static void read_head(Reading *reading, int32_t start, int32_t end) {
     }
     int32_t letters = 0, cut = 0;
     for (int32_t i = 0; i < used; i++)
-        if ((head[i] & 0xC0) != 0x80 && letters++ == LONGEST_SIGNATURE - 1) cut = i;
-    if (letters > LONGEST_SIGNATURE) {
+        if ((head[i] & 0xC0) != 0x80 && letters++ == MAX_SIGNATURE - 1) cut = i;
+    if (letters > MAX_SIGNATURE) {
         memcpy(head + cut, "\xE2\x80\xA6", 3);
         used = cut + 3;
     }
     reading->head_length = used;
 }
 
-Piece head_of(Reading *reading, int32_t start, int32_t end) {
+Piece signature_of(Reading *reading, int32_t start, int32_t end) {
     read_head(reading, start, end);
     return text_of(reading, reading->head, reading->head_length);
 }
 
-/* Add a line to `doc`: what of it is from a column on, without the blanks behind it and those before the first line. */
-static void say_line(Reading *reading, const uint8_t *at, const uint8_t *end, int32_t column, int expands_tabs) {
+/* Add a line to `doc`, from a column on, without trailing whitespace and without blank lines at the start. */
+static void add_doc_line(Reading *reading, const uint8_t *at, const uint8_t *end, int32_t column, int expands_tabs) {
     end = without_blanks_behind(at, end);
     if (at < end) {
         if (reading->doc_length)
-            for (; reading->doc_breaks && reading->doc_letters < LONGEST_DOC; reading->doc_breaks--) {
+            for (; reading->doc_breaks && reading->doc_letters < MAX_DOC; reading->doc_breaks--) {
                 reading->doc[reading->doc_length++] = '\n';
                 reading->doc_letters++;
             }
         reading->doc_breaks = 0;
     }
-    for (int32_t now = 0; at < end && reading->doc_letters < LONGEST_DOC;) {
+    for (int32_t now = 0; at < end && reading->doc_letters < MAX_DOC;) {
         int32_t length = letter_length(*at) < end - at ? letter_length(*at) : (int32_t)(end - at);
         int is_expanded = expands_tabs && *at == '\t';
         int32_t next = is_expanded ? now - now % TAB + TAB : now + 1;
         if (reading->doc_length || !blank(at, end)) {
-            for (int32_t i = now > column ? now : column; i < next && reading->doc_letters < LONGEST_DOC; i++) {
+            for (int32_t i = now > column ? now : column; i < next && reading->doc_letters < MAX_DOC; i++) {
                 if (is_expanded) reading->doc[reading->doc_length++] = ' ';
                 else
                     for (int32_t part = 0; part < length; part++) reading->doc[reading->doc_length++] = at[part];
@@ -125,10 +125,10 @@ static void say_line(Reading *reading, const uint8_t *at, const uint8_t *end, in
 static void say_nothing(Reading *reading) { reading->doc_length = reading->doc_letters = reading->doc_breaks = 0; }
 
 static Piece said(Reading *reading) {
-    return reading->doc_length ? text_of(reading, reading->doc, reading->doc_length) : NOTHING_SAID;
+    return reading->doc_length ? text_of(reading, reading->doc, reading->doc_length) : EMPTY_TEXT;
 }
 
-int written_text(const Reading *reading, int32_t start, int32_t end, Piece *found) {
+int literal_text(const Reading *reading, int32_t start, int32_t end, Piece *found) {
     const uint8_t *content = reading->tree->content;
     for (int32_t i = 0; i < 2 && start < end && content[start] && strchr("rubRUB", content[start]); i++) start++;
     if (end - start < 2 || (content[start] != '"' && content[start] != '\'')) return 0;
@@ -142,9 +142,9 @@ int written_text(const Reading *reading, int32_t start, int32_t end, Piece *foun
     return 1;
 }
 
-Piece said_in(Reading *reading, const Node *literal) {
+Piece literal_doc(Reading *reading, const Node *literal) {
     Piece text;
-    if (!written_text(reading, literal->start, literal->end, &text)) return NOTHING_SAID;
+    if (!literal_text(reading, literal->start, literal->end, &text)) return EMPTY_TEXT;
     const uint8_t *start = reading->tree->content + text.start, *end = start + text.length;
     int32_t cut = INT32_MAX;
     for (const uint8_t *at = start; (at = memchr(at, '\n', (size_t)(end - at)));) {
@@ -155,9 +155,9 @@ Piece said_in(Reading *reading, const Node *literal) {
     }
     if (cut == INT32_MAX) cut = 0;
     say_nothing(reading);
-    for (const uint8_t *at = start; reading->doc_letters < LONGEST_DOC;) {
+    for (const uint8_t *at = start; reading->doc_letters < MAX_DOC;) {
         const uint8_t *line_end = memchr(at, '\n', (size_t)(end - at));
-        say_line(reading, at, line_end ? line_end : end, at == start ? 0 : cut, 1);
+        add_doc_line(reading, at, line_end ? line_end : end, at == start ? 0 : cut, 1);
         if (!line_end) break;
         at = line_end + 1;
     }
@@ -174,10 +174,10 @@ static int is_directive(const uint8_t *at, const uint8_t *end) {
     return 0;
 }
 
-Piece uncommented(Reading *reading, int32_t start, int32_t behind) {
+Piece comment_text(Reading *reading, int32_t start, int32_t behind) {
     const uint8_t *at = reading->tree->content + start, *end = at;
     const uint8_t *last = reading->tree->content + behind;
-    for (int32_t letters = 0; end < last && letters < 2 * LONGEST_DOC; letters++) {
+    for (int32_t letters = 0; end < last && letters < 2 * MAX_DOC; letters++) {
         end += letter_length(*end);
         if (end > last) end = last;
     }
@@ -197,7 +197,7 @@ Piece uncommented(Reading *reading, int32_t start, int32_t behind) {
             if (at < bare_end && (*at == '!' || *at == ':')) at++;
             if (at < bare_end && (*at == ' ' || *at == '\t')) at++;
         }
-        if (!is_directive(at, bare_end)) say_line(reading, at, bare_end, 0, 0);
+        if (!is_directive(at, bare_end)) add_doc_line(reading, at, bare_end, 0, 0);
         at = line_end + 1;
     }
     return said(reading);
@@ -207,7 +207,7 @@ int32_t take_above(Reading *reading, int32_t start, int32_t *comments_end) {
     const uint8_t *content = reading->tree->content;
     int32_t line = line_of_byte(reading, start), first = line_start(reading, line);
     *comments_end = 0;
-    if (start == reading->taken || start - first > LONGEST_SIGNATURE) return start;
+    if (start == reading->taken || start - first > MAX_SIGNATURE) return start;
     for (int32_t i = first; i < start; i++)
         if (content[i] != ' ' && content[i] != '\t') return start;
     reading->taken = start;

@@ -1,4 +1,4 @@
-/* What was found in a Python file, put in order and written as JSON. */
+/* Sorts the facts of a Python file and writes them as JSON. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +13,13 @@ static const char *const SYMBOL_KINDS[] = {
     "\"constructor\"", "\"signature\"", "\"field\"", "\"variable\"", "\"constant\"",
 };
 
-/* Whether a name is found to be a variable from where it is read. What is taken of a method's own object counts none the less: it
-is a use of the class's field or method. */
+/* Return whether a read refers to a local variable. Members of a method's own object do not count as such: they are uses of the class's
+   field or
+   method. */
 static int is_variable(const Reading *reading, const Use *read) {
     if (read->root == NO_NAME) return 0;
     int32_t at = read->scope;
-    for (int32_t i = 0; i < DEEPEST_SCOPE && at >= 0; i++) {
+    for (int32_t i = 0; i < MAX_SCOPE && at >= 0; i++) {
         const Scope *scope = scope_at(reading, at);
         if (scope->is_function && map_has(&scope->names, read->root)) {
             int32_t length = name_at(reading, read->root)->length;
@@ -29,8 +30,8 @@ static int is_variable(const Reading *reading, const Use *read) {
     return 0;
 }
 
-/* Keep of the reads in all scopes those that may mean something defined outside of functions: behind the uses, by their scopes. */
-static void settle(Reading *reading) {
+/* Append the reads that may refer to something defined outside of functions to the uses, scope by scope. */
+static void keep_global_reads(Reading *reading) {
     Use *reads = reading->reads.items;
     int64_t kept = 0;
     for (int64_t i = 0; i < reading->reads.used; i++)
@@ -53,7 +54,7 @@ static void settle(Reading *reading) {
     free(places);
 }
 
-/* Uses by their beginnings; those of the same keep their order. */
+/* Sort uses by start; the sort is stable. */
 static void sort_uses(Reading *reading) {
     int64_t count = reading->uses.used;
     if (count < 2) return;
@@ -87,7 +88,7 @@ static int compare(const void *left, const void *right) {
     return a->place < b->place ? -1 : 1;
 }
 
-/* Symbols by their beginnings, the longer ones first; all that tells of them follows. */
+/* Sort symbols by start, longer ones first, and adjust the indexes that refer to them. */
 static void sort_symbols(Reading *reading) {
     int64_t count = reading->symbols.used, in_order = 1;
     Symbol *symbols = reading->symbols.items;
@@ -129,7 +130,7 @@ static uint64_t hash_of(const uint8_t *bytes, int64_t length) {
     return hash ^ hash >> 29;
 }
 
-/* The slot of an exported name, or the free one where it would be. */
+/* Return the slot of an exported name, or the free slot where it would be. */
 static uint64_t export_slot(const Reading *reading, const int32_t *slots, uint64_t mask, const uint8_t *bytes, int64_t length) {
     const Piece *exports = reading->exports.items;
     for (uint64_t slot = hash_of(bytes, length) & mask;; slot = (slot + 1) & mask) {
@@ -139,8 +140,8 @@ static uint64_t export_slot(const Reading *reading, const int32_t *slots, uint64
     }
 }
 
-/* Where the file has `__all__`, this alone says what others may use. */
-static void tell_exported(Reading *reading) {
+/* Mark only the names in `__all__` as exported, if the file defines it. */
+static void mark_exported(Reading *reading) {
     int64_t count = reading->exports.used;
     if (!count) return;
     uint64_t room = 16;
@@ -168,9 +169,9 @@ static void tell_exported(Reading *reading) {
     free(slots);
 }
 
-void settle_found(Reading *reading) {
-    settle(reading);
-    tell_exported(reading);
+void sort_results(Reading *reading) {
+    keep_global_reads(reading);
+    mark_exported(reading);
     sort_uses(reading);
     sort_symbols(reading);
 }
@@ -181,7 +182,7 @@ static void put_plain(Output *output, const char *text) { put_bytes(output, text
 
 static void put_bool(Output *output, int is_true) { put_plain(output, is_true ? "true" : "false"); }
 
-/* A name, or an empty text; none of its letters needs more than quotes. */
+/* Write a name, or an empty text; its characters need no escapes. */
 static void put_named(Output *output, const Reading *reading, int32_t name) {
     put_sign(output, '"');
     if (name != NO_NAME) put_bytes(output, name_at(reading, name)->bytes, name_at(reading, name)->length);

@@ -1,8 +1,9 @@
-/* Counts the identifiers of plain text: which words they come to, and what they mean together.
-
-It does what `scrubjay.code_index.term_counts` does in numpy, for ASCII alone and several times as fast. No part of Python is used:
-texts and numbers come and go as arrays, and what a word is stemmed to is told by the caller. A counter is used by one
-thread at a time. Whatever fails for want of memory says so and leaves the counter fit to be thrown away. */
+/* Counts the identifiers in plain text: their words, and the embedding of all together.
+   Equivalent to `scrubjay.code_index.term_counts`, which uses numpy, for ASCII only and several times as fast. Uses no Python API: texts
+   and numbers
+   are passed as arrays, and the caller supplies the stems of words. A counter must be used by one thread at a time. A function that runs
+   out of
+   memory reports it; the counter can then only be freed. */
 
 #include "api.h"
 #include "cpu_dispatch.h"
@@ -13,9 +14,9 @@ thread at a time. Whatever fails for want of memory says so and leaves the count
 #include <stdlib.h>
 #include <string.h>
 
-#define LONGEST_IDENTIFIER 128 /* longer ones are encoded data and have no words */
-#define LONGEST_PIECE 100      /* the model knows no longer ones */
-#define MOST_COUNTED 255
+#define MAX_IDENTIFIER 128 /* longer ones are encoded data and have no words */
+#define MAX_PIECE 100      /* the model has no longer ones */
+#define MAX_COUNTED 255
 #define FAILED (-1)
 #define STEMS_MISSING (-2)
 
@@ -26,7 +27,7 @@ typedef struct {
     int64_t used, room;
 } List;
 
-/* Room for so many more; where they go, or NULL. */
+/* Return room for `count` more items, or NULL. */
 static void *more(List *list, int64_t count, size_t size) {
     if (!list->items || list->room - list->used < count) {
         int64_t room = list->room * 2 > list->used + count ? list->room * 2 : list->used + count + 16;
@@ -50,8 +51,8 @@ static int append(List *list, int32_t number) {
 /* -- names and their numbers --------------------------------------------------------------------- */
 
 typedef struct {
-    List bytes, entries; /* of entries each is one name */
-    int32_t *slots;      /* the number of a name plus one, at the first free place behind its hash */
+    List bytes, entries; /* each entry is one name */
+    int32_t *slots;      /* number of a name plus one, at the first free slot after its hash */
     int64_t room;
 } Names;
 
@@ -60,7 +61,7 @@ typedef struct {
     int64_t start;
     uint64_t hash;
     int32_t length;
-    uint8_t head[HEAD]; /* its first bytes, so that of most names nothing else is looked at */
+    uint8_t head[HEAD]; /* its first bytes, which decide most comparisons */
 } Entry;
 
 #define NO_BYTES 14695981039346656037u
@@ -72,7 +73,7 @@ static uint64_t hash_of(const uint8_t *bytes, int64_t length) {
     return hash;
 }
 
-/* The last bits of such a hash depend on the last letters only. */
+/* The low bits of such a hash depend only on the last letters, so higher bits are mixed in. */
 static inline int64_t slot_of(const Names *names, uint64_t hash) { return (int64_t)((hash ^ hash >> 29) & (uint64_t)(names->room - 1)); }
 
 static inline int is_same(const uint8_t *one, const uint8_t *other, int64_t length) {
@@ -116,7 +117,7 @@ static int enlarge(Names *names) {
     return 1;
 }
 
-/* The number of a name that is not known yet; -1 without memory. */
+/* Add a new name and return its number; -1 when out of memory. */
 static int32_t added(Names *names, const uint8_t *bytes, int64_t length, uint64_t hash) {
     if (names->entries.used >= INT32_MAX - 1) return -1;
     if (names->entries.used * 2 >= names->room && !enlarge(names)) return -1;
@@ -203,21 +204,21 @@ static uint64_t token_of(const uint8_t *word, int64_t length) {
 /* -- the counter --------------------------------------------------------------------------------- */
 
 typedef struct {
-    List list;   /* the numbers of all, one after the other */
-    List starts; /* where those of each begin; one entry more than there are */
+    List list;   /* the numbers of all items, one after the other */
+    List starts; /* where those of each item start; one entry more than items */
 } Lists;
 
 typedef struct {
-    List sums, touched; /* how often each was counted, and which were */
+    List sums, touched; /* how often each was counted, and which ones were */
 } Tally;
 
 typedef struct {
     Names vocabulary, identifiers, parts, pieces, words;
     Lists words_of, pieces_of; /* of each identifier */
     Lists parts_of;            /* of each piece, in the vocabulary */
-    List stems, stem_ends;     /* of each part; fewer when some are not told yet */
+    List stems, stem_ends;     /* of each part; shorter while stems are missing */
     List word_of_part, tokens, joined;
-    List read, stops; /* the identifiers and signs that were read last, and where those of each text end, then of each name */
+    List read, stops; /* the identifiers and characters read last, and where those of each text, then of each name, end */
     int64_t texts, names;
     List named, named_starts, seen; /* the names of each text */
     Tally of_identifiers, of_words, of_pieces;
@@ -225,7 +226,7 @@ typedef struct {
     const int8_t *rows;
     const float *scales;
     int32_t dimensions, unknown, longest;
-    int32_t signs[128]; /* what each means; -1 for what means nothing */
+    int32_t signs[128]; /* vocabulary number of each character; -1 for those without meaning */
     uint8_t kinds[256];
 } Counter;
 
@@ -257,7 +258,7 @@ static int end_list(Lists *lists) { return append(&lists->starts, (int32_t)lists
 
 static inline uint8_t lower(uint8_t letter) { return letter >= 'A' && letter <= 'Z' ? letter + 32 : letter; }
 
-/* The end of the part of an identifier that begins here: Http|Server, HTTP|Server, sha|256. */
+/* Return the end of the part of an identifier that starts here: Http|Server, HTTP|Server, sha|256. */
 static int64_t part_end(const Counter *own, const uint8_t *text, int64_t at, int64_t end, int with_digits) {
     const uint8_t *kinds = own->kinds;
     int64_t to = at;
@@ -277,12 +278,12 @@ static uint64_t lowered(uint8_t *to, const uint8_t *text, int64_t length) {
     return hash;
 }
 
-/* The longest parts of a piece that the vocabulary has; a piece that cannot be made of parts is unknown. */
+/* Add the longest parts of a piece in the vocabulary; a piece that cannot be composed of parts is unknown. */
 static int add_parts(Counter *own, List *list, const uint8_t *piece, int64_t length) {
     int64_t before = list->used;
-    uint64_t hashes[LONGEST_PIECE];
+    uint64_t hashes[MAX_PIECE];
     for (int64_t start = 0; start < length;) {
-        uint8_t inside[2 + LONGEST_PIECE] = "##";
+        uint8_t inside[2 + MAX_PIECE] = "##";
         int64_t prefix = start ? 2 : 0, most = length - start < own->longest ? length - start : own->longest;
         memcpy(inside + prefix, piece + start, (size_t)most);
         uint64_t hash = hash_of(inside, prefix);
@@ -299,10 +300,10 @@ static int add_parts(Counter *own, List *list, const uint8_t *piece, int64_t len
     return 1;
 }
 
-/* The same, found out once of each piece: the same few are in all identifiers. */
+/* Add the parts of a piece, computed only once per piece: identifiers share few pieces. */
 static int add_piece(Counter *own, const uint8_t *text, int64_t length) {
-    uint8_t piece[LONGEST_PIECE];
-    if (length > LONGEST_PIECE) return append(&own->pieces_of.list, own->unknown);
+    uint8_t piece[MAX_PIECE];
+    if (length > MAX_PIECE) return append(&own->pieces_of.list, own->unknown);
     uint64_t hash = lowered(piece, text, length);
     int32_t number = found(&own->pieces, piece, length, hash);
     if (number < 0) {
@@ -326,7 +327,7 @@ static int32_t word_number(Counter *own, uint64_t token) {
     return added(&own->words, (uint8_t *)&token, sizeof token, token);
 }
 
-/* The next part of an identifier at or behind this place, in lower case; its end, or -1. */
+/* Find the next part of an identifier at or after a position, in lower case; return its end, or -1. */
 static int64_t next_part(const Counter *own, const uint8_t *text, int64_t at, int64_t length, uint8_t *part, int64_t *size, uint64_t *hash) {
     while (at < length && own->kinds[text[at]] == UNDERSCORE) at++;
     if (at == length) return -1;
@@ -336,9 +337,9 @@ static int64_t next_part(const Counter *own, const uint8_t *text, int64_t at, in
     return end;
 }
 
-/* The words of an identifier: the stems of its parts, and when there are several also all of them joined. */
+/* Add the words of an identifier: the stems of its parts and, if there are several, all of them joined. */
 static int add_words(Counter *own, const uint8_t *text, int64_t length) {
-    uint8_t part[LONGEST_IDENTIFIER];
+    uint8_t part[MAX_IDENTIFIER];
     int64_t size, parts = 0;
     uint64_t hash;
     const int32_t *ends = own->stem_ends.items, *words = own->word_of_part.items;
@@ -359,13 +360,13 @@ static int add_words(Counter *own, const uint8_t *text, int64_t length) {
     return whole >= 0 && append(&own->words_of.list, whole);
 }
 
-/* The number of an identifier that was not seen before, or -1. Its words come when the stems of its parts are told. */
-static int32_t taken_up(Counter *own, const uint8_t *text, int64_t length, uint64_t hash) {
-    uint8_t part[LONGEST_IDENTIFIER];
+/* Return the number of a new identifier, or -1. Its words are added when the stems of its parts are known. */
+static int32_t add_identifier(Counter *own, const uint8_t *text, int64_t length, uint64_t hash) {
+    uint8_t part[MAX_IDENTIFIER];
     int64_t size;
     uint64_t part_hash;
     if (own->words_of.list.used > INT32_MAX / 2 || own->pieces_of.list.used > INT32_MAX / 2) return FAILED;
-    if (length <= LONGEST_IDENTIFIER)
+    if (length <= MAX_IDENTIFIER)
         for (int64_t at = 0; (at = next_part(own, text, at, length, part, &size, &part_hash)) >= 0;)
             if (found_or_added(&own->parts, part, size, part_hash) < 0) return FAILED;
     for (int64_t at = 0, end; at < length; at = end) {
@@ -375,13 +376,13 @@ static int32_t taken_up(Counter *own, const uint8_t *text, int64_t length, uint6
     return end_list(&own->pieces_of) ? added(&own->identifiers, text, length, hash) : FAILED;
 }
 
-/* The end of the identifier that begins here, and its hash. */
+/* Return the end of the identifier that starts here, and set its hash. */
 static inline int64_t identifier_end(const Counter *own, const uint8_t *text, int64_t at, int64_t end, uint64_t *hash) {
     for (*hash = NO_BYTES; at < end && own->kinds[text[at]] != OTHER; at++) *hash = hash_on(*hash, text[at]);
     return at;
 }
 
-/* Notes the numbers of the identifiers of a text, and how often it has each sign: below zero, with the count behind it. */
+/* Record the identifiers of a text, and its other characters as negative numbers, each followed by its count. */
 static int read_text(Counter *own, const uint8_t *text, int64_t length) {
     int32_t signs[128] = {0};
     uint64_t hash;
@@ -392,7 +393,7 @@ static int read_text(Counter *own, const uint8_t *text, int64_t length) {
             continue;
         }
         int32_t number = found(&own->identifiers, text + at, end - at, hash);
-        if (number < 0) number = taken_up(own, text + at, end - at, hash);
+        if (number < 0) number = add_identifier(own, text + at, end - at, hash);
         if (number < 0 || !append(&own->read, number)) return 0;
     }
     for (int sign = 0; sign < 128; sign++)
@@ -403,11 +404,11 @@ static int read_text(Counter *own, const uint8_t *text, int64_t length) {
     return 1;
 }
 
-/* Where what was noted of a text or a name begins. */
-static inline int64_t noted_from(const Counter *own, int64_t which) { return which ? ((const int64_t *)own->stops.items)[which - 1] : 0; }
+/* Return where the record of a text or name starts. */
+static inline int64_t record_start(const Counter *own, int64_t which) { return which ? ((const int64_t *)own->stops.items)[which - 1] : 0; }
 static inline int64_t noted_to(const Counter *own, int64_t which) { return ((const int64_t *)own->stops.items)[which]; }
 
-/* Counts what was noted of a text, beside what was counted before. */
+/* Add the record of a text to the counts. */
 static int tally_text(Counter *own, int64_t from, int64_t to, int with_signs) {
     const int32_t *read = own->read.items;
     for (int64_t i = from; i < to; i++) {
@@ -421,7 +422,7 @@ static int tally_text(Counter *own, int64_t from, int64_t to, int with_signs) {
     return 1;
 }
 
-/* What the identifiers that were counted come to, each so many times. */
+/* Convert counts of identifiers to counts of their words or pieces, each multiplied by `worth`. */
 static int expand(Counter *own, const Lists *lists, Tally *to, int32_t worth) {
     const int32_t *starts = lists->starts.items, *numbers = lists->list.items;
     const int32_t *counts = own->of_identifiers.sums.items, *touched = own->of_identifiers.touched.items;
@@ -467,8 +468,8 @@ static void sort(Counted *all, int64_t count) {
     }
 }
 
-/* The words of one text, in the order of their tokens. */
-static int tell_words(Counter *own) {
+/* Write the words of one text, sorted by token. */
+static int write_words(Counter *own) {
     int64_t count = own->of_words.touched.used;
     own->sorted.used = 0;
     Counted *all = more(&own->sorted, count, sizeof *all);
@@ -481,7 +482,7 @@ static int tell_words(Counter *own) {
     sort(all, count);
     for (int64_t i = 0; i < count; i++) {
         tokens[i] = all[i].token;
-        counts[i] = (uint8_t)(all[i].count < MOST_COUNTED ? all[i].count : MOST_COUNTED);
+        counts[i] = (uint8_t)(all[i].count < MAX_COUNTED ? all[i].count : MAX_COUNTED);
     }
     return 1;
 }
@@ -491,7 +492,7 @@ static void add_row(float *restrict total, const int8_t *row, float weight, int3
     for (int32_t i = 0; i < dimensions; i++) total[i] += weight * (float)row[i];
 }
 
-/* Four at once, added in their order. */
+/* Add four values at a time, in order. */
 FOR_EACH_PROCESSOR
 static void add_rows(float *restrict total, const int8_t *const rows[4], const float weights[4], int32_t dimensions) {
     const int8_t *a = rows[0], *b = rows[1], *c = rows[2], *d = rows[3];
@@ -500,8 +501,8 @@ static void add_rows(float *restrict total, const int8_t *const rows[4], const f
         total[i] = (((total[i] + of_a * (float)a[i]) + of_b * (float)b[i]) + of_c * (float)c[i]) + of_d * (float)d[i];
 }
 
-/* Square-root pooling: a token that occurs n times counts sqrt(n); the sum has length 1, or is nothing. */
-static void tell_meaning(const Counter *own, float *total) {
+/* Square-root pooling: a token that occurs n times counts sqrt(n). The sum is normalized to length 1, unless it is zero. */
+static void write_embedding(const Counter *own, float *total) {
     const int32_t *sums = own->of_pieces.sums.items, *touched = own->of_pieces.touched.items;
     memset(total, 0, (size_t)own->dimensions * sizeof *total);
     const int8_t *rows[4];
@@ -540,8 +541,9 @@ SCRUBJAY_API void scrubjay_counter_free(Counter *own) {
     free(own);
 }
 
-/* A counter for a model: its words, each ended by a line end; their rows and scales, which must outlive the counter; what is
-unknown; and what each ASCII sign means, or -1. */
+/* Make a counter for a model: its vocabulary, each word followed by a line end; rows and scales, which must outlive the counter; the
+   number of the
+   unknown word; and the number of each ASCII character, or -1. */
 SCRUBJAY_API Counter *scrubjay_counter_new(const uint8_t *vocabulary, int64_t length, const int8_t *rows, const float *scales,
                                 int32_t dimensions, int32_t unknown, const int32_t *signs) {
     Counter *own = calloc(1, sizeof *own);
@@ -572,10 +574,10 @@ SCRUBJAY_API Counter *scrubjay_counter_new(const uint8_t *vocabulary, int64_t le
     return own;
 }
 
-/* How many identifiers it knows. */
+/* Return the number of known identifiers. */
 SCRUBJAY_API int64_t scrubjay_counter_size(const Counter *own) { return own->identifiers.entries.used; }
 
-/* The parts of identifiers whose stems are not known. */
+/* Copy the parts of identifiers whose stems are missing. */
 SCRUBJAY_API void scrubjay_counter_unknown_parts(const Counter *own, uint8_t *to) {
     const Entry *entries = own->parts.entries.items;
     for (int64_t number = own->stem_ends.used; number < own->parts.entries.used; number++) {
@@ -585,7 +587,7 @@ SCRUBJAY_API void scrubjay_counter_unknown_parts(const Counter *own, uint8_t *to
     }
 }
 
-/* Takes up their stems, each with a line end behind it, and with them the words of the identifiers that were read. */
+/* Add their stems, each followed by a line end, and the words of the identifiers that were read. */
 SCRUBJAY_API int32_t scrubjay_counter_add_stems(Counter *own, const uint8_t *stems, int64_t length) {
     for (int64_t start = 0; start < length && own->stem_ends.used < own->parts.entries.used;) {
         const uint8_t *stem = stems + start, *end = memchr(stem, '\n', (size_t)(length - start));
@@ -602,14 +604,15 @@ SCRUBJAY_API int32_t scrubjay_counter_add_stems(Counter *own, const uint8_t *ste
     const Entry *entries = own->identifiers.entries.items;
     for (int64_t number = own->words_of.starts.used - 1; number < own->identifiers.entries.used; number++) {
         const uint8_t *text = (uint8_t *)own->identifiers.bytes.items + entries[number].start;
-        if (entries[number].length <= LONGEST_IDENTIFIER && !add_words(own, text, entries[number].length)) return FAILED;
+        if (entries[number].length <= MAX_IDENTIFIER && !add_words(own, text, entries[number].length)) return FAILED;
         if (!end_list(&own->words_of)) return FAILED;
     }
     return 1;
 }
 
-/* Reads texts, of each of which the first two numbers of four tell where it begins and ends, and names, each ended by a line end. How
-many bytes the parts of identifiers are whose stems are not known, each with a line end behind it: these have to be told. */
+/* Read texts and names. The first two of every four `spans` are the start and end of a text; each name is followed by a line end. Return
+   the size of
+   the identifier parts whose stems are missing, each followed by a line end: the caller must add these stems. */
 SCRUBJAY_API int64_t scrubjay_counter_read_texts(Counter *own, const uint8_t *texts, int64_t count, const int32_t *spans, const uint8_t *names,
                                     int64_t length, int64_t name_count) {
     own->read.used = own->stops.used = own->texts = own->names = 0;
@@ -629,7 +632,7 @@ SCRUBJAY_API int64_t scrubjay_counter_read_texts(Counter *own, const uint8_t *te
     return size || scrubjay_counter_add_stems(own, NULL, 0) > 0 ? size : FAILED;
 }
 
-/* Sorts the names by the texts that they are defined in, each once in a text. */
+/* Sort the names by the texts that define them, each once per text. */
 static int sort_names(Counter *own, const int32_t *owners, const int32_t *firsts) {
     own->named.used = own->named_starts.used = own->seen.used = 0;
     int32_t *starts = more(&own->named_starts, own->texts + 2, sizeof *starts);
@@ -651,21 +654,22 @@ static int sort_names(Counter *own, const int32_t *owners, const int32_t *firsts
     return 1;
 }
 
-/* The words of the names that are defined in a text. */
+/* Count the words of the names that are defined in a text. */
 static int tally_names(Counter *own, int64_t text, int32_t worth) {
     const int32_t *named = own->named.items, *starts = own->named_starts.items;
     clear(&own->of_identifiers);
     for (int32_t k = starts[text]; k < starts[text + 1]; k++) {
         int64_t which = own->texts + named[k];
-        if (named[k] >= 0 && !tally_text(own, noted_from(own, which), noted_to(own, which), 0)) return 0;
+        if (named[k] >= 0 && !tally_text(own, record_start(own, which), noted_to(own, which), 0)) return 0;
     }
     return expand(own, &own->words_of, &own->of_words, worth);
 }
 
-/* Counts the texts that were read. A name counts `worth` more in the text that `owners` tells, if it tells one, and once; `firsts` tells
-the first name that is the same. Beside what was read, each text may have other words, by their tokens, and other pieces, by their
-numbers in the vocabulary, up to where `other_ends` and `piece_ends` tell, unless these are NULL. What each text means goes to
-`vectors`, and where its words begin to `starts`. How many words there are. */
+/* Count the texts that were read. A name counts `worth` more, once, in the text given by `owners`, if any; `firsts` gives the first
+   equal name. Each
+   text may have additional words, by token, and pieces, by vocabulary number, up to `other_ends` and `piece_ends`, unless these are
+   NULL. The
+   embedding of each text is stored in `vectors`, and the start of its words in `starts`. Return the number of words. */
 SCRUBJAY_API int64_t scrubjay_counter_count(Counter *own, int32_t worth, const int32_t *owners, const int32_t *firsts, const uint64_t *others,
                                   const int64_t *other_ends, const int32_t *pieces, const int64_t *piece_ends, int32_t *starts,
                                   float *vectors) {
@@ -679,7 +683,7 @@ SCRUBJAY_API int64_t scrubjay_counter_count(Counter *own, int32_t worth, const i
         clear(&own->of_identifiers);
         starts[i] = (int32_t)own->found_tokens.used;
         if (!widen(&own->of_words, own->tokens.used + (other_ends ? other_ends[i] - other : 0))) return FAILED;
-        if (!tally_text(own, noted_from(own, i), noted_to(own, i), 1) || !expand(own, &own->words_of, &own->of_words, 1) ||
+        if (!tally_text(own, record_start(own, i), noted_to(own, i), 1) || !expand(own, &own->words_of, &own->of_words, 1) ||
             !expand(own, &own->pieces_of, &own->of_pieces, 1) || !tally_names(own, i, worth))
             return FAILED;
         for (; other_ends && other < other_ends[i]; other++) {
@@ -688,24 +692,24 @@ SCRUBJAY_API int64_t scrubjay_counter_count(Counter *own, int32_t worth, const i
         }
         for (; piece_ends && piece < piece_ends[i]; piece++)
             if (!tally(&own->of_pieces, pieces[piece], 1)) return FAILED;
-        if (!tell_words(own) || own->found_tokens.used > INT32_MAX) return FAILED;
-        tell_meaning(own, vectors + i * own->dimensions);
+        if (!write_words(own) || own->found_tokens.used > INT32_MAX) return FAILED;
+        write_embedding(own, vectors + i * own->dimensions);
     }
     starts[own->texts] = (int32_t)own->found_tokens.used;
     return own->found_tokens.used;
 }
 
-/* The words that were counted last, and how often each was. */
+/* Return the words that were counted last. */
 SCRUBJAY_API const uint64_t *scrubjay_counter_tokens(const Counter *own) { return own->found_tokens.items; }
 SCRUBJAY_API const uint8_t *scrubjay_counter_counts(const Counter *own) { return own->found_counts.items; }
 
-/* Of each name that was read, the last word of it; 0 for one that has none. */
+/* For each name that was read, return its last word, or 0 if it has none. */
 SCRUBJAY_API void scrubjay_counter_whole_names(const Counter *own, uint64_t *to) {
     const int32_t *read = own->read.items, *starts = own->words_of.starts.items, *words = own->words_of.list.items;
     const uint64_t *tokens = own->tokens.items;
     for (int64_t i = 0; i < own->names; i++) {
         to[i] = 0;
-        for (int64_t k = noted_from(own, own->texts + i); k < noted_to(own, own->texts + i); k++) {
+        for (int64_t k = record_start(own, own->texts + i); k < noted_to(own, own->texts + i); k++) {
             if (read[k] < 0)
                 k++;
             else if (starts[read[k] + 1] > starts[read[k]])

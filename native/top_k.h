@@ -1,4 +1,4 @@
-/* The best of many, by their values; of equal ones the earlier row. */
+/* Selects the rows with the greatest values; of equal values, the earlier row. */
 
 #ifndef SCRUBJAY_TOP_K_H
 #define SCRUBJAY_TOP_K_H
@@ -19,7 +19,8 @@ static inline int best_first(const void *one, const void *other) {
     return is_worse(a, b) ? 1 : is_worse(b, a) ? -1 : 0;
 }
 
-/* Keep a row, if it is among the best `limit` so far. Rows come in their order; the worst of those kept is the first in `heap`. */
+/* Keep a row if it is among the best `limit` so far. Rows must come in ascending order; `heap` is a min-heap with the worst kept row
+   first. */
 static inline void keep_best(Best *heap, int64_t *filled, int64_t limit, double value, int64_t row) {
     if (*filled == limit && !(value > heap[0].value)) return;
     Best added = {value, row};

@@ -1,1 +1,1 @@
-"""Values, errors and progress that every room shares. No I/O."""
+"""Values, errors and small helpers that every package shares. Standard library and pydantic only."""

@@ -1,4 +1,4 @@
-"""A file gets its name only when it is whole, and never takes the place of another."""
+"""Publish complete files under their final name without overwriting an existing file."""
 
 import os
 from pathlib import Path
@@ -6,30 +6,27 @@ from pathlib import Path
 from scrubjay.core.errors import Conflict
 
 
-def temporary_beside(target: Path) -> Path:
-    """A name that nobody else uses, in the same folder."""
-    return target.with_name(f"{target.name}.{os.getpid()}.{os.urandom(4).hex()}")
-
-
 def publish(whole: Path, target: Path) -> None:
-    """Give the file its name, durably, unless somebody else took it meanwhile."""
-    _sync(whole)
+    """Rename the file durably; raise `Conflict` when the target already exists."""
+    sync(whole)
     try:
         os.link(whole, target)
     except FileExistsError:
-        raise taken(target) from None
-    except OSError:  # a file system without links, such as that of a memory stick
+        raise already_exists(target) from None
+    except OSError:  # a file system without links, such as FAT
         if target.exists():
-            raise taken(target) from None
+            raise already_exists(target) from None
         whole.rename(target)
-    _sync(target.parent)
+    sync(target.parent)
 
 
-def taken(target: Path) -> Conflict:
-    return Conflict(f"{target} exists already", hint="choose another name")
+def already_exists(target: Path) -> Conflict:
+    """Return the error for a target that already exists."""
+    return Conflict(f"{target} already exists", hint="choose another name")
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Write a file, or the entries of a folder, to disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,4 +1,4 @@
-"""The present moment, as something that can be handed in."""
+"""The current time as an injectable dependency."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -7,5 +7,5 @@ Clock = Callable[[], datetime]
 
 
 def system_clock() -> datetime:
-    """The present moment in UTC."""
+    """Return the current time in UTC."""
     return datetime.now(UTC)

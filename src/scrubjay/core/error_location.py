@@ -1,8 +1,8 @@
-"""What may be logged of a bug: where it is, but not its message, which may quote what somebody confided."""
+"""Log fields for unexpected exceptions: type and stack, never the message, which may quote user data."""
 
 import traceback
 
 
-def place_of(error: BaseException) -> dict[str, str]:
-    """The kind of error and the way to it, for `extra=`."""
+def error_fields(error: BaseException) -> dict[str, str]:
+    """Return the exception type and its stack, for the `extra=` of a log call."""
     return {"error": type(error).__name__, "stack": "".join(traceback.format_tb(error.__traceback__))}

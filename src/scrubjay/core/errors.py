@@ -1,4 +1,4 @@
-"""Everything that can go wrong, once: a code for programs, a message and a hint for people."""
+"""The error hierarchy: each error has a code for programs, and a message and a hint for people."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 
 class ErrorCode(StrEnum):
-    """The stable names of failures; each gateway has one table over all of them."""
+    """Stable error codes; each server maps all of them to its own protocol."""
 
     INVALID_REQUEST = "invalid_request"
     UNKNOWN_TOOL = "unknown_tool"
@@ -28,7 +28,7 @@ class ErrorCode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ErrorRecord:
-    """An error as it is kept in a job or sent over a wire."""
+    """An error as data, for storage in a job or for a response."""
 
     code: ErrorCode
     message: str
@@ -37,7 +37,7 @@ class ErrorRecord:
 
 
 class ScrubjayError(Exception):
-    """A failure that was foreseen: what happened, and what the caller can do."""
+    """Base class of expected errors: what happened, and what the caller can do."""
 
     code: ClassVar[ErrorCode]
 
@@ -53,13 +53,13 @@ class ScrubjayError(Exception):
 
 
 class InvalidRequest(ScrubjayError):
-    """The arguments do not fit; nothing was changed."""
+    """The arguments are invalid; nothing was changed."""
 
     code = ErrorCode.INVALID_REQUEST
 
 
 class UnknownTool(ScrubjayError):
-    """No tool has this name."""
+    """There is no tool with this name."""
 
     code = ErrorCode.UNKNOWN_TOOL
 
@@ -71,59 +71,59 @@ class NotFound(ScrubjayError):
 
 
 class Conflict(ScrubjayError):
-    """The request contradicts the present state; nothing was changed."""
+    """The request conflicts with the current state; nothing was changed."""
 
     code = ErrorCode.CONFLICT
 
 
 class SourceGone(Conflict):
-    """Something that this is made of was forgotten while it was made; nothing was changed."""
+    """A source was deleted while a result was derived from it; nothing was changed."""
 
 
 class Unauthenticated(ScrubjayError):
-    """A key is needed, and the given one is missing or wrong."""
+    """A key is required, and it is missing or wrong."""
 
     code = ErrorCode.UNAUTHENTICATED
 
 
 class Forbidden(ScrubjayError):
-    """The operator does not allow this, or callers from there, whatever key they hold."""
+    """The key's scopes or the operator's rules do not allow this."""
 
     code = ErrorCode.FORBIDDEN
 
 
 class TooLarge(ScrubjayError):
-    """The request is bigger than the server accepts."""
+    """The request exceeds a size limit."""
 
     code = ErrorCode.TOO_LARGE
 
 
 class RateLimited(ScrubjayError):
-    """The caller does more at once than the operator allows; trying again later works."""
+    """The caller exceeded a rate limit; retrying later works."""
 
     code = ErrorCode.RATE_LIMITED
 
 
 class QuotaExceeded(ScrubjayError):
-    """The caller keeps as much as the operator allows; nothing was changed."""
+    """The caller has reached its storage quota; nothing was changed."""
 
     code = ErrorCode.QUOTA_EXCEEDED
 
 
 class Cancelled(ScrubjayError):
-    """The work was asked to stop, and has stopped."""
+    """The work was cancelled and has stopped."""
 
     code = ErrorCode.CANCELLED
 
 
 class Busy(ScrubjayError):
-    """Others hold what is needed for longer than we wait; trying again may work."""
+    """A resource stayed locked for longer than the timeout; retrying may work."""
 
     code = ErrorCode.BUSY
 
 
 class Unavailable(ScrubjayError):
-    """A part that this needs is not there."""
+    """A required component is not available."""
 
     code = ErrorCode.UNAVAILABLE
 
@@ -141,7 +141,7 @@ class Misconfigured(ScrubjayError):
 
 
 class Internal(ScrubjayError):
-    """A bug of ours; the log has the details under the request id."""
+    """A bug; the log has the details under the request id."""
 
     code = ErrorCode.INTERNAL
 
@@ -151,5 +151,5 @@ def _classes_by_code() -> dict[ErrorCode, type[ScrubjayError]]:
 
 
 def error_from_record(record: ErrorRecord) -> ScrubjayError:
-    """The exception that a kept record stands for."""
+    """Return the exception for a stored record."""
     return _classes_by_code()[record.code](record.message, hint=record.hint, details=record.details)

@@ -1,4 +1,4 @@
-"""Regular expressions that are compiled when they are first used: a hook lives for a moment, and needs few of them."""
+"""Regular expressions that are compiled on first use: hooks are short-lived and use few of them."""
 
 import re
 from typing import Any, cast
@@ -6,21 +6,21 @@ from typing import Any, cast
 _METHODS = ("search", "match", "fullmatch", "findall", "finditer", "split", "sub")
 
 
-class _Late:
-    """Becomes like the compiled one as soon as a method of it is asked for."""
+class _LazyPattern:
+    """Compiles the pattern at the first access to one of its methods."""
 
     def __init__(self, pattern: str, flags: int) -> None:
-        self._given = (pattern, flags)
+        self._arguments = (pattern, flags)
 
-    def __getattr__(self, name: str) -> Any:  # only what is not set yet comes here
+    def __getattr__(self, name: str) -> Any:  # called only for attributes that are not set yet
         if name not in _METHODS:
             raise AttributeError(name)
-        compiled = re.compile(*self._given)
+        compiled = re.compile(*self._arguments)
         for method in _METHODS:
             setattr(self, method, getattr(compiled, method))
         return getattr(compiled, name)
 
 
-def late(pattern: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[str]:
-    """What `re.compile` gives, as far as searching and replacing go."""
-    return cast(re.Pattern[str], _Late(pattern, flags))
+def lazy_pattern(pattern: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[str]:
+    """Return a stand-in for `re.compile(pattern, flags)` with its search and replace methods."""
+    return cast(re.Pattern[str], _LazyPattern(pattern, flags))

@@ -1,4 +1,4 @@
-"""What the operator decides, and no caller can change."""
+"""Policies that only the operator can set."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from scrubjay.core.errors import QuotaExceeded
 
 
 class SecretsPolicy(StrEnum):
-    """What becomes of a secret that somebody wants remembered."""
+    """Handling of secrets in text that is to be stored."""
 
     REFUSE = "refuse"
     MASK = "mask"
@@ -17,26 +17,26 @@ class SecretsPolicy(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Allowance:
-    """So many memories at most may come from this client, and as many tasks, goals and milestones together."""
+class StorageQuota:
+    """The maximum number of memories of a client, and of its tasks, goals and milestones together."""
 
     client: str
-    """As the provenance of its memories has it; empty for those of nobody in particular, who share one allowance."""
-    most: int
+    """The client as recorded in provenance; empty for all unidentified clients, which share one quota."""
+    limit: int
 
-    def refuse_beyond(self, kept: int, what: str = "memories") -> None:
-        """Raise `QuotaExceeded` when so many are more than the client may keep."""
-        if kept > self.most:
+    def check_count(self, kept: int, what: str = "memories") -> None:
+        """Raise `QuotaExceeded` when the count exceeds the limit."""
+        if kept > self.limit:
             raise QuotaExceeded(
-                f"these would be {kept} {what} of this client, and it may keep {self.most}",
-                hint="forget what is not needed any more, or let the operator raise SCRUBJAY_QUOTA_MEMORIES_PER_CLIENT",
-                details={"client": self.client, "most": self.most},
+                f"this client would have {kept} {what}; its limit is {self.limit}",
+                hint="delete some, or ask the operator to raise SCRUBJAY_QUOTA_MEMORIES_PER_CLIENT",
+                details={"client": self.client, "limit": self.limit},
             )
 
 
 @dataclass(frozen=True, slots=True)
 class AgeLimit:
-    """What matters less than this goes when it is older than that."""
+    """Memories below this importance are deleted once they exceed this age."""
 
     importance: float
     age: timedelta
@@ -44,14 +44,14 @@ class AgeLimit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgettingRules:
-    """When memories go. Protected ones, and those that matter most, never do."""
+    """When memories are deleted. Protected and most important memories never are."""
 
     threshold: float = 0.1
-    """What is weaker has faded."""
+    """Memories below this strength have faded."""
     decay_rate: float = 0.1
-    """How fast memories fade in a day."""
+    """Decay per day."""
     age_limits: Sequence[AgeLimit] = ()
-    most: int = 0
-    """How many memories there may be; beyond that those go that matter least, the oldest of them first. 0: no end."""
+    max_memories: int = 0
+    """Maximum number of memories; beyond it the least important, oldest first, are deleted. 0: no limit."""
     every: timedelta | None = None
-    """How often this is done without being asked; None for never."""
+    """Interval of automatic sweeps; None for never."""

@@ -1,4 +1,4 @@
-"""How long work tells the world where it is."""
+"""Progress reports and steps of long-running work."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far some work has come."""
+    """Progress of a piece of work."""
 
     done: float = 0.0
     total: float | None = None
@@ -16,15 +16,15 @@ class Progress:
 
 
 class Reporter(Protocol):
-    """Where work reports its steps, and learns that it should stop."""
+    """Receives progress and signals cancellation."""
 
     async def report(self, done: float, total: float | None = None, message: str = "") -> None:
-        """Publish progress. Raises `Cancelled` when the work has been asked to stop."""
+        """Publish progress. Raises `Cancelled` when cancellation was requested."""
         ...
 
 
 class StepKind(StrEnum):
-    """What sort of thing is done for a question."""
+    """Kind of a step in answering a question."""
 
     PROCESSING = "processing"
     ROUTING = "routing"
@@ -34,24 +34,24 @@ class StepKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """One thing that is done for a question, told while it happens."""
+class AnswerStep:
+    """A step in answering a question, reported as it happens."""
 
     kind: StepKind
     content: str
     confidence: float | None = None
 
 
-Witness = Callable[[Step], None]
-"""Hears of each step at once; must neither wait nor fail."""
+StepListener = Callable[[AnswerStep], None]
+"""Called for each step; must neither block nor raise."""
 
 
-def unwitnessed(step: Step) -> None:
-    """Tells nobody."""
+def ignore_step(step: AnswerStep) -> None:
+    """Do nothing with the step."""
 
 
 class SilentReporter:
-    """Reports to nobody; never asks the work to stop."""
+    """Discards progress and never cancels."""
 
     async def report(self, done: float, total: float | None = None, message: str = "") -> None:
         return None

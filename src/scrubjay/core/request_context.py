@@ -1,38 +1,41 @@
-"""Which request is worked on, for whoever asks others on its behalf: so that it can be followed there too."""
+"""The current request, so that outgoing HTTP requests can carry its id and trace."""
 
 from contextvars import ContextVar
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Tracked:
-    """One request."""
+class RequestContext:
+    """Id and trace of a request."""
 
     request_id: str
     traceparent: str | None = None
 
     @property
     def headers(self) -> dict[str, str]:
-        """What a service over HTTP is told of it."""
-        told = {"X-Request-Id": self.request_id, "traceparent": self.traceparent}
-        return {name: value for name, value in told.items() if value is not None}
+        """Return the headers for outgoing HTTP requests."""
+        headers = {"X-Request-Id": self.request_id, "traceparent": self.traceparent}
+        return {name: value for name, value in headers.items() if value is not None}
 
 
-_now: ContextVar[Tracked | None] = ContextVar("tracked", default=None)
+_now: ContextVar[RequestContext | None] = ContextVar("request", default=None)
 
 
-def tracked() -> Tracked | None:
-    """The request that is worked on; None of what nobody asked for."""
+def current_request() -> RequestContext | None:
+    """Return the current request; None in background work."""
     return _now.get()
 
 
-class tracking:  # noqa: N801 - read as the statement that it begins; each call passes two, so it is no generator
-    """All that is done in here, and all tasks that begin in here, are done for this request."""
+class RequestScope:
+    """Context manager that sets the current request, also for tasks started inside.
+
+    A class, because every call enters two of them and a generator costs more.
+    """
 
     __slots__ = ("_before", "_now")
 
     def __init__(self, request_id: str, traceparent: str | None = None) -> None:
-        self._now = Tracked(request_id, traceparent)
+        self._now = RequestContext(request_id, traceparent)
 
     def __enter__(self) -> None:
         self._before = _now.set(self._now)

@@ -1,11 +1,11 @@
-"""Who sees what: everything kept is global, of one project, or private to one session."""
+"""Visibility of stored data: global, one project, or one session."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class Scope(StrEnum):
-    """How far a memory can be seen."""
+    """Visibility of a memory."""
 
     GLOBAL = "global"
     PROJECT = "project"
@@ -14,10 +14,7 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Visibility:
-    """What an asker may see: all that is global, its project's, and its session's own.
-
-    Every query takes one; there is no way to ask without it.
-    """
+    """The data that a query may see: global data, plus that of its project and its session."""
 
     project_id: str | None = None
     session_id: str | None = None

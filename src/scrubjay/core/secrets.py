@@ -1,7 +1,7 @@
-"""Secrets in text: keys, tokens and passwords are found by their form, or by the name that they stand next to.
+"""Detect keys, tokens and passwords in text, by their format or by the name next to them.
 
-It is precise before it is eager: what is taken for a secret is lost to whoever wrote it, so hashes, UUIDs, commit ids,
-images in base64, code and prose about passwords are left alone.
+Precision comes before recall, because masked text is lost to its author: hashes, UUIDs, commit ids, base64 images,
+code and prose about passwords are left alone.
 """
 
 import re
@@ -9,14 +9,23 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scrubjay.core.lazy_regex import late
+from scrubjay.core.lazy import lazy_module
+from scrubjay.core.lazy_regex import lazy_pattern
+
+if TYPE_CHECKING:
+    import base64
+
+    from scrubjay.core import command_secrets
+else:
+    base64 = lazy_module("base64")  # few texts need it
+    command_secrets = lazy_module("scrubjay.core.command_secrets")
 
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """Where a secret stands in a text."""
+    """Kind and position of a secret in a text."""
 
     kind: str
     start: int
@@ -24,7 +33,7 @@ class Secret:
 
 
 class _Form(NamedTuple):
-    """Secrets that can be told by what they begin with; `beginnings` are looked for first, because that is fast."""
+    """A secret format with a known prefix; `beginnings` are searched first, because that is fast."""
 
     kind: str
     beginnings: tuple[str, ...]
@@ -32,7 +41,7 @@ class _Form(NamedTuple):
     holds: Callable[[re.Match[str]], bool] | None = None
 
 
-# What a secret may follow, and what may follow it: never the middle of a longer word.
+# Boundaries: a secret is never part of a longer word.
 _BEFORE, _AFTER = r"(?<![A-Za-z0-9_])", r"(?![A-Za-z0-9_])"
 _BODY = r"[A-Za-z0-9_-]"
 
@@ -41,18 +50,15 @@ def _form(kind: str, beginnings: str, pattern: str, holds: Callable[[re.Match[st
     return _Form(kind, tuple(beginnings.split()), _BEFORE + pattern + _AFTER, holds)
 
 
-# Compiled when first needed, which takes a millisecond each.
+# Compiled on first use: a pattern takes a millisecond.
 _compiled = cache(re.compile)
 
 
 def _is_jwt(match: re.Match[str]) -> bool:
-    import base64  # which few texts need, and hooks have no time for
-    import binascii
-
     head = match[0].split(".", 1)[0]
     try:
         return b'"alg"' in base64.urlsafe_b64decode(head + "=" * (-len(head) % 4))
-    except (binascii.Error, ValueError):
+    except ValueError:  # includes binascii.Error
         return False
 
 
@@ -60,12 +66,16 @@ def _has_digit(match: re.Match[str]) -> bool:
     return any(map(str.isdigit, match[0]))
 
 
+def _has_digit_or_capital(match: re.Match[str]) -> bool:
+    return any(sign.isdigit() or sign.isupper() for sign in match[0])
+
+
 _PRIVATE_KEY = r"[A-Z ]{0,20}PRIVATE KEY(?: BLOCK)?-----"
 _FORMS = (
     _Form(
         "private key",
         ("-----BEGIN ",),
-        # Up to its end; of one that was cut off, as much as can only be a key. The rest of a line is never enough.
+        # Up to the end marker; for a truncated key, only what is certainly part of it.
         rf"-----BEGIN {_PRIVATE_KEY}(?:(?:[^-]|-(?!----))++-----END {_PRIVATE_KEY}"
         r"|(?:(?:\s|\\[rn])*+[A-Za-z-]{2,20}: [^\n\\]*+)*+"
         r"(?:(?:\s|\\[rn])*+[A-Za-z0-9+/=]{40,}+)++(?:(?:\s|\\[rn])*+[A-Za-z0-9+/]{0,64}={1,2})?)",
@@ -83,7 +93,7 @@ _FORMS = (
     _form("webhook secret", "whsec_", r"whsec_[A-Za-z0-9+/=]{24,255}"),
     _form("google key", "AIza", rf"AIza{_BODY}{{35}}"),
     _form("google token", "ya29. GOCSPX-", rf"(?:ya29\.|GOCSPX-){_BODY}{{20,1024}}", _has_digit),
-    # OpenAI's, and those of all who made theirs alike: sk-proj-, sk-ant-, sk-or-v1- and more.
+    # OpenAI's format, which others copied: sk-proj-, sk-ant-, sk-or-v1- and more.
     _form("api key", "sk-", rf"(?<!-)sk-{_BODY}{{20,255}}", _has_digit),
     _form(
         "api key", "gsk_ hf_ r8_ xai- pplx- tvly-", r"(?:gsk_|hf_|r8_|xai-|pplx-|tvly-)[A-Za-z0-9-]{30,255}", _has_digit
@@ -96,20 +106,20 @@ _FORMS = (
     _form("digitalocean token", "dop_v1_ doo_v1_ dor_v1_", r"do[opr]_v1_[a-f0-9]{64}"),
     _form("shopify token", "shpat_ shpss_ shpca_ shppa_", r"shp(?:at|ss|ca|pa)_[a-fA-F0-9]{32}"),
     _form("databricks token", "dapi", r"dapi[0-9a-f]{32}"),
-    _form("vault token", "hvs. hvb.", rf"hv[sb]\.{_BODY}{{24,255}}", _has_digit),
+    _form("vault token", "hvs. hvb. hvr.", rf"hv[sbr]\.{_BODY}{{20,1024}}", _has_digit_or_capital),
     _form(
         "api key", "lin_api_ ntn_ sbp_ figd_ PMAK-", rf"(?:lin_api_|ntn_|sbp_|figd_|PMAK-){_BODY}{{30,255}}", _has_digit
     ),
     _form("atlassian token", "ATATT3", rf"ATATT3{_BODY}{{30,255}}"),
     _form("grafana token", "glsa_ glc_", r"gl(?:sa|c)_[A-Za-z0-9_+/=]{32,255}", _has_digit),
     _form("telegram token", ":AA", rf"\d{{8,10}}:AA{_BODY}{{33}}"),
-    _form("age key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[0-9A-Z]{58}"),
+    _form("age key", "AGE-SECRET-KEY-", r"AGE-SECRET-KEY-(?:PQ-)?1[0-9A-Z]{20,255}"),
 )
 BEGINNINGS = tuple(dict.fromkeys(beginning for form in _FORMS for beginning in form.beginnings))
-"""A text that has none of these has no secret that is told by its form."""
+"""A text without any of these contains no secret with a known format."""
 WITHIN_WORDS = ("-----BEGIN ", ":AA")
-"""Those before which anything may stand. Before all others is no letter, digit or underscore; behind them is more."""
-# What a beginning has to have, and the beginnings that have it: most texts have no underscore, and few have hyphens.
+"""Beginnings that may follow any character. All others must not follow a letter, digit or underscore."""
+# Beginnings grouped by a rare character that they contain: most texts have no underscore, and few have hyphens.
 _BY_RARE_SIGN = tuple(
     (
         rare,
@@ -120,15 +130,15 @@ _BY_RARE_SIGN = tuple(
     for rare in ("", *"_-./:")
 )
 
-# The password of an address such as postgres://ada:PASSWORD@host/db; one with an @ of its own reaches to the last one.
-_IN_ADDRESS = late(r"""://(?P<user>[^\s/@:"'<>]{0,256}):(?P<value>[^\s/"'<>]{1,256})(?=@[\w\[])""")
-_SENT_ALONG = late(r"\s{1,4}(?P<value>[A-Za-z0-9._~+/-]{16,4096}={0,2})")
+# The password of a URL such as postgres://ada:PASSWORD@host/db; it ends at the last @.
+_IN_ADDRESS = lazy_pattern(r"""://(?P<user>[^\s/@:"'<>]{0,256}):(?P<value>[^\s/"'<>]{1,256})(?=@[\w\[])""")
+_SENT_ALONG = lazy_pattern(r"\s{1,4}(?P<value>[A-Za-z0-9._~+/-]{16,4096}={0,2})")
 
 
 class _Name(NamedTuple):
-    """How a name ends that tells of a secret next to it, and what has to be before that.
+    """The ending of a name that marks its value as a secret, and conditions on the text before the ending.
 
-    A weak one tells less: hashes and UUIDs under it are no secrets.
+    For a weak name, hashes and UUIDs are not secrets.
     """
 
     kind: str
@@ -139,13 +149,13 @@ class _Name(NamedTuple):
     is_weak: bool = False
 
 
-# Tokens with which one goes on somewhere, or that a model reads: nobody can use them against anybody.
-_HARMLESS_TOKENS = late(
+# Pagination tokens and language model tokens, which are not secret.
+_HARMLESS_TOKENS = lazy_pattern(
     r"(?:next|prev|previous|page|paging|cursor|continuation|sync|resume|csrf|xsrf|design|stop|start|pad|eos|bos|unk|sep"
     r"|cls|mask|special|input|output|max|min|first|last|per)[ _-]?$"
 )
-_OPENING_KEYS = late(r"(?:api|access|secret|private|account|auth|encryption|signing|license)[ _-]?$")
-_OPENING_TOKENS = late(r"(?:access|auth|api|refresh|bearer|bot|deploy)[ _-]?$")
+_OPENING_KEYS = lazy_pattern(r"(?:api|access|secret|private|account|auth|encryption|signing|license)[ _-]?$")
+_OPENING_TOKENS = lazy_pattern(r"(?:access|auth|api|refresh|bearer|bot|deploy)[ _-]?$")
 _NAMES = (
     *(_Name("password", name, is_password=True) for name in ("password", "passwd", "passphrase", "passcode", "pwd")),
     _Name("secret", "secret"),
@@ -154,25 +164,27 @@ _NAMES = (
     _Name("token", "token", not_after=_HARMLESS_TOKENS, is_weak=True),
     _Name("key", "key", after=_OPENING_KEYS),
 )
-PASSWORD_ENDINGS = tuple(name.ending for name in _NAMES if name.is_password)
+# `pass` marks a password only in some forms: it is also a keyword, a verb and the step of a computation.
+_PASS = _Name("password", "pass", is_password=True)
+PASSWORD_ENDINGS = (*(name.ending for name in _NAMES if name.is_password), _PASS.ending)
 OTHER_ENDINGS = tuple(dict.fromkeys(name.ending for name in _NAMES if not name.is_password))
-"""How all names end that tell of a secret next to them."""
+"""Endings of the other names that mark a secret."""
 SCHEMES = ("bearer", "basic")
-"""What a secret is sent along behind."""
-# The longest that has to be looked at before the ending of a name.
-_LONGEST_BEFORE = 20
-_LONGEST_OPTION = 40
+"""HTTP authentication schemes; the credential follows."""
+# Maximum number of characters examined before the ending of a name.
+_MAX_NAME_PREFIX = 20
+_MAX_OPTION = 40
 # From the end of the name to the end of the value. Between them is an assignment in code, configuration or prose, or
 # only space, which counts for the options of commands.
 _SUFFIX = r"(?:s|_?\d{1,2}|[_-](?:prod|production|dev|test|staging|live|main|value|base64|b64))"
-_SUFFIX_AT_END = late(_SUFFIX + "$")
+_SUFFIX_AT_END = lazy_pattern(_SUFFIX + "$")
 _END_OF_NAME = rf"{_SUFFIX}?(?![\w-])"
 _VALUE = r"""
     (?:(?:\(|\\\r?\n)\s{0,80}(?=["'`]))?                             # on a line of its own
     (?:\*\*|\\?(?P<quote>["'`]))?
     (?P<value>(?(quote)[^\n]{1,4096}?(?=\\?(?P=quote))|[^\s"'`,;<>]{1,4096}))
 """
-_ASSIGNED = late(
+_ASSIGNED = lazy_pattern(
     _END_OF_NAME
     + r"""
     \\?["'`\])*]{0,3}
@@ -185,10 +197,24 @@ _ASSIGNED = late(
     + _VALUE,
     re.VERBOSE | re.IGNORECASE,
 )
-_GIVEN = late(_END_OF_NAME + r"(?P<sign>[ \t]{1,4})" + _VALUE, re.VERBOSE | re.IGNORECASE)
-_OPTION = late(r"(?:^|\s)--?(?:[A-Za-z][\w-]*)?$")
+_GIVEN = lazy_pattern(_END_OF_NAME + r"(?P<sign>[ \t]{1,4})" + _VALUE, re.VERBOSE | re.IGNORECASE)
+_OPTION = lazy_pattern(r"(?:^|\s)--?(?:[A-Za-z][\w-]*)?$")
 
-_PLACEHOLDER = late(
+# Before `pass`: what has a password, and counted passes.
+_OWNER_OF_PASS = lazy_pattern(
+    r"(?:^|[_-]|(?<=[a-z])(?=[A-Z]))(?:db|database|user|admin|root|mysql|mariadb|pg|postgres|sql|smtp|imap|e?mail|s?ftp"
+    r"|ssh|sudo|redis|mongo|rabbitmq|amqp|mqtt|ldap|wifi|proxy|auth|login|http|registry|store|key|svn|vnc|rdp|smb"
+    r"|account|client|become|vault|basic)[_-]?$",
+    re.IGNORECASE,
+)
+_COUNT_OF_PASS = lazy_pattern(r"(?:^|_)(?:MAX|MIN|NUM|TOTAL|FIRST|SECOND|LAST|NEXT|SINGLE|MULTI|CURRENT)_$")
+_NAME_BEFORE = lazy_pattern(r"[\w-]*$")
+_USER_BEFORE = lazy_pattern(
+    r"""(?:user(?:[_-]?name)?|uid|login|account)["']?\s{0,3}[=:]\s{0,3}[^\n]{0,60}$""", re.IGNORECASE
+)
+_VERSION_NUMBER = lazy_pattern(r"v?\d+(?:\.\w+)+")
+
+_PLACEHOLDER = lazy_pattern(
     r"""
     [x*.•…#_-]+ | <.*>? | \[.* | \$\{.* | \$\(.* | \$[A-Za-z_]\w* | %\w+% | %[(sd].* | \{.* | @\w+@
     | (?:your|enter|insert|example|sample|dummy|fake|change|replace|redacted|hidden|masked|required|optional|string)
@@ -200,42 +226,46 @@ _PLACEHOLDER = late(
     re.VERBOSE | re.IGNORECASE,
 )
 # The name of an environment variable.
-_VARIABLE = late(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
-# Where something is, and whose; not what it is.
-_ELSEWHERE = late(r"/|~/|\.{1,2}/|[A-Za-z]:\\|\w+://|[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}$")
-_CODE = late(r"[A-Za-z_]\w*(?:\.\w+)*[(\[]|[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+$|[&*]\w")
-_TERM = late(
+_VARIABLE = lazy_pattern(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
+# A reference to where the value is stored.
+_ELSEWHERE = lazy_pattern(r"/|~/|\.{1,2}/|[A-Za-z]:\\|\w+://|[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}$")
+_CODE = lazy_pattern(r"[A-Za-z_]\w*(?:\.\w+)*[(\[]|[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+$|[&*]\w")
+_TERM = lazy_pattern(
     r"(?:sha|md|hmac|aes|rsa|utf|ecdsa|ed|x)-?\d+|bcrypt|argon2(?:id?|d)?|pbkdf2|scrypt|base(?:16|32|58|64|85)"
     r"|oauth2?|oidc|saml2?|ldap|totp|[1-9]fa|u2f|fido2|1password|k8s|s3|ec2|ipv[46]|http[s123]?|pkcs-?\d+",
     re.IGNORECASE,
 )
-_HASH_OR_UUID = late(
+_HASH_OR_UUID = lazy_pattern(
     r"(?:sha\d+[:-])?[0-9a-f]{7,64}|[0-9a-f]{128}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE
 )
-_SYMBOL = late(r"[!#$%^&*+=?~@|]")
-_WORD = late(r"[A-Za-z]*\d{0,4}")
-_MARK = late(r"\[secret: [a-z ]+\]")
+_SYMBOL = lazy_pattern(r"[!#$%^&*+=?~@|]")
+_WORD = lazy_pattern(r"[A-Za-z]*\d{0,4}")
+MARK = lazy_pattern(r"\[secret: [a-z ]+\]")
+"""A replaced secret."""
 
-# Of the name of something that holds a secret, such as db_password_v2.
-_ENDINGS = (*PASSWORD_ENDINGS, *OTHER_ENDINGS)
+# Parts of variable names such as db_password_v2.
+_PASSWORD_NAMES = tuple(name.ending for name in _NAMES if name.is_password)
+_ENDINGS = (*_PASSWORD_NAMES, *OTHER_ENDINGS)
 _VERSION = "_v0123456789"
+# A longer one without underscores is random.
+_MAX_VARIABLE = 32
 
-# The shortest text that holds one: an address with a password of one letter.
-LEAST_TEXT = 9
-LEAST_PASSWORD = 6
-MOST_PASSWORD = 200
-LEAST_RANDOM = 16
-LEAST_RANDOM_QUOTED = 10
-LEAST_REPEATED = 6
+# The shortest text with a secret: a URL with a password of one letter.
+MIN_TEXT = 9
+MIN_PASSWORD = 6
+MAX_PASSWORD = 200
+MIN_RANDOM = 16
+MIN_RANDOM_QUOTED = 10
+MIN_REPEATED = 6
 
 
 def find_secrets(text: str, *, has_beginning: bool | None = None) -> list[Secret]:
-    """Every secret in the text, in its order; they do not overlap. What was masked before is none.
+    """Return the secrets in the text, in order and without overlaps; masked values are ignored.
 
-    Who knows whether the text has one of the beginnings need not let them be looked for.
+    Pass `has_beginning` when it is known whether the text contains one of `BEGINNINGS`, to skip that search.
     """
     found: list[Secret] = []
-    if len(text) < LEAST_TEXT:
+    if len(text) < MIN_TEXT:
         return found
     if _may_have_form(text) if has_beginning is None else has_beginning:
         found += _by_form(text)
@@ -245,38 +275,47 @@ def find_secrets(text: str, *, has_beginning: bool | None = None) -> list[Secret
     for name in _NAMES:
         if name.ending in lowered:
             found += _by_name(name, text, lowered)
+    if _PASS.ending in lowered:
+        found += _by_pass(text, lowered)
     for scheme in SCHEMES:
         if scheme in lowered:
             found += _sent_along(scheme, text, lowered)
-    return _apart(text, found) if found else found
+    return merge(text, found) if found else found
 
 
 def mark(kind: str) -> str:
-    """What stands in place of a secret."""
+    """Return the text that replaces a secret."""
     return f"[secret: {kind}]"
 
 
 def masked(text: str) -> str:
-    """The text with a mark in place of each secret."""
+    """Return the text with every secret replaced."""
     return mask(text)[0]
 
 
 def mask(text: str) -> tuple[str, list[str]]:
-    """The masked text, and the kinds of what was masked."""
+    """Return the masked text and the kinds of the masked secrets."""
     kinds: list[str] = []
-    while found := find_secrets(text):  # a mark may be what now ends a word next to it
+    while found := find_secrets(text):  # a replacement may end a word next to it and so reveal another secret
         for secret in reversed(found):
             text = text[: secret.start] + mark(secret.kind) + text[secret.end :]
         kinds += (secret.kind for secret in found)
     return text, kinds
 
 
+# Names of values that are commands: a text, or a list of arguments. As in the permission rules.
+_COMMAND_NAMES = frozenset({"command", "cmd", "script"})
+
+
 def redacted(value: Any) -> Any:
-    """Data as JSON has it, with every text masked, and what stands under a telling name replaced whole."""
+    """Return JSON data with every text masked, and values under names such as `password` replaced.
+
+    Values under names such as `command` are masked as commands.
+    """
     match value:
         case str():
             return masked(value)
-        case None | bool() | int() | float():  # before the others, which take longer to tell
+        case None | bool() | int() | float():  # first, because the other checks are slower
             return value
         case dict() | Mapping():
             return _redacted_mapping(value)  # pyright: ignore[reportUnknownArgumentType]
@@ -290,24 +329,39 @@ def _redacted_mapping(values: Mapping[Any, Any]) -> dict[Any, Any]:
     made: dict[Any, Any] = {}
     for key, value in values.items():
         kind, shown = _name(key) if isinstance(key, str) else (None, key)
-        while shown in made:  # two names that were secrets of one kind
+        while shown in made:  # two keys that were secrets of the same kind
             shown = f"{shown} again"
-        made[shown] = redacted(value) if kind is None else _redacted_under(kind, value)
+        if kind is not None:
+            made[shown] = _redacted_under(kind, value)
+        elif key in _COMMAND_NAMES:
+            made[shown] = _redacted_command(value)
+        elif key == _PASS.ending and isinstance(value, str) and _is_value_of_pass(value):
+            made[shown] = _redacted_under(_PASS.kind, value)
+        else:
+            made[shown] = redacted(value)
     return made
 
 
-@lru_cache(maxsize=4096)  # the same few names come again and again
+def _redacted_command(value: Any) -> Any:
+    if isinstance(value, str):
+        return command_secrets.masked_command(value)
+    if isinstance(value, list | tuple) and all(isinstance(word, str) for word in value):  # pyright: ignore[reportUnknownVariableType]
+        return command_secrets.masked_arguments(value)  # pyright: ignore[reportUnknownArgumentType]
+    return redacted(value)
+
+
+@lru_cache(maxsize=4096)  # the same few names recur
 def _name(name: str) -> tuple[str | None, str]:
-    """The kind of secret that a value of this name is, and the name without secrets in it."""
-    return telling_name(name), masked(name)
+    """Return the kind of secret that the name marks, and the name with secrets masked."""
+    return secret_kind(name), masked(name)
 
 
 def _redacted_under(kind: str, value: Any) -> Any:
-    """What stands under a telling name; what is switched off or not given tells nothing."""
+    """Redact a value whose name marks a secret; None, booleans and empty texts stay."""
     match value:
         case None | bool() | "":
             return value
-        case str() if _MARK.fullmatch(value):
+        case str() if MARK.fullmatch(value):
             return value
         case int() | float() if kind != "password":
             return value
@@ -319,16 +373,20 @@ def _redacted_under(kind: str, value: Any) -> Any:
             return redacted(value)
 
 
-def telling_name(name: str) -> str | None:
-    """The kind of secret that a value of this name is; None when the name does not tell of one."""
+def secret_kind(name: str) -> str | None:
+    """Return the kind of secret that a value of this name is; None when the name marks none."""
     lowered = name.lower()
     if lowered in ("authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key"):
         return "token"
     candidates = dict.fromkeys((lowered, _SUFFIX_AT_END.sub("", lowered)))
     for candidate in candidates:
-        for telling in _NAMES:
-            if candidate.endswith(telling.ending) and _tells(telling, candidate, len(candidate) - len(telling.ending)):
-                return None if telling.is_weak and lowered.endswith("s") else telling.kind  # tokens are counted
+        for marker in _NAMES:
+            if candidate.endswith(marker.ending) and _marks_secret(
+                marker, candidate, len(candidate) - len(marker.ending)
+            ):
+                return None if marker.is_weak and lowered.endswith("s") else marker.kind  # tokens are counted
+    if lowered.endswith(_PASS.ending) and _has_owner(name[: -len(_PASS.ending)]):
+        return _PASS.kind
     return None
 
 
@@ -337,12 +395,12 @@ def telling_name(name: str) -> str | None:
 
 def _lowered(text: str) -> str:
     lowered = text.lower()
-    # One letter becomes two: places would not fit. Another stands for it, because no name has either.
+    # Lowercasing \u0130 yields two characters and would shift positions; no name contains it or its stand-in.
     return lowered if len(lowered) == len(text) else text.replace("\u0130", "\u0131").lower()
 
 
 def _may_have_form(text: str) -> bool:
-    """Written out, because it is asked of every text."""
+    """Return True when a beginning occurs. Explicit loops, because this runs for every text."""
     for rare, beginnings in _BY_RARE_SIGN:
         if rare in text:
             for beginning in beginnings:
@@ -371,7 +429,7 @@ def _sent_along(scheme: str, text: str, lowered: str) -> Iterator[Secret]:
     while place >= 0:
         end = place + len(scheme)
         is_word = not place or not (text[place - 1].isalnum() or text[place - 1] == "_")
-        if is_word and (match := _SENT_ALONG.match(text, end)) and _is_random(match["value"], LEAST_RANDOM):
+        if is_word and (match := _SENT_ALONG.match(text, end)) and _is_random(match["value"], MIN_RANDOM):
             yield Secret("token", *match.span("value"))
         place = lowered.find(scheme, end)
 
@@ -380,16 +438,54 @@ def _by_name(name: _Name, text: str, lowered: str) -> Iterator[Secret]:
     place = lowered.find(name.ending)
     while place >= 0:
         end = place + len(name.ending)
-        if _tells(name, lowered, place):
-            is_option = _OPTION.search(text, max(0, place - _LONGEST_OPTION), place)
+        if _marks_secret(name, lowered, place):
+            is_option = _OPTION.search(text, max(0, place - _MAX_OPTION), place)
             if match := _ASSIGNED.match(text, end) or (_GIVEN.match(text, end) if is_option else None):
                 yield from _assigned(name, match)
         place = lowered.find(name.ending, end)
 
 
-def _tells(name: _Name, lowered: str, place: int) -> bool:
-    """Whether what is before the ending makes it the name of a secret."""
-    before = max(0, place - _LONGEST_BEFORE)
+def _by_pass(text: str, lowered: str) -> Iterator[Secret]:
+    place = lowered.find(_PASS.ending)
+    while place >= 0:
+        end = place + len(_PASS.ending)
+        is_name = not text[end : end + 1].isalpha()
+        if is_name and (match := _ASSIGNED.match(text, end)) and _is_pass(text, place, match):
+            yield from _assigned(_PASS, match)
+        place = lowered.find(_PASS.ending, end)
+
+
+def _is_pass(text: str, place: int, match: re.Match[str]) -> bool:
+    """Return True when the `pass` at this place is, or ends, the name of a password."""
+    if match["sign"] not in ("=", ":", ":=", "=>"):
+        return False
+    before = _NAME_BEFORE.search(text, max(0, place - _MAX_OPTION), place)
+    if before is not None and before[0]:
+        return _has_owner(before[0]) and not match["value"].rstrip(";,").isdigit()
+    if _USER_BEFORE.search(text, max(0, place - 2 * _MAX_OPTION), place):
+        return True
+    # A variable of code has spaces around the sign.
+    is_tight = match["quote"] is not None or match["sign"] != "=" or not match.group().startswith((" ", "\t"))
+    return is_tight and _is_value_of_pass(match["value"].rstrip(".,:;)]}*\\"))
+
+
+def _has_owner(before: str) -> bool:
+    """Return True when the text before `pass` says whose password it is, or makes it a constant such as `X_PASS`."""
+    if _OWNER_OF_PASS.search(before):
+        return True
+    return before.endswith("_") and before.isupper() and not _COUNT_OF_PASS.search(before)
+
+
+def _is_value_of_pass(value: str) -> bool:
+    """Return True for a password that resembles neither words and numbers nor a version."""
+    words = re.split(r"[-_./:+,]", value)
+    is_word = all(part.isdigit() or _WORD.fullmatch(part) for part in words) or _VERSION_NUMBER.fullmatch(value)
+    return not is_word and _is_password(value, is_prose=True)
+
+
+def _marks_secret(name: _Name, lowered: str, place: int) -> bool:
+    """Return True when the text before the ending makes it the name of a secret."""
+    before = max(0, place - _MAX_NAME_PREFIX)
     if name.after is not None and not name.after.search(lowered, before, place):
         return False
     return name.not_after is None or not name.not_after.search(lowered, before, place)
@@ -403,22 +499,41 @@ def _assigned(name: _Name, match: re.Match[str]) -> Iterator[Secret]:
         holds = _is_password(value, is_prose=not is_quoted and match["sign"] in (None, ":"))
     else:
         holds = _is_key(value, is_quoted=is_quoted, is_weak=name.is_weak)
-    if holds and not _names_another(value, is_quoted=is_quoted):
+    if holds and not _names_another(name, value, is_quoted=is_quoted):
         start = match.start("value")
         yield Secret(name.kind, start, start + len(value))
 
 
-def _names_another(value: str, *, is_quoted: bool) -> bool:
-    """Whether the value is a placeholder, a place, or the name of something that holds the secret."""
+def names_another(value: str) -> bool:
+    """Return True for the name of a variable or secret rather than its value, and for the location of one."""
+    return _names_another(_NAMES[0], value, is_quoted=False)
+
+
+def _names_another(name: _Name, value: str, *, is_quoted: bool) -> bool:
+    """Return True for a placeholder, a location, or the name of a variable that holds the secret."""
     if _PLACEHOLDER.fullmatch(value) or _VARIABLE.fullmatch(value) or _ELSEWHERE.match(value):
         return True
     if is_quoted:
         return False
-    return bool(_CODE.match(value)) or (value.isidentifier() and value.lower().rstrip(_VERSION).endswith(_ENDINGS))
+    return bool(_CODE.match(value)) or (value.isidentifier() and _is_variable(name, value))
+
+
+def _is_variable(name: _Name, value: str) -> bool:
+    """Return True for an identifier such as `old_token2`; False for one such as `hunter2token9`, unless it names
+    what the name before it does (`password=user1password`)."""
+    if len(value) >= _MAX_VARIABLE and "_" not in value and any(map(str.isdigit, value)):
+        return False
+    stem = value.lower().rstrip(_VERSION)
+    for ending in _ENDINGS:
+        if stem.endswith(ending):
+            before = stem[: -len(ending)]
+            is_same = name.is_password and ending in _PASSWORD_NAMES
+            return is_same or not before[-1:].isdigit() or bool(_TERM.fullmatch(before))
+    return False
 
 
 def _is_password(value: str, *, is_prose: bool) -> bool:
-    if not LEAST_PASSWORD <= len(value) <= MOST_PASSWORD or " " in value:
+    if not MIN_PASSWORD <= len(value) <= MAX_PASSWORD or " " in value:
         return False
     if (term := _TERM.match(value)) and not value[term.end() : term.end() + 1].isalnum():
         return False
@@ -435,19 +550,19 @@ def _is_password(value: str, *, is_prose: bool) -> bool:
 def _is_key(value: str, *, is_quoted: bool, is_weak: bool) -> bool:
     if is_weak and _HASH_OR_UUID.fullmatch(value):
         return False
-    return " " not in value and _is_random(value, LEAST_RANDOM_QUOTED if is_quoted else LEAST_RANDOM)
+    return " " not in value and _is_random(value, MIN_RANDOM_QUOTED if is_quoted else MIN_RANDOM)
 
 
 def _is_random(value: str, least: int) -> bool:
-    """Whether nobody would make it of words and numbers."""
+    """Return True when the value does not look like words and numbers."""
     if len(value) < least or not any(map(str.isdigit, value)) or not any(map(str.isalpha, value)):
         return False
     return not all(map(_WORD.fullmatch, re.split(r"[-_./:+]", value))) or len(_SYMBOL.findall(value)) > 1
 
 
-def _apart(text: str, found: Iterable[Secret]) -> list[Secret]:
-    """These and where they occur again, as one where they overlap; none that is part of a mark."""
-    marks = [match.span() for match in _MARK.finditer(text)]
+def merge(text: str, found: Iterable[Secret]) -> list[Secret]:
+    """Add repeated occurrences, merge overlaps, and drop matches inside replacements."""
+    marks = [match.span() for match in MARK.finditer(text)]
     ends = [end for _, end in marks]
 
     def is_outside(one: Secret) -> bool:
@@ -457,15 +572,15 @@ def _apart(text: str, found: Iterable[Secret]) -> list[Secret]:
     outside = [one for one in found if is_outside(one)]
     kinds = {text[one.start : one.end]: one.kind for one in reversed(outside)}
     for value, kind in kinds.items():
-        if len(value) >= LEAST_REPEATED:
+        if len(value) >= MIN_REPEATED:
             place = text.find(value)
             while place >= 0:
                 outside.append(Secret(kind, place, place + len(value)))
                 place = text.find(value, place + len(value))
-    apart: list[Secret] = []
+    merged: list[Secret] = []
     for one in sorted(outside, key=lambda one: (one.start, -one.end)):
-        if apart and one.start < apart[-1].end:
-            last = apart.pop()
+        if merged and one.start < merged[-1].end:
+            last = merged.pop()
             one = Secret(last.kind, last.start, max(last.end, one.end))
-        apart.append(one)
-    return apart
+        merged.append(one)
+    return merged

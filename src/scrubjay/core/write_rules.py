@@ -1,40 +1,40 @@
-"""What the operator decides about all that is kept, as far as what is no memory must heed it."""
+"""The operator's rules for writes by features other than memory: secrets, rate limits and quotas."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from scrubjay.core.policies import Allowance
+from scrubjay.core.policies import StorageQuota
 
 
-class Guarded(Protocol):
-    """A text that may be kept."""
+class GuardedText(Protocol):
+    """A text after the secrets policy was applied."""
 
     @property
     def text(self) -> str: ...
 
     @property
     def masked(self) -> Sequence[str]:
-        """The kinds of the secrets that a mark stands for now."""
+        """Return the kinds of the secrets that were masked."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WritingRules:
-    """The same rules that memories are written by; no caller can choose others."""
+    """The rules that apply to memories too; callers cannot change them."""
 
-    guard: Callable[[str], Guarded]
-    """What may be kept of a text; `InvalidRequest` when nothing of it may."""
+    guard: Callable[[str], GuardedText]
+    """Return the storable form of a text; raise `InvalidRequest` when it must not be stored."""
     guard_data: Callable[[Mapping[str, Any]], dict[str, Any]]
-    """The same for what has names: what stands under a telling one is a secret."""
+    """Like `guard`, for a mapping; a value under a name such as `password` is a secret."""
     admit: Callable[[str | None], None]
-    """Count one write of a client; `RateLimited` when there were too many of late."""
-    allowance: Callable[[str | None], Allowance | None]
-    """How much may be kept of a client; None for as much as it likes."""
+    """Count one write of a client; raise `RateLimited` when it wrote too often recently."""
+    allowance: Callable[[str | None], StorageQuota | None]
+    """Return the quota of a client; None for no limit."""
 
 
 class Writing:
-    """One write of a client: what is masked in its texts, until it is told."""
+    """A write by a client; collects the kinds of secrets masked in its texts."""
 
     def __init__(self, rules: WritingRules, client: str | None) -> None:
         rules.admit(client)
@@ -45,20 +45,20 @@ class Writing:
 
     @property
     def masked(self) -> list[str]:
-        """The kinds of secrets that were found."""
+        """Return the kinds of the masked secrets."""
         return [*self._masked]
 
-    def text(self, given: str | None) -> str | None:
-        """What may be kept of a text; of none, or of an empty one, the same."""
-        if not given:
-            return given
-        guarded = self._guard(given)
+    def text(self, text: str | None) -> str | None:
+        """Return the storable form of a text; None and an empty text are returned unchanged."""
+        if not text:
+            return text
+        guarded = self._guard(text)
         self._masked |= dict.fromkeys(guarded.masked)
         return guarded.text
 
-    def data(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """What may be kept of it."""
-        guarded = self._guard_data(given)
-        if guarded != given:
-            self._masked["value under a telling name, or in a text"] = None
+    def data(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the storable form of the mapping."""
+        guarded = self._guard_data(data)
+        if guarded != data:
+            self._masked["value with a secret name, or in a text"] = None
         return guarded
