@@ -1,1 +1,1 @@
-"""How the bundled embedding model is made: harvest, vocabulary, start table, training, evaluation, table."""
+"""Recipe of the bundled embedding model: harvest, vocabulary, start table, training, evaluation, output."""

@@ -1,28 +1,38 @@
-"""`python -m models WORK`: make the bundled embedding model from scratch, or go on where the last run ended."""
+"""Make the bundled embedding model from scratch, or continue where the last run ended."""
 
 import argparse
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrubjay.core.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from benchmarks import locomo
+    from models import stages
+else:
+    # Both import numpy, which reads the number of threads from the environment when it is loaded.
+    locomo = lazy_module("benchmarks.locomo")
+    stages = lazy_module("models.stages")
 
 
 def main() -> None:
-    # Read when numpy and the tokenizer are imported: this takes long, and other work keeps the other cores.
+    # One thread: the recipe runs for a long time beside other work.
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS"):
         os.environ.setdefault(variable, "1")
-    from benchmarks.locomo import DEFAULT_FOLDER, FOLDER_VARIABLE
-    from models.stages import Recipe
 
     parser = argparse.ArgumentParser(prog="python -m models", description=__doc__)
-    parser.add_argument("work", type=Path, help="where downloads and every stage's output are kept")
+    parser.add_argument("work", type=Path, help="folder for downloads and the output of every stage")
     parser.add_argument(
         "--data",
         type=Path,
-        default=Path(os.environ.get(FOLDER_VARIABLE, DEFAULT_FOLDER)),
-        help=f"the folder that holds memory/locomo_open.json (or {FOLDER_VARIABLE}; by default {DEFAULT_FOLDER}), "
-        "to be measured on and never trained on; without it conversations are not measured",
+        default=Path(os.environ.get(locomo.FOLDER_VARIABLE, locomo.DEFAULT_FOLDER)),
+        help=f"folder with memory/locomo_open.json (or {locomo.FOLDER_VARIABLE}; default {locomo.DEFAULT_FOLDER}), "
+        "used for evaluation and never for training; without it, conversations are not evaluated",
     )
     options = parser.parse_args()
-    print(f"written to {Recipe(options.work, options.data / 'memory' / 'locomo_open.json').make()}")
+    recipe = stages.Recipe(options.work, options.data / "memory" / "locomo_open.json")
+    print(f"wrote {recipe.make()}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A downloaded package, whatever its format: what it is, which licences it declares, and its files worth reading."""
+"""Read wheels, npm tarballs and Debian packages: name, version, declared licences, README and source files."""
 
 import email
 import gzip
@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-_LONGEST_FILE = 300_000
-_LONGEST_README = 30_000
-_MOST_CHARACTERS = 6_000_000
-# Other people's copies, tests, data and generated code: not this package's own described code.
+_MAX_FILE_BYTES = 300_000
+_MAX_README_CHARACTERS = 30_000
+_MAX_CHARACTERS = 6_000_000
+# Vendored copies, tests, data and generated code are not the package's own documented code.
 _SKIPPED_FOLDERS = re.compile(
     r"_*(?:vendor\w*|third_party|extern\w*|node_modules|deps|tests?|testdata|bench\w*|examples?|locales?|compiled)_*"
 )
@@ -44,7 +44,7 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """One opened package; its files are read only when asked for."""
+    """An opened package. Files are read on demand."""
 
     package: str
     version: str
@@ -54,11 +54,11 @@ class Archive:
     _read: Callable[[str], bytes]
 
     def sources(self) -> Iterator[SourceFile]:
-        """The package's own files, hand-written before built ones, up to a fixed amount."""
-        left = _MOST_CHARACTERS
-        for path in sorted(self._sizes, key=_own_work_first):
+        """Yield the package's own source files, hand-written before built ones, up to `_MAX_CHARACTERS` in total."""
+        left = _MAX_CHARACTERS
+        for path in sorted(self._sizes, key=_source_order):
             language = language_of(path)
-            if language is None or _skipped(path) or self._sizes[path] > min(left, _LONGEST_FILE):
+            if language is None or _is_skipped(path) or self._sizes[path] > min(left, _MAX_FILE_BYTES):
                 continue
             text = self._read(path).decode("utf-8", "ignore")
             left -= len(text)
@@ -67,7 +67,7 @@ class Archive:
                 yield SourceFile(language, text)
 
     def files(self, pattern: str) -> Iterator[tuple[str, str]]:
-        """Path and text of every file whose path the pattern is found in."""
+        """Yield path and text of every file whose path matches the regular expression `pattern` anywhere."""
         for path in sorted(self._sizes):
             if re.search(pattern, path):
                 yield path, self._read(path).decode("utf-8", "ignore")
@@ -89,12 +89,12 @@ def open_archive(path: Path) -> Archive:
             return _open_debian(path)
 
 
-def _skipped(path: str) -> bool:
+def _is_skipped(path: str) -> bool:
     *folders, name = path.split("/")
     return any(map(_SKIPPED_FOLDERS.fullmatch, folders)) or _SKIPPED_FILES.fullmatch(name) is not None
 
 
-def _own_work_first(path: str) -> tuple[bool, bool, bool, int, str]:
+def _source_order(path: str) -> tuple[bool, bool, bool, int, str]:
     folders = set(path.split("/")[:-1])
     return language_of(path) == "dts", "src" not in folders, not folders.isdisjoint(_BUILT_FOLDERS), len(path), path
 
@@ -105,38 +105,41 @@ def _open_wheel(path: Path) -> Archive:
     metadata = email.message_from_bytes(
         wheel.read(next(name for name in sizes if name.endswith(".dist-info/METADATA")))
     )
-    # A field with letters beyond ASCII is no plain string until it is made one.
+    # `email` returns a `Header` instead of a string for a field with non-ASCII characters.
     licences = [str(metadata[field]) for field in ("License-Expression", "License") if metadata[field]]
     licences += [str(line) for line in metadata.get_all("Classifier", []) if str(line).startswith("License ::")]
-    # A licence field may hold a whole text; one declared name is enough, a restricting word anywhere is too much.
+    # Joined into one statement: a licence field may hold a whole text, so one permissive name is enough, but a
+    # restrictive word anywhere refuses the package.
     statement = [" / ".join(licences)] if licences else []
     readme = metadata.get_payload()
     readme = readme if isinstance(readme, str) else ""
     return Archive(
-        metadata["Name"].lower(), metadata["Version"], statement, readme[:_LONGEST_README], sizes, wheel.read
+        metadata["Name"].lower(), metadata["Version"], statement, readme[:_MAX_README_CHARACTERS], sizes, wheel.read
     )
 
 
 def _open_npm(path: Path) -> Archive:
-    sizes, read = _tar(gzip.decompress(path.read_bytes()))
+    sizes, read = _read_tar(gzip.decompress(path.read_bytes()))
     manifest: dict[str, Any] = json.loads(read(next(n for n in sizes if re.fullmatch(r"[^/]+/package\.json", n))))
     declared: Any = manifest.get("license") or manifest.get("licenses") or []
     statement = [declared if isinstance(declared, str) else json.dumps(declared)] if declared else []
-    readme = _readme(sizes, read, r"^[^/]+/readme\.(?:md|markdown|rst)$")
+    readme = _find_readme(sizes, read, r"^[^/]+/readme\.(?:md|markdown|rst)$")
     return Archive(manifest["name"].lower(), manifest["version"], statement, readme, sizes, read)
 
 
 def _open_debian(path: Path) -> Archive:
-    sizes, read = _tar(subprocess.run(["dpkg-deb", "--fsys-tarfile", path], capture_output=True, check=True).stdout)
+    sizes, read = _read_tar(
+        subprocess.run(["dpkg-deb", "--fsys-tarfile", path], capture_output=True, check=True).stdout
+    )
     copyright_file = next((name for name in sizes if name.endswith("/copyright")), None)
-    statements = debian_licences(read(copyright_file).decode("utf-8", "ignore")) if copyright_file else []
+    statements = parse_debian_licences(read(copyright_file).decode("utf-8", "ignore")) if copyright_file else []
     name, version, _ = path.name.split("_", 2)
-    readme = _readme(sizes, read, r"/readme(?:\.md|\.rst|\.markdown)?(?:\.gz)?$")
+    readme = _find_readme(sizes, read, r"/readme(?:\.md|\.rst|\.markdown)?(?:\.gz)?$")
     return Archive(name, version.replace("%3a", ":"), statements, readme, sizes, read)
 
 
-def debian_licences(copyright_text: str) -> list[str]:
-    """The licence of every group of files but Debian's own packaging, in the machine-readable format."""
+def parse_debian_licences(copyright_text: str) -> list[str]:
+    """Return the licences in a machine-readable Debian copyright file, without those of `debian/*` itself."""
     statements: set[str] = set()
     for stanza in re.split(r"\n\s*\n", copyright_text):
         files = re.search(r"^Files:\s*(.*)$", stanza, re.MULTILINE)
@@ -146,7 +149,7 @@ def debian_licences(copyright_text: str) -> list[str]:
     return sorted(statements)
 
 
-def _tar(content: bytes) -> tuple[dict[str, int], Callable[[str], bytes]]:
+def _read_tar(content: bytes) -> tuple[dict[str, int], Callable[[str], bytes]]:
     tar = tarfile.open(fileobj=io.BytesIO(content))  # noqa: SIM115 - in memory, lives as long as the archive
     members = {member.name: member for member in tar.getmembers() if member.isfile()}
 
@@ -157,9 +160,9 @@ def _tar(content: bytes) -> tuple[dict[str, int], Callable[[str], bytes]]:
     return {name: member.size for name, member in members.items()}, read
 
 
-def _readme(sizes: Mapping[str, int], read: Callable[[str], bytes], pattern: str) -> str:
+def _find_readme(sizes: Mapping[str, int], read: Callable[[str], bytes], pattern: str) -> str:
     for name in sorted(sizes):
         if re.search(pattern, name, re.IGNORECASE):
             content = gzip.decompress(read(name)) if name.endswith(".gz") else read(name)
-            return content.decode("utf-8", "ignore")[:_LONGEST_README]
+            return content.decode("utf-8", "ignore")[:_MAX_README_CHARACTERS]
     return ""

@@ -1,4 +1,4 @@
-"""Texts as weighted bags of tokens, and a table of rows that turns bags into vectors."""
+"""Convert texts to weighted bags of tokens, and bags to vectors with a table of token rows."""
 
 import importlib
 from collections.abc import Sequence
@@ -10,10 +10,10 @@ import numpy.typing as npt
 from tokenizers import Tokenizer
 
 Floats = npt.NDArray[np.float32]
-# scipy brings no types; everything that comes from it is `Any`.
+# scipy ships no type information, so everything from it is `Any`.
 sparse: Any = importlib.import_module("scipy.sparse")
 
-MOST_TOKENS = 512
+MAX_TOKENS = 512
 _BATCH = 4_000
 
 
@@ -24,13 +24,13 @@ def load_tokenizer(path: Path) -> Tokenizer:
     return tokenizer
 
 
-def bags(tokenizer: Tokenizer, texts: Sequence[str], most_tokens: int = MOST_TOKENS) -> Any:
-    """One sparse row a text: a token that occurs n times weighs sqrt(n), as the bundled model pools."""
+def bags(tokenizer: Tokenizer, texts: Sequence[str], max_tokens: int = MAX_TOKENS) -> Any:
+    """Return a sparse matrix with one row per text. A token that occurs n times weighs sqrt(n), as when embedding."""
     ids: list[npt.NDArray[np.int32]] = []
     for start in range(0, len(texts), _BATCH):
         batch = list(texts[start : start + _BATCH])
         encodings = tokenizer.encode_batch_fast(batch, add_special_tokens=False)
-        ids += [np.array(encoding.ids[:most_tokens], np.int32) for encoding in encodings]
+        ids += [np.array(encoding.ids[:max_tokens], np.int32) for encoding in encodings]
     ends = np.cumsum([0, *map(len, ids)])
     tokens = np.concatenate(ids) if ids else np.zeros(0, np.int32)
     matrix = sparse.csr_matrix(
@@ -42,6 +42,6 @@ def bags(tokenizer: Tokenizer, texts: Sequence[str], most_tokens: int = MOST_TOK
 
 
 def vectors(matrix: Any, table: Floats) -> Floats:
-    """Every bag's sum of rows, scaled to length 1; an empty bag stays zero."""
+    """Return the sum of table rows of every bag, scaled to length 1. An empty bag gives a zero vector."""
     summed: Floats = matrix @ table
     return summed / np.maximum(np.linalg.norm(summed, axis=1, keepdims=True), 1e-9)

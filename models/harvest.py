@@ -1,4 +1,4 @@
-"""Reads downloaded packages and keeps what they describe, with a record of name, version and licence of each."""
+"""Extract description-code pairs and prose from downloaded packages, and record name, version and licence of each."""
 
 import json
 import tarfile
@@ -8,28 +8,28 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from models.archives import Archive, open_archive
-from models.braced_code import described_go, described_javascript, described_rust, described_type_declarations
-from models.described import Pair, Reader, pair
+from models.braced_code import read_go, read_javascript, read_rust, read_type_declarations
 from models.held_out import is_held_out
-from models.licences import permissive
-from models.python_code import described_python, module_docstring
+from models.licences import is_permissive
+from models.pairs import DescriptionReader, Pair, make_pair
+from models.python_code import module_docstring, read_python
 
-_MOST_PAIRS = 2_500
-_MOST_TYPE_DECLARATIONS = 300
-_SHORTEST_README = 400
-_READERS: dict[str, Reader] = {
-    "py": described_python,
-    "js": described_javascript,
-    "ts": described_javascript,
-    "dts": described_type_declarations,
-    "go": described_go,
-    "rs": described_rust,
+_MAX_PAIRS = 2_500
+_MAX_TYPE_DECLARATIONS = 300
+_MIN_README_CHARACTERS = 400
+_READERS: dict[str, DescriptionReader] = {
+    "py": read_python,
+    "js": read_javascript,
+    "ts": read_javascript,
+    "dts": read_type_declarations,
+    "go": read_go,
+    "rs": read_rust,
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
-    """Prose of a package: its README, or a module's docstring."""
+class PackageText:
+    """Prose of a package: its README or a module docstring."""
 
     package: str
     readme: bool
@@ -37,8 +37,8 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Harvest:
-    """What one package gave, or why it gave nothing."""
+class PackageRecord:
+    """The outcome of harvesting one package: its number of pairs, or why it was skipped."""
 
     package: str
     version: str
@@ -48,33 +48,33 @@ class Harvest:
 
 
 def described_pairs(archive: Archive) -> Iterator[Pair]:
-    """Every described declaration of a package once, up to a bound that keeps one package from ruling."""
+    """Yield each documented declaration of a package once, at most `_MAX_PAIRS`, so that no package dominates."""
     seen: set[tuple[str, str]] = set()
     declarations = 0
     for source in archive.sources():
-        if source.language == "dts" and declarations >= _MOST_TYPE_DECLARATIONS:
+        if source.language == "dts" and declarations >= _MAX_TYPE_DECLARATIONS:
             continue
         for found in _READERS[source.language](source.text):
-            described = pair(archive.package, source.language, found)
+            described = make_pair(archive.package, source.language, found)
             if described is None or (key := (described.name, described.summary.lower())) in seen:
                 continue
             seen.add(key)
             declarations += described.language == "dts"
             yield described
-            if len(seen) >= _MOST_PAIRS:
+            if len(seen) >= _MAX_PAIRS:
                 return
 
 
-def texts(archive: Archive) -> Iterator[Text]:
-    if len(archive.readme) >= _SHORTEST_README:
-        yield Text(archive.package, True, archive.readme)
+def texts(archive: Archive) -> Iterator[PackageText]:
+    if len(archive.readme) >= _MIN_README_CHARACTERS:
+        yield PackageText(archive.package, True, archive.readme)
     for source in archive.sources():
         if source.language == "py" and len((text := module_docstring(source.text)).split()) >= 20:
-            yield Text(archive.package, False, text[:4_000])
+            yield PackageText(archive.package, False, text[:4_000])
 
 
 def harvest(files: list[Path], pairs_path: Path, texts_path: Path, record_path: Path) -> None:
-    """Write pairs and prose of every permissive package that is not held out, and the record of all."""
+    """Write pairs and prose of every permissive package that is not held out, and a record of all packages."""
     with pairs_path.open("w") as pairs_file, texts_path.open("w") as texts_file, record_path.open("w") as record:
         for number, path in enumerate(files, start=1):
             outcome = _harvest_one(path, pairs_file.write, texts_file.write)
@@ -83,20 +83,20 @@ def harvest(files: list[Path], pairs_path: Path, texts_path: Path, record_path: 
                 print(f"  {number} of {len(files)} packages", flush=True)
 
 
-def _harvest_one(path: Path, write_pair: Callable[[str], object], write_text: Callable[[str], object]) -> Harvest:
+def _harvest_one(path: Path, write_pair: Callable[[str], object], write_text: Callable[[str], object]) -> PackageRecord:
     try:
         archive = open_archive(path)
     except (OSError, KeyError, ValueError, StopIteration, tarfile.TarError, zipfile.BadZipFile) as error:
-        return Harvest(path.name, "", "", f"unreadable: {error!r}", 0)
+        return PackageRecord(path.name, "", "", f"unreadable: {error!r}", 0)
     licence = " ".join(", ".join(archive.licences).split())[:120]
     if is_held_out(archive.package):
-        return Harvest(archive.package, archive.version, licence, "held out", 0)
-    if not permissive(archive.licences):
-        return Harvest(archive.package, archive.version, licence, "licence", 0)
+        return PackageRecord(archive.package, archive.version, licence, "held out", 0)
+    if not is_permissive(archive.licences):
+        return PackageRecord(archive.package, archive.version, licence, "licence", 0)
     count = 0
     for described in described_pairs(archive):
         write_pair(json.dumps(asdict(described)) + "\n")
         count += 1
     for text in texts(archive):
         write_text(json.dumps(asdict(text)) + "\n")
-    return Harvest(archive.package, archive.version, licence, "harvested", count)
+    return PackageRecord(archive.package, archive.version, licence, "harvested", count)

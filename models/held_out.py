@@ -1,24 +1,24 @@
-"""What is never trained on: the packages that measure the model, the benchmarks' repositories, and their close kin."""
+"""Held-out packages, never trained on: evaluation sets, the repositories of the benchmarks, and related packages."""
 
 import re
 from dataclasses import dataclass
 from typing import Literal
 
-from models.described import Kind
+from models.pairs import DeclarationKind
 
 Source = Literal["pypi", "npm", "debian"]
-_FUNCTIONS: frozenset[Kind] = frozenset({"function"})
+_FUNCTIONS: frozenset[DeclarationKind] = frozenset({"function"})
 
 
 @dataclass(frozen=True, slots=True)
 class CodeSet:
-    """Held-out packages of one language; the question is a summary, the answer the code it describes."""
+    """Held-out packages of one language. The question is a summary, the answer is the code it describes."""
 
     language: str
     source: Source
     packages: tuple[str, ...]
     questions_per_package: int = 250
-    kinds: frozenset[Kind] = frozenset({"function", "type"})
+    kinds: frozenset[DeclarationKind] = frozenset({"function", "type"})
 
 
 TEST_SETS = {
@@ -41,7 +41,7 @@ TEST_SETS = {
     "Go": CodeSet("go", "debian", ("golang-github-spf13-cobra-dev", "golang-github-gin-gonic-gin-dev")),
     "Rust": CodeSet("rs", "debian", ("librust-petgraph-dev", "librust-hyper-dev")),
 }
-# Choices (checkpoints, weights) are made on these, so that the sets above stay unseen.
+# Choices (checkpoints, weights) are made on these sets, so that the test sets stay unseen.
 DEVELOPMENT_SETS = {
     "Python": CodeSet("py", "pypi", ("sqlalchemy==2.1.8",), questions_per_package=600, kinds=_FUNCTIONS),
     "JavaScript": CodeSet("js", "npm", ("nodemailer@10.4.0",)),
@@ -56,15 +56,15 @@ _MEASURED = """
 _BENCHMARKS = """
     flask express gin tokio zod trpc axum vitest cobra chi serde redux aiohttp pydantic fastapi ripgrep django
 """
-# Parts and successors that do not carry the name: ripgrep's crates, vitest's and redux' parts, httpx' second life.
-_KIN = """
+# Components and successors whose names lack the held-out word: crates of ripgrep, parts of vitest and redux, httpx2.
+_RELATED = """
     grep globset ignore vite rtk reselect reduxjs httpx2 drf werkzeug starlette sqlmodel sqla tower async-httpx
 """
-_WORDS = frozenset((_MEASURED + _BENCHMARKS + _KIN).split())
+_WORDS = frozenset((_MEASURED + _BENCHMARKS + _RELATED).split())
 _NAMES = frozenset({"pdf-lib"})
 
 
 def is_held_out(package: str) -> bool:
-    """Whether a package is measured on, or is kin: it bears a held-out name as one of its words."""
+    """Return True when the package is held out or has a held-out name as one of the words of its name."""
     name = package.lower()
     return name in _NAMES or not _WORDS.isdisjoint(re.split(r"[^a-z0-9]+", name))

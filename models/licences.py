@@ -1,13 +1,13 @@
-"""Which licences let a package be trained on, judged by what its metadata declares."""
+"""Decide from declared licences whether a package may be used for training."""
 
 import re
 
 
-def _any_of(*names: str) -> re.Pattern[str]:
+def _any_name(*names: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{'|'.join(names)})", re.IGNORECASE)
 
 
-_PERMISSIVE = _any_of(
+_PERMISSIVE = _any_name(
     "0BSD",
     "Apache",
     "BlueOak",
@@ -22,15 +22,15 @@ _PERMISSIVE = _any_of(
     "Unlicense",
     "Zlib",
 )
-# One of these anywhere refuses the package, also beside a permissive one.
-_RESTRICTIVE = _any_of(
+# Any of these refuses the package, even together with a permissive licence.
+_RESTRICTIVE = _any_name(
     "[AL]?GPL", "GNU", "MPL", "Mozilla", "EPL", "EUPL", "CDDL", "CC-BY-[NS]", "BUSL", "SSPL", "Elastic",
     "Commons Clause", "Proprietary", "Unlicensed", "See licen[cs]e",
 )  # fmt: skip
 
 
-def permissive(statements: list[str]) -> bool:
-    """Whether a licence is declared, every statement is permissive and none restricts."""
+def is_permissive(statements: list[str]) -> bool:
+    """Return True when at least one licence is declared and every statement is permissive without restrictions."""
     return bool(statements) and all(
         _PERMISSIVE.search(statement) and not _RESTRICTIVE.search(statement) for statement in statements
     )

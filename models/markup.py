@@ -1,34 +1,34 @@
-"""Reads prose out of Markdown and reStructuredText."""
+"""Extract prose from Markdown and reStructuredText."""
 
 import re
 from collections.abc import Iterator
 
 _FENCES = ("```", "~~~")
 _UNDERLINES = set("=-~^")
-# Blocks that begin like this are code, tables or directives.
+# Blocks that start with one of these are code, tables or directives.
 _NOT_PROSE = (">>>", "$", "|", "..")
 _MARKS = str.maketrans(dict.fromkeys("`*#>|", " "))
 
 
 def paragraphs(markup: str) -> Iterator[tuple[str, str]]:
-    """The readable paragraphs; the first one under a heading comes with it."""
+    """Yield (heading, paragraph) for each paragraph of prose. Only the first paragraph of a section has a heading."""
     heading = ""
     for block in _blocks(markup):
         if block[0].startswith("#"):
-            heading = plain(block[0])
+            heading = plain_text(block[0])
             continue
         if block[0].startswith("    ") or block[0].lstrip().startswith(_NOT_PROSE):
             continue
-        paragraph = plain("\n".join(block))
-        if _readable(paragraph):
+        paragraph = plain_text("\n".join(block))
+        if _is_prose(paragraph):
             yield heading if 2 <= len(heading.split()) <= 12 else "", paragraph
             heading = ""
 
 
 def _blocks(markup: str) -> Iterator[list[str]]:
-    """Lines that stand together; a heading stands alone and begins with `#`, however it was written."""
+    """Yield blocks of consecutive lines. A heading is a block of its own and starts with `#`, also if underlined."""
     block: list[str] = []
-    for line in [*without_code(markup).splitlines(), ""]:
+    for line in [*remove_code(markup).splitlines(), ""]:
         text = line.strip()
         if len(text) >= 3 and len(set(text)) == 1 and text[0] in _UNDERLINES:
             if block:
@@ -43,8 +43,8 @@ def _blocks(markup: str) -> Iterator[list[str]]:
             yield [line]
 
 
-def without_code(markup: str) -> str:
-    """The text outside of fenced blocks; one that is never closed goes to the end."""
+def remove_code(markup: str) -> str:
+    """Return the text without fenced code blocks. An unclosed fence extends to the end."""
     kept: list[str] = []
     fenced = False
     for line in markup.splitlines():
@@ -56,20 +56,20 @@ def without_code(markup: str) -> str:
     return "\n".join(kept)
 
 
-def without_links(markup: str) -> str:
-    """Links as their words, images as nothing."""
+def remove_links(markup: str) -> str:
+    """Replace links by their text and remove images."""
     text = re.sub(r"!\[[^\]]*\]\([^)]*\)", "", markup)
     return re.sub(r"\[([^\][]*)\](?:\([^)]*\)|\[[^\]]*\])?", r"\1", text)
 
 
-def plain(markup: str) -> str:
-    """One line of words: no links, tags, addresses, roles or marks."""
-    text = re.sub(r"<[^<>]*>|\w+://\S*|:[\w-]+:(?=`)", " ", without_links(markup))
+def plain_text(markup: str) -> str:
+    """Return the text on one line without links, HTML tags, URLs, roles and formatting characters."""
+    text = re.sub(r"<[^<>]*>|\w+://\S*|:[\w-]+:(?=`)", " ", remove_links(markup))
     text = re.sub(r"^\s*[-+] ", " ", text)
     return " ".join(text.translate(_MARKS).split())
 
 
-def _readable(paragraph: str) -> bool:
+def _is_prose(paragraph: str) -> bool:
     words = paragraph.split()
     letters = sum(word.strip(".,;:()\"'").isalpha() for word in words)
     return 8 <= len(words) <= 250 and paragraph.isascii() and letters > 0.7 * len(words)

@@ -1,4 +1,4 @@
-"""Python functions and classes with their docstrings, the docstring taken out of the code."""
+"""Extract Python functions and classes with their docstrings; the code is returned without the docstring."""
 
 import ast
 import inspect
@@ -6,13 +6,13 @@ import re
 import warnings
 from collections.abc import Iterator
 
-from models.described import Described
+from models.pairs import DescribedCode
 
 
-def described_python(source: str) -> Iterator[Described]:
+def read_python(source: str) -> Iterator[DescribedCode]:
     if '"""' not in source and "'''" not in source:
         return
-    tree = _parsed(source)
+    tree = _parse(source)
     if tree is None:
         return
     lines = source.splitlines()
@@ -23,18 +23,18 @@ def described_python(source: str) -> Iterator[Described]:
         code = _code_without_docstring(node, lines)
         if documentation and code:
             kind = "type" if isinstance(node, ast.ClassDef) else "function"
-            yield Described(node.name, kind, documentation, documentation, code)
+            yield DescribedCode(node.name, kind, documentation, documentation, code)
 
 
 def module_docstring(source: str) -> str:
-    """The docstring of a file, found without parsing it."""
+    """Return the module docstring, found by a regular expression, so that files with syntax errors work too."""
     found = re.match(r"(?:\s|#[^\n]*\n)*+[rRuU]?(\"\"\"|''')(.+?)\1", source, re.DOTALL)
     return inspect.cleandoc(found[2]) if found else ""
 
 
-def _parsed(source: str) -> ast.Module | None:
+def _parse(source: str) -> ast.Module | None:
     with warnings.catch_warnings():
-        # Invalid escapes in other people's strings are not ours to hear about.
+        # Third-party code has invalid escape sequences; their warnings are noise.
         warnings.simplefilter("ignore")
         try:
             return ast.parse(source)

@@ -1,6 +1,6 @@
-"""Having the kernel see to it that a program reaches only what it was given: Landlock, where there is one.
+"""Confine a process with Landlock, where the kernel has it.
 
-With nothing but Python's standard library, as the supervisor loads it by its path.
+Standard library only: the supervisor loads this file by its path.
 """
 
 import ctypes
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-# The same numbers on every kind of processor.
+# System call numbers, the same on all architectures.
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _PR_SET_NO_NEW_PRIVS = 38
 _VERSION_ASKED = 1
@@ -24,7 +24,7 @@ _WRITES = _READS | _WRITE_FILE | _MAKE_DIR | _MAKE_REG | _TRUNCATE
 _ALL_OF_FIRST = (1 << 13) - 1
 _BIND, _CONNECT = 1 << 0, 1 << 1
 _ABSTRACT_SOCKETS, _SIGNALS = 1 << 0, 1 << 1
-# Everybody throws something away.
+# Always allowed: programs discard output there.
 _NOTHING = "/dev/null"
 
 
@@ -42,14 +42,14 @@ class _Port(ctypes.Structure):
 
 
 def version() -> int:
-    """How much of it the kernel knows; 0 when it knows nothing of it."""
+    """Return the Landlock ABI version of the kernel; 0 without Landlock."""
     return max(0, _call(_CREATE_RULESET, None, 0, _VERSION_ASKED))
 
 
 def confine(given: Mapping[str, Any]) -> None:
-    """Let this process, and all that it becomes, reach nothing else. Nothing happens where the kernel cannot do it.
+    """Restrict this process and its descendants to the fields of a `Confinement`. Does nothing without Landlock.
 
-    What is not there cannot be given, and is passed over.
+    Paths that do not exist are skipped. Raises `OSError` when the kernel refuses.
     """
     known = version()
     if not known:
@@ -80,7 +80,7 @@ def confine(given: Mapping[str, Any]) -> None:
 
 
 def _give(ruleset: int, path: str, rights: int) -> None:
-    # Who follows a link gives what somebody else has chosen; to give the link itself gives nothing.
+    # Following a link would allow what the link's author chose; a rule for the link itself allows nothing.
     opened = os.open(path, getattr(os, "O_PATH", 0) | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         if not stat.S_ISDIR(os.fstat(opened).st_mode):
@@ -99,5 +99,5 @@ def _call(number: int, *arguments: Any) -> int:
 
 def _checked(answer: int) -> int:
     if answer < 0:
-        raise OSError(ctypes.get_errno(), "a program could not be confined")
+        raise OSError(ctypes.get_errno(), "cannot confine the process")
     return answer

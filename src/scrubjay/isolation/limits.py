@@ -1,4 +1,4 @@
-"""What a program may use of the machine, as its supervisor is told."""
+"""Limits of a child process, and the command of the supervisor that applies them."""
 
 import json
 import sys
@@ -11,36 +11,36 @@ SUPERVISOR = Path(__file__).with_name("supervisor.py")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confinement:
-    """The only things that a program reaches, where the kernel can see to that (Landlock, on Linux)."""
+    """Files, programs and ports that a program may access; enforced by Landlock, on Linux only."""
 
     reads: Sequence[str] = ()
-    """Files and folders, with all that is in them."""
+    """Files, and folders with everything in them."""
     lists: Sequence[str] = ()
-    """Folders whose names it may read, and those of all that is in them."""
+    """Folders that it may list, recursively."""
     writes: Sequence[str] = ()
-    """Folders in which it may also make folders and files, and write."""
+    """Folders in which it may also create and write files and folders."""
     executes: Sequence[str] = ()
-    """Programs that it may start, or folders of them."""
+    """Programs that it may start, or folders of programs."""
     ports: Sequence[int] = ()
-    """Ports that it may connect to."""
+    """TCP ports that it may connect to."""
     signals: bool = False
-    """Whether it may send signals to others than its own children."""
+    """Allow signals to processes other than its own children."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """What one program may use."""
+    """Resource limits of one program."""
 
     memory_bytes: int = 2 * 1024**3
     open_files: int = 1024
     file_bytes: int | None = None
-    """The largest file that it may write; None for no limit."""
+    """Size of the largest file that it may write; None for no limit."""
     confinement: Confinement | None = None
     terminal: bool = False
-    """Whether what it is given as standard input is a terminal, which is to be its own."""
+    """Standard input is a terminal; make it the controlling terminal of the program."""
 
 
 def supervised(lifeline: int, bounds: Bounds, command: str, args: Sequence[str]) -> list[str]:
-    """The command that runs a program under a supervisor, which ends it when the lifeline ends."""
-    told = json.dumps(asdict(bounds))
-    return [sys.executable, "-I", "-S", str(SUPERVISOR), str(lifeline), told, command, *args]
+    """Return the command of a supervisor that runs a program and ends it when the lifeline closes."""
+    limits = json.dumps(asdict(bounds))
+    return [sys.executable, "-I", "-S", str(SUPERVISOR), str(lifeline), limits, command, *args]

@@ -1,12 +1,20 @@
-"""How much memory our own process takes, as the system tells it."""
+"""Memory usage of this process."""
 
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrubjay.core.lazy import lazy_module
+
+if TYPE_CHECKING:
+    import resource
+else:
+    resource = lazy_module("resource")  # Windows does not have it
 
 
 def resident_bytes() -> int | None:
-    """How much of it is in memory now; None where the system does not say."""
+    """Return the resident memory; None where the system does not report it."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError):
@@ -14,10 +22,9 @@ def resident_bytes() -> int | None:
 
 
 def peak_bytes() -> int | None:
-    """How much of it has ever been in memory at once; None where the system does not say."""
+    """Return the peak of the resident memory; None where the system does not report it."""
     try:
-        import resource
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     except ImportError:
         return None
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024

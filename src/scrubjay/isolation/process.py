@@ -1,4 +1,4 @@
-"""A program that runs under its supervisor: how it is started, how it ended, and its certain end."""
+"""Run a program under a supervisor, wait for its exit, and end it."""
 
 import socket
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ import anyio.abc
 from scrubjay.core.errors import Unavailable
 from scrubjay.isolation.limits import Bounds, supervised
 
-# What its supervisor may need to end it, with everything that it started.
+# Seconds a supervisor may need to end its program with everything that it started.
 END_SECONDS = 6.0
 
 
@@ -24,7 +24,7 @@ async def start_supervised(
     bounds: Bounds,
     **streams: Any,
 ) -> tuple[anyio.abc.Process, socket.socket]:
-    """The process of a program's supervisor, and the lifeline to it. `Unavailable` when there can be none."""
+    """Start a program; return its supervisor's process and the lifeline to it. Raises `Unavailable`."""
     ours, theirs = socket.socketpair()
     ours.setblocking(False)
     try:
@@ -38,7 +38,7 @@ async def start_supervised(
         )
     except OSError as error:
         ours.close()
-        raise Unavailable(f"no program can be started ({error.strerror})", hint="end some others") from error
+        raise Unavailable(f"cannot start a program ({error.strerror})", hint="stop other processes") from error
     except BaseException:
         ours.close()
         raise
@@ -48,14 +48,14 @@ async def start_supervised(
 
 
 class RunningProgram:
-    """One program. Nothing of it runs once `end` has returned, or our process is gone, however that came."""
+    """A running program. Nothing of it runs after `end`, or after this process exits, even by `kill -9`."""
 
     def __init__(self, process: anyio.abc.Process, lifeline: socket.socket) -> None:
         self._process = process
         self._lifeline = lifeline
 
     async def pid(self) -> int | None:
-        """The program's own; None when it never began."""
+        """Return the process id of the program, not of its supervisor; None when it did not start."""
         with suppress(OSError, ValueError, IndexError):
             await anyio.wait_readable(self._lifeline)
             return int(self._lifeline.recv(64).split(b"\n")[0])
@@ -63,14 +63,14 @@ class RunningProgram:
 
     @property
     def status(self) -> int | None:
-        """How it ended, as shells tell it; None while it runs."""
+        """Exit status as in a shell (128 plus the number of a signal); None while it runs."""
         return self._process.returncode
 
     async def ended(self, seconds: float | None = None) -> bool:
-        """Wait until it has ended, no longer than that; whether it has."""
+        """Wait until it has exited, at most `seconds`; return whether it has."""
         deadline = float("inf") if seconds is None else anyio.current_time() + seconds
         pause = 0.001
-        # Not `wait`, which also waits for the pipes to be closed by everybody who has them.
+        # Not `wait`, which also waits until every process that has the pipes closes them.
         while self._process.returncode is None:
             if anyio.current_time() >= deadline:
                 return False
@@ -79,7 +79,7 @@ class RunningProgram:
         return True
 
     async def end(self, *, at_once: bool = False) -> None:
-        """Tell it to end, or kill it; when this returns, nothing of it runs."""
+        """Terminate it, or kill it if `at_once`; return when it and its descendants are gone."""
         with suppress(OSError):
             if at_once:
                 self._lifeline.send(b"K")

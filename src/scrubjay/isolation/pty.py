@@ -1,4 +1,4 @@
-"""A program on a terminal of its own: we type to it, and read what people would see."""
+"""Run a program on a pseudo-terminal: type into it and read its output."""
 
 import errno
 import fcntl
@@ -19,7 +19,7 @@ READ_BYTES = 8 * 1024
 
 
 class ProgramOnTerminal(RunningProgram):
-    """It is read a piece at a time: one that floods its terminal waits until somebody has read."""
+    """A program on a pseudo-terminal. A program that floods its terminal blocks until the output is read."""
 
     _screen: int = -1
 
@@ -35,6 +35,7 @@ class ProgramOnTerminal(RunningProgram):
         columns: int = COLUMNS,
         rows: int = ROWS,
     ) -> "ProgramOnTerminal":
+        """Start the program on a new terminal. Raises `Unavailable`."""
         ours, theirs = os.openpty()
         try:
             os.set_blocking(ours, False)
@@ -59,7 +60,7 @@ class ProgramOnTerminal(RunningProgram):
         return program
 
     async def read(self) -> bytes:
-        """What comes next on its screen; nothing when it can say nothing more."""
+        """Return the next output; empty when the program cannot write any more."""
         while True:
             if self._screen < 0:
                 return b""
@@ -69,12 +70,12 @@ class ProgramOnTerminal(RunningProgram):
                 with suppress(anyio.ClosedResourceError, OSError):
                     await anyio.wait_readable(self._screen)
             except OSError as error:
-                if error.errno == errno.EIO:  # nobody has it open any more
+                if error.errno == errno.EIO:  # no process has the terminal open
                     return b""
                 raise
 
     async def write(self, text: bytes) -> bool:
-        """Type this; False when the program has ended meanwhile. Waits for a program that does not read."""
+        """Type this text; return False if the program has ended. Waits while the program does not read."""
         while text:
             if self._screen < 0:
                 return False
@@ -88,7 +89,7 @@ class ProgramOnTerminal(RunningProgram):
         return True
 
     async def close(self) -> None:
-        """End it, and let go of its terminal."""
+        """End the program and close its terminal."""
         await self.end()
         self._lifeline.close()
         if self._screen >= 0:

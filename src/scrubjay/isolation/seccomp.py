@@ -1,6 +1,6 @@
-"""Having the kernel refuse a process every call that it does not need to go on computing: seccomp, on Linux.
+"""Refuse a process all system calls except those for computing, with seccomp on Linux.
 
-With nothing but Python's standard library, as what is filtered must start fast and stay small.
+Standard library only: a filtered process must start fast and stay small.
 """
 
 import ctypes
@@ -17,10 +17,10 @@ _LOAD_WORD, _JUMP_IF_EQUAL, _JUMP_IF_SET, _RETURN = 0x20, 0x15, 0x45, 0x06
 _ALLOW: Final = 0x7FFF0000
 _REFUSE: Final = 0x00050000 | errno.EPERM
 _PROT_EXEC: Final = 4
-# Where the kernel puts what a filter looks at: the call's number, the processor, the low half of the third argument.
+# Offsets in `struct seccomp_data`: call number, architecture, low half of the third argument.
 _NUMBER, _PROCESSOR, _THIRD = 0, 4, 32
 
-# Name: its number on x86_64, on aarch64. To read and write what is open, to wait, to have memory, to end.
+# Call numbers on x86_64 and aarch64: use of open descriptors, waiting, memory, exit.
 _NEEDED: Final[dict[str, tuple[int | None, int | None]]] = {
     "read": (0, 63),
     "write": (1, 64),
@@ -60,9 +60,9 @@ _NEEDED: Final[dict[str, tuple[int | None, int | None]]] = {
     "exit": (60, 93),
     "exit_group": (231, 94),
 }
-# Memory, as long as nothing in it can be run.
+# Allowed without PROT_EXEC.
 _WITHOUT_EXECUTION: Final[dict[str, tuple[int, int]]] = {"mmap": (9, 222), "mprotect": (10, 226)}
-# Of each kind of processor: what the kernel calls it, and the number of seccomp itself.
+# For each architecture: the column above, the kernel's name for it, and the call number of seccomp.
 _PROCESSORS: Final = {"x86_64": (0, 0xC000003E, 317), "aarch64": (1, 0xC00000B7, 277)}
 
 
@@ -71,9 +71,9 @@ class _Program(ctypes.Structure):
 
 
 def compute_only() -> bool:
-    """Leave this process, with all its threads, nothing but computing and what it has open.
+    """Restrict all threads of this process to computing and to its open descriptors; return whether that worked.
 
-    No file, socket, process or signal can be reached any more, and no new code be run. Whether the kernel does so.
+    Afterwards it cannot open files or sockets, start processes, send signals or map executable memory.
     """
     known = _PROCESSORS.get(platform.machine()) if sys.platform == "linux" else None
     if known is None:
@@ -87,7 +87,7 @@ def compute_only() -> bool:
         return False
     answer = libc.syscall(ctypes.c_long(number), _SET_MODE_FILTER, _ALL_THREADS, ctypes.byref(program))
     if answer > 0:
-        raise OSError(errno.ESRCH, f"thread {answer} of {os.getpid()} could not be confined")
+        raise OSError(errno.ESRCH, f"thread {answer} of {os.getpid()} cannot be confined")
     return bool(answer == 0)
 
 

@@ -1,11 +1,12 @@
-"""Runs one program and sees to it that nothing of it outlives our server, however that ends.
+"""Run one program and end it, with everything it started, when the server ends, however that happens.
 
-A program of its own, with nothing but Python's standard library: it must start fast and stay small. What it runs has
-the pipes for itself; this only waits, for that to end or for our server to close its end of the lifeline.
+A script that uses only the standard library: it must start fast and stay small. The program uses the pipes; this
+process only waits until the program ends or the server closes its end of the lifeline.
 """
 
 import contextlib
 import ctypes
+import fcntl
 import json
 import os
 import resource
@@ -13,11 +14,13 @@ import select
 import signal
 import socket
 import sys
+import termios
 import time
+from importlib import import_module
 from typing import Any
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
-# What a program that is told to end may still take before it is killed, and what it may take to be gone then.
+# Seconds a terminated program may take before it is killed, and seconds its descendants may take to disappear.
 TERM_SECONDS, KILL_SECONDS = 1.0, 2.0
 
 
@@ -29,33 +32,33 @@ def main(descriptor: str, bounds: str, command: str, *args: str) -> int:
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda number, frame: None)
     signal.signal(signal.SIGTERM, lambda number, frame: lifeline.shutdown(socket.SHUT_RDWR))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal: our server decides when programs end
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal: the server decides when programs end
     _prctl(PR_SET_CHILD_SUBREAPER, 1)
     ours = os.getpid()
     pid = os.fork()
     if pid == 0:
         _become(command, args, json.loads(bounds), ours)
     nothing = os.open(os.devnull, os.O_RDWR)
-    for inherited in (0, 1, 2):  # else nobody would notice that the program has closed them
+    for inherited in (0, 1, 2):  # otherwise readers would not notice that the program closed them
         os.dup2(nothing, inherited)
     with contextlib.suppress(OSError):
         lifeline.sendall(f"{pid}\n".encode())
     status = _wait(pid, lifeline, waking)
-    if status is None and not _is_in_a_hurry(lifeline):
+    if status is None and not _is_kill_requested(lifeline):
         _signal_group(pid, signal.SIGTERM)
         deadline = time.monotonic() + TERM_SECONDS
-        while (status := _ended(pid)) is None and time.monotonic() < deadline:
+        while (status := _reap(pid)) is None and time.monotonic() < deadline:
             select.select([waking], [], [], 0.05)
     _signal_group(pid, signal.SIGKILL)
     _kill_descendants(time.monotonic() + KILL_SECONDS)
     if status is None:
         return 128 + signal.SIGKILL
     code = os.waitstatus_to_exitcode(status)
-    return code if code >= 0 else 128 - code  # as shells tell a signal
+    return code if code >= 0 else 128 - code  # shells report a signal as 128 plus its number
 
 
 def _become(command: str, args: tuple[str, ...], bounds: dict[str, Any], parent: int) -> None:
-    """Turn into the program: in a session of its own, within its bounds, and never without its parent."""
+    """Replace this process by the program: in a new session, with its limits, and killed when its parent dies."""
     try:
         os.setsid()
         if bounds["terminal"]:
@@ -66,15 +69,15 @@ def _become(command: str, args: tuple[str, ...], bounds: dict[str, Any], parent:
         for name in (signal.SIGPIPE, signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
             signal.signal(name, signal.SIG_DFL)
         signal.set_wakeup_fd(-1)
-        for limit, most in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_NOFILE, bounds["open_files"])):
-            _limit(limit, most)
-        # Not the address space, of which JavaScript engines reserve hundreds of gigabytes.
+        for limit, maximum in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_NOFILE, bounds["open_files"])):
+            _limit(limit, maximum)
+        # Not the address space: JavaScript engines reserve hundreds of gigabytes of it.
         _limit(resource.RLIMIT_DATA, bounds["memory_bytes"])
         if bounds["file_bytes"] is not None:
             _limit(resource.RLIMIT_FSIZE, bounds["file_bytes"])
         if bounds["confinement"] is not None:
             _confine(bounds["confinement"])
-        os.execvp(command, [command, *args])  # noqa: S606  # no shell, which is the point
+        os.execvp(command, [command, *args])  # noqa: S606  # deliberately without a shell
     except OSError as error:
         os.write(2, f"{command} cannot be started: {error.strerror}\n".encode())
     finally:
@@ -82,32 +85,28 @@ def _become(command: str, args: tuple[str, ...], bounds: dict[str, Any], parent:
 
 
 def _take_terminal() -> None:
-    """So that the program is told of what is typed to stop it, and of the terminal's end."""
-    import fcntl
-    import termios
-
+    """Make the terminal the controlling one, so that Ctrl-C and a hang-up reach the program."""
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 def _confine(given: dict[str, Any]) -> None:
-    # Beside us, and not on the path of modules: there is none.
+    # landlock.py is next to this file, which is not on the module path (option -I).
     folder = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - pathlib takes long to load
     sys.path.append(folder)
-    from landlock import confine  # pyright: ignore[reportMissingImports, reportUnknownVariableType]
-
+    confine = import_module("landlock").confine
     confine(given)
 
 
-def _limit(kind: int, most: int) -> None:
-    _, ceiling = resource.getrlimit(kind)
-    value = most if ceiling == resource.RLIM_INFINITY else min(most, ceiling)
+def _limit(kind: int, maximum: int) -> None:
+    _, hard_limit = resource.getrlimit(kind)
+    value = maximum if hard_limit == resource.RLIM_INFINITY else min(maximum, hard_limit)
     resource.setrlimit(kind, (value, value))
 
 
 def _wait(pid: int, lifeline: socket.socket, waking: int) -> int | None:
-    """How the program ended; None when our server went first."""
+    """Wait for the program; return its status, or None if the server went away first."""
     while True:
-        if (status := _ended(pid)) is not None:
+        if (status := _reap(pid)) is not None:
             return status
         ready, _, _ = select.select([lifeline, waking], [], [])
         if waking in ready:
@@ -116,16 +115,16 @@ def _wait(pid: int, lifeline: socket.socket, waking: int) -> int | None:
             return None
 
 
-def _is_in_a_hurry(lifeline: socket.socket) -> bool:
-    """Whether it is to be killed at once: then a letter came before the end."""
+def _is_kill_requested(lifeline: socket.socket) -> bool:
+    """Return whether the server asked to kill at once, by a byte before closing the lifeline."""
     try:
         return lifeline.recv(1, socket.MSG_DONTWAIT) == b"K"
     except OSError:
         return False
 
 
-def _ended(pid: int) -> int | None:
-    """How it ended, if it has; orphans that came to us are put away on the way."""
+def _reap(pid: int) -> int | None:
+    """Return the status of the program if it has exited; reap orphans on the way."""
     while True:
         try:
             found, status = os.waitpid(-1, os.WNOHANG)
@@ -138,7 +137,7 @@ def _ended(pid: int) -> int | None:
 
 
 def _kill_descendants(deadline: float) -> None:
-    """Whoever left the group: with its parents gone, each becomes a child of ours (on Linux)."""
+    """Kill processes that left the group: when their parents die, they become children of this process (on Linux)."""
     while time.monotonic() < deadline:
         for child in _children():
             with contextlib.suppress(ProcessLookupError):

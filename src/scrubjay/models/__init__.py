@@ -1,1 +1,1 @@
-"""Embedding and completion, and their providers."""
+"""Embedding and completion models, their providers and circuit breakers."""

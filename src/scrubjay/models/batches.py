@@ -1,4 +1,4 @@
-"""Embeddings that a service makes when it has time, for less money: files of requests, batches, files of answers."""
+"""Client of the OpenAI batch API for embeddings, which is cheaper and slower than single requests."""
 
 import json
 import uuid
@@ -8,31 +8,31 @@ from urllib.parse import quote
 
 from scrubjay.models.breaker import CircuitBreaker
 from scrubjay.models.choices import Pace
-from scrubjay.models.endpoint import Endpoint
-from scrubjay.models.failures import Reason, unavailable
-from scrubjay.models.http_client import Chance, Message, Upstream
+from scrubjay.models.endpoint import ServiceEndpoint
+from scrubjay.models.failures import FailureReason, unavailable
+from scrubjay.models.http_client import RetryTiming, ServiceRequest, Upstream
 from scrubjay.models.openai_compatible import vectors_in
 
 T = TypeVar("T")
 
-# A file of thousands of texts takes longer than a few texts do.
+# Timeout of file transfers: thousands of texts take longer than a few.
 FILE_SECONDS = 120.0
-# So many of the newest batches are looked through for one of ours.
-NEWEST = 100
+# Newest batches searched for one of ours.
+MAX_LISTED = 100
 _EMBEDDINGS = "/embeddings"
 _ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
-# What a service says of a text that it will never take.
-_REFUSED = frozenset({400, 413, 422})
+# Status of a text that the service will never accept.
+_REJECTED_STATUS = frozenset({400, 413, 422})
 
 
-class Batch(NamedTuple):
-    """A batch as the service tells of it."""
+class ProviderBatch(NamedTuple):
+    """A batch, as reported by the service."""
 
     id: str
     input_file_id: str
     status: str
     output_file_id: str = ""
-    """The answers; also of a batch that expired, as far as it got."""
+    """File with the responses; partial for a batch that expired."""
     error_file_id: str = ""
     problem: str = ""
 
@@ -42,25 +42,25 @@ class Batch(NamedTuple):
 
 
 class BatchAnswers(NamedTuple):
-    """What came of the texts of a batch, by the ids that they were sent under."""
+    """The results of a batch, by the ids of the texts."""
 
     vectors: Mapping[str, bytes]
     refused: frozenset[str]
 
 
 class EmbeddingBatches:
-    """One service's batches of embeddings."""
+    """The batch API of one service."""
 
     def __init__(
         self,
-        endpoint: Endpoint,
+        endpoint: ServiceEndpoint,
         *,
         dimensions: int,
         pace: Pace,
         breaker: CircuitBreaker | None = None,
-        chance: Chance | None = None,
+        chance: RetryTiming | None = None,
     ) -> None:
-        """The endpoint is the one that embeds at once; files and batches are beside it."""
+        """`endpoint` is the service's embeddings endpoint; the batch and file URLs are derived from it."""
         self._endpoint = endpoint
         self._dimensions = dimensions
         self._pace = pace
@@ -75,52 +75,54 @@ class EmbeddingBatches:
         )
 
     async def upload(self, name: str, texts: Mapping[str, str]) -> str:
-        """Send the texts, by ids of our choosing, as a file of this name; the id that it has there."""
+        """Upload the texts, given by id, as a file of this name; return the id of the file."""
         lines = [self._line(own_id, text) for own_id, text in texts.items()]
         content, content_type = _form({"purpose": "batch"}, f"{name}.jsonl", b"\n".join(lines) + b"\n")
-        return await self._ask(Message("POST", f"{self._address}/files", content, content_type), _id_in)
+        return await self._ask(ServiceRequest("POST", f"{self._address}/files", content, content_type), _id_in)
 
-    async def uploaded(self, name: str) -> str | None:
-        """The id of a file that was uploaded by this name, when nobody heard the answer."""
+    async def find_file(self, name: str) -> str | None:
+        """Return the id of the file uploaded under this name, in case the response of the upload was lost."""
 
-        def ours(told: Any) -> str | None:
-            return next((_id_in(one) for one in told["data"] if one.get("filename") == f"{name}.jsonl"), None)
+        def ours(answer: Any) -> str | None:
+            return next((_id_in(one) for one in answer["data"] if one.get("filename") == f"{name}.jsonl"), None)
 
-        return await self._ask(Message("GET", f"{self._address}/files?purpose=batch"), ours)
+        return await self._ask(ServiceRequest("GET", f"{self._address}/files?purpose=batch"), ours)
 
-    async def begin(self, file_id: str) -> Batch:
-        """Have an uploaded file done within a day. It is tried once: done twice, it is paid twice. See `begun`."""
+    async def start(self, file_id: str) -> ProviderBatch:
+        """Start a batch for an uploaded file. Never retried, as a second batch would be paid too; see `find_batch`."""
         asked = {"input_file_id": file_id, "endpoint": "/v1/embeddings", "completion_window": "24h"}
-        message = Message("POST", f"{self._address}/batches", json.dumps(asked).encode())
+        message = ServiceRequest("POST", f"{self._address}/batches", json.dumps(asked).encode())
         return await self._ask(message, _batch, retries=0)
 
-    async def begun(self, file_id: str) -> Batch | None:
-        """The batch that was begun of a file, when nobody heard the answer."""
+    async def find_batch(self, file_id: str) -> ProviderBatch | None:
+        """Return the batch of a file, in case the response of `start` was lost."""
 
-        def ours(told: Any) -> Batch | None:
-            return next((batch for one in told["data"] if (batch := _batch(one)).input_file_id == file_id), None)
+        def ours(answer: Any) -> ProviderBatch | None:
+            return next((batch for one in answer["data"] if (batch := _batch(one)).input_file_id == file_id), None)
 
-        return await self._ask(Message("GET", f"{self._address}/batches?limit={NEWEST}"), ours)
+        return await self._ask(ServiceRequest("GET", f"{self._address}/batches?limit={MAX_LISTED}"), ours)
 
-    async def look(self, batch_id: str) -> Batch:
-        """The batch as it is now."""
-        return await self._ask(Message("GET", f"{self._address}/batches/{quote(batch_id, safe='')}"), _batch)
+    async def get(self, batch_id: str) -> ProviderBatch:
+        """Return the current state of a batch."""
+        return await self._ask(ServiceRequest("GET", f"{self._address}/batches/{quote(batch_id, safe='')}"), _batch)
 
-    async def answers(self, batch: Batch) -> BatchAnswers:
-        """What came of a batch that has ended."""
+    async def answers(self, batch: ProviderBatch) -> BatchAnswers:
+        """Return the results of a batch that has ended."""
         vectors: dict[str, bytes] = {}
         refused: set[str] = set()
         for file_id in (batch.output_file_id, batch.error_file_id):
             if file_id:
-                message = Message("GET", f"{self._address}/files/{quote(file_id, safe='')}/content")
+                message = ServiceRequest("GET", f"{self._address}/files/{quote(file_id, safe='')}/content")
                 found, never = await self._upstream.send(message, self._answers_in)
                 vectors |= found
                 refused |= never
         return BatchAnswers(vectors, frozenset(refused))
 
     async def remove(self, file_id: str) -> None:
-        """Have the service forget a file."""
-        await self._ask(Message("DELETE", f"{self._address}/files/{quote(file_id, safe='')}"), lambda told: None)
+        """Delete a file at the service."""
+        await self._ask(
+            ServiceRequest("DELETE", f"{self._address}/files/{quote(file_id, safe='')}"), lambda answer: None
+        )
 
     async def close(self) -> None:
         await self._upstream.close()
@@ -139,8 +141,8 @@ class EmbeddingBatches:
             except (LookupError, TypeError, ValueError, AttributeError) as error:
                 raise self._broken() from error
             if status == 200:
-                (vectors[own_id],) = vectors_in(answer.get("body"), 1, self._dimensions, self._endpoint.place)
-            elif status in _REFUSED:
+                (vectors[own_id],) = vectors_in(answer.get("body"), 1, self._dimensions, self._endpoint.label)
+            elif status in _REJECTED_STATUS:
                 refused.add(own_id)
         return vectors, refused
 
@@ -152,25 +154,25 @@ class EmbeddingBatches:
                 except (ValueError, RecursionError) as error:
                     raise self._broken() from error
 
-    async def _ask(self, message: Message, read: Callable[[Any], T], *, retries: int | None = None) -> T:
-        def told(content: bytes) -> T:
+    async def _ask(self, message: ServiceRequest, read: Callable[[Any], T], *, retries: int | None = None) -> T:
+        def parse(content: bytes) -> T:
             try:
                 return read(json.loads(content))
             except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
                 raise self._broken() from error
 
-        return await self._upstream.send(message, told, retries=retries)
+        return await self._upstream.send(message, parse, retries=retries)
 
     def _broken(self) -> Exception:
         return unavailable(
-            Reason.BROKEN_ANSWER,
-            f"{self._endpoint.place} answers with something else than files and batches",
-            hint="see whether the service offers batches, or set SCRUBJAY_CODE_BATCH_API to false",
+            FailureReason.BROKEN_ANSWER,
+            f"{self._endpoint.label} did not return a valid file or batch",
+            hint="check that the service has a batch API, or set SCRUBJAY_CODE_BATCH_API to false",
         )
 
 
 def _form(fields: Mapping[str, str], name: str, content: bytes) -> tuple[bytes, str]:
-    """A form with one file, and its type."""
+    """Return a multipart form with one file, and its content type."""
     boundary = uuid.uuid4().hex
     parts = [
         f'--{boundary}\r\nContent-Disposition: form-data; name="{field}"\r\n\r\n{value}\r\n'.encode()
@@ -181,18 +183,18 @@ def _form(fields: Mapping[str, str], name: str, content: bytes) -> tuple[bytes, 
     return b"".join(parts), f"multipart/form-data; boundary={boundary}"
 
 
-def _id_in(told: Any) -> str:
-    return str(told["id"])
+def _id_in(answer: Any) -> str:
+    return str(answer["id"])
 
 
-def _batch(told: Any) -> Batch:
-    return Batch(
-        id=str(told["id"]),
-        input_file_id=str(told.get("input_file_id") or ""),
-        status=str(told["status"]),
-        output_file_id=str(told.get("output_file_id") or ""),
-        error_file_id=str(told.get("error_file_id") or ""),
-        problem=_problem(told.get("errors")),
+def _batch(answer: Any) -> ProviderBatch:
+    return ProviderBatch(
+        id=str(answer["id"]),
+        input_file_id=str(answer.get("input_file_id") or ""),
+        status=str(answer["status"]),
+        output_file_id=str(answer.get("output_file_id") or ""),
+        error_file_id=str(answer.get("error_file_id") or ""),
+        problem=_problem(answer.get("errors")),
     )
 
 

@@ -1,4 +1,4 @@
-"""A circuit breaker: what keeps failing is left alone for a while, then tried with one call at a time."""
+"""A circuit breaker: after repeated failures, calls fail at once until a probe succeeds."""
 
 import math
 import time
@@ -10,14 +10,14 @@ from enum import StrEnum
 import anyio
 
 from scrubjay.core.errors import ScrubjayError, Unavailable
-from scrubjay.models.failures import Reason, unavailable
+from scrubjay.models.failures import FailureReason, unavailable
 
 Seconds = Callable[[], float]
-"""A clock that only goes forward."""
+"""A monotonic clock, in seconds."""
 
 
 class BreakerState(StrEnum):
-    """Whether calls are let through."""
+    """The state of a circuit breaker."""
 
     CLOSED = "closed"
     OPEN = "open"
@@ -25,23 +25,23 @@ class BreakerState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class BreakerStanding:
-    """How a breaker is at one moment."""
+class BreakerSnapshot:
+    """A circuit breaker at one moment."""
 
     state: BreakerState
     failures: int
-    """In a row, up to now."""
+    """Consecutive failures."""
     retry_after_seconds: float
-    """When it is open: how long it will be."""
+    """Seconds until the next probe; 0 unless open."""
     problem: str | None
-    """The last failure, unless a success came after it."""
+    """Message of the last failure; None after a success."""
 
 
 class CircuitBreaker:
-    """Closed, it lets every call through. After some failures in a row it opens and refuses all for a pause.
+    """Passes calls while closed; consecutive failures open it, and calls then fail at once for a pause.
 
-    Then it is half open: one call at a time may try. When enough of these have succeeded the breaker closes; as soon as
-    one fails it is open for another pause.
+    After the pause it is half open: one call at a time is passed as a probe. Enough successful probes close the
+    breaker; a failed probe opens it again.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class CircuitBreaker:
         successes: int = 3,
         clock: Seconds = time.monotonic,
     ) -> None:
-        """`failures` in a row open it, and `successes` of trials in a row close it again."""
+        """`failures` consecutive failures open it, and `successes` consecutive successful probes close it."""
         self.name = name
         self._failures = failures
         self._pause_seconds = pause_seconds
@@ -72,28 +72,28 @@ class CircuitBreaker:
         return BreakerState.OPEN if self._remaining() > 0 else BreakerState.HALF_OPEN
 
     @property
-    def standing(self) -> BreakerStanding:
-        """How it is now, for people who look after the server."""
+    def standing(self) -> BreakerSnapshot:
+        """The current state, for monitoring."""
         problem = None if self._last is None else self._last.message
-        return BreakerStanding(self.state, self._failed, max(0.0, self._remaining()), problem)
+        return BreakerSnapshot(self.state, self._failed, max(0.0, self._remaining()), problem)
 
-    async def no_trial(self) -> None:
-        """Wait while another call tries whether it works again: its end says more than a refusal."""
+    async def wait_for_trial(self) -> None:
+        """Wait while another call is the probe: its result is more useful than an immediate failure."""
         while (trial := self._trial) is not None:
             await trial.wait()
 
     @contextmanager
     def attempt(self) -> Generator[None]:
-        """Let one call through, and learn from how it ends: only `Unavailable` is a failure.
+        """Run one call and record its outcome. Only `Unavailable` counts as a failure.
 
-        Any other error is an answer, so the other side is there; so is a request for patience, which many calls at
-        once may get together. A call that is cancelled teaches nothing.
+        Any other error is a response, so the service works; so is rate limiting, which many concurrent calls can
+        receive at once. A cancelled call is not recorded.
         """
         trial = self._admit()
         try:
             yield
         except ScrubjayError as error:
-            if isinstance(error, Unavailable) and error.details.get("reason") != Reason.RATE_LIMITED:
+            if isinstance(error, Unavailable) and error.details.get("reason") != FailureReason.RATE_LIMITED:
                 self._count(error, trial)
             else:
                 self._learn_success(trial)
@@ -106,15 +106,15 @@ class CircuitBreaker:
                 self._trial = None
 
     def _admit(self) -> bool:
-        """Whether the call is a trial; raises when it must not be made at all."""
+        """Return whether the call is a probe; raise `Unavailable` if the breaker rejects it."""
         state = self.state
         if state is BreakerState.CLOSED:
             return False
         if state is BreakerState.OPEN or self._trial is not None:
             seconds = max(1, math.ceil(self._remaining()))
             raise unavailable(
-                Reason.PAUSED,
-                f"{self.name} is left alone for {seconds} s after {self._failed} "
+                FailureReason.PAUSED,
+                f"{self.name} is paused for {seconds} s after {self._failed} "
                 f"failure{'' if self._failed == 1 else 's'}; the last: {self._last}",
                 hint=(self._last.hint if self._last else None) or "try again later",
                 retry_after_seconds=seconds,
@@ -126,12 +126,12 @@ class CircuitBreaker:
         self._failed += 1
         self._succeeded = 0
         self._last = error
-        # A call that was under way when the breaker opened must not make the pause longer.
+        # A call that started before the breaker opened must not extend the pause.
         if trial or (self._opened_at is None and self._failed >= self._failures):
             self._opened_at = self._clock()
 
     def _learn_success(self, trial: bool) -> None:
-        """One of a call that was under way when the breaker opened is news of before, and closes nothing."""
+        """Record a success; that of a call which started before the breaker opened does not close it."""
         if self._opened_at is None:
             self._close()
         elif trial:
@@ -148,6 +148,6 @@ class CircuitBreaker:
         return self._opened_at + self._pause_seconds - self._clock() if self._opened_at is not None else 0.0
 
 
-def of_questions(name: str) -> CircuitBreaker:
-    """A breaker for questions, whose askers wait: one that waited in vain is enough, and one success is."""
+def query_breaker(name: str) -> CircuitBreaker:
+    """Return a breaker for interactive queries: it opens after one failure and closes after one success."""
     return CircuitBreaker(name, failures=1, pause_seconds=30.0, successes=1)

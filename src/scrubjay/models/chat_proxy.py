@@ -1,4 +1,4 @@
-"""Passing a request for a chat completion on to a language model's service, and its answer back as it comes."""
+"""Proxy chat completion requests to a language model's service, and stream the response back."""
 
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
@@ -8,65 +8,72 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from scrubjay.core.errors import InvalidRequest, Misconfigured, ScrubjayError
+from scrubjay.core.lazy import lazy_module
 from scrubjay.models.breaker import CircuitBreaker
-from scrubjay.models.breakers import Breakers
+from scrubjay.models.breakers import BreakerRegistry
 from scrubjay.models.choices import CompletionChoice
-from scrubjay.models.endpoint import Endpoint, find_key, web_address
-from scrubjay.models.failures import Reason, unavailable
+from scrubjay.models.endpoint import ServiceEndpoint, find_key, web_address
+from scrubjay.models.failures import FailureReason, unavailable
 from scrubjay.models.sse import ServerEvent, events_of
 
 if TYPE_CHECKING:
     import httpx2
+else:
+    httpx2 = lazy_module("httpx2")
 
-# More than any model says at once, with pictures in it.
+# Larger than any response of a model, including images.
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
-# How much of what a service says of its refusal is read, and how much of that is passed on.
+# Bytes read of an error response, and characters passed on of its message.
 _REFUSAL_BYTES = 64 * 1024
-_SAID_CHARACTERS = 1_000
-# After these the same words will be refused again: whoever asked must change them.
-_CALLERS_FAULT = frozenset({400, 404, 409, 413, 415, 422})
+_MAX_ERROR_CHARACTERS = 1_000
+# Errors in the request itself: a retry would fail again.
+_CLIENT_ERRORS = frozenset({400, 404, 409, 413, 415, 422})
 
 
-def forwarder_for(
-    choice: CompletionChoice, environment: Mapping[str, str], *, concurrency: int, breakers: Breakers | None = None
-) -> "Forwarder | UnusableForwarder":
-    """The service that is meant. Nothing is asked yet; a choice that cannot work is told to whoever asks."""
+def chat_proxy_for(
+    choice: CompletionChoice,
+    environment: Mapping[str, str],
+    *,
+    concurrency: int,
+    breakers: BreakerRegistry | None = None,
+) -> "ChatProxy | UnusableChatProxy":
+    """Return the proxy of the chosen service. Sends nothing; a choice that cannot work gives an unusable proxy."""
     try:
         key = find_key(choice.api_key, choice.api_key_env, environment)
         if key is None and choice.api_key_env is not None:
             raise Misconfigured(f"the language model needs a key, and {choice.api_key_env} is empty")
         url = f"{web_address(choice.base_url)}/chat/completions"
     except Misconfigured as problem:
-        return UnusableForwarder(choice.model, problem)
-    endpoint = Endpoint(provider=choice.model, url=url, fields={}, key=key)
-    breaker = breakers.of("llm", endpoint.provider, endpoint.place) if breakers is not None else None
-    return Forwarder(endpoint, choice, concurrency=concurrency, breaker=breaker)
+        return UnusableChatProxy(choice.model, problem)
+    endpoint = ServiceEndpoint(provider=choice.model, url=url, fields={}, key=key)
+    breaker = breakers.of("llm", endpoint.provider, endpoint.label) if breakers is not None else None
+    return ChatProxy(endpoint, choice, concurrency=concurrency, breaker=breaker)
 
 
-class UnusableForwarder:
-    """Satisfies what a `Forwarder` is asked for; always unavailable, and says why."""
+class UnusableChatProxy:
+    """Stands in for a `ChatProxy` that cannot work; raises `Unavailable` with the reason."""
 
     def __init__(self, model: str, problem: ScrubjayError) -> None:
         self.model = model
         self._problem = problem
 
     @asynccontextmanager
-    async def open(self, body: Mapping[str, Any]) -> "AsyncGenerator[Forwarded]":
+    async def open(self, body: Mapping[str, Any]) -> "AsyncGenerator[ProxiedResponse]":
         raise unavailable(
-            Reason.MISCONFIGURED, self._problem.message, hint=self._problem.hint or "look at the llm settings"
+            FailureReason.MISCONFIGURED, self._problem.message, hint=self._problem.hint or "check the llm settings"
         )
-        yield  # pyright: ignore[reportUnreachable] - what makes it a generator
+        yield  # pyright: ignore[reportUnreachable] - makes this function a generator
 
     async def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there is no connection."""
 
 
-class Forwarder:
-    """Asks one service once: who asks us tries again by themselves, as OpenAI's clients do."""
+class ChatProxy:
+    """Proxies to one service without retries: clients retry themselves, as OpenAI's do."""
 
     def __init__(
         self,
-        endpoint: Endpoint,
+        endpoint: ServiceEndpoint,
         choice: CompletionChoice,
         *,
         concurrency: int,
@@ -76,15 +83,15 @@ class Forwarder:
         self._endpoint = endpoint
         self._seconds = choice.timeout_seconds
         self._slots = anyio.CapacityLimiter(concurrency)
-        self._breaker = breaker or CircuitBreaker(endpoint.place)
+        self._breaker = breaker or CircuitBreaker(endpoint.label)
         self._client: httpx2.AsyncClient | None = None
 
     @asynccontextmanager
-    async def open(self, body: Mapping[str, Any]) -> "AsyncGenerator[Forwarded]":
-        """The answer that begins to come. Leaving, also by being cancelled, ends the request at once.
+    async def open(self, body: Mapping[str, Any]) -> "AsyncGenerator[ProxiedResponse]":
+        """Open the response; leaving the context, also by cancellation, closes the request at once.
 
-        Raises `Unavailable` with a `Reason`, or `InvalidRequest` with the service's own `status`, `type`, `code` and
-        `param` in its details when it refuses what is asked.
+        Raises `Unavailable` with a `FailureReason`, or `InvalidRequest` with the service's `status`, `type`, `code`
+        and `param` in its details if the service rejects the request.
         """
         await self._take_slot()
         try:
@@ -96,14 +103,14 @@ class Forwarder:
                     finally:
                         await response.aclose()
             try:
-                yield Forwarded(response, self._endpoint, self._seconds)
+                yield ProxiedResponse(response, self._endpoint, self._seconds)
             finally:
                 await response.aclose()
         finally:
             self._slots.release()
 
     async def close(self) -> None:
-        """Let go of connections. What is asked later opens them again."""
+        """Close connections. Later requests open new ones."""
         client, self._client = self._client, None
         if client is not None:
             await client.aclose()
@@ -113,21 +120,19 @@ class Forwarder:
             await self._slots.acquire()
         if scope.cancelled_caught:
             raise unavailable(
-                Reason.PAUSED,
-                f"{self._endpoint.place} has too much to do for us already",
+                FailureReason.PAUSED,
+                f"{self._endpoint.label} is busy with our other requests",
                 hint="try again later",
                 retry_after_seconds=1,
             )
 
     async def _send(self, body: Mapping[str, Any]) -> "httpx2.Response":
-        """The answer as soon as its status is known."""
-        import httpx2
-
+        """Send the request, and return the response once its status is known."""
         endpoint = self._endpoint
         if self._client is None:
-            # Every wait has a limit here. A proxy for the world is no way to a service of this machine.
+            # Every wait below has its own limit. Environment proxies do not apply to services on this machine.
             limits = httpx2.Limits(max_connections=None, max_keepalive_connections=20)
-            self._client = httpx2.AsyncClient(timeout=None, trust_env=not endpoint.is_here, limits=limits)
+            self._client = httpx2.AsyncClient(timeout=None, trust_env=not endpoint.is_local, limits=limits)
         kinds = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
         headers = {**kinds, **endpoint.headers}
         request = self._client.build_request("POST", endpoint.url, content=json.dumps(body), headers=headers)
@@ -140,47 +145,52 @@ class Forwarder:
             raise _unreachable(endpoint, error) from error
 
     async def _refusal(self, response: "httpx2.Response") -> ScrubjayError:
-        """What an answer other than success means."""
-        place, status = self._endpoint.place, response.status_code
-        if status in (401, 403):  # what it says of the key may quote the key
+        """Return the error for a response other than 200."""
+        label, status = self._endpoint.label, response.status_code
+        if status in (401, 403):  # the response text may quote the key, so it is not shown
             return unavailable(
-                Reason.UNAUTHORIZED,
-                f"{place} does not accept the key (HTTP {status})",
-                hint="the operator must mend it",
+                FailureReason.UNAUTHORIZED,
+                f"{label} does not accept the key (HTTP {status})",
+                hint="the operator must fix the key",
             )
         said = await self._said(response)
-        told = f"(HTTP {status})" + (f": {said['message']}" if said.get("message") else "")
-        if status in _CALLERS_FAULT:
+        reported = f"(HTTP {status})" + (f": {said['message']}" if said.get("message") else "")
+        if status in _CLIENT_ERRORS:
             kept = {name: said[name] for name in ("type", "code", "param") if isinstance(said.get(name), str)}
-            message = str(said.get("message") or f"{place} refuses the request {told}")
+            message = str(said.get("message") or f"{label} rejects the request {reported}")
             return InvalidRequest(message, details={"status": status, **kept})
         waits = _retry_after(response)
         if status == 429:
             return unavailable(
-                Reason.RATE_LIMITED, f"{place} gets too many requests {told}", hint="try again later", **waits
+                FailureReason.RATE_LIMITED,
+                f"{label} receives too many requests {reported}",
+                hint="try again later",
+                **waits,
             )
         if status < 400:
             return unavailable(
-                Reason.BROKEN_ANSWER, f"{place} sends elsewhere {told}", hint="the operator must mend base_url"
+                FailureReason.BROKEN_ANSWER, f"{label} redirects {reported}", hint="the operator must fix base_url"
             )
-        return unavailable(Reason.FAILING, f"{place} fails {told}", hint="try again later", **waits)
+        return unavailable(FailureReason.FAILING, f"{label} fails {reported}", hint="try again later", **waits)
 
     async def _said(self, response: "httpx2.Response") -> dict[str, Any]:
-        """What the service says of its refusal, without the key."""
+        """Return the fields of the error in the response, truncated."""
         try:
-            content = await Forwarded(response, self._endpoint, self._seconds).whole(_REFUSAL_BYTES)
+            content = await ProxiedResponse(response, self._endpoint, self._seconds).whole(_REFUSAL_BYTES)
             error = json.loads(content)["error"]
             said = {"message": error} if isinstance(error, str) else dict(error)
         except (ValueError, TypeError, LookupError, RecursionError, ScrubjayError):
             return {}
-        return {name: value[:_SAID_CHARACTERS] if isinstance(value, str) else value for name, value in said.items()}
+        return {
+            name: value[:_MAX_ERROR_CHARACTERS] if isinstance(value, str) else value for name, value in said.items()
+        }
 
 
-class Forwarded:
-    """An answer on its way."""
+class ProxiedResponse:
+    """A response that is being received."""
 
-    def __init__(self, response: "httpx2.Response", endpoint: Endpoint, seconds: float) -> None:
-        """`seconds` is how long the whole of it may take, or each piece when it comes in pieces."""
+    def __init__(self, response: "httpx2.Response", endpoint: ServiceEndpoint, seconds: float) -> None:
+        """`seconds` is the time limit of the whole body, or of each chunk of a stream."""
         self._response = response
         self._endpoint = endpoint
         self._seconds = seconds
@@ -191,29 +201,27 @@ class Forwarded:
         return self._response.headers.get("content-type", "").partition(";")[0].strip() == "text/event-stream"
 
     async def whole(self, max_bytes: int = MAX_ANSWER_BYTES) -> bytes:
-        """All of it."""
+        """Return the complete body."""
         found = bytearray()
         deadline = anyio.current_time() + self._seconds
         async for piece in self._pieces(deadline):
             found += piece
             if len(found) > max_bytes:
-                raise self.broken(f"answers with more than {max_bytes} bytes")
+                raise self.broken(f"sent more than {max_bytes} bytes")
         return self._without_key(bytes(found))
 
     async def events(self) -> AsyncIterator[ServerEvent]:
-        """Each event as soon as it is complete; the next one is not read before it is asked for."""
+        """Yield each event as soon as it is complete; the next one is read on demand."""
         async for event in events_of(self._pieces()):
             if event is None:
-                raise self.broken("sends an event that has no end")
+                raise self.broken("sent an event that exceeds the size limit")
             yield event if self._key is None else event.map(self._without_key)
 
     def broken(self, what: str) -> ScrubjayError:
-        """The error of an answer that is none."""
-        return unavailable(Reason.BROKEN_ANSWER, f"{self._endpoint.place} {what}", hint="try again later")
+        """Return the error for an invalid response."""
+        return unavailable(FailureReason.BROKEN_ANSWER, f"{self._endpoint.label} {what}", hint="try again later")
 
     async def _pieces(self, deadline: float | None = None) -> AsyncIterator[bytes]:
-        import httpx2
-
         pieces = self._response.aiter_bytes()
         while True:
             try:
@@ -231,21 +239,23 @@ class Forwarded:
         return content if self._key is None else content.replace(self._key, b"[key]")
 
 
-def _too_slow(endpoint: Endpoint, seconds: float) -> ScrubjayError:
+def _too_slow(endpoint: ServiceEndpoint, seconds: float) -> ScrubjayError:
     return unavailable(
-        Reason.TIMEOUT, f"{endpoint.place} said nothing for {seconds:.3g} s", hint="try again, or raise timeout_seconds"
+        FailureReason.TIMEOUT,
+        f"{endpoint.label} sent nothing for {seconds:.3g} s",
+        hint="try again, or raise timeout_seconds",
     )
 
 
-def _unreachable(endpoint: Endpoint, error: Exception) -> ScrubjayError:
+def _unreachable(endpoint: ServiceEndpoint, error: Exception) -> ScrubjayError:
     return unavailable(
-        Reason.UNREACHABLE,
-        f"{endpoint.place} cannot be reached ({type(error).__name__})",
-        hint="see whether the service is up",
+        FailureReason.UNREACHABLE,
+        f"{endpoint.label} cannot be reached ({type(error).__name__})",
+        hint="check that the service is running",
     )
 
 
 def _retry_after(response: "httpx2.Response") -> dict[str, float]:
-    """The seconds that the service wants to be left alone, when it says so in seconds."""
+    """Return the Retry-After of the response as an error detail, if it is given in seconds."""
     given = response.headers.get("retry-after", "").strip()
     return {"retry_after_seconds": float(given)} if given.isascii() and given.isdigit() and len(given) < 7 else {}

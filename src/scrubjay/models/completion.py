@@ -1,24 +1,41 @@
-"""What a language model is to us: messages in, one text out."""
+"""Interface of language models: messages in, one text out."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NoReturn, Protocol
 
 from scrubjay.core.errors import ScrubjayError
-from scrubjay.models.failures import Reason, unavailable
+from scrubjay.models.failures import FailureReason, unavailable
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
-    """One of the messages that a model is to answer."""
+class PromptMessage:
+    """A message of a prompt."""
 
     role: Literal["system", "user", "assistant"]
     content: str
 
 
+def quote_material(text: str) -> str:
+    """Return a text between tags that mark it as data; a closing tag in the text cannot end it early."""
+    return f"<material>\n{text.replace('</material', '< /material')}\n</material>"
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """Messages to a model, and the form and limits of its answer."""
+
+    messages: Sequence[PromptMessage]
+    max_tokens: int
+    json_schema: Mapping[str, Any] | None = None
+    """Schema that the answer must match; None for plain text."""
+    timeout: float | None = None
+    """Seconds until the answer, including retries; None for the configured timeout."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What an answer took, as its service counts; None for what it does not tell."""
+    """Token counts reported by the service; None if not reported."""
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
@@ -26,11 +43,11 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """What a model said."""
+    """The response of a model."""
 
     text: str
     model: str
-    """The model that really answered, as its service names it."""
+    """The model that responded, as named by the service."""
     usage: Usage
 
 
@@ -39,55 +56,41 @@ class Completer(Protocol):
 
     @property
     def model(self) -> str:
-        """The name of the model that is asked."""
+        """Name of the requested model."""
         ...
 
-    async def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        json_schema: Mapping[str, Any] | None = None,
-        max_tokens: int,
-        timeout: float | None = None,
-    ) -> Completion:
-        """The answer, within so many seconds for everything that it takes.
+    async def complete(self, prompt: Prompt) -> Completion:
+        """Return the completion of a prompt.
 
-        With a schema the answer should be one JSON object that fits it, but no model can be trusted to do so: read it
-        with `json_answers`. Raises `Unavailable` when no answer can be had for now, with a `Reason` in its details, and
-        `InvalidRequest` when the service works but refuses these messages.
+        With a schema the text should be one matching JSON object, but models do not always comply: parse it with
+        `json_answers`. Raises `Unavailable` with a `FailureReason` in its details if no response can be obtained now,
+        and `InvalidRequest` if the service works but rejects these messages.
         """
         ...
 
     async def close(self) -> None:
-        """Let go of connections. What is asked later opens them again."""
+        """Close connections. Later requests open new ones."""
         ...
 
 
 class UnusableCompleter:
-    """Satisfies `Completer`; always unavailable, so that everything else goes on without it and says why."""
+    """Implements `Completer` for a model that cannot work; raises `Unavailable` with the reason."""
 
     def __init__(self, model: str, problem: ScrubjayError) -> None:
         self.model = model
         self.problem = problem
 
-    async def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        json_schema: Mapping[str, Any] | None = None,
-        max_tokens: int,
-        timeout: float | None = None,
-    ) -> NoReturn:
+    async def complete(self, prompt: Prompt) -> NoReturn:
         raise unavailable(
-            Reason.MISCONFIGURED, self.problem.message, hint=self.problem.hint or "look at the llm settings"
+            FailureReason.MISCONFIGURED, self.problem.message, hint=self.problem.hint or "check the llm settings"
         ) from self.problem
 
     async def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there is no connection."""
 
 
 @dataclass(frozen=True, slots=True)
 class LanguageModel:
-    """The language model of this process, if somebody chose one."""
+    """The language model of this process, if one is configured."""
 
     completer: Completer | None

@@ -1,28 +1,29 @@
-"""What an embedder is: text in, vectors out."""
+"""Interface of embedding models: texts in, vectors out."""
 
 from collections.abc import Sequence
 from typing import Protocol
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors whose nearness is nearness of meaning."""
+    """Turns texts into vectors that are close if the texts are similar in meaning."""
 
     @property
     def model(self) -> str:
-        """The model's name, kept beside every vector that it made; vectors of two names are never compared."""
+        """Name of the model, stored with each vector; vectors of different names are never compared."""
         ...
 
     @property
     def dimensions(self) -> int: ...
 
     async def embed(self, texts: Sequence[str]) -> Sequence[bytes]:
-        """One vector a text: little-endian float16 values of length 1, or empty for a text without meaning to it.
+        """Return one vector per text: normalized little-endian float16, or empty bytes for a text without tokens.
 
-        Raises `Unavailable` when no vectors can be had for now, with a `Reason` in its details, and `InvalidRequest`
-        when the provider works but refuses these texts. Whoever can do without vectors goes on without them.
+        Raises `Unavailable` with a `FailureReason` in its details if no vectors can be obtained now, and
+        `InvalidRequest` if the provider works but rejects these texts. Callers should continue without vectors if they
+        can.
         """
         ...
 
     async def close(self) -> None:
-        """Let go of connections. What is asked later opens them again."""
+        """Close connections. Later requests open new ones."""
         ...

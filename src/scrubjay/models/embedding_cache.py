@@ -1,4 +1,4 @@
-"""Vectors of texts that were embedded before, kept in memory."""
+"""In-memory LRU cache of embeddings."""
 
 import hashlib
 from collections import OrderedDict
@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from scrubjay.models.embedding import Embedder
 
-# What Python keeps for one entry beside the vector: key, digest, objects and their place in the dictionary.
+# Memory of an entry besides the vector: key, digest, objects and dictionary slot.
 ENTRY_BYTES = 400
 
 _Key = tuple[str, bytes]
 
 
 class VectorCache:
-    """The vectors used most recently, by model and text, as many as fit. Vectors of a model never grow old."""
+    """The most recently used vectors by model and text, up to a size. Entries never expire."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
@@ -22,7 +22,7 @@ class VectorCache:
 
     @property
     def held_bytes(self) -> int:
-        """How much is kept; never more than was allowed."""
+        """Bytes in use; never more than the limit."""
         return self._bytes
 
     def get(self, model: str, text: str) -> bytes | None:
@@ -46,13 +46,13 @@ class VectorCache:
 
 
 class CachingEmbedder:
-    """Asks another embedder only for what the cache does not hold."""
+    """Embeds with another embedder only what the cache lacks."""
 
     def __init__(self, embedder: Embedder, cache: VectorCache) -> None:
         self._embedder = embedder
         self._cache = cache
-        # A service can have a model of the same name whose vectors are longer.
-        self._kept_under = f"{embedder.model}/{embedder.dimensions}"
+        # A service can offer one model name with several vector lengths.
+        self._cache_name = f"{embedder.model}/{embedder.dimensions}"
 
     @property
     def model(self) -> str:
@@ -63,12 +63,12 @@ class CachingEmbedder:
         return self._embedder.dimensions
 
     async def embed(self, texts: Sequence[str]) -> Sequence[bytes]:
-        found = {text: vector for text in texts if (vector := self._cache.get(self._kept_under, text)) is not None}
+        found = {text: vector for text in texts if (vector := self._cache.get(self._cache_name, text)) is not None}
         missing = list(dict.fromkeys(text for text in texts if text not in found))
         if missing:
             made = await self._embedder.embed(missing)
             for text, vector in zip(missing, made, strict=True):
-                self._cache.put(self._kept_under, text, vector)
+                self._cache.put(self._cache_name, text, vector)
                 found[text] = vector
         return [found[text] for text in texts]
 
@@ -77,5 +77,5 @@ class CachingEmbedder:
 
 
 def _key(model: str, text: str) -> _Key:
-    """A digest, so that long texts take no space and what was confided is not kept a second time."""
+    """Return a key with a digest of the text, so that long and private texts are not kept."""
     return model, hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()

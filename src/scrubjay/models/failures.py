@@ -1,4 +1,4 @@
-"""Why a model cannot answer, so that callers can go on without it and say so."""
+"""Reasons why a model is unavailable."""
 
 from enum import StrEnum
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 from scrubjay.core.errors import Unavailable
 
 
-class Reason(StrEnum):
-    """What is wrong with a model or its provider; kept under `reason` in an error's details."""
+class FailureReason(StrEnum):
+    """Why a model or its provider is unavailable; the `reason` in an error's details."""
 
     NOT_INSTALLED = "not_installed"
     DAMAGED = "damaged"
@@ -23,6 +23,6 @@ class Reason(StrEnum):
     MISCONFIGURED = "misconfigured"
 
 
-def unavailable(reason: Reason, message: str, *, hint: str, **details: Any) -> Unavailable:
-    """The error to raise when no vectors, or no answer, can be had for now."""
+def unavailable(reason: FailureReason, message: str, *, hint: str, **details: Any) -> Unavailable:
+    """Return the error to raise when a model cannot respond now."""
     return Unavailable(message, hint=hint, details={"reason": reason.value, **details})

@@ -1,13 +1,13 @@
-"""Reading the JSON object of a language model's answer, also when it is broken or has words around it."""
+"""Parse the JSON object in a language model's answer, even if it is malformed or surrounded by text."""
 
 import json
 import re
 from typing import Any, cast
 
-# What is longer is no answer that we asked for; what is nested deeper, neither.
+# Longer or more deeply nested answers are not valid answers to our prompts.
 MAX_CHARACTERS = 400_000
 MAX_DEPTH = 60
-# So many braces in the words around an object are tried.
+# Opening braces tried as the start of the object.
 MAX_STARTS = 100
 
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
@@ -21,7 +21,7 @@ _QUOTES = {'"': '"', "'": "'", "\u201c": "\u201d", "`": "`"}
 _QUOTE = "[\"'`\u201c]"
 _ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _HEX = re.compile(r"[0-9a-fA-F]{4}")
-# What follows a quote that ends a string; any other quote is one of the text's own that was not escaped.
+# What follows a closing quote; any other quote is an unescaped one inside the string.
 _AFTER_KEY = re.compile(r"\s*(?:[:=,}]|\Z)")
 _NEXT_KEY = rf"(?:{_QUOTE}[^\"'`\n]{{0,99}}[\"'`\u201d]|[^\W\d][\w$-]{{0,99}})\s*[:=]"
 _AFTER_VALUE = re.compile(
@@ -34,11 +34,11 @@ _LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def read_object(text: str) -> dict[str, Any] | None:
-    """The object that an answer holds, the longest if it holds several; None when it holds none.
+    """Return the JSON object in an answer, the longest if there are several; None if there is none.
 
-    It is mended where it can be without making anything up: fences and words around it, comments, commas too many or
-    too few, single quotes, quotes and line ends that were not escaped, names without quotes. Of an object that was cut
-    off, what is whole is kept, and the beginning of a text; a number or a word that may have gone on is left out.
+    Repairs what can be repaired without inventing content: code fences and text around it, comments, extra or missing
+    commas, single quotes, unescaped quotes and newlines, unquoted names. Of a truncated object, complete values and the
+    start of a string are kept; a number or word that may be incomplete is dropped.
     """
     text = _THOUGHTS.sub("", text)[:MAX_CHARACTERS].strip().removesuffix("```").rstrip()
     best: dict[str, Any] | None = None
@@ -66,7 +66,7 @@ def _object_at(text: str, start: int) -> tuple[dict[str, Any], int]:
 
 
 def _number(text: str) -> int | float | None:
-    """The number, or None for one that is too great."""
+    """Return the number; None if it overflows."""
     try:
         number = float(text)
         return None if number in (float("inf"), float("-inf")) else int(text) if text.lstrip("+-").isdigit() else number
@@ -78,14 +78,14 @@ _STRICT = json.JSONDecoder(strict=False, parse_constant=lambda name: None, parse
 
 
 class _Missing:
-    """Stands for a value that is not there, or not whole."""
+    """Marks a missing or incomplete value."""
 
 
 _MISSING = _Missing()
 
 
 class _Reader:
-    """Reads what is almost JSON, from an opening brace on."""
+    """A lenient JSON parser that starts at an opening brace."""
 
     def __init__(self, text: str, position: int) -> None:
         self._text = text
@@ -96,7 +96,7 @@ class _Reader:
         found: dict[str, Any] = {}
         while (next_one := self._skip(",;")) not in ("", "}"):
             key = self._key(next_one)
-            if key is None:  # nothing that an object holds: it has ended without its brace
+            if key is None:  # not a key: the object ended without a closing brace
                 return found
             if (colon := _COLON.match(self._text, self.position)) is None:
                 continue
@@ -144,20 +144,20 @@ class _Reader:
         return self._bare()
 
     def _bare(self) -> Any:
-        """A number, a word that JSON knows, or a text without quotes."""
+        """Parse a number, a literal or an unquoted string."""
         bare = _BARE_VALUE.match(self._text, self.position)
         written = bare.group() if bare else ""
         written = re.split(r"\s(?://|/\*)", written, maxsplit=1)[0]
         self.position += len(written)
         written = written.strip()
-        if not written or self.position >= len(self._text):  # or it may have gone on
+        if not written or self.position >= len(self._text):  # it may be incomplete
             return _MISSING
         if written.casefold() in _LITERALS:
             return _LITERALS[written.casefold()]
         return _number(written) if _NUMBER.fullmatch(written) else written
 
     def _string(self, after: re.Pattern[str]) -> str:
-        """The text up to the quote that ends it, or to the end of all."""
+        """Parse a string up to its closing quote or the end of the text."""
         text, closing = self._text, _QUOTES[self._text[self.position]]
         self.position += 1
         parts: list[str] = []
@@ -184,7 +184,7 @@ class _Reader:
         return chr(int(digits.group(), 16))
 
     def _skip(self, letters: str) -> str:
-        """Pass over spaces, comments and these letters; the letter that comes then, or none at the end."""
+        """Skip whitespace, comments and these characters; return the next character, or "" at the end."""
         text = self._text
         while True:
             if skipped := _SKIPPED.match(text, self.position):
@@ -196,10 +196,10 @@ class _Reader:
 
 
 def _storable(value: Any) -> Any:
-    """The value with texts that every store can keep."""
+    """Return the value with strings that every database accepts."""
     match value:
         case str():
-            joined = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # halves that were one
+            joined = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # joins surrogate pairs
             return _LONE_SURROGATES.sub("\ufffd", joined).replace("\x00", "")
         case dict():
             items = cast(dict[str, Any], value)

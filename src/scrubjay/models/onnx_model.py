@@ -3,13 +3,21 @@
 import importlib
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.to_thread
 
-from scrubjay.models.failures import Reason, unavailable
+from scrubjay.core.lazy import lazy_module
+from scrubjay.models.failures import FailureReason, unavailable
 from scrubjay.models.onnx_folder import OnnxFolder
+
+if TYPE_CHECKING:
+    import numpy as np
+    import tokenizers
+else:
+    np = lazy_module("numpy")
+    tokenizers = lazy_module("tokenizers")
 
 INSTALL_HINT = "install it with: pip install 'scrubjay[onnx]'"
 # Texts that are embedded between two moments at which the work can be cancelled.
@@ -51,13 +59,11 @@ class _Encoder:
             runtime: Any = importlib.import_module("onnxruntime")
         except ImportError as error:
             raise unavailable(
-                Reason.NOT_INSTALLED, f"ONNX models need {error.name}, which is not installed", hint=INSTALL_HINT
+                FailureReason.NOT_INSTALLED, f"ONNX models need {error.name}, which is not installed", hint=INSTALL_HINT
             ) from error
-        from tokenizers import Tokenizer
-
         self._folder = folder
         try:
-            self._tokenizer: Any = Tokenizer.from_file(str(folder.tokenizer))
+            self._tokenizer: Any = tokenizers.Tokenizer.from_file(str(folder.tokenizer))
             self._tokenizer.no_padding()
             self._tokenizer.enable_truncation(folder.max_tokens)
             options = runtime.SessionOptions()
@@ -68,13 +74,13 @@ class _Encoder:
             self._session = runtime.InferenceSession(str(folder.model), options, providers=["CPUExecutionProvider"])
         except Exception as error:  # both libraries raise plain exceptions of their own
             raise unavailable(
-                Reason.DAMAGED,
+                FailureReason.DAMAGED,
                 f"{folder.name} cannot be loaded ({str(error)[:200]})",
                 hint="export or download the model again; it needs model.onnx and tokenizer.json of one version",
             ) from error
         self._inputs = [given.name for given in self._session.get_inputs()]
         if unknown := sorted(set(self._inputs) - {"input_ids", "attention_mask", "token_type_ids", "position_ids"}):
-            raise self._unsuitable(f"it wants an input {unknown[0]!r}")
+            raise self._unsuitable(f"it requires an input {unknown[0]!r}")
         outputs = {made.name: len(made.shape or ()) for made in self._session.get_outputs()}
         # An export by sentence-transformers contains the pooling, one by optimum only the tokens' vectors.
         self._output = next(
@@ -82,7 +88,7 @@ class _Encoder:
             next((name for name, rank in outputs.items() if rank == 3), None),
         )
         if self._output is None:
-            raise self._unsuitable("it has no output with one vector a token")
+            raise self._unsuitable("it has no output with one vector per token")
         self._is_pooled = outputs[self._output] == 2
 
     def encode(self, texts: Sequence[str]) -> list[bytes]:
@@ -91,8 +97,6 @@ class _Encoder:
         return [self._encode(self._tokenizer.encode(text)) for text in texts]
 
     def _encode(self, encoded: Any) -> bytes:
-        import numpy as np
-
         if all(encoded.special_tokens_mask):
             return b""
         ids = np.array([encoded.ids], np.int64)
@@ -106,8 +110,8 @@ class _Encoder:
         pooled = made[0] if self._is_pooled else made[0, 0] if self._folder.pooling == "cls" else made[0].mean(axis=0)
         if pooled.shape != (self._folder.dimensions,):
             raise unavailable(
-                Reason.WRONG_DIMENSIONS,
-                f"{self._folder.name} made a vector of {pooled.size} numbers, not of {self._folder.dimensions}",
+                FailureReason.WRONG_DIMENSIONS,
+                f"{self._folder.name} returned {pooled.size} dimensions instead of {self._folder.dimensions}",
                 hint="config.json and model.onnx belong to different models",
                 found=int(pooled.size),
             )
@@ -117,7 +121,7 @@ class _Encoder:
 
     def _unsuitable(self, problem: str) -> Exception:
         return unavailable(
-            Reason.DAMAGED,
-            f"{self._folder.name} is no model of sentence embeddings: {problem}",
+            FailureReason.DAMAGED,
+            f"{self._folder.name} is not a sentence embedding model: {problem}",
             hint="export it with `optimum-cli export onnx --task feature-extraction`",
         )

@@ -1,36 +1,41 @@
-"""Whether an embedder works, tried with a real text."""
+"""Test an embedder with a real request."""
 
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from scrubjay.core.errors import ErrorRecord, ScrubjayError, Unavailable
 from scrubjay.core.ids import new_id
+from scrubjay.core.lazy import lazy_module
 from scrubjay.models.choices import IN_PROCESS, EmbeddingChoice
 from scrubjay.models.embedding import Embedder
 from scrubjay.models.providers import known_dimensions
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = lazy_module("numpy")
 
 _SAMPLE_LENGTH = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Examination:
-    """What was found."""
+class ProbeResult:
+    """The result of a test request."""
 
     available: bool
     model: str
     dimensions: int
     milliseconds: float
-    """From the question to the answer."""
+    """Time from the request to the response."""
     sample: Sequence[float]
-    """The first numbers of the vector; none when there was no vector."""
+    """The first numbers of the vector; empty without a vector."""
     error: ErrorRecord | None
 
 
-async def examine(embedder: Embedder) -> Examination:
-    """Embed a text that was never embedded before, so that no cache can answer for a model that does not."""
-    import numpy as np
-
+async def probe(embedder: Embedder) -> ProbeResult:
+    """Embed a unique text, so that no cache can answer for a model that does not work."""
     error: ErrorRecord | None = None
     sample: list[float] = []
     begun = time.perf_counter()
@@ -40,7 +45,7 @@ async def examine(embedder: Embedder) -> Examination:
         error = problem.record
     else:
         sample = [float(number) for number in np.frombuffer(vector, "<f2")[:_SAMPLE_LENGTH]]
-    return Examination(
+    return ProbeResult(
         available=error is None,
         model=embedder.model,
         dimensions=embedder.dimensions,
@@ -50,8 +55,8 @@ async def examine(embedder: Embedder) -> Examination:
     )
 
 
-async def measured(choice: EmbeddingChoice, make: Callable[[EmbeddingChoice], Embedder]) -> EmbeddingChoice:
-    """The choice with the length of its vectors; of a model that is not known, that is found out by asking."""
+async def with_dimensions(choice: EmbeddingChoice, make: Callable[[EmbeddingChoice], Embedder]) -> EmbeddingChoice:
+    """Return the choice with the length of its vectors, which for an unknown model takes a request."""
     if known_dimensions(choice) or choice.provider in IN_PROCESS:
         return choice
     guessed = replace(choice, dimensions=1)

@@ -1,4 +1,4 @@
-"""Which embedder a choice of provider, model and key means."""
+"""Embedding providers, and the embedder for a chosen provider, model and key."""
 
 import re
 from collections.abc import Mapping
@@ -9,34 +9,38 @@ from urllib.parse import quote, urlencode
 from pydantic import SecretStr
 
 from scrubjay.core.errors import Misconfigured
+from scrubjay.core.lazy import lazy_module
 from scrubjay.core.suggestions import nearest_names
 from scrubjay.models import static_model
-from scrubjay.models.breakers import Breakers
+from scrubjay.models.breakers import BreakerRegistry
 from scrubjay.models.choices import IN_PROCESS, EmbeddingChoice, ProviderName
 from scrubjay.models.embedding import Embedder
 from scrubjay.models.embedding_cache import CachingEmbedder, VectorCache
-from scrubjay.models.endpoint import Endpoint, find_key, web_address
+from scrubjay.models.endpoint import ServiceEndpoint, find_key, web_address
 from scrubjay.models.onnx_folder import OnnxFolder, read_folder
 from scrubjay.models.onnx_model import OnnxEmbedder
 
 if TYPE_CHECKING:
-    from scrubjay.models.batches import EmbeddingBatches
+    from scrubjay.models import batches, openai_compatible
+else:
+    batches = lazy_module("scrubjay.models.batches")
+    openai_compatible = lazy_module("scrubjay.models.openai_compatible")
 
 _OPENAI_MODELS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provider:
-    """What is known of a provider: its models with their dimensions, the default first."""
+    """A provider with its known models and their dimensions, the default model first."""
 
     models: Mapping[str, int]
     base_url: str | None = None
     key_variable: str | None = None
-    """The environment variable that usually holds its key; None when it needs no key."""
+    """Environment variable that usually holds its key; None if it needs no key."""
     dimensions_field: str = "dimensions"
-    """By which it is asked for shorter vectors than the model's own."""
+    """Request field that asks for shorter vectors."""
     encoding: Literal["float", "base64"] = "float"
-    """Base64 is a fifth of the size, where it is known to be understood."""
+    """base64 is a fifth of the size; used where it is known to be supported."""
     largest_batch: int = 2048
 
 
@@ -86,7 +90,7 @@ PROVIDERS: Mapping[ProviderName, Provider] = {
 }
 
 REMOVED_MODEL = "all-MiniLM-L6-v2"
-"""Came with the extra `minilm` of earlier versions; stores and settings may still name it."""
+"""Part of the extra `minilm` of earlier versions; stores and settings may still name it."""
 
 _AZURE_RESOURCE = re.compile(r"[A-Za-z0-9-]{1,64}")
 
@@ -101,68 +105,63 @@ def embedder_for(
     *,
     environment: Mapping[str, str],
     cache: VectorCache,
-    breakers: Breakers | None = None,
+    breakers: BreakerRegistry | None = None,
     service: str = "embedding",
 ) -> Embedder:
-    """The embedder that is meant. Nothing is loaded or asked yet; a choice that cannot work is `Misconfigured`.
+    """Return the embedder for a choice without loading or requesting anything; raise `Misconfigured` if it cannot work.
 
-    A key is looked up in `environment`. Among the `breakers`, that of the provider is known by what it is asked for,
-    the `service`.
+    The key is looked up in `environment`. `service` names the circuit breaker of the provider in `breakers`.
     """
     provider = PROVIDERS[choice.provider]
     if choice.provider == "local":
         return _local(choice, model_of(choice))
     if choice.provider == "onnx":
         return CachingEmbedder(OnnxEmbedder(name_of(choice), _onnx_folder(choice)), cache)
-    from scrubjay.models.openai_compatible import OpenAICompatibleEmbedder
-
     endpoint = endpoint_for(choice, environment)
-    embedder = OpenAICompatibleEmbedder(
+    embedder = openai_compatible.OpenAICompatibleEmbedder(
         endpoint,
         model=name_of(choice),
         dimensions=_dimensions(choice, provider),
         pace=replace(choice.pace, batch_size=min(choice.pace.batch_size, provider.largest_batch)),
-        breaker=breakers.of(service, choice.provider, endpoint.place) if breakers is not None else None,
+        breaker=breakers.of(service, choice.provider, endpoint.label) if breakers is not None else None,
     )
     return CachingEmbedder(embedder, cache)
 
 
 def batches_for(
-    choice: EmbeddingChoice, environment: Mapping[str, str], breakers: Breakers | None = None
-) -> "EmbeddingBatches":
-    """How the provider makes embeddings when it has time."""
+    choice: EmbeddingChoice, environment: Mapping[str, str], breakers: BreakerRegistry | None = None
+) -> "batches.EmbeddingBatches":
+    """Return the provider's batch API for embeddings; raise `Misconfigured` if it has none."""
     if choice.provider in IN_PROCESS or choice.provider == "azure":
         raise Misconfigured(
-            f"{choice.provider} has no batches that are known here", hint="set SCRUBJAY_CODE_BATCH_API to false"
+            f"{choice.provider} has no supported batch API", hint="set SCRUBJAY_CODE_BATCH_API to false"
         )
-    from scrubjay.models.batches import EmbeddingBatches
-
     dimensions = _dimensions(choice, PROVIDERS[choice.provider])
     endpoint = endpoint_for(choice, environment)
-    breaker = breakers.of("code_batches", choice.provider, endpoint.place) if breakers is not None else None
-    return EmbeddingBatches(endpoint, dimensions=dimensions, pace=choice.pace, breaker=breaker)
+    breaker = breakers.of("code_batches", choice.provider, endpoint.label) if breakers is not None else None
+    return batches.EmbeddingBatches(endpoint, dimensions=dimensions, pace=choice.pace, breaker=breaker)
 
 
 def model_of(choice: EmbeddingChoice) -> str:
-    """The model as its provider calls it."""
+    """Return the provider's name of the model."""
     return choice.model or next(iter(PROVIDERS[choice.provider].models), "")
 
 
 def name_of(choice: EmbeddingChoice) -> str:
-    """The name that vectors of this choice are kept under."""
+    """Return the name under which vectors of this choice are stored."""
     model = model_of(choice)
     if choice.provider == "local":
         return model
     if choice.provider == "onnx":
         return f"onnx/{_folder_name(model)}"
     known = PROVIDERS[choice.provider].models.get(model)
-    # Shorter vectors of a model cannot be compared with its whole ones, so they have a name of their own.
+    # Shortened vectors cannot be compared with full ones, so they get their own name.
     shortened = f"@{choice.dimensions}" if known and choice.dimensions not in (None, known) else ""
     return f"{choice.provider}/{model}{shortened}"
 
 
 def known_dimensions(choice: EmbeddingChoice) -> int | None:
-    """The length of the vectors, as far as it is known without asking."""
+    """Return the length of the vectors if it is known without a request."""
     if choice.provider == "onnx" and choice.dimensions is None:
         try:
             return read_folder(model_of(choice)).dimensions
@@ -172,18 +171,18 @@ def known_dimensions(choice: EmbeddingChoice) -> int | None:
 
 
 def address_of(choice: EmbeddingChoice) -> str:
-    """Where the texts of a choice other than `local` are sent: the whole address."""
+    """Return the URL to which texts are sent, for a choice other than `local`."""
     if choice.provider == "azure":
         return _azure_address(choice)
     return f"{web_address(choice.base_url or PROVIDERS[choice.provider].base_url)}/embeddings"
 
 
-def endpoint_for(choice: EmbeddingChoice, environment: Mapping[str, str]) -> Endpoint:
-    """Where the texts of a choice other than `local` are sent, and how."""
+def endpoint_for(choice: EmbeddingChoice, environment: Mapping[str, str]) -> ServiceEndpoint:
+    """Return the endpoint to which texts are sent, for a choice other than `local`."""
     provider = PROVIDERS[choice.provider]
     model = model_of(choice)
     azure = choice.provider == "azure"
-    return Endpoint(
+    return ServiceEndpoint(
         provider=choice.provider,
         url=address_of(choice),
         fields=_fields(choice, provider),
@@ -200,13 +199,13 @@ def _dimensions(choice: EmbeddingChoice, provider: Provider) -> int:
     if dimensions := known_dimensions(choice):
         return dimensions
     raise Misconfigured(
-        f"how many dimensions {model_of(choice)[:80]!r} of {choice.provider} has is not known",
+        f"the dimensions of {model_of(choice)[:80]!r} of {choice.provider} are unknown",
         hint=f"set dimensions, or use a known model: {', '.join(provider.models)}",
     )
 
 
 def _folder_name(path: str) -> str:
-    """The name of a folder's model; of a folder that cannot be used, its last part."""
+    """Return the name of a folder's model; for an unusable folder, its last path component."""
     try:
         return read_folder(path).name
     except Misconfigured:
@@ -238,13 +237,13 @@ def _local(choice: EmbeddingChoice, model: str) -> Embedder:
         )
     if choice.dimensions not in (None, known[model]):
         raise Misconfigured(f"{model} always has {known[model]} dimensions", hint="do not set dimensions")
-    return static_model.StaticEmbedder()  # looking a vector up would cost as much as making it
+    return static_model.StaticEmbedder()  # no cache: a lookup costs as much as embedding
 
 
 def _fields(choice: EmbeddingChoice, provider: Provider) -> dict[str, Any]:
     model, dimensions = model_of(choice), _dimensions(choice, provider)
     fields: dict[str, Any] = {"model": model, "encoding_format": provider.encoding}
-    # A model that is not known has the dimensions it has; most services refuse to be asked for them.
+    # Do not send dimensions for an unknown model: most services reject the field.
     if dimensions != provider.models.get(model, dimensions):
         fields[provider.dimensions_field] = dimensions
     return fields
@@ -261,7 +260,7 @@ def _azure_address(choice: EmbeddingChoice) -> str:
 
 
 def _key_variable(choice: EmbeddingChoice, provider: Provider) -> str | None:
-    """The variable to look into. The usual one is not sent to an address that somebody chose."""
+    """Return the variable that holds the key. The provider's usual key is never sent to a custom base_url."""
     if choice.api_key is not None:
         return None
     return choice.api_key_env or (provider.key_variable if choice.base_url is None else None)

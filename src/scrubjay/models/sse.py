@@ -1,10 +1,10 @@
-"""Server-sent events out of the pieces in which they come over a wire."""
+"""Parse server-sent events from a byte stream."""
 
 import re
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
 
-# One event is one piece of an answer. One that is longer than this is no event.
+# An event is one chunk of an answer; longer ones are invalid.
 MAX_EVENT_BYTES = 8 * 1024 * 1024
 
 _END = re.compile(rb"\r\n\r\n|\n\n|\r\r")
@@ -13,14 +13,14 @@ _LINE = re.compile(rb"\r\n|\n|\r")
 
 @dataclass(frozen=True, slots=True)
 class ServerEvent:
-    """One event, or a comment, as it came."""
+    """An event or comment, unparsed."""
 
     raw: bytes
-    """With the empty line behind it."""
+    """Includes the empty line at the end."""
 
     @property
     def data(self) -> bytes:
-        """What it tells; empty for a comment."""
+        """The data lines, joined; empty for a comment."""
         lines = [line[5:] for line in _LINE.split(self.raw) if line.startswith(b"data:")]
         return b"\n".join(line.removeprefix(b" ") for line in lines)
 
@@ -29,10 +29,10 @@ class ServerEvent:
 
 
 async def events_of(pieces: AsyncIterator[bytes]) -> AsyncIterator[ServerEvent | None]:
-    """Each event when its end has come, and what is left at the end. None, and no more, for one that is too long."""
+    """Yield each event when complete, and the rest at the end. Yields None and stops if an event is too long."""
     waiting = b""
     async for piece in pieces:
-        searched = max(0, len(waiting) - 3)  # of an end, three bytes may be there already
+        searched = max(0, len(waiting) - 3)  # up to three bytes of the delimiter may have arrived
         waiting += piece
         while found := _END.search(waiting, searched):
             yield ServerEvent(waiting[: found.end()])

@@ -1,4 +1,4 @@
-"""About how many tokens a text has, as the bundled model's tokenizer counts them."""
+"""Estimate token counts with the bundled model's tokenizer."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import anyio.to_thread
 
-from scrubjay.models.static_model import Table
+from scrubjay.models.static_model import EmbeddingTable
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 
 async def count_tokens(texts: Sequence[str]) -> list[int]:
-    """Of each text, however long. Other models cut words otherwise, so it is an estimate for them."""
+    """Return the number of tokens of each text; an estimate for other models, whose tokenizers differ."""
     return await anyio.to_thread.run_sync(_count, texts)
 
 
@@ -23,6 +23,6 @@ def _count(texts: Sequence[str]) -> list[int]:
 
 @cache
 def _tokenizer() -> "Tokenizer":
-    tokenizer = Table().tokenizer
-    tokenizer.no_truncation()  # the model reads no more than the beginning, but there is more
+    tokenizer = EmbeddingTable().tokenizer
+    tokenizer.no_truncation()  # count the whole text, though the model reads only the beginning
     return tokenizer

@@ -1,14 +1,14 @@
-"""An embedder that cannot be made here, so that everything else goes on without it and says why."""
+"""Stand-in for an embedder that cannot be created, so that everything else works without it."""
 
 from collections.abc import Sequence
 from typing import NoReturn
 
 from scrubjay.core.errors import ScrubjayError
-from scrubjay.models.failures import Reason, unavailable
+from scrubjay.models.failures import FailureReason, unavailable
 
 
 class UnusableEmbedder:
-    """Satisfies `Embedder`; always unavailable."""
+    """Implements `Embedder`; always raises `Unavailable` with the reason."""
 
     def __init__(self, model: str, dimensions: int, problem: ScrubjayError) -> None:
         self.model = model
@@ -17,8 +17,8 @@ class UnusableEmbedder:
 
     async def embed(self, texts: Sequence[str]) -> NoReturn:
         raise unavailable(
-            Reason.MISCONFIGURED, self.problem.message, hint=self.problem.hint or "choose another model"
+            FailureReason.MISCONFIGURED, self.problem.message, hint=self.problem.hint or "choose another model"
         ) from self.problem
 
     async def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there is no connection."""

@@ -1,4 +1,4 @@
-"""Files that can always be made again from the store, and search over what they hold. Knows no database.
+"""Word and vector search in memory-mapped files that can be rebuilt from the store. Knows no database.
 
-These modules import numpy, which takes a while: import them where they are first needed.
+Imports numpy, which is slow to import: load these modules late.
 """

@@ -1,4 +1,4 @@
-"""Which files were found whole since this machine was started, so that not every process reads all of one again."""
+"""Remember which files were verified since the machine started, so that not every process reads a whole file again."""
 
 import os
 import time
@@ -8,25 +8,25 @@ from pathlib import Path
 
 _SUFFIX = ".whole"
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
-# Within so short a time a file can be changed twice under one time of change.
-_SETTLED_SECONDS = 2.0
+# A file can be changed twice within the resolution of its timestamps.
+_RACY_SECONDS = 2.0
 
 
-def state_of(descriptor: int) -> str | None:
-    """What differs after every change of an open file, and after every start of the machine; None if unknown.
+def file_state(descriptor: int) -> str | None:
+    """Return a string that differs after every change of an open file and every restart; None if unknown.
 
-    A file that has just been changed has no state yet: another change at once would leave the same traces.
+    A file that was changed very recently has no state yet, because another change might leave the same timestamps.
     """
     started = _machine_start()
     status = os.fstat(descriptor)
-    if started is None or not 0 <= status.st_ctime + _SETTLED_SECONDS <= time.time():
+    if started is None or not 0 <= status.st_ctime + _RACY_SECONDS <= time.time():
         return None
     parts = (started, status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
     return " ".join(map(str, parts))
 
 
-def was_found_whole(path: Path, state: str | None) -> bool:
-    """Whether somebody has read all of the file in this very state, and found it as it was written."""
+def is_verified(path: Path, state: str | None) -> bool:
+    """Return whether a process verified the whole file in this state."""
     if state is None:
         return False
     try:
@@ -35,10 +35,10 @@ def was_found_whole(path: Path, state: str | None) -> bool:
         return False
 
 
-def note_found_whole(path: Path, state: str | None) -> None:
-    """Let others know."""
+def mark_verified(path: Path, state: str | None) -> None:
+    """Record that the whole file was verified in this state."""
     if state is not None:
-        with suppress(OSError):  # they will look for themselves
+        with suppress(OSError):  # other processes then verify it themselves
             path.with_name(path.name + _SUFFIX).write_text(state, "ascii")
 
 

@@ -1,4 +1,4 @@
-"""What the compiled part does for the vectors nearest to a question's; it may decline, and then numpy does it."""
+"""Nearest-vector search with the native library; it may decline, and then numpy is used."""
 
 import ctypes
 from functools import cache
@@ -11,20 +11,20 @@ from scrubjay.native.library import library
 from scrubjay.search_index.rotation import Rotation
 
 
-class _Doors(NamedTuple):
+class _NearestFunctions(NamedTuple):
     encode: Any
     cosines: Any
     nearest: Any
 
 
-def encoded_alone(
+def encode_single(
     vector: bytes, rotation: Rotation, dimensions: int
 ) -> tuple[NDArray[np.int8], NDArray[np.float32]] | None:
-    """The direction and the scale of one float16 vector, each as an array of one row."""
-    if (doors := _doors(library())) is None:
+    """Return the codes of a single float16 vector: direction and scale, as arrays of one row."""
+    if (functions := _native_functions(library())) is None:
         return None
     directions, scales = np.empty((1, dimensions), dtype=np.int8), np.empty(1, dtype=np.float32)
-    done = doors.encode(
+    is_encoded = functions.encode(
         vector,
         dimensions,
         rotation.starts.ctypes.data,
@@ -35,51 +35,51 @@ def encoded_alone(
         directions.ctypes.data,
         scales.ctypes.data,
     )
-    return (directions, scales) if done > 0 else None
+    return (directions, scales) if is_encoded > 0 else None
 
 
-def cosines_of(
+def write_cosines(
     directions: NDArray[np.int8],
     scales: NDArray[np.float32],
-    question: NDArray[np.int8],
+    query: NDArray[np.int8],
     scale: float,
     cosines: NDArray[np.float64],
 ) -> bool:
-    """Write how similar all these codes are to a question's; whether that was done."""
-    if (doors := _doors(library())) is None:
+    """Write the cosines of all these codes with a query into `cosines`; return False if it was not done."""
+    if (functions := _native_functions(library())) is None:
         return False
-    doors.cosines(
-        directions.ctypes.data, scales.ctypes.data, *directions.shape, question.ctypes.data, scale, cosines.ctypes.data
+    functions.cosines(
+        directions.ctypes.data, scales.ctypes.data, *directions.shape, query.ctypes.data, scale, cosines.ctypes.data
     )
     return True
 
 
-def nearest(
+def find_nearest(
     cosines: NDArray[np.float64],
     allowed: NDArray[np.bool_] | None,
     limit: int,
     slack: float,
     most_unsure: int,
-    asked: NDArray[np.float64] | None,
+    exact_query: NDArray[np.float64] | None,
     values: NDArray[np.float32],
     is_known: NDArray[np.bool_],
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
-    """The rows with the greatest cosines, best first, as `VectorSegments.nearest` finds them.
+    """Return the rows with the highest cosines, best first, as `VectorSegments.nearest` does; None if it was not done.
 
-    `asked` is the question's vector, where `values`, the exact vectors that are known, shall decide what bytes cannot
-    tell.
+    `asked` is the exact query vector; if given, rows that their codes cannot order are ordered by the known exact
+    vectors in `values`.
     """
-    if (doors := _doors(library())) is None:
+    if (functions := _native_functions(library())) is None:
         return None
     rows, found = np.empty(limit, dtype=np.int64), np.empty(limit, dtype=np.float64)
-    count = doors.nearest(
+    count = functions.nearest(
         cosines.ctypes.data,
         len(cosines),
         None if allowed is None else allowed.ctypes.data,
         limit,
         slack,
         most_unsure,
-        None if asked is None else asked.ctypes.data,
+        None if exact_query is None else exact_query.ctypes.data,
         values.ctypes.data,
         is_known.ctypes.data,
         len(is_known) if len(cosines) <= len(is_known) else 0,
@@ -91,7 +91,7 @@ def nearest(
 
 
 @cache
-def _doors(compiled: ctypes.CDLL | None) -> _Doors | None:
+def _native_functions(compiled: ctypes.CDLL | None) -> _NearestFunctions | None:
     if compiled is None:
         return None
     address, number, small = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int32
@@ -106,4 +106,4 @@ def _doors(compiled: ctypes.CDLL | None) -> _Doors | None:
         *(address, number, address, number, ctypes.c_double, number),
         *(address, address, address, number, number, address, address),
     ]
-    return _Doors(encode, cosines, nearest)
+    return _NearestFunctions(encode, cosines, nearest)

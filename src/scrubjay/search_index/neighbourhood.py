@@ -1,4 +1,4 @@
-"""The size of the neighbourhood of a candidate. Imports nothing, so that it is cheap where numpy is not needed."""
+"""Size of the neighbourhood of a candidate. A module of its own, because importing it must not import numpy."""
 
 REACH = 5
-"""Texts before a candidate in its session that are laid out with it, and as many after it."""
+"""Number of rows before and after a candidate in its session that are laid out with it."""

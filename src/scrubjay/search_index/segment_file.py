@@ -1,8 +1,8 @@
-"""A file of segments that are appended whole and never changed, mapped into memory and checked before it is used.
+"""A memory-mapped file of segments that are appended as a whole, never changed, and verified before use.
 
-The file is: a page with its kind and parameters, then the segments, each beginning on a page. A segment is: a record
-with its length and checksums, a description as JSON, and its arrays. The first byte of the record is written last, when
-everything else is on the disk: before that, the segment does not exist.
+Layout: a page with the kind and the parameters, then the segments, each at the start of a page. A segment has a record
+with its length and checksums, a description as JSON, and its arrays. The first byte of the record is written last,
+after everything else was synced to disk: until then the segment does not exist.
 """
 
 import fcntl
@@ -11,11 +11,10 @@ import math
 import mmap
 import os
 import struct
-import time
 import weakref
 import zlib
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from io import BufferedRandom
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
@@ -23,9 +22,10 @@ from typing import IO, Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from scrubjay.search_index.checksum_cache import note_found_whole, state_of, was_found_whole
+from scrubjay.core.temporary_files import remove_abandoned, temporary_beside
+from scrubjay.search_index.checksum_cache import file_state, is_verified, mark_verified
 
-# Also raised when what is kept means something else than before, such as codes by another rotation.
+# Increment also when stored values change their meaning, such as codes by another rotation.
 FORMAT_VERSION = 1
 Contents = tuple[Mapping[str, Any], Mapping[str, NDArray[Any]]]
 
@@ -36,27 +36,25 @@ _FILE_RECORD = struct.Struct("<8sII")
 _SEGMENT_RECORD = struct.Struct("<B7xQQI")
 _CHECKSUM = struct.Struct("<I")
 _RECORD_BYTES = 64
-# No single flipped bit makes one of these into the other: a segment is never taken for one that was not finished.
-_UNFINISHED, _WHOLE = 0x00, 0xA5
-# A mapping can only begin on a page; no machine has larger ones. What stays empty of it takes no space on the disk.
+# No single bit flip turns one into the other, so an unfinished segment is never taken for a complete one.
+_UNFINISHED, _COMPLETE = 0x00, 0xA5
+# Alignment of mappings: a multiple of every page size in use. Unused parts take no disk space.
 _PAGE = 65_536
 _ARRAY_ALIGNMENT = 64
-# Nobody needs so long to write a file.
-_ABANDONED_SECONDS = 3600
 _BLOCK_WORDS = 512
-# Summed twice while it is in the processor's cache.
+# A slab fits into the processor's cache, where it is summed twice.
 _SLAB_WORDS = 256 * _BLOCK_WORDS
 
 
-Part = Callable[[int, int], NDArray[np.uint8]]
-"""The bytes from one place up to before another."""
+ReadBytes = Callable[[int, int], NDArray[np.uint8]]
+"""Returns the bytes from a start up to an end offset."""
 
 
 class UnusableFile(Exception):
-    """The file cannot be used, and why."""
+    """The file cannot be used; the message says why."""
 
 
-class _Place(NamedTuple):
+class _ArrayInfo(NamedTuple):
     dtype: str
     shape: list[int]
     offset: int
@@ -64,10 +62,10 @@ class _Place(NamedTuple):
 
 
 class Segment:
-    """What was appended at once: some values, and arrays that are views of the file."""
+    """Values and arrays that were appended together; the arrays are views of the file."""
 
     def __init__(self, descriptor: int, start: int, length: int, *, trusted: bool) -> None:
-        """What begins there in an open file; its own record is known to be whole, and its arrays if it is trusted."""
+        """Map the segment at `start`; its record is verified, and so are its arrays if `trusted`."""
         self._trusted = trusted
         self._content = mmap.mmap(descriptor, length, access=mmap.ACCESS_READ, offset=start)
         self._descriptor = os.dup(descriptor)
@@ -79,56 +77,56 @@ class Segment:
         description = json.loads(text)
         self._start = start
         self._first_array = _first_array(length_of_text)
-        self._places = {name: _Place(*place) for name, place in description["arrays"].items()}
+        self._array_infos = {name: _ArrayInfo(*info) for name, info in description["arrays"].items()}
         self._arrays: dict[str, NDArray[Any]] = {}
         self.meta: Mapping[str, Any] = description["meta"]
 
     @property
     def arrays(self) -> Mapping[str, NDArray[Any]]:
-        """All arrays, read-only; `UnusableFile` when one is damaged, which the first call finds out."""
-        return {name: self.array(name) for name in self._places}
+        """All arrays, read-only. Raises `UnusableFile` if one is damaged; the first access verifies them."""
+        return {name: self.array(name) for name in self._array_infos}
 
     def array(self, name: str) -> NDArray[Any]:
-        """One array; `UnusableFile` when it is damaged, which the first call finds out."""
+        """Return one array. Raises `UnusableFile` if it is damaged; the first access verifies it."""
         if name not in self._arrays:
-            place = self._places[name]
-            offset = self._first_array + place.offset
-            values = np.frombuffer(self._content, np.dtype(place.dtype), math.prod(place.shape), offset)
-            # Read and not looked at through the mapping: what nobody asks for then takes no memory and no time.
+            info = self._array_infos[name]
+            offset = self._first_array + info.offset
+            values = np.frombuffer(self._content, np.dtype(info.dtype), math.prod(info.shape), offset)
+            # Read from the file, not through the mapping: pages that are never used then take no memory.
             if (
                 not self._trusted
-                and _checksum(values.nbytes, _reading(self._descriptor, self._start + offset)) != place.checksum
+                and _checksum(values.nbytes, _file_reader(self._descriptor, self._start + offset)) != info.checksum
             ):
                 raise UnusableFile(f"has damaged {name}")
-            self._arrays[name] = values.reshape(place.shape)
+            self._arrays[name] = values.reshape(info.shape)
         return self._arrays[name]
 
 
 class SegmentFile:
-    """One file as this process has seen it so far; `refresh` sees what others appended.
+    """One file, as this process has read it so far; `refresh` reads what others appended.
 
-    Whoever appends or writes holds a lock that keeps others from doing so. Reading needs no lock. A file that is
-    written anew takes the place of the old one, which lives on for those who have it open.
+    Writers hold a lock that excludes other writers; readers need no lock. A rewritten file replaces the old one, which
+    remains valid for processes that have it open.
     """
 
     def __init__(self, path: Path, kind: str, *, trusting: bool = False) -> None:
-        """Open the file; `UnusableFile` when it is missing, damaged, or not of this kind and format.
+        """Open the file. Raises `UnusableFile` if it is missing, damaged, or of another kind or format.
 
-        `trusting` spares the arrays of a file that was found whole before and has not changed since.
+        `trusting` skips the arrays of a file that was verified before and has not changed since.
         """
         self.path = path
         self._segments: list[Segment] = []
         self._end = _PAGE
-        with _opened(path) as file:
+        with _open(path) as file:
             if os.fstat(file.fileno()).st_size < _PAGE:
                 raise UnusableFile("is too short")
-            # Kept open, so that no other file can get this one's number.
+            # Kept open, so that no other file can get the same inode number.
             self._head = mmap.mmap(file.fileno(), _PAGE, access=mmap.ACCESS_READ)
             self._identity = _identity(file)
-            self.parameters: Mapping[str, Any] = _parameters(self._head[:], kind)
-            self._state = state_of(file.fileno())
-            self.is_trusted = trusting and was_found_whole(path, self._state)
-            self._look(file, trusted=self.is_trusted)
+            self.parameters: Mapping[str, Any] = _parse_parameters(self._head[:], kind)
+            self._state = file_state(file.fileno())
+            self.is_trusted = trusting and is_verified(path, self._state)
+            self._read_new(file, trusted=self.is_trusted)
 
     @property
     def segments(self) -> Sequence[Segment]:
@@ -136,49 +134,49 @@ class SegmentFile:
 
     @property
     def size(self) -> int:
-        """The bytes up to the end of the last segment."""
+        """Offset of the end of the last segment."""
         return self._end
 
     @classmethod
     def write(cls, path: Path, kind: str, parameters: Mapping[str, Any], contents: Iterable[Contents]) -> "SegmentFile":
-        """Make the file anew. It appears whole or not at all."""
+        """Write a new file, which appears completely or not at all."""
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        temporary = path.with_name(f"{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
+        temporary = temporary_beside(path)
         try:
             with temporary.open("x+b") as file:
                 file.write(_first_page(kind, parameters))
                 for meta, arrays in contents:
-                    _write_segment(file, _WHOLE, meta, arrays)
+                    _write_segment(file, _COMPLETE, meta, arrays)
                 file.flush()
                 os.fsync(file.fileno())
-            written = cls(temporary, kind)  # before others can write it anew
+            written = cls(temporary, kind)  # opened before others can replace it
             temporary.replace(path)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
         written.path = path
-        _sweep(path)
+        remove_abandoned([path.parent])
         return written
 
     def refresh(self) -> Sequence[Segment]:
-        """The segments that were appended since the last look.
+        """Read and return the segments that were appended since the last call.
 
-        `UnusableFile` when the file was replaced, removed or cut short: then open it anew.
+        Raises `UnusableFile` if the file was replaced, removed or truncated: open it again.
         """
-        with _opened(self.path) as file:
+        with _open(self.path) as file:
             if _identity(file) != self._identity:
                 raise UnusableFile("was replaced")
-            return self._look(file)
+            return self._read_new(file)
 
-    def note_whole(self) -> None:
-        """Every array that there was when the file was opened has been looked at: others need not look again."""
+    def mark_verified(self) -> None:
+        """Record that every array present at opening was verified, so that other processes can skip this."""
         if not self.is_trusted:
-            note_found_whole(self.path, self._state)
+            mark_verified(self.path, self._state)
 
-    def _look(self, file: IO[bytes], *, trusted: bool = False) -> Sequence[Segment]:
+    def _read_new(self, file: IO[bytes], *, trusted: bool = False) -> Sequence[Segment]:
         size = os.fstat(file.fileno()).st_size
         if size < self._end:
-            raise UnusableFile("was cut short")
+            raise UnusableFile("was truncated")
         known = len(self._segments)
         if size >= self._end + _RECORD_BYTES:
             while (found := _segment_at(file.fileno(), self._end, trusted)) is not None:
@@ -188,8 +186,8 @@ class SegmentFile:
         return self._segments[known:]
 
     @contextmanager
-    def locked(self) -> Generator[bool]:
-        """Keep others from appending meanwhile; False when somebody else does just now, or wrote the file anew."""
+    def lock(self) -> Generator[bool]:
+        """Exclude other writers; yields False if another process is writing or has replaced the file."""
         with self.path.open("rb") as file:
             try:
                 fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -199,12 +197,12 @@ class SegmentFile:
             yield _identity(file) == self._identity
 
     def append(self, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Segment:
-        """Add a segment, on the disk when this returns. Killed at any moment, it leaves the file as it was.
+        """Append a segment, synced to disk on return. A crash at any moment leaves the file as it was.
 
-        `UnusableFile` when the file was replaced meanwhile.
+        Raises `UnusableFile` if the file was replaced.
         """
         if self.refresh():
-            raise ValueError("others appended meanwhile: refresh under the lock first")
+            raise ValueError("another process appended segments: refresh under the lock first")
         with self.path.open("r+b") as file:
             if _identity(file) != self._identity:  # never write into a file that took this one's place
                 raise UnusableFile("was replaced")
@@ -213,7 +211,7 @@ class SegmentFile:
             file.flush()
             os.fsync(file.fileno())
             file.seek(self._end)
-            file.write(bytes([_WHOLE]))
+            file.write(bytes([_COMPLETE]))
             file.flush()
             os.fsync(file.fileno())
         [segment] = self.refresh()
@@ -221,20 +219,12 @@ class SegmentFile:
 
 
 @contextmanager
-def _opened(path: Path) -> Generator[IO[bytes]]:
+def _open(path: Path) -> Generator[IO[bytes]]:
     try:
         with path.open("rb") as file:
             yield file
     except OSError as error:
         raise UnusableFile(f"cannot be read ({error.strerror})") from None
-
-
-def _sweep(path: Path) -> None:
-    """Remove what killed processes left of files that should have taken this one's place."""
-    for left in path.parent.glob(f"{path.name}.*.*"):
-        with suppress(OSError):
-            if time.time() - left.stat().st_mtime > _ABANDONED_SECONDS:
-                left.unlink()
 
 
 def _identity(file: IO[bytes]) -> tuple[int, int]:
@@ -250,11 +240,11 @@ def _first_page(kind: str, parameters: Mapping[str, Any]) -> bytes:
     record = _FILE_RECORD.pack(_MAGIC, FORMAT_VERSION, len(text)) + text
     page = record + _CHECKSUM.pack(zlib.crc32(record))
     if len(page) > _PAGE:
-        raise ValueError("the parameters of a file have to fit on a page")
+        raise ValueError("the parameters of a file must fit on one page")
     return page.ljust(_PAGE, b"\0")
 
 
-def _parameters(page: bytes, kind: str) -> Mapping[str, Any]:
+def _parse_parameters(page: bytes, kind: str) -> Mapping[str, Any]:
     magic, version, length = _FILE_RECORD.unpack_from(page)
     if magic != _MAGIC or version != FORMAT_VERSION:
         raise UnusableFile(f"has another format ({version} instead of {FORMAT_VERSION})")
@@ -275,57 +265,57 @@ def _write_segment(
 ) -> None:
     start = file.tell()
     contiguous = [np.ascontiguousarray(array) for array in arrays.values()]
-    places: dict[str, _Place] = {}
+    infos: dict[str, _ArrayInfo] = {}
     offset = 0
     for name, array in zip(arrays, contiguous, strict=True):
         dtype = array.dtype.newbyteorder("<").str
         content = _bytes_of(array)
-        places[name] = _Place(dtype, list(array.shape), offset, _checksum(content.size, _slicing(content)))
-        offset = _aligned(offset + array.nbytes, _ARRAY_ALIGNMENT)
-    text = json.dumps({"meta": meta, "arrays": places}).encode()
+        infos[name] = _ArrayInfo(dtype, list(array.shape), offset, _checksum(content.size, _slice_reader(content)))
+        offset = _align(offset + array.nbytes, _ARRAY_ALIGNMENT)
+    text = json.dumps({"meta": meta, "arrays": infos}).encode()
     first = _first_array(len(text))
-    length = _aligned(first + offset, _PAGE)
+    length = _align(first + offset, _PAGE)
     record = _SEGMENT_RECORD.pack(state, length, len(text), zlib.crc32(text))
     file.write(record + _CHECKSUM.pack(zlib.crc32(record[1:])))
     file.seek(start + _RECORD_BYTES)
     file.write(text)
-    for place, array in zip(places.values(), contiguous, strict=True):
-        file.seek(start + first + place.offset)
+    for info, array in zip(infos.values(), contiguous, strict=True):
+        file.seek(start + first + info.offset)
         file.write(_bytes_of(array).data)
-    # Also cuts off the rest of a segment that was begun here and not finished; nobody has that mapped.
+    # Also cuts off an unfinished segment that was started here; no process has mapped it.
     file.truncate(start + length)
     file.seek(start + length)
 
 
 def _segment_at(descriptor: int, start: int, trusted: bool) -> tuple[Segment, int] | None:
-    """The segment that begins there, and its length; None when there is none, or one that was not finished."""
+    """Return the segment at this offset and its length; None if there is none, or an unfinished one."""
     record = os.pread(descriptor, _RECORD_BYTES, start)
     if len(record) < _RECORD_BYTES or record[0] == _UNFINISHED:
         return None
     state, length, _, _ = _SEGMENT_RECORD.unpack_from(record)
     checksum = zlib.crc32(record[1 : _SEGMENT_RECORD.size])
-    if state != _WHOLE or _CHECKSUM.unpack_from(record, _SEGMENT_RECORD.size) != (checksum,):
+    if state != _COMPLETE or _CHECKSUM.unpack_from(record, _SEGMENT_RECORD.size) != (checksum,):
         raise UnusableFile("has a damaged segment")
     if os.fstat(descriptor).st_size < start + length:
-        raise UnusableFile("was cut short")
+        raise UnusableFile("was truncated")
     return Segment(descriptor, start, length, trusted=trusted), length
 
 
 def _first_array(length_of_text: int) -> int:
-    return _aligned(_RECORD_BYTES + length_of_text, _ARRAY_ALIGNMENT)
+    return _align(_RECORD_BYTES + length_of_text, _ARRAY_ALIGNMENT)
 
 
-def _aligned(offset: int, alignment: int) -> int:
+def _align(offset: int, alignment: int) -> int:
     return -(-offset // alignment) * alignment
 
 
 # -- checksums -------------------------------------------------------------------------------------
 
 
-def _checksum(size: int, part: Part) -> int:
-    """A checksum at the speed of memory: the sums of all rows and of all columns of a table of 64-bit words.
+def _checksum(size: int, part: ReadBytes) -> int:
+    """Compute a checksum at memory speed: from the row and column sums of a table of 64-bit words.
 
-    A change of up to three words always changes a sum, wherever they are, and so does swapping two that differ.
+    A change of up to three words always changes a sum, wherever they are, and so does swapping two different words.
     """
     whole = size - size % (8 * _BLOCK_WORDS)
     rest = np.zeros(8 * _BLOCK_WORDS, dtype=np.uint8)
@@ -339,24 +329,24 @@ def _checksum(size: int, part: Part) -> int:
     return zlib.crc32(columns.astype("<u8").data, checksum)
 
 
-def _slicing(content: NDArray[np.uint8]) -> Part:
+def _slice_reader(content: NDArray[np.uint8]) -> ReadBytes:
     return lambda start, end: content[start:end]
 
 
-def _reading(descriptor: int, offset: int) -> Part:
-    """Parts of a file, each in the place of the one before."""
+def _file_reader(descriptor: int, offset: int) -> ReadBytes:
+    """Return a reader of a file that reuses one buffer for all parts."""
     buffer = np.empty(8 * _SLAB_WORDS, dtype=np.uint8)
 
     def part(start: int, end: int) -> NDArray[np.uint8]:
         wanted = buffer[: end - start]
         if os.preadv(descriptor, [wanted.data], offset + start) < len(wanted):
-            raise UnusableFile("was cut short")
+            raise UnusableFile("was truncated")
         return wanted
 
     return part
 
 
 def _bytes_of(array: NDArray[Any]) -> NDArray[np.uint8]:
-    """The array's own bytes, in little-endian order."""
+    """Return the bytes of an array in little-endian order."""
     little = array.astype(array.dtype.newbyteorder("<"), copy=False)
     return little.reshape(-1).view(np.uint8)

@@ -1,22 +1,31 @@
-"""How text becomes the terms that the text index holds; questions and memories are read alike."""
+"""Split text into the terms of the text index; queries are split in the same way."""
 
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from itertools import chain, pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from scrubjay.core.lazy_regex import late
+from scrubjay.core.lazy import lazy_module
+from scrubjay.core.lazy_regex import lazy_pattern
 
-# Scripts written without spaces: each pair of neighbouring characters is a term.
+if TYPE_CHECKING:
+    import unicodedata
+
+    import Stemmer
+else:
+    Stemmer = lazy_module("Stemmer")
+    unicodedata = lazy_module("unicodedata")
+
+# Scripts without spaces: each pair of adjacent characters is a term.
 _UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f"
-# Letters and digits, and the vowel signs of Indic scripts, which Python does not count as letters.
+# Letters, digits, and the vowel signs of Indic scripts, which Python does not count as letters.
 _WORD = rf"(?:[^\W_{_UNSPACED}]|[\u0300-\u036f\u0900-\u0dff])"
-_CHUNK = late(rf"[{_UNSPACED}]+|{_WORD}+(?:[_'\u2019]{_WORD}+)*")
-_ASCII_CHUNK = late(r"[A-Za-z0-9]+(?:[_'][A-Za-z0-9]+)*")  # the same for plain text, and faster
-_UNSPACED_CHUNK = late(rf"[{_UNSPACED}]")
-_POSSESSIVE = late(r"['\u2019]s?$|['\u2019](?=\w)")
+_CHUNK = lazy_pattern(rf"[{_UNSPACED}]+|{_WORD}+(?:[_'\u2019]{_WORD}+)*")
+_ASCII_CHUNK = lazy_pattern(r"[A-Za-z0-9]+(?:[_'][A-Za-z0-9]+)*")  # equivalent for ASCII text, and faster
+_UNSPACED_CHUNK = lazy_pattern(rf"[{_UNSPACED}]")
+_POSSESSIVE = lazy_pattern(r"['\u2019]s?$|['\u2019](?=\w)")
 # Inside an identifier: fooBar, HTTPServer, sha256.
-PART = late(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+PART = lazy_pattern(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 STOP_WORDS = frozenset(
     """
@@ -29,61 +38,61 @@ STOP_WORDS = frozenset(
 )
 
 
-# Texts longer than this many words are found by their passages, which end with a sentence where they can.
+# Longer texts, in words, are indexed as passages, which end with a sentence where possible.
 LONG_TEXT = 90
 PASSAGE_WORDS = 60
-_SENTENCE = late(r"[^.!?\n]*(?:[.!?]+[\"')\]]*\s*|\n+|$)")
+_SENTENCE = lazy_pattern(r"[^.!?\n]*(?:[.!?]+[\"')\]]*\s*|\n+|$)")
 
 
 def terms(text: str) -> tuple[str, ...]:
-    """The telling terms of a text, in order: lower-case, without accents, stemmed; identifiers whole and in parts.
+    """Return the terms of a text, in order: lower-case, without accents, stemmed; identifiers whole and in parts.
 
-    Stop words are left out, unless nothing else is there.
+    Stop words are left out, unless there is nothing else.
     """
     chunks = _chunks(text)
-    telling = tuple(chain.from_iterable(map(_telling_terms, chunks)))
-    return telling or tuple(chain.from_iterable(map(_chunk_terms, chunks)))
+    significant = tuple(chain.from_iterable(map(_significant_terms, chunks)))
+    return significant or tuple(chain.from_iterable(map(_chunk_terms, chunks)))
 
 
-def telling_terms(text: str) -> tuple[str, ...]:
-    """The same, without stop words also when nothing else is there."""
-    return tuple(chain.from_iterable(map(_telling_terms, _chunks(text))))
+def significant_terms(text: str) -> tuple[str, ...]:
+    """Like `terms`, but without stop words even if there is nothing else."""
+    return tuple(chain.from_iterable(map(_significant_terms, _chunks(text))))
 
 
-def every_term(text: str) -> tuple[str, ...]:
-    """All terms of a text, stop words too."""
+def all_terms(text: str) -> tuple[str, ...]:
+    """Return all terms of a text, including stop words."""
     return tuple(chain.from_iterable(map(_chunk_terms, _chunks(text))))
 
 
-def every_term_once(text: str) -> tuple[str, ...]:
-    """The same for who keeps what it comes to: of its words nothing is kept here."""
+def all_terms_uncached(text: str) -> tuple[str, ...]:
+    """Like `all_terms`, without caching, for callers that cache the result."""
     return tuple([term for chunk in _chunks(text) for term in _chunk_terms.__wrapped__(chunk)])
 
 
-def beginning(text: str) -> tuple[str, ...]:
-    """The terms of a text whose last word is only begun, and so has no stem yet."""
+def prefix_terms(text: str) -> tuple[str, ...]:
+    """Return the terms of a text whose last word is incomplete; that word is not stemmed."""
     chunks = _chunks(text)
     if not chunks:
         return ()
     *whole, last = chunks
     begun = tuple(_pairs(last)) if _UNSPACED_CHUNK.match(last) else (_POSSESSIVE.sub("", last).lower(),)
-    return (*chain.from_iterable(map(_telling_terms, whole)), *begun)
+    return (*chain.from_iterable(map(_significant_terms, whole)), *begun)
 
 
-def question_terms(text: str) -> tuple[str, ...]:
-    """The terms worth looking for, each once."""
+def query_terms(text: str) -> tuple[str, ...]:
+    """Return the distinct terms to search for."""
     return tuple(dict.fromkeys(terms(text)))
 
 
 def passages(text: str) -> tuple[tuple[str, ...], ...]:
-    """The terms of a text: as one passage, or as several of a few sentences each when it is long."""
+    """Return the terms of a text as passages: one, or several of a few sentences each if the text is long."""
     if len(text) < LONG_TEXT * 2 or len(text.split(None, LONG_TEXT)) <= LONG_TEXT:
         return (terms(text),)
-    return tuple(found for passage in _cut(text) if (found := terms(passage))) or ((),)
+    return tuple(found for passage in _split_at_sentences(text) if (found := terms(passage))) or ((),)
 
 
-def _cut(text: str) -> Iterator[str]:
-    """Parts of at most a passage's words, ending with a sentence unless one sentence is longer than that."""
+def _split_at_sentences(text: str) -> Iterator[str]:
+    """Yield parts of at most `PASSAGE_WORDS` words that end with a sentence, unless a sentence is longer than that."""
     begun: list[str] = []
     for sentence in _SENTENCE.findall(text):
         words = sentence.split()
@@ -99,7 +108,7 @@ def _cut(text: str) -> Iterator[str]:
 
 
 @lru_cache(maxsize=65_536)
-def _telling_terms(chunk: str) -> tuple[str, ...]:
+def _significant_terms(chunk: str) -> tuple[str, ...]:
     stop_words = _stemmed_stop_words()
     return tuple([term for term in _chunk_terms(chunk) if term not in stop_words])
 
@@ -107,13 +116,13 @@ def _telling_terms(chunk: str) -> tuple[str, ...]:
 @lru_cache(maxsize=65_536)
 def _chunk_terms(chunk: str) -> tuple[str, ...]:
     if chunk.isascii() and chunk.isalpha() and (chunk.islower() or chunk.isupper() or chunk[1:].islower()):
-        return (stemmed(chunk.lower()),)
+        return (stem(chunk.lower()),)
     if _UNSPACED_CHUNK.match(chunk):
         return tuple(_pairs(chunk))
     word = _POSSESSIVE.sub("", chunk)
     pieces = word.split("_")
     parts = [part for piece in pieces for part in PART.findall(piece)] if word.isascii() else pieces
-    return tuple(stemmed(part.lower()) for part in ([word, *parts] if len(parts) > 1 else [word]))
+    return tuple(stem(part.lower()) for part in ([word, *parts] if len(parts) > 1 else [word]))
 
 
 def _pairs(chunk: str) -> Iterator[str]:
@@ -128,20 +137,19 @@ def _chunks(text: str) -> list[str]:
 
 
 def _without_accents(text: str) -> str:
-    import unicodedata  # which plain text does without
+    normalize = unicodedata.normalize
+    decomposed = normalize("NFKD", text)
+    letters = "".join(letter for letter in decomposed if not "\u0300" <= letter <= "\u036f")
+    return normalize("NFKC", letters)
 
-    decomposed = unicodedata.normalize("NFKD", text)
-    kept = "".join(letter for letter in decomposed if not "\u0300" <= letter <= "\u036f")
-    return unicodedata.normalize("NFKC", kept)
 
-
-def stemmed(word: str) -> str:
+def stem(word: str) -> str:
     if not (word.isalpha() and word.isascii()):
         return word
     return _stemmer()(_base_forms().get(word, word))
 
 
-# Questions ask with the base form ("what did she buy?"), answers tell in the past ("bought"): no stemmer knows these.
+# Questions use the base form ("what did she buy?"), answers the past ("bought"); no stemmer knows irregular verbs.
 _IRREGULAR = """
     become:became begin:began,begun bite:bit,bitten blow:blew,blown break:broke,broken bring:brought build:built
     buy:bought catch:caught choose:chose,chosen come:came deal:dealt dig:dug draw:drew,drawn dream:dreamt
@@ -166,12 +174,10 @@ def _base_forms() -> dict[str, str]:
 
 @cache
 def _stemmer() -> Callable[[str], str]:
-    import Stemmer
-
     untyped: Any = Stemmer
-    return untyped.Stemmer("english", 0).stemWord  # its cache is not needed: ours is in front of it
+    return untyped.Stemmer("english", 0).stemWord  # without its cache: callers cache the result
 
 
 @cache
 def _stemmed_stop_words() -> frozenset[str]:
-    return frozenset(stemmed(word) for word in STOP_WORDS)
+    return frozenset(stem(word) for word in STOP_WORDS)

@@ -1,4 +1,4 @@
-"""Which rows have which words, and how often: over rows in mapped segments and rows in memory, as one."""
+"""Inverted index of rows by word with counts, over mapped segments and rows in memory."""
 
 import ctypes
 import hashlib
@@ -16,29 +16,30 @@ from scrubjay.search_index.unique_values import distinct, run_starts
 Tokens = NDArray[np.uint64]
 Rows = NDArray[np.int64]
 
-# Stands between two passages of one text; no word has this token.
+# Separates two passages of one text; no word has this token.
 PASSAGE_END = 0
-# Up to so many tokens are looked through one by one; from there on they are kept by word as well.
-UNSORTED_TOKENS = 8_192
-# Counting a longer text as long as it is would punish it for what it says elsewhere.
-LONGEST_PASSAGE = 60
-# More occurrences of one word in one text say nothing more.
-MOST_COUNTED = 255
-# BM25 as most engines have it.
+# Up to this many tokens in memory are scanned; then postings are built for them.
+MAX_UNSORTED_TOKENS = 8_192
+# Longer passages count as this long, so that BM25 does not penalize them for unrelated content.
+MAX_PASSAGE_LENGTH = 60
+# Counts are stored in a byte; more occurrences add nothing to a score.
+MAX_COUNT = 255
+# Usual parameters of BM25.
 K1 = 1.2
 B = 0.75
-TEXTS_NOBODY_WROTE = 50
+# Added to the number of texts, so that frequencies in a small store do not lead to extreme weights.
+SMOOTHING_TEXTS = 50
 
 
-class Part(NamedTuple):
-    """The tokens of neighbouring rows. `starts` has one entry more than there are rows."""
+class TokenRun(NamedTuple):
+    """The tokens of consecutive rows. `starts` has one entry more than there are rows."""
 
     tokens: Tokens
     starts: NDArray[np.int64]
 
 
 class Postings(NamedTuple):
-    """For each token the rows that have it, ascending, and how often."""
+    """The rows of each token, ascending, and its counts."""
 
     tokens: Tokens
     starts: NDArray[np.int64]
@@ -46,15 +47,15 @@ class Postings(NamedTuple):
     counts: NDArray[np.uint8]
 
 
-class Had(NamedTuple):
-    """The rows that have one word, ascending, and how often."""
+class WordRows(NamedTuple):
+    """The rows that contain one word, ascending, and its counts."""
 
     rows: Rows
     counts: NDArray[np.float32]
 
 
-class Gathered(NamedTuple):
-    """The tokens of some rows one after the other, in their order, each with the position of its row among these."""
+class GatheredTokens(NamedTuple):
+    """The tokens of some rows, concatenated, each with the index of its row among these."""
 
     tokens: Tokens
     owners: NDArray[np.int64]
@@ -62,13 +63,13 @@ class Gathered(NamedTuple):
 
 @lru_cache(maxsize=262_144)
 def token(term: str) -> int:
-    """The number that stands for a word: the same in every process, and never that of another word in practice."""
+    """Return the 64-bit id of a word: equal in every process, and unique in practice."""
     digest = hashlib.blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little") or 1
 
 
 def tokens_of(text: str) -> list[int]:
-    """The tokens of a text as the store keeps it: words between spaces, passages between line ends."""
+    """Return the tokens of a stored text: words are separated by spaces, passages by newlines."""
     first, *others = text.split("\n")
     found = [*map(token, filter(None, first.split(" ")))]
     for passage in others:
@@ -78,18 +79,18 @@ def tokens_of(text: str) -> list[int]:
 
 
 class TokenSegments:
-    """The words of every row, numbered in the order they came. Rows are only added; which ones count, a mask tells."""
+    """The words of every row, in insertion order. Append-only; callers mask rows that were removed."""
 
     def __init__(self) -> None:
-        self._parts: list[Part] = []
+        self._parts: list[TokenRun] = []
         self._postings: list[Postings] = []
         self._tokens: Tokens = np.empty(0, dtype=np.uint64)
         self._starts: NDArray[np.int64] = np.zeros(1, dtype=np.int64)
         self._rows = 0
-        self._first = 0  # the first row that is only in memory
+        self._first = 0  # the first row that is in memory only
         self._lengths: NDArray[np.float32] = np.empty(0, dtype=np.float32)
         self._table: NDArray[np.int64] | None = None
-        """Where the tokens of each part are, as the compiled part wants it told."""
+        """Addresses of the tokens of each run, for the native library; None if outdated."""
 
     @property
     def rows(self) -> int:
@@ -97,107 +98,108 @@ class TokenSegments:
 
     @property
     def lengths(self) -> NDArray[np.float32]:
-        """How many words each row has."""
+        """Number of words in each row."""
         return self._lengths[: self.rows]
 
     # -- adding --------------------------------------------------------------------------------------
 
     def append(self, texts: Sequence[Sequence[int]]) -> None:
-        """Add a row for each text, given as its tokens."""
+        """Add a row for each text, given as tokens."""
         if not texts:
             return
         self._table = None
         counts = np.fromiter(map(len, texts), np.int64, len(texts))
         used = int(self._starts[self._rows])
         first, end = self._rows + 1, self._rows + 1 + len(texts)
-        self._starts = _with_room(self._starts, first, end)
+        self._starts = _reserve(self._starts, first, end)
         np.cumsum(counts, out=self._starts[first:end])
         self._starts[first:end] += used
         total = int(self._starts[end - 1])
-        self._tokens = _with_room(self._tokens, used, total)
+        self._tokens = _reserve(self._tokens, used, total)
         self._tokens[used:total] = np.fromiter(chain.from_iterable(texts), np.uint64, total - used)
-        self._lengths = _with_room(self._lengths, self.rows, self.rows + len(texts))
+        self._lengths = _reserve(self._lengths, self.rows, self.rows + len(texts))
         words = np.concatenate([[0], np.cumsum(self._tokens[used:total] != PASSAGE_END)])
         self._lengths[self.rows : self.rows + len(texts)] = np.diff(words[self._starts[first - 1 : end] - used])
         self._rows += len(texts)
-        if total > UNSORTED_TOKENS:
+        if total > MAX_UNSORTED_TOKENS:
             self._seal()
 
-    def _tail(self) -> Part:
+    def _tail(self) -> TokenRun:
         starts = self._starts[: self._rows + 1]
-        return Part(self._tokens[: starts[-1]], starts)
+        return TokenRun(self._tokens[: starts[-1]], starts)
 
     def _seal(self) -> None:
-        """Keep what is in memory by word as well; segments of about the same size become one."""
-        part, postings = self._tail(), _sorted(self._tail(), self._first)
+        """Build postings for the rows in memory; runs of similar size are merged."""
+        part, postings = self._tail(), _build_postings(self._tail(), self._first)
         self._first, self._rows = self.rows, 0
         self._tokens, self._starts = np.empty(0, dtype=np.uint64), np.zeros(1, dtype=np.int64)
         while self._parts and len(self._parts[-1].tokens) < 2 * len(part.tokens):
-            part, postings = _joined_parts(self._parts.pop(), part), _merged(self._postings.pop(), postings)
+            part, postings = _join_runs(self._parts.pop(), part), _merge_postings(self._postings.pop(), postings)
         self._parts.append(part)
         self._postings.append(postings)
 
-    # -- asking --------------------------------------------------------------------------------------
+    # -- queries -------------------------------------------------------------------------------------
 
-    def having(self, wanted_token: int) -> Had:
-        """The rows that have this word."""
+    def rows_with(self, wanted_token: int) -> WordRows:
+        """Return the rows that contain this word."""
         wanted = np.uint64(wanted_token)
-        found: list[Had] = []
+        found: list[WordRows] = []
         for postings in self._postings:
-            place = int(postings.tokens.searchsorted(wanted))
-            if place < len(postings.tokens) and postings.tokens[place] == wanted:
-                here = slice(int(postings.starts[place]), int(postings.starts[place + 1]))
-                found.append(Had(postings.rows[here].astype(np.int64), postings.counts[here].astype(np.float32)))
+            index = int(postings.tokens.searchsorted(wanted))
+            if index < len(postings.tokens) and postings.tokens[index] == wanted:
+                found_rows = slice(int(postings.starts[index]), int(postings.starts[index + 1]))
+                rows, counts = postings.rows[found_rows], postings.counts[found_rows]
+                found.append(WordRows(rows.astype(np.int64), counts.astype(np.float32)))
         if len(found) == 1 and not self._rows:
             return found[0]
         tail = self._tail()
-        places = (tail.tokens == wanted).nonzero()[0]
-        if len(places):
-            owners: Rows = np.asarray(tail.starts.searchsorted(places, side="right"), dtype=np.int64)
+        positions = (tail.tokens == wanted).nonzero()[0]
+        if len(positions):
+            owners: Rows = np.asarray(tail.starts.searchsorted(positions, side="right"), dtype=np.int64)
             again = owners[1:] == owners[:-1]
             if again.any():
                 starts = run_starts(owners)
-                counts = np.minimum(np.diff(starts, append=len(owners)), MOST_COUNTED)
-                found.append(Had(owners[starts] + (self._first - 1), counts.astype(np.float32)))
+                counts = np.minimum(np.diff(starts, append=len(owners)), MAX_COUNT)
+                found.append(WordRows(owners[starts] + (self._first - 1), counts.astype(np.float32)))
             else:
-                found.append(Had(owners + (self._first - 1), np.ones(len(owners), dtype=np.float32)))
+                found.append(WordRows(owners + (self._first - 1), np.ones(len(owners), dtype=np.float32)))
         if len(found) == 1:
             return found[0]
         if not found:
-            return Had(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32))
-        return Had(np.concatenate([one.rows for one in found]), np.concatenate([one.counts for one in found]))
+            return WordRows(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32))
+        return WordRows(np.concatenate([one.rows for one in found]), np.concatenate([one.counts for one in found]))
 
-    def gather(self, rows: Rows) -> Gathered:
-        """The tokens of these rows (ascending)."""
+    def gather(self, rows: Rows) -> GatheredTokens:
+        """Return the tokens of these rows (ascending)."""
         if not self._parts:
-            return _gathered(self._tail(), rows)
-        pieces: list[Gathered] = []
+            return _gather_run(self._tail(), rows)
+        pieces: list[GatheredTokens] = []
         start = taken = 0
         for part in (*self._parts, self._tail()):
             end = start + len(part.starts) - 1
             until = int(rows.searchsorted(end))
             if until > taken:
-                piece = _gathered(part, rows[taken:until] - start)
-                pieces.append(Gathered(piece.tokens, piece.owners + taken) if taken else piece)
+                piece = _gather_run(part, rows[taken:until] - start)
+                pieces.append(GatheredTokens(piece.tokens, piece.owners + taken) if taken else piece)
             start, taken = end, until
         if len(pieces) == 1:
             return pieces[0]
-        return Gathered(
+        return GatheredTokens(
             np.concatenate([np.empty(0, dtype=np.uint64), *(piece.tokens for piece in pieces)]),
             np.concatenate([np.empty(0, dtype=np.int64), *(piece.owners for piece in pieces)]),
         )
 
-    def matched(
+    def match_rows(
         self,
         rows: Rows,
         terms: Sequence[str],
-        worth: NDArray[np.float32],
+        weights: NDArray[np.float32],
         average: float,
-        places: Rows,
+        positions: Rows,
         texts: int,
-    ) -> "Matched":
-        """How these rows (ascending) match, each at its place among so many texts; the other texts have no match."""
-        found = Matched(
+    ) -> "QueryMatches":
+        """Match these rows (ascending), each stored at its position among `texts` texts; the others have no match."""
+        found = QueryMatches(
             np.zeros((texts, len(terms)), dtype=np.float32),
             np.zeros(texts, dtype=np.float32),
             np.zeros(texts, dtype=np.float32),
@@ -208,15 +210,15 @@ class TokenSegments:
                 addresses = [(part.tokens.ctypes.data, part.starts.ctypes.data, len(part.starts) - 1) for part in parts]
                 self._table = np.array(addresses, dtype=np.int64)
             wanted = np.array([token(term) for term in terms], dtype=np.uint64)
-            done = _matching(compiled)(
+            done = _native_match(compiled)(
                 self._table.ctypes.data,
                 len(self._table),
                 rows.ctypes.data,
-                places.ctypes.data,
+                positions.ctypes.data,
                 len(rows),
                 wanted.ctypes.data,
                 len(terms),
-                worth.ctypes.data,
+                weights.ctypes.data,
                 K1,
                 1 - B,
                 B / (average or 1.0),
@@ -224,20 +226,20 @@ class TokenSegments:
             )
             if done == 0:
                 return found
-        matched = match(self.gather(rows), len(rows), terms, worth, average)
+        matched = match(self.gather(rows), len(rows), terms, weights, average)
         for whole, part in zip(found, matched, strict=True):
-            whole[places] = part
+            whole[positions] = part
         return found
 
     # -- files ---------------------------------------------------------------------------------------
 
     def arrays_of(self, rows: Rows) -> dict[str, NDArray[Any]]:
-        """What a segment with these rows (ascending) consists of."""
+        """Return the arrays of a segment with these rows (ascending)."""
         gathered = self.gather(rows)
         starts = np.zeros(len(rows) + 1, dtype=np.int64)
         np.cumsum(np.bincount(gathered.owners, minlength=len(rows)), out=starts[1:])
-        part = Part(gathered.tokens, starts)
-        postings = _sorted(part, 0)
+        part = TokenRun(gathered.tokens, starts)
+        postings = _build_postings(part, 0)
         return {
             "lengths": self._lengths[rows],
             "tokens": part.tokens,
@@ -249,58 +251,58 @@ class TokenSegments:
         }
 
     def attach(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Add the rows that `arrays_of` gave, without copying them."""
+        """Add the rows of a segment made by `arrays_of`, without copying them."""
         if self._rows:
             raise ValueError("segments cannot follow rows that are only in memory")
         self._table = None
-        part = Part(arrays["tokens"], arrays["token_starts"])
+        part = TokenRun(arrays["tokens"], arrays["token_starts"])
         rows = arrays["word_rows"] + np.uint32(self._first) if self._first else arrays["word_rows"]
         self._parts.append(part)
         self._postings.append(Postings(arrays["words"], arrays["word_starts"], rows, arrays["word_counts"]))
-        self._lengths = _with_room(self._lengths, self._first, self._first + len(arrays["lengths"]))
+        self._lengths = _reserve(self._lengths, self._first, self._first + len(arrays["lengths"]))
         self._lengths[self._first : self._first + len(arrays["lengths"])] = arrays["lengths"]
         self._first += len(arrays["lengths"])
 
 
 @cache
-def _matching(compiled: ctypes.CDLL) -> Any:
-    address, number, share = ctypes.c_void_p, ctypes.c_int64, ctypes.c_float
-    door = compiled.scrubjay_match_tokens
-    door.restype = number
-    door.argtypes = [
-        *(address, number, address, address, number, address, number, address, share, share, share),
+def _native_match(compiled: ctypes.CDLL) -> Any:
+    address, number, real = ctypes.c_void_p, ctypes.c_int64, ctypes.c_float
+    match_tokens = compiled.scrubjay_match_tokens
+    match_tokens.restype = number
+    match_tokens.argtypes = [
+        *(address, number, address, address, number, address, number, address, real, real, real),
         *(address, address, address),
     ]
-    return door
+    return match_tokens
 
 
-def rarity(texts: int, having: Sequence[int]) -> NDArray[np.float32]:
-    """What each word is worth, from how many texts have it; some that nobody wrote keep a young store from extremes."""
+def idf_weights(texts: int, having: Sequence[int]) -> NDArray[np.float32]:
+    """Return the weight of each word, by the number of texts that contain it."""
     counts = np.array(having, dtype=np.float32)
-    return np.log1p((texts + TEXTS_NOBODY_WROTE - counts + 0.5) / (counts + 0.5)).astype(np.float32)
+    return np.log1p((texts + SMOOTHING_TEXTS - counts + 0.5) / (counts + 0.5)).astype(np.float32)
 
 
-def saturated(
+def saturate(
     counts: NDArray[np.float32], lengths: NDArray[np.float32], average: float, b: float = B
 ) -> NDArray[np.float32]:
-    """BM25's share of one word: more often is better, but ever less so, and less in a long passage.
+    """Return BM25's term frequency factor: it grows with the count, ever less, and shrinks with the passage's length.
 
-    `b` is how much the length counts.
+    `b` is the influence of the length.
     """
-    return saturated_by(counts, length_norms(lengths, average, b))
+    return saturate_with_norms(counts, length_norms(lengths, average, b))
 
 
 def length_norms(lengths: NDArray[np.float32], average: float, b: float = B) -> NDArray[np.float32]:
-    """What the lengths of passages take from a word's share, for whoever asks for the same passages again."""
+    """Return the length normalization of passages, for callers that reuse it."""
     return np.float32(K1) * (np.float32(1 - b) + np.float32(b / (average or 1.0)) * lengths)
 
 
-def saturated_by(counts: NDArray[np.float32], norms: NDArray[np.float32]) -> NDArray[np.float32]:
-    """As `saturated`, of passages with these norms."""
+def saturate_with_norms(counts: NDArray[np.float32], norms: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Like `saturate`, for passages with these norms."""
     return np.asarray(counts * np.float32(K1 + 1) / (counts + norms), dtype=np.float32)
 
 
-def _with_room(array: NDArray[Any], used: int, wanted: int) -> NDArray[Any]:
+def _reserve(array: NDArray[Any], used: int, wanted: int) -> NDArray[Any]:
     if wanted <= len(array):
         return array
     larger = np.empty(max(wanted, 2 * len(array), 1024), dtype=array.dtype)
@@ -308,16 +310,16 @@ def _with_room(array: NDArray[Any], used: int, wanted: int) -> NDArray[Any]:
     return larger
 
 
-def _gathered(part: Part, rows: Rows) -> Gathered:
+def _gather_run(part: TokenRun, rows: Rows) -> GatheredTokens:
     starts = part.starts[rows]
     counts = part.starts[rows + 1] - starts
     ends = counts.cumsum()
     total = int(ends[-1]) if len(ends) else 0
-    places = np.arange(total) + (starts - ends + counts).repeat(counts)
-    return Gathered(part.tokens[places], np.arange(len(rows)).repeat(counts))
+    positions = np.arange(total) + (starts - ends + counts).repeat(counts)
+    return GatheredTokens(part.tokens[positions], np.arange(len(rows)).repeat(counts))
 
 
-def _sorted(part: Part, first_row: int) -> Postings:
+def _build_postings(part: TokenRun, first_row: int) -> Postings:
     owners = np.repeat(np.arange(len(part.starts) - 1), np.diff(part.starts))
     words = np.flatnonzero(part.tokens != PASSAGE_END)
     tokens, owners = part.tokens[words], owners[words]
@@ -326,7 +328,7 @@ def _sorted(part: Part, first_row: int) -> Postings:
     new = np.ones(len(tokens), dtype=np.bool_)
     new[1:] = (tokens[1:] != tokens[:-1]) | (owners[1:] != owners[:-1])
     firsts = np.flatnonzero(new)
-    counts = np.minimum(np.diff(firsts, append=len(tokens)), MOST_COUNTED).astype(np.uint8)
+    counts = np.minimum(np.diff(firsts, append=len(tokens)), MAX_COUNT).astype(np.uint8)
     return _by_word(tokens[firsts], (owners[firsts] + first_row).astype(np.uint32), counts)
 
 
@@ -335,7 +337,7 @@ def _by_word(tokens: Tokens, rows: NDArray[np.uint32], counts: NDArray[np.uint8]
     return Postings(tokens[starts], np.append(starts, len(tokens)), rows, counts)
 
 
-def _merged(first: Postings, second: Postings) -> Postings:
+def _merge_postings(first: Postings, second: Postings) -> Postings:
     tokens = np.concatenate([np.repeat(one.tokens, np.diff(one.starts)) for one in (first, second)])
     order = np.argsort(tokens, kind="stable")
     rows = np.concatenate([first.rows, second.rows])
@@ -343,49 +345,51 @@ def _merged(first: Postings, second: Postings) -> Postings:
     return _by_word(tokens[order], rows[order], counts[order])
 
 
-def _joined_parts(first: Part, second: Part) -> Part:
-    return Part(
+def _join_runs(first: TokenRun, second: TokenRun) -> TokenRun:
+    return TokenRun(
         np.concatenate([first.tokens, second.tokens]),
         np.concatenate([first.starts, second.starts[1:] + first.starts[-1]]),
     )
 
 
-class Matched(NamedTuple):
-    """How some rows match the words of a question; one entry a row."""
+class QueryMatches(NamedTuple):
+    """Matches of rows with the words of a query; one entry per row."""
 
     occurrences: NDArray[np.float32]
-    """How often each has each word."""
+    """Number of occurrences of each word in each row."""
     bm25: NDArray[np.float32]
-    """The score of its best passage."""
+    """Score of the best passage."""
     pairs: NDArray[np.float32]
-    """How many pairs of neighbouring words it has in common with the question."""
+    """Number of adjacent word pairs shared with the query."""
 
 
-def match(gathered: Gathered, rows: int, terms: Sequence[str], worth: NDArray[np.float32], average: float) -> Matched:
-    """How these rows match."""
+def match(
+    gathered: GatheredTokens, rows: int, terms: Sequence[str], weights: NDArray[np.float32], average: float
+) -> QueryMatches:
+    """Return how these rows match."""
     tokens, owners = gathered.tokens, gathered.owners
     wanted = np.array([token(term) for term in terms], dtype=np.uint64)
     is_term = tokens == wanted[:, np.newaxis]
-    which, where = _places(is_term)
+    which, where = _nonzero(is_term)
     counts = np.zeros((rows, len(terms)), dtype=np.float32)
     np.add.at(counts, (owners[where], which), np.float32(1))
     pairs = np.zeros(rows, dtype=np.float32)
     if len(terms) > 1 and len(tokens) > 1:
-        side_by_side = is_term[:-1, :-1] & is_term[1:, 1:] & (owners[1:] == owners[:-1])
-        which, where = _places(side_by_side)
+        is_pair = is_term[:-1, :-1] & is_term[1:, 1:] & (owners[1:] == owners[:-1])
+        which, where = _nonzero(is_pair)
         if len(which):
             once = distinct(which * rows + owners[where]) % rows
             pairs = np.bincount(once, minlength=rows).astype(np.float32)
     if (tokens == PASSAGE_END).any():
-        bm25 = _best_passages(tokens, owners, rows, is_term, worth, average)
+        bm25 = _best_passages(tokens, owners, rows, is_term, weights, average)
     else:
         lengths = np.bincount(owners, minlength=rows).astype(np.float32)
-        bm25 = saturated(counts, lengths[:, np.newaxis], average) @ worth
-    return Matched(counts, bm25, pairs)
+        bm25 = saturate(counts, lengths[:, np.newaxis], average) @ weights
+    return QueryMatches(counts, bm25, pairs)
 
 
-def _places(table: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The same as `nonzero`, which takes ten times as long where there are two dimensions."""
+def _nonzero(table: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Like `nonzero`, which is ten times slower for two dimensions."""
     return divmod(table.ravel().nonzero()[0], table.shape[1] or 1)
 
 
@@ -394,18 +398,18 @@ def _best_passages(
     owners: NDArray[np.int64],
     rows: int,
     is_term: NDArray[np.bool_],
-    worth: NDArray[np.float32],
+    weights: NDArray[np.float32],
     average: float,
 ) -> NDArray[np.float32]:
-    begins = tokens == PASSAGE_END
-    begins[0] = True
-    begins[1:] |= owners[1:] != owners[:-1]
-    passages = np.cumsum(begins) - 1
+    is_start = tokens == PASSAGE_END
+    is_start[0] = True
+    is_start[1:] |= owners[1:] != owners[:-1]
+    passages = np.cumsum(is_start) - 1
     count = int(passages[-1]) + 1
     lengths = np.bincount(passages[tokens != PASSAGE_END], minlength=count).astype(np.float32)
-    which, where = _places(is_term)
-    counts = np.zeros((count, len(worth)), dtype=np.float32)
+    which, where = _nonzero(is_term)
+    counts = np.zeros((count, len(weights)), dtype=np.float32)
     np.add.at(counts, (passages[where], which), np.float32(1))
     best = np.zeros(rows, dtype=np.float32)
-    np.maximum.at(best, owners[begins], saturated(counts, lengths[:, np.newaxis], average) @ worth)
+    np.maximum.at(best, owners[is_start], saturate(counts, lengths[:, np.newaxis], average) @ weights)
     return best
