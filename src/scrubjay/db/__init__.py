@@ -1,1 +1,1 @@
-"""One interface per thing kept; the backends behind them are in folders of their own and only `app` names one."""
+"""Database engine: connections, threads, transactions, migrations and named queries. Only `app` picks a backend."""

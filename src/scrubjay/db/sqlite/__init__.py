@@ -1,1 +1,1 @@
-"""The embedded store: SQLite through apsw is the only truth, and every other file can be made again from it."""
+"""The SQLite engine, through apsw. SQLite is the source of truth; every other file can be rebuilt from it."""

@@ -1,4 +1,4 @@
-"""The store's change log: what a copy contains, and whether what it misses can still be told."""
+"""The change log of memories, from which derived files and in-memory copies are updated incrementally."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ _SQL = load_queries(__file__)
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """An entry of the store's change log: everything up to it is contained."""
+    """A position in the change log: a copy at this revision contains everything up to it."""
 
     number: int
     mark: int
@@ -21,11 +21,11 @@ def latest_revision(connection: Connection) -> Revision:
     return Revision(number, mark)
 
 
-def in_log(connection: Connection, revision: Revision) -> bool:
-    """Whether what came after this revision can still be told from the store's change log."""
+def is_in_log(connection: Connection, revision: Revision) -> bool:
+    """Return whether the log still has this entry, so that all changes after it can be read from the log."""
     return bool(connection.execute(_SQL["change_at"], {"revision": revision.number, "mark": revision.mark}))
 
 
 def vector_kinds(connection: Connection) -> list[tuple[str, int]]:
-    """Each model that made vectors, with the size of these in bytes."""
+    """Return the models that have vectors, each with the size of its vectors in bytes."""
     return connection.execute(_SQL["kinds"])

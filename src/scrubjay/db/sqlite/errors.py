@@ -1,4 +1,7 @@
-"""What SQLite's failures mean to a caller."""
+"""Translation of SQLite's errors into ours."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
 
 import apsw
 
@@ -6,32 +9,56 @@ from scrubjay.core.errors import Busy, StoreUnusable, Unavailable
 
 _BUSY = (apsw.BusyError, apsw.LockedError, apsw.ProtocolError)
 _UNREACHABLE = (apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError)
-# What is kept as text was text when it was kept.
+# Text columns held valid UTF-8 when they were written, so a decoding error means damage.
 _DAMAGED = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError, UnicodeDecodeError)
 
 
-def busy(seconds: float) -> Busy:
-    """The answer to a write that waited too long for its turn; nothing of it was done."""
-    return Busy(f"other writers kept the store busy for {seconds:g} s", hint="try again; nothing was changed")
+def lock_timeout(seconds: float) -> Busy:
+    """Return the error for a write that waited this long for the lock and was not started."""
+    return Busy(f"other writers held the store's lock for {seconds:g} s", hint="try again; nothing was changed")
 
 
-def translated(error: BaseException) -> BaseException:
-    """The failure in the caller's words; one that nobody foresaw stays what it is, because it is a bug."""
+def disk_full() -> Unavailable:
+    """Return the error for a write without space."""
+    return Unavailable(
+        "the disk of the store is full; nothing was changed",
+        hint="free disk space on the file system of SCRUBJAY_HOME, then try again",
+    )
+
+
+def erasure_without_space() -> Unavailable:
+    """Return the error for an erasure on a full disk."""
+    return Unavailable(
+        "the disk of the store is full, and erasing needs some space too: the change is first written to a log; "
+        "nothing was changed",
+        hint="free about 1 MB on the file system of SCRUBJAY_HOME, then try again; the folder `derived` is rebuilt and "
+        "can be deleted while no process uses the store",
+    )
+
+
+def translate_error(error: BaseException) -> BaseException:
+    """Return the `ScrubjayError` for an expected failure of SQLite; any other error is a bug and returned unchanged."""
     if isinstance(error, _BUSY):
-        return Busy("another process kept the store busy for too long", hint="try again; nothing was changed")
+        return Busy("another process held the store's lock for too long", hint="try again; nothing was changed")
     if isinstance(error, apsw.FullError):
-        return Unavailable(
-            "there is no space left for the store; nothing was changed",
-            hint="free some disk space where SCRUBJAY_HOME is, then try again",
-        )
+        return disk_full()
     if isinstance(error, _UNREACHABLE):
         return Unavailable(
             f"the store cannot be read or written ({error})",
-            hint="check that the disk of SCRUBJAY_HOME is there, healthy and writable for you",
+            hint="check that SCRUBJAY_HOME is on a mounted, healthy disk and that you may write there",
         )
     if isinstance(error, _DAMAGED):
         return StoreUnusable(
-            f"the store is damaged, or is no store ({error})",
-            hint="`scrubjay store check` tells what is damaged; a backup can take its place",
+            f"the store is damaged, or the file is not a store ({error})",
+            hint="`scrubjay store check` lists the damage; `scrubjay store repair` or a backup can replace the store",
         )
     return error
+
+
+@contextmanager
+def translated_errors() -> Generator[None]:
+    """Raise our errors instead of SQLite's."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise translate_error(error) from error

@@ -1,14 +1,14 @@
-"""How analysed terms are written for the text index, so that each stays whole and none is syntax."""
+"""Encoding of analysed terms for the FTS5 index: each stays one token, and none is read as query syntax."""
 
 from collections.abc import Iterable
 from typing import Protocol
 
-# The index splits at spaces and stops at NUL. Nobody's terms should have either, or other control characters; in those
-# that do, the characters that Unicode has for showing them stand for them.
-_SHOWN = {code: 0x2400 + code for code in range(33)} | {0x7F: 0x2421}
+# The index splits at spaces and stops at NUL. Terms should not contain these or other control characters; if they do,
+# the characters are replaced by the Unicode symbols that depict them.
+_VISIBLE_CONTROLS = {code: 0x2400 + code for code in range(33)} | {0x7F: 0x2421}
 
-# The index keeps at most 32 kB of a term; nobody looks for more of one.
-_LONGEST = 1000
+# FTS5 indexes at most 32 kB of a term; no query needs that much.
+MAX_TERM_CHARACTERS = 1000
 
 
 class Phrase(Protocol):
@@ -19,26 +19,29 @@ class Phrase(Protocol):
 
     @property
     def open_ended(self) -> bool:
-        """True when the last term is a prefix."""
+        """Return True if the last term is a prefix."""
         ...
 
 
-def indexed(passages: Iterable[Iterable[str]]) -> str:
-    """The text that is put into the index for these terms: words between spaces, passages between line ends."""
+def index_text(passages: Iterable[Iterable[str]]) -> str:
+    """Return the text to index for these terms: terms separated by spaces, passages by line ends."""
     return "\n".join(_joined(list(terms)) for terms in passages)
 
 
 def _joined(terms: list[str]) -> str:
     joined = " ".join(terms).lower()
     plain = (
-        joined.isascii() and joined.isprintable() and joined.count(" ") == len(terms) - 1 and len(joined) <= _LONGEST
+        joined.isascii()
+        and joined.isprintable()
+        and joined.count(" ") == len(terms) - 1
+        and len(joined) <= MAX_TERM_CHARACTERS
     )
-    return joined if plain else " ".join(map(token, terms))
+    return joined if plain else " ".join(map(index_token, terms))
 
 
-def token(term: str) -> str:
-    """The term as the index knows it."""
-    return term[:_LONGEST].lower().translate(_SHOWN)
+def index_token(term: str) -> str:
+    """Return the term as the index stores it."""
+    return term[:MAX_TERM_CHARACTERS].lower().translate(_VISIBLE_CONTROLS)
 
 
 def match_all(required: Iterable[Iterable[Phrase]]) -> str:
@@ -47,5 +50,5 @@ def match_all(required: Iterable[Iterable[Phrase]]) -> str:
 
 
 def _quoted(phrase: Phrase) -> str:
-    text = " ".join(map(token, phrase.terms)).replace('"', '""')
+    text = " ".join(map(index_token, phrase.terms)).replace('"', '""')
     return f'"{text}"' + " *" * phrase.open_ended

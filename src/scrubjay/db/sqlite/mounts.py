@@ -1,4 +1,4 @@
-"""Tells whether a folder lies on a file system that can hold a store."""
+"""Detection of file systems that cannot hold a store."""
 
 import re
 from dataclasses import dataclass
@@ -8,15 +8,15 @@ from scrubjay.core.errors import StoreUnusable
 
 MOUNT_TABLE = Path("/proc/self/mountinfo")
 
-# Two machines that write through these do not see each other's locks and shared memory, which SQLite's
-# write-ahead log needs; acknowledged writes would be lost.
+# Machines that share these file systems do not share locks and memory maps, which SQLite's write-ahead log needs:
+# acknowledged writes would be lost.
 _NETWORK = frozenset(
     {"nfs", "nfs3", "nfs4", "cifs", "smb2", "smb3", "smbfs", "ncpfs", "davfs", "afs", "auristorfs", "coda", "ceph"}
     | {"glusterfs", "lustre", "beegfs", "gpfs", "orangefs", "pvfs2", "ocfs2", "gfs2", "vboxsf"}
 )
 
-# File systems in user space are mostly doors to other machines (sshfs, s3fs, rclone, gcsfuse, ...), and new ones
-# appear every year: only those known to be local are trusted.
+# File systems in user space mostly reach other machines (sshfs, s3fs, rclone, gcsfuse, ...), and new ones appear every
+# year: only those known to be local are trusted.
 _LOCAL_FUSE = frozenset(
     f"fuse.{name}"
     for name in ("bindfs", "cryfs", "encfs", "exfat", "fuse-overlayfs", "gocryptfs", "mergerfs", "ntfs-3g", "zfs")
@@ -25,7 +25,7 @@ _LOCAL_FUSE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """Where a file system is attached, and of which type it is."""
+    """The mount point and type of a file system."""
 
     point: PurePath
     type: str
@@ -33,8 +33,8 @@ class Mount:
     @property
     def is_network(self) -> bool:
         if self.type == "9p":
-            # As the root it is a sandbox's only disk (gVisor), with one kernel that all its processes share. Elsewhere
-            # it is a door to another kernel (WSL's Windows drives, shares of virtual machines): locks stop there.
+            # As root it is the only disk of a sandbox (gVisor), whose processes share one kernel. Elsewhere it reaches
+            # another kernel (WSL's Windows drives, shares of virtual machines), which does not see our locks.
             return self.point != PurePath("/")
         if self.type == "fuse" or self.type.startswith("fuse."):
             return self.type not in _LOCAL_FUSE
@@ -42,7 +42,7 @@ class Mount:
 
 
 def mount_of(path: PurePath, mount_table: str) -> Mount | None:
-    """The mount that this absolute, resolved path lies on, from text in the format of `/proc/self/mountinfo`."""
+    """Return the mount of an absolute, resolved path. `mount_table` has the format of `/proc/self/mountinfo`."""
     found: Mount | None = None
     for line in mount_table.splitlines():
         before, separator, after = line.partition(" - ")
@@ -50,15 +50,15 @@ def mount_of(path: PurePath, mount_table: str) -> Mount | None:
         if not separator or len(fields) < 6:
             continue
         point = PurePath(re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), fields[4]))
-        # The same point may be mounted over: the last one counts.
+        # A point can be mounted over: the last entry counts.
         if path.is_relative_to(point) and (found is None or len(point.parts) >= len(found.point.parts)):
             found = Mount(point, after.split(" ", 1)[0])
     return found
 
 
 def refuse_network_file_system(home: Path, mount_table: str | None = None) -> None:
-    """Raise `StoreUnusable` for a folder on a network file system; systems without a mount table are trusted."""
-    resolved = home.resolve()  # before the table is read: looking at a path can be what mounts it
+    """Raise `StoreUnusable` for a folder on a network file system. Systems without a mount table are trusted."""
+    resolved = home.resolve()  # before the table is read: resolving a path can trigger an automount
     if mount_table is None:
         if not MOUNT_TABLE.exists():
             return
@@ -66,7 +66,7 @@ def refuse_network_file_system(home: Path, mount_table: str | None = None) -> No
     mount = mount_of(resolved, mount_table)
     if mount is not None and mount.is_network:
         raise StoreUnusable(
-            f"{home} is on a network file system ({mount.type} at {mount.point}), where a store would lose writes",
+            f"{home} is on a network file system ({mount.type} at {mount.point}), where the store would lose writes",
             hint="set SCRUBJAY_HOME to a folder on a local disk",
             details={"file_system": mount.type, "mount_point": str(mount.point)},
         )

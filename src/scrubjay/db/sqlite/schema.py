@@ -1,30 +1,30 @@
-"""Brings a database file to the schema that this program needs, one numbered step at a time."""
+"""Schema migrations: numbered steps that bring a database file to the schema of this program."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 
+from scrubjay import __version__
 from scrubjay.core.errors import StoreUnusable
 from scrubjay.db.sqlite.connections import Connection, in_transaction
+from scrubjay.db.sqlite.schema_version import newer_schema, schema_version, set_schema_version
 
-# Marks a database file as ours (`PRAGMA application_id`): "Reco".
+# Identifies a database file as ours (`PRAGMA application_id`): "Reco", after the previous name Recollect.
 APPLICATION_ID = 0x5265636F
+_MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """One step from the schema version before it to its own."""
+    """The step from the previous schema version to this one."""
 
     version: int
     name: str
     sql: str
 
 
-def load_migrations(folder: Traversable | None = None) -> Sequence[Migration]:
-    """The steps in order; their numbers begin at 1 and leave no gap."""
-    folder = folder or files("scrubjay.db.sqlite") / "migrations"
+def load_migrations(folder: Path = _MIGRATIONS) -> Sequence[Migration]:
+    """Return all migrations in order. Their numbers begin at 1 and have no gaps."""
     steps = sorted((entry for entry in folder.iterdir() if entry.name.endswith(".sql")), key=lambda entry: entry.name)
     migrations: list[Migration] = []
     for expected, entry in enumerate(steps, start=1):
@@ -35,45 +35,58 @@ def load_migrations(folder: Traversable | None = None) -> Sequence[Migration]:
     return migrations
 
 
-def connect_and_migrate(database: Path, busy_seconds: float, migrations: Sequence[Migration]) -> Connection:
-    """The writer's connection, to a store that has this program's schema. The caller holds the writers' lock."""
+def newest_version() -> int:
+    """Return the newest schema version that this program supports."""
+    return len(list(_MIGRATIONS.glob("*.sql")))
+
+
+def connect_and_migrate(
+    database: Path,
+    busy_seconds: float,
+    migrations: Sequence[Migration],
+    *,
+    program: str = __version__,
+    before_creation: Callable[[], None] | None = None,
+) -> Connection:
+    """Open the writer's connection and migrate the store. The caller must hold the writers' lock.
+
+    `before_creation` is called if the database is empty, and may raise.
+    """
     connection = Connection(database, busy_seconds)
     try:
-        migrate(connection, migrations)
+        if before_creation is not None and is_empty(connection):
+            before_creation()
+        migrate(connection, migrations, program)
     except BaseException:
         connection.close()
         raise
+    connection.schema = len(migrations)
     return connection
 
 
-def migrate(connection: Connection, migrations: Sequence[Migration]) -> None:
-    """Take the steps that are missing. Each is one transaction with its version, so a kill leaves the one before."""
+def migrate(connection: Connection, migrations: Sequence[Migration], program: str = __version__) -> None:
+    """Apply the missing migrations, and record that this release applied them.
+
+    Each runs in one transaction with its version number, so a process killed midway leaves the previous version.
+    """
     refuse_foreign_file(connection)
     version = schema_version(connection)
     if version > len(migrations):
-        raise StoreUnusable(
-            f"this store has schema version {version}, and this program knows versions up to {len(migrations)}",
-            hint="upgrade scrubjay, or open the store with the version that wrote it",
-            details={"schema_version": version, "known": len(migrations)},
-        )
+        raise newer_schema(connection, version, len(migrations))
     if connection.pragma("journal_mode", "wal") != "wal":
         raise StoreUnusable(
-            "this file system cannot hold a write-ahead log", hint="set SCRUBJAY_HOME to a folder on a local disk"
+            "the file system does not support a write-ahead log", hint="set SCRUBJAY_HOME to a folder on a local disk"
         )
     for migration in migrations[version:]:
-        in_transaction(connection, lambda connection, step=migration: _take(connection, step))
-
-
-def schema_version(connection: Connection) -> int:
-    return connection.pragma("user_version")
+        in_transaction(connection, lambda connection, step=migration: _apply(connection, step, program))
 
 
 def refuse_foreign_file(connection: Connection) -> None:
-    """Raise `StoreUnusable`, before anything is changed, for a database that some other program made."""
+    """Raise `StoreUnusable` for a database of another program, before anything is changed."""
     application_id = connection.pragma("application_id")
     if application_id == APPLICATION_ID:
         return
-    if application_id != 0 or connection.value("SELECT count(*) FROM sqlite_schema"):
+    if application_id != 0 or not is_empty(connection):
         raise StoreUnusable(
             "the database file belongs to another program",
             hint="set SCRUBJAY_HOME to a folder of its own",
@@ -81,7 +94,12 @@ def refuse_foreign_file(connection: Connection) -> None:
         )
 
 
-def _take(connection: Connection, migration: Migration) -> None:
+def is_empty(connection: Connection) -> bool:
+    """Return whether the database has no tables and was never migrated."""
+    return schema_version(connection) == 0 and not connection.value("SELECT count(*) FROM sqlite_schema")
+
+
+def _apply(connection: Connection, migration: Migration, program: str) -> None:
     connection.execute(migration.sql)
-    connection.pragma("user_version", migration.version)
+    set_schema_version(connection, migration.version, program)
     connection.pragma("application_id", APPLICATION_ID)

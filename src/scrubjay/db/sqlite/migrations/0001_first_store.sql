@@ -1,4 +1,4 @@
--- Memories with their text index, vectors and change log; projects; jobs; how often tools are used.
+-- Memories with their text index, vectors and change log; projects; jobs; use counts of tools.
 -- Times are microseconds since 1970 in UTC. Lists and mappings are JSON text.
 
 CREATE TABLE meta (
@@ -6,7 +6,7 @@ CREATE TABLE meta (
     value ANY
 ) STRICT, WITHOUT ROWID;
 
--- Who sees a memory: everybody, those in one project, or one session (of one project, or of none).
+-- Visibility of a memory: global, one project, or one session (of one project, or of none).
 CREATE TABLE audience (
     id INTEGER PRIMARY KEY,
     scope TEXT NOT NULL CHECK (scope IN ('global', 'project', 'session')),
@@ -16,7 +16,7 @@ CREATE TABLE audience (
 
 CREATE INDEX audience_by_whom ON audience (scope, project_id, session_id);
 
--- The columns that filters read come first; long content after them stays unread.
+-- Columns used by filters come first, so that filtering does not read the long content after them.
 CREATE TABLE memory (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
@@ -35,34 +35,34 @@ CREATE TABLE memory (
     content TEXT NOT NULL
 ) STRICT;
 
--- One memory for a key among those with the same audience.
+-- At most one memory per key and visibility.
 CREATE UNIQUE INDEX memory_by_key ON memory (audience_id, key) WHERE key IS NOT NULL;
 
--- The text index over analysed terms, split at spaces only. It keeps the terms beside the index: a contentless table
--- would leave the words of a deleted memory in the file until some later merge, even with secure-delete.
+-- The text index over analysed terms, split at spaces only. It stores the terms beside the index: a contentless table
+-- would leave the words of a deleted memory in the file until a later merge, even with secure-delete.
 CREATE VIRTUAL TABLE memory_terms USING fts5 (
     terms,
     tokenize = "ascii tokenchars '!""#$%&''()*+,-./:;<=>?@[\]^_`{|}~'"
 );
 INSERT INTO memory_terms (memory_terms, rank) VALUES ('secure-delete', 1);
--- Every write makes a segment, and every search looks each term up in all of them: few segments make fast searches.
+-- Each write creates a segment, and each search looks up every term in all segments: few segments make fast searches.
 INSERT INTO memory_terms (memory_terms, rank) VALUES ('automerge', 2);
 INSERT INTO memory_terms (memory_terms, rank) VALUES ('crisismerge', 4);
 
--- In how many memories each term occurs.
+-- Number of memories that contain each term.
 CREATE VIRTUAL TABLE memory_vocabulary USING fts5vocab ('memory_terms', 'row');
 
--- What search by meaning reads: little-endian float16 values, empty when the text has no meaning to the model.
+-- Embeddings: little-endian float16 values; empty if the model has no vector for the text.
 CREATE TABLE memory_vector (
     seq INTEGER PRIMARY KEY REFERENCES memory (seq) ON DELETE CASCADE,
     model TEXT NOT NULL,
     vector BLOB NOT NULL
 ) STRICT;
 
--- Which vectors changed, in order; revisions have no gap. A copy of the vectors (in memory, or in a file) knows the
--- last revision and mark that it contains. While the log still has exactly this entry, what follows it is all that the
--- copy misses. When it has not (the log was shortened, or the copy belongs to another life of this store, such as one
--- before a backup was put back), the copy is worthless. So the log can be shortened at any time, whoever reads it.
+-- Changes of vectors, in order; revisions have no gaps. A copy of the vectors (in memory or in a file) records the last
+-- revision and mark that it contains. While the log still has exactly this entry, the entries after it are all that the
+-- copy lacks. Otherwise (the log was shortened, or a backup was restored) the copy must be rebuilt. So the log can be
+-- shortened at any time.
 CREATE TABLE memory_change (
     revision INTEGER PRIMARY KEY,
     seq INTEGER NOT NULL,
@@ -79,7 +79,7 @@ END;
 CREATE TRIGGER vector_removed AFTER DELETE ON memory_vector BEGIN
     INSERT INTO memory_change (seq) VALUES (OLD.seq);
 END;
--- A hundred thousand entries take about 2 MB; a copy that missed more is read anew faster than it is mended.
+-- 100,000 entries take about 2 MB; a copy that lacks more than that is rebuilt faster than updated.
 CREATE TRIGGER changes_shortened AFTER INSERT ON memory_change WHEN NEW.revision % 1000 = 0 BEGIN
     DELETE FROM memory_change WHERE revision <= NEW.revision - 100000;
 END;
@@ -101,7 +101,7 @@ CREATE TABLE project (
     created_at INTEGER NOT NULL
 ) STRICT;
 
--- The project that each client works in.
+-- The active project of each client.
 CREATE TABLE client_project (
     client TEXT PRIMARY KEY,
     project_id TEXT NOT NULL REFERENCES project (id)

@@ -1,8 +1,8 @@
--- What ranking reads of a memory: the kind of text it is; and changes of a memory itself in the change log.
+-- The kind of text of a memory, for ranking; and changes of the memory itself in the change log.
 
 ALTER TABLE memory ADD COLUMN traits INTEGER NOT NULL DEFAULT 0;
 
--- A memory may have a vector of each model, while one model takes the place of another.
+-- A memory can have vectors of two models while one replaces the other.
 CREATE TABLE memory_vector_next (
     seq INTEGER NOT NULL REFERENCES memory (seq) ON DELETE CASCADE,
     model TEXT NOT NULL,

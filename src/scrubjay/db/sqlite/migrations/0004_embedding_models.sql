@@ -1,6 +1,6 @@
--- The embedding models that calls chose, and how many vectors of each there are.
+-- The embedding models selected by calls, and the number of vectors of each model.
 
--- At most one answers, and one is to take its place. A null choice stands for the settings of each process.
+-- At most one model is in use, and at most one is to replace it. A null choice means the settings of each process.
 CREATE TABLE embedding_model (
     place TEXT PRIMARY KEY CHECK (place IN ('answering', 'coming')),
     choice TEXT,

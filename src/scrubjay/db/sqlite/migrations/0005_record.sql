@@ -1,13 +1,13 @@
--- The one record that facts, turns and summaries share: what kind it is, where it comes from, and when it is true.
+-- One record for facts, turns and summaries: its kind, its provenance, and the period in which it is true.
 
 ALTER TABLE memory ADD COLUMN kind TEXT NOT NULL DEFAULT 'general';
--- What only memories of this kind have.
+-- Fields that only memories of this kind have.
 ALTER TABLE memory ADD COLUMN details TEXT NOT NULL DEFAULT '{}';
 ALTER TABLE memory ADD COLUMN provenance TEXT NOT NULL DEFAULT '{}';
 ALTER TABLE memory ADD COLUMN subject TEXT;
 ALTER TABLE memory ADD COLUMN valid_from INTEGER;
 ALTER TABLE memory ADD COLUMN valid_until INTEGER;
--- What was true before is kept as a memory of its own, without a key.
+-- A superseded memory is kept as a memory of its own, without a key.
 ALTER TABLE memory ADD COLUMN superseded_by TEXT;
 ALTER TABLE memory ADD COLUMN protected INTEGER NOT NULL DEFAULT 0;
 
@@ -16,7 +16,7 @@ CREATE INDEX memory_by_subject ON memory (audience_id, subject) WHERE subject IS
 CREATE INDEX memory_by_session ON memory (session_id, seq) WHERE session_id IS NOT NULL;
 CREATE INDEX memory_by_kind ON memory (kind, seq) WHERE kind <> 'general';
 
--- Writes that were sent with a key of their own, so that one that is sent again is not done again.
+-- Idempotency keys of writes, so that a repeated request is not carried out again.
 CREATE TABLE write_once (
     client TEXT NOT NULL,
     key TEXT NOT NULL,

@@ -1,6 +1,6 @@
--- Working memory: what agents have in mind in their sessions.
+-- Working memory: short-lived items of sessions.
 
--- Without a project an item lies in a session that is of no project. Items of one move become one memory.
+-- An item without a project belongs to a session without a project. Items of one consolidation become one memory.
 CREATE TABLE working_item (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,

@@ -1,7 +1,7 @@
--- How much each client keeps, and how much was forgotten.
+-- Number of memories by client, and the evictions.
 
--- How many memories each client keeps, counted as they come and go: counting them anew for every write would read them
--- all. Those of nobody in particular are counted together. What a memory was before does not count.
+-- Number of memories of each client, maintained by triggers: counting them for every write would read them all.
+-- Unidentified clients are counted together. Superseded memories do not count.
 
 CREATE TABLE client_memories (
     client TEXT PRIMARY KEY,
@@ -28,7 +28,7 @@ BEGIN
     ON CONFLICT (client) DO UPDATE SET memories = memories + 1;
 END;
 
--- When what has faded was last let go, by whichever process; how much that was, and how much in all.
+-- The last eviction of faded memories by any process: its time, its count, and the total count.
 CREATE TABLE forgetting (
     only_one INTEGER PRIMARY KEY CHECK (only_one = 1),
     begun_at INTEGER,

@@ -1,4 +1,4 @@
--- Sessions of clients, and the calls of tools that they made.
+-- Sessions of clients, and their tool calls.
 
 CREATE TABLE session (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -10,12 +10,13 @@ CREATE TABLE session (
     ended_at INTEGER
 ) STRICT;
 
--- Clients choose ids: one of the same id in another project is another session.
+-- Clients choose session ids: the same id in another project is another session.
 CREATE UNIQUE INDEX session_by_id ON session (coalesce(project_id, ''), id);
 CREATE INDEX session_by_activity ON session (project_id, last_activity);
 CREATE INDEX session_by_age ON session (last_activity);
 
--- Calls are written some seconds after they were made, by any process: these two tell where a client was at that time.
+-- Calls are written some seconds after they were made, by any process. The next two tables give the session and the
+-- project of a client at the time of a call.
 CREATE TABLE client_session (
     client TEXT NOT NULL,
     since INTEGER NOT NULL,
@@ -48,7 +49,7 @@ CREATE TABLE tool_call (
 CREATE INDEX tool_call_by_session ON tool_call (session_seq, called_at, tool, success);
 CREATE INDEX tool_call_by_age ON tool_call (called_at);
 
--- What is forgotten must not live on in the history of calls: these are the memories that each call told of.
+-- The memories named by each call, so that forgetting a memory also erases it from the call history.
 CREATE TABLE tool_call_memory (
     memory_id TEXT NOT NULL,
     call_seq INTEGER NOT NULL REFERENCES tool_call (seq) ON DELETE CASCADE,

@@ -1,4 +1,4 @@
--- What is forgotten must not live on in the results of old jobs: these are the memories that each ended job told of.
+-- The memories named by each ended job, so that forgetting a memory also erases it from job results.
 CREATE TABLE job_memory (
     memory_id TEXT NOT NULL,
     job_seq INTEGER NOT NULL REFERENCES job (seq) ON DELETE CASCADE,
@@ -6,31 +6,31 @@ CREATE TABLE job_memory (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX job_memory_by_job ON job_memory (job_seq);
 
--- Until now only one tool had texts of memories in its result.
+-- Before this migration, only one tool had memories in its job results.
 INSERT INTO job_memory (memory_id, job_seq)
-SELECT DISTINCT told.atom, job.seq
-FROM job JOIN json_tree(job.result) AS told
-WHERE job.kind = 'summarize_sessions' AND job.result IS NOT NULL AND told.key = 'memoryId' AND told.type = 'text';
+SELECT DISTINCT node.atom, job.seq
+FROM job JOIN json_tree(job.result) AS node
+WHERE job.kind = 'summarize_sessions' AND job.result IS NOT NULL AND node.key = 'memoryId' AND node.type = 'text';
 
-UPDATE job SET payload = '{}', result = NULL, error = NULL, message = 'what it told of was forgotten'
+UPDATE job SET payload = '{}', result = NULL, error = NULL, message = 'erased: it named a forgotten memory'
 WHERE seq IN (
     SELECT job_seq FROM job_memory WHERE NOT EXISTS (SELECT 1 FROM memory WHERE memory.id = job_memory.memory_id)
 );
 DELETE FROM job_memory WHERE NOT EXISTS (SELECT 1 FROM memory WHERE memory.id = job_memory.memory_id);
 
 CREATE TRIGGER jobs_forget AFTER DELETE ON memory BEGIN
-    UPDATE job SET payload = '{}', result = NULL, error = NULL, message = 'what it told of was forgotten'
+    UPDATE job SET payload = '{}', result = NULL, error = NULL, message = 'erased: it named a forgotten memory'
     WHERE seq IN (SELECT job_seq FROM job_memory WHERE memory_id = OLD.id);
     DELETE FROM job_memory WHERE memory_id = OLD.id;
 END;
 
--- Nor in working memory, where what became a memory stays until it expires.
+-- Also erase items of working memory that were consolidated into the memory; they would stay until they expire.
 CREATE INDEX working_item_by_memory ON working_item (memory_id) WHERE memory_id IS NOT NULL;
 CREATE TRIGGER items_forget AFTER DELETE ON memory BEGIN
     DELETE FROM working_item WHERE memory_id = OLD.id;
 END;
 
--- Nor in calls that quoted memories without naming them, of which no answer is kept any more.
+-- These tools quote memories without naming their ids, so their results are no longer stored.
 UPDATE tool_call SET result = ''
 WHERE success AND tool IN (
     'session_start', 'session_history', 'get_session_recap', 'end_session', 'export_session', 'ask_mimo'

@@ -1,10 +1,10 @@
--- What memories are about in code, and what that was when they were written or last confirmed.
+-- Links from memories to code, with the state of the code when the memory was written or last confirmed.
 CREATE TABLE memory_link (
     seq INTEGER NOT NULL REFERENCES memory (seq) ON DELETE CASCADE,
     root TEXT NOT NULL,
     name TEXT NOT NULL,
     origin TEXT NOT NULL,
-    -- All of these are null until the name could be looked up.
+    -- All of these are null until the name is resolved.
     path TEXT,
     symbol TEXT,
     blob TEXT,

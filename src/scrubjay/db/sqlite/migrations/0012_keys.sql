@@ -1,4 +1,4 @@
--- Who may come in over the network. Of a key only its hash is kept.
+-- API keys. Only the digest of a key is stored.
 CREATE TABLE access_key (
     id TEXT PRIMARY KEY,
     name TEXT NOT NULL,
@@ -12,7 +12,7 @@ CREATE TABLE access_key (
 ) STRICT;
 CREATE INDEX access_key_by_name ON access_key (name);
 
--- Differs whenever what the keys open does, so that every process notices at once. Uses do not change it.
+-- Changes whenever a key's permissions change, so that every process notices at once. Uses do not change it.
 CREATE TABLE access_revision (number INTEGER NOT NULL) STRICT;
 INSERT INTO access_revision (number) VALUES (0);
 CREATE TRIGGER access_key_added AFTER INSERT ON access_key

@@ -1,4 +1,4 @@
--- What agents may do with their tools, and what they were asked and have not answered yet.
+-- Permission rules for agents' tools, and prompts that agents have not answered yet.
 
 CREATE TABLE permission_rule (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -14,7 +14,7 @@ CREATE TABLE permission_rule (
     created_by TEXT NOT NULL
 ) STRICT;
 
--- The same rule is kept once.
+-- A rule is stored once.
 CREATE UNIQUE INDEX permission_rule_by_content
 ON permission_rule (effect, tool_name, match_type, pattern, coalesce(field, ''), coalesce(project_id, ''));
 

@@ -1,4 +1,4 @@
--- What is to be done. The rank of a priority is its place in the list of priorities, so that lists come out of an index.
+-- Tasks, goals and milestones. Priorities are stored as ranks, so that an index returns lists in order.
 
 CREATE TABLE task (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -1,4 +1,4 @@
--- What agents did for tasks: episodes, their steps, and what search needs of those that are complete.
+-- Episodes, their steps, and the search data of complete episodes.
 
 CREATE TABLE episode (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -7,7 +7,7 @@ CREATE TABLE episode (
     client TEXT NOT NULL,
     task_type TEXT NOT NULL
         CHECK (task_type IN ('code_generation', 'debugging', 'refactoring', 'testing', 'analysis', 'documentation')),
-    -- As it was given, and as it is compared.
+    -- As the client wrote it, and case-folded for comparison.
     domain TEXT NOT NULL,
     folded_domain TEXT NOT NULL,
     language TEXT,
@@ -18,7 +18,7 @@ CREATE TABLE episode (
     outcome_type TEXT CHECK (outcome_type IN ('success', 'partial_success', 'failure')),
     reward REAL,
     quality REAL,
-    -- How many steps it has, how many bytes it takes, and how often it changed.
+    -- Number of steps, size in bytes, and number of changes.
     steps INTEGER NOT NULL DEFAULT 0,
     bytes INTEGER NOT NULL,
     revision INTEGER NOT NULL DEFAULT 0,
@@ -27,7 +27,7 @@ CREATE TABLE episode (
     task_description TEXT NOT NULL,
     checkpoints TEXT NOT NULL DEFAULT '[]',
     applied_patterns TEXT NOT NULL DEFAULT '[]',
-    -- What completed it: outcome, reward, quality, reflection, features, and the ids of what was learned.
+    -- JSON: outcome, reward, quality, reflection, features, and the ids of learned patterns.
     completion TEXT,
     CHECK ((end_time IS NULL) = (completion IS NULL)),
     CHECK ((end_time IS NULL) = (outcome_type IS NULL))
@@ -50,7 +50,7 @@ CREATE TABLE episode_step (
     UNIQUE (episode_seq, number)
 ) STRICT;
 
--- The words of complete episodes, as those of memories are kept.
+-- The text index of complete episodes, built like that of memories.
 CREATE VIRTUAL TABLE episode_terms USING fts5 (
     terms,
     tokenize = "ascii tokenchars '!""#$%&''()*+,-./:;<=>?@[\]^_`{|}~'"
@@ -63,12 +63,12 @@ CREATE TRIGGER episode_words_removed AFTER DELETE ON episode BEGIN
     DELETE FROM episode_terms WHERE rowid = OLD.seq;
 END;
 
--- Their meaning: little-endian float16 values, empty when there is none to the model. The model is empty as long as no
--- vector could be had.
+-- Their embeddings: little-endian float16 values; empty if the model has no vector for the text. The model is empty
+-- until a vector is computed.
 CREATE TABLE episode_vector (
     seq INTEGER PRIMARY KEY REFERENCES episode (seq) ON DELETE CASCADE,
     model TEXT NOT NULL,
     vector BLOB NOT NULL
 ) STRICT;
--- Finds those that lack a vector of a model.
+-- Finds episodes without a vector of a model.
 CREATE INDEX episode_vector_by_model ON episode_vector (model);

@@ -1,6 +1,6 @@
--- How things are related. What is of no project is everybody's; each graph is apart from all others.
+-- The knowledge graph. Rows without a project are global; graphs are independent of each other.
 
--- An entity is there as long as a triple of the same project and graph names it.
+-- An entity exists as long as a triple of the same project and graph names it.
 CREATE TABLE entity (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     project_id TEXT REFERENCES project (id) ON DELETE CASCADE,
@@ -12,7 +12,7 @@ CREATE TABLE entity (
 CREATE UNIQUE INDEX entity_by_id ON entity (graph_id, id, coalesce(project_id, ''));
 CREATE INDEX entity_by_project ON entity (project_id);
 
--- What an entity is called, as names are compared; `alias` is the name as it was told, unless it is the first one.
+-- Names of entities in normalized form; `alias` is the name as written, null for the first name.
 CREATE TABLE entity_name (
     key TEXT NOT NULL,
     graph_id TEXT NOT NULL,
@@ -56,7 +56,7 @@ CREATE INDEX triple_by_project ON triple (project_id);
 CREATE INDEX triple_by_client ON triple (client);
 CREATE INDEX triple_by_expiry ON triple (expires_at) WHERE expires_at IS NOT NULL;
 
--- What follows from triples, each with the triples that it follows from: gone as soon as one of them is, or is another.
+-- Inferred triples, each with its premises; deleted as soon as a premise is deleted or changed.
 CREATE TABLE inferred (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
@@ -92,7 +92,7 @@ BEGIN
     DELETE FROM inferred WHERE seq IN (SELECT inferred_seq FROM inferred_rest WHERE triple_seq = NEW.seq);
 END;
 
--- How often a graph was changed, and of which states its inferred triples were made: its own, and everybody's.
+-- The revision of a graph, and the revisions (its own, and that of the global graph) that its inferred triples are from.
 CREATE TABLE knowledge_graph (
     graph_id TEXT NOT NULL,
     project_id TEXT REFERENCES project (id) ON DELETE CASCADE,

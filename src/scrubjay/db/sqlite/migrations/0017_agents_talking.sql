@@ -1,4 +1,4 @@
--- What agents say to each other, and how the chat is to be.
+-- Messages between agents, and personas of the chat.
 
 CREATE TABLE agent_message (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -26,7 +26,7 @@ CREATE TABLE agent_reply (
 ) STRICT;
 CREATE INDEX agent_reply_by_message ON agent_reply (message_seq);
 
--- Of everybody who chats, what they want in a project or in a session.
+-- The persona that an owner set for a project or a session.
 CREATE TABLE persona (
     owner TEXT NOT NULL,
     layer TEXT NOT NULL CHECK (layer IN ('project', 'session')),
@@ -36,7 +36,7 @@ CREATE TABLE persona (
     PRIMARY KEY (owner, layer, place)
 ) STRICT, WITHOUT ROWID;
 
--- Tasks and goals that an import brings, until they take the place of those that are there.
+-- Imported tasks and goals, staged until they replace the present ones.
 CREATE TABLE incoming_plan (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     import_id TEXT NOT NULL,

@@ -1,4 +1,4 @@
--- What episodes teach: patterns, which episodes bear them out, and to which they were recommended.
+-- Patterns extracted from episodes, their evidence, and the episodes that they were recommended to.
 
 CREATE TABLE pattern (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -8,7 +8,7 @@ CREATE TABLE pattern (
     task_type TEXT NOT NULL,
     domain TEXT NOT NULL,
     folded_domain TEXT NOT NULL,
-    -- The rest of where it belongs, and what recurs.
+    -- The rest of its context, and the pattern itself.
     context TEXT NOT NULL,
     form TEXT NOT NULL,
     sample INTEGER NOT NULL CHECK (sample > 0),
@@ -25,7 +25,7 @@ CREATE TABLE pattern (
 ) STRICT;
 CREATE INDEX pattern_by_place ON pattern (project_id, folded_domain, type, last_seen);
 
--- Which episodes bear a pattern out, and whether it has the very words of the episode.
+-- Episodes that support a pattern, and whether the pattern quotes the episode.
 CREATE TABLE pattern_evidence (
     seq INTEGER PRIMARY KEY,
     pattern_seq INTEGER NOT NULL REFERENCES pattern (seq) ON DELETE CASCADE,
@@ -35,7 +35,7 @@ CREATE TABLE pattern_evidence (
 ) STRICT;
 CREATE INDEX pattern_evidence_by_episode ON pattern_evidence (episode_seq);
 
--- Whoever deletes an episode wants its words gone: with the last one that has them, the pattern goes.
+-- Deleting an episode must erase its words: a pattern is deleted with the last episode that it quotes.
 CREATE TRIGGER pattern_without_words AFTER DELETE ON pattern_evidence BEGIN
     DELETE FROM pattern_vector WHERE seq = OLD.pattern_seq;
     DELETE FROM pattern
@@ -43,14 +43,14 @@ CREATE TRIGGER pattern_without_words AFTER DELETE ON pattern_evidence BEGIN
         AND NOT EXISTS (SELECT 1 FROM pattern_evidence WHERE pattern_seq = OLD.pattern_seq AND has_its_words);
 END;
 
--- Their meaning, as that of episodes is kept.
+-- Their embeddings, stored like those of episodes.
 CREATE TABLE pattern_vector (
     seq INTEGER PRIMARY KEY REFERENCES pattern (seq) ON DELETE CASCADE,
     model TEXT NOT NULL,
     vector BLOB NOT NULL
 ) STRICT;
 
--- For which episodes a pattern was asked for: whether it was gone by is seen at their end.
+-- Episodes that a pattern was recommended to. Whether it was applied is known when the episode completes.
 CREATE TABLE pattern_recommendation (
     episode_seq INTEGER NOT NULL REFERENCES episode (seq) ON DELETE CASCADE,
     pattern_seq INTEGER NOT NULL REFERENCES pattern (seq) ON DELETE CASCADE,
@@ -58,7 +58,7 @@ CREATE TABLE pattern_recommendation (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX pattern_recommendation_by_pattern ON pattern_recommendation (pattern_seq);
 
--- Complete episodes in which was looked for patterns.
+-- Complete episodes that were searched for patterns.
 CREATE TABLE learned_episode (
     seq INTEGER PRIMARY KEY REFERENCES episode (seq) ON DELETE CASCADE
 ) STRICT;

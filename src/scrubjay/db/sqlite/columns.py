@@ -1,4 +1,4 @@
-"""How values are written in SQLite's columns and read back."""
+"""Conversion of times and JSON to and from SQLite columns."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -6,13 +6,13 @@ from typing import Any
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-# Several times faster than `json.loads`, which looks for what our own text never has.
+# Several times faster than `json.loads`, which checks for input that our own text never contains.
 _DECODER = json.JSONDecoder()
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def microseconds(time: datetime) -> int:
-    """The moment as a whole number; nothing of it is lost."""
+    """Return the time as microseconds since the epoch, without loss."""
     return (time - _EPOCH) // _MICROSECOND
 
 

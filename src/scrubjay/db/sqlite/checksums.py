@@ -1,0 +1,81 @@
+"""Checksums of rows, which show that a stored row is no longer what was written.
+
+Each covered table has a column `checksum`, set by triggers in the transaction of each change (migration 0020). A CRC-32
+finds every change of up to 32 neighbouring bits and misses one in 4 billion of all others. It protects against failing
+disks and stray writes, not against deliberate changes.
+"""
+
+from collections.abc import Sequence
+from zlib import crc32
+
+import apsw
+
+from scrubjay.core.errors import StoreUnusable
+
+FUNCTION = "row_checksum"
+"""Name of the SQL function that the triggers call."""
+
+UNREADABLE = (apsw.CorruptError, UnicodeDecodeError)
+"""Errors of a query that reads damaged rows or pages."""
+
+DAMAGE = (*UNREADABLE, LookupError, TypeError, ValueError, OverflowError, MemoryError)
+"""Errors of a query or a conversion that reads damaged values."""
+
+Value = str | bytes | int | float | None
+
+# Tables that hold what users wrote, and the tables that say to whom it belongs.
+COVERED_TABLES = (
+    "memory",
+    "audience",
+    "memory_link",
+    "project",
+    "session",
+    "working_item",
+    "task",
+    "goal",
+    "milestone",
+    "episode",
+    "episode_step",
+    "pattern",
+    "entity",
+    "triple",
+    "agent_message",
+    "agent_reply",
+    "persona",
+    "permission_rule",
+)
+
+
+class DamagedRow(StoreUnusable):
+    """A stored row is not what was written; it cannot be used."""
+
+    def __init__(self, table: str, row_id: object = None) -> None:
+        super().__init__(
+            f"a row of {table} is damaged" if row_id is None else f"the {table} {row_id!s:.80} is damaged",
+            hint="`scrubjay store check` lists all damage; `scrubjay store repair` recovers the rest of the store",
+        )
+
+
+def row_checksum(*values: Value) -> int:
+    """Return the checksum of the values of a row, with its texts as bytes in UTF-8.
+
+    Texts are bytes because those of a damaged row may not be text.
+    """
+    return crc32(ascii(values).encode())
+
+
+def is_intact(checksum: int | None, values: Sequence[Value]) -> bool:
+    """Return True if the values of a row, in the order of its columns, have this checksum.
+
+    The row must have no column for bytes: bytes in a column for text are damage.
+    """
+    encoded = [value.encode() if type(value) is str else value for value in values]
+    return checksum == crc32(ascii(tuple(encoded)).encode()) and bytes not in map(type, values)
+
+
+def checked_columns(columns: Sequence[tuple[str, str]], row: str = "") -> str:
+    """Return the SQL call that computes the checksum of a row, given the names and types of its other columns."""
+    values = ", ".join(
+        f"CAST({row}{name} AS BLOB)" if declared == "TEXT" else f"{row}{name}" for name, declared in columns
+    )
+    return f"{FUNCTION}({values})"
