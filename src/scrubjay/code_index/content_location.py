@@ -1,11 +1,11 @@
-"""Where the contents of an index can be read."""
+"""The location from which the contents of an index are read."""
 
 from scrubjay.code_index.models import Snapshot
 from scrubjay.code_index.store import IndexRecord
 
 
-def place_of(record: IndexRecord) -> Snapshot:
-    """The place alone: it lists no files."""
+def contents_of(record: IndexRecord) -> Snapshot:
+    """Return a snapshot that lists no files, for reading the contents of an index."""
     details = record.details
     return Snapshot(
         root=record.root,

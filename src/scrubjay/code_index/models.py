@@ -1,4 +1,4 @@
-"""What is known of source code: files, what each defines and names, and how these hang together."""
+"""Facts about source code: files, symbols, imports, uses and the edges between them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Language(StrEnum):
-    """A language that is read by its syntax; TEXT is everything else that people write."""
+    """A language with a parser; TEXT is any other text."""
 
     PYTHON = "python"
     TYPESCRIPT = "typescript"
@@ -35,7 +35,7 @@ class Language(StrEnum):
 
 
 class FileTrait(IntFlag):
-    """What sort of file it is, beside its language."""
+    """Properties of a file besides its language."""
 
     TEST = 1
     VENDORED = 2
@@ -50,7 +50,7 @@ class FileTrait(IntFlag):
 
 
 class SymbolKind(StrEnum):
-    """What a definition defines."""
+    """The kind of a definition."""
 
     MODULE = "module"
     """A namespace, package or module within a file."""
@@ -60,9 +60,9 @@ class SymbolKind(StrEnum):
     TRAIT = "trait"
     ENUM = "enum"
     MEMBER = "member"
-    """One of an enum's values."""
+    """A value of an enum."""
     TYPE = "type"
-    """An alias of a type, a union, a typedef."""
+    """A type alias, union or typedef."""
     IMPL = "impl"
     FUNCTION = "function"
     METHOD = "method"
@@ -70,16 +70,16 @@ class SymbolKind(StrEnum):
     SIGNATURE = "signature"
     """A function or method without a body."""
     FIELD = "field"
-    """A property or field of a type."""
+    """A field or property of a type."""
     VARIABLE = "variable"
     CONSTANT = "constant"
     MACRO = "macro"
     SECTION = "section"
-    """A heading, a key of configuration, a selector."""
+    """A heading, configuration key or selector."""
 
 
 class Span(NamedTuple):
-    """A part of a file: bytes from `start` up to before `end`, on lines counted from 1, both included."""
+    """A part of a file: bytes `start` to `end` (exclusive), lines counted from 1 (inclusive)."""
 
     start: int
     end: int
@@ -93,32 +93,32 @@ class Symbol(NamedTuple):
     name: str
     kind: SymbolKind
     span: Span
-    """With the decorators, attributes and comments that belong to it, and its body."""
+    """Includes decorators, attributes, leading comments and the body."""
     line: int
-    """Where its name is."""
+    """Line of the name."""
     container: int = -1
-    """The place of the symbol that it is in, among the file's symbols; -1 at the top."""
+    """Index of the containing symbol among the file's symbols; -1 at the top level."""
     signature: str = ""
-    """Its head without its body, in one line."""
+    """The declaration without its body, on one line."""
     doc: str = ""
-    """What is said of it: its docstring, or the comment above it, without its marks."""
+    """The docstring, or the comment above, without comment markers."""
     exported: bool = True
-    """Whether other files may use it, as far as the language tells."""
+    """Whether other files may use it, as far as the language defines that."""
     bases: tuple[str, ...] = ()
-    """What it inherits from, implements or extends, as written."""
+    """Base classes and interfaces, as written."""
     decorators: tuple[str, ...] = ()
     owner: str = ""
-    """The type that it belongs to where that is not around it: the receiver's in Go, `Foo` of `Foo.prototype.run`."""
+    """The type of a member defined outside of the type's body: a Go receiver, `Foo` in `Foo.prototype.run`."""
 
 
 def owner_name(owner: str) -> str:
-    """What the owner of a definition is called: `ns::Foo<T>` is `Foo`, and so is Rust's `Trait for Foo`."""
+    """Return the bare name of an owner: `Foo` for `ns::Foo<T>` and for Rust's `Trait for Foo`."""
     name = owner.rpartition(" for ")[2].partition("<")[0].replace("::", ".").strip("&* ")
     return name.rpartition(".")[2]
 
 
 def qualified_name(symbols: "Sequence[Symbol]", place: int) -> str:
-    """The name of a definition of a file with those of what it is in, or belongs to."""
+    """Return the name of a symbol, given by index, with the names of its containers and owner."""
     names: list[str] = []
     while place >= 0:
         symbol = symbols[place]
@@ -130,23 +130,23 @@ def qualified_name(symbols: "Sequence[Symbol]", place: int) -> str:
 
 
 class Import(NamedTuple):
-    """What a file takes from elsewhere."""
+    """An import statement, or one name of it."""
 
     module: str
     """As written: `..models`, `./user`, `crate::db`, `fmt`, `<stdio.h>` without its brackets."""
     name: str = ""
-    """What is taken of it; empty for the module itself, `*` for everything, `default` for JavaScript's default."""
+    """Imported name; empty for the module itself, `*` for everything, `default` for JavaScript's default export."""
     alias: str = ""
-    """By which name it is known here; empty when it is known by no other than its own."""
+    """Local name; empty if it is the same."""
     line: int = 0
     container: int = -1
-    """The symbol within which it holds; -1 for the whole file."""
+    """Index of the symbol in which the import is valid; -1 for the whole file."""
     exported: bool = False
-    """Whether it is passed on to whoever imports this file."""
+    """Whether the file re-exports it."""
 
 
 class UseKind(StrEnum):
-    """How code uses a name."""
+    """The way in which code uses a name."""
 
     CALL = "call"
     NEW = "new"
@@ -160,72 +160,72 @@ class UseKind(StrEnum):
 
 
 class Use(NamedTuple):
-    """A place where a name is used that is not where it is defined."""
+    """A use of a name, other than its definition."""
 
     kind: UseKind
     path: str
-    """The name with what it is taken of, as written: `self.client.get`, `util.format`, `Foo::bar` as `Foo.bar`.
+    """The dotted name as written: `self.client.get`, `util.format`; `Foo::bar` becomes `Foo.bar`.
 
-    `()` stands for the result of a call and `[]` for an entry: `make(1).run` is `make().run`, `a[0].b` is `a[].b`; what
-    is no name at all is empty: `"".join` is `.join`.
+    `()` stands for the result of a call and `[]` for an item: `make(1).run` is `make().run`, `a[0].b` is `a[].b`.
+    Anything that is not a name is empty: `"".join` is `.join`.
     """
     line: int
     start: int
-    """The first byte of its last name."""
+    """Offset of the first byte of the last name."""
     container: int = -1
-    """The symbol in whose body it is; -1 at the top of the file."""
+    """Index of the enclosing symbol; -1 for module-level code."""
 
 
 class Problem(NamedTuple):
-    """Something in a file that could not be read."""
+    """A syntax error, or another reason why a part of a file was not parsed."""
 
     line: int
-    """0 when it is the file as a whole."""
+    """0 for the whole file."""
     message: str
 
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """All that one file's text says by itself. It depends on nothing but the text and the language."""
+    """Everything extracted from one file; depends only on its text and language."""
 
     language: Language
     lines: int
     doc: str = ""
-    """What the file says of itself at its beginning."""
+    """The documentation at the start of the file."""
     symbols: Sequence[Symbol] = ()
-    """In the order of their beginnings; a container is before what it contains."""
+    """Ordered by start; containers come before their contents."""
     imports: Sequence[Import] = ()
     uses: Sequence[Use] = ()
     exports: Sequence[tuple[str, str]] = ()
-    """By which name others know it, and its name here, where the file says so (`__all__`, `export { a as b }`)."""
+    """Pairs of exported and local name, where the file declares exports (`__all__`, `export { a as b }`)."""
     problems: Sequence[Problem] = ()
     flow: bytes = b""
-    """What the language's own resolver of calls needs beside this, in a form that only it reads."""
+    """Extra data for the language's own call resolver, in its private format."""
 
 
 class SourceFile(NamedTuple):
-    """A file of a repository, at one moment."""
+    """A file of a repository in a snapshot."""
 
     path: str
-    """From the repository's root, with `/`, as text; what is not UTF-8 in it is escaped by `surrogateescape`."""
+    """Relative to the root, with `/`; invalid UTF-8 is escaped with `surrogateescape`."""
     blob: str
-    """The id that git gives its content."""
+    """Git blob id of the content."""
     size: int
     language: Language
     traits: FileTrait = FileTrait(0)
     dirty: bool = False
-    """Whether the content is that of the work tree and not the commit's."""
+    """Whether the content is uncommitted."""
 
 
 class Skipped(NamedTuple):
-    """A file that is not read, and why."""
+    """A file that is not indexed, and the reason."""
 
     path: str
     reason: str
 
 
 class FileStamp(NamedTuple):
-    """By what a file that has not changed is known without reading it, and the id of its content."""
+    """File metadata by which an unchanged file is recognized without reading it, and its blob id."""
 
     mtime_ns: int
     ctime_ns: int
@@ -236,86 +236,86 @@ class FileStamp(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """A repository, or a plain folder, at one moment."""
+    """The files of a repository or folder at one moment."""
 
     root: str
-    """Where it is, resolved."""
+    """Absolute path with symbolic links resolved."""
     rev: str
-    """As it was asked for."""
+    """The revision as requested."""
     commit: str | None
-    """None in a folder that is no repository, or has no commit."""
+    """None outside of git or without commits."""
     files: Sequence[SourceFile]
-    """Ascending by path."""
+    """Sorted by path."""
     skipped: Sequence[Skipped] = ()
     is_git: bool = True
     from_objects: bool = False
-    """Whether all content is that of git's objects, and no file of the work tree counts."""
+    """Whether all content comes from git's object store and none from the work tree."""
     removed: Sequence[str] = ()
-    """The paths that the commit has and the work tree has no more, ascending."""
+    """Sorted paths that are in the commit but no longer in the work tree."""
     repositories: Sequence[tuple[str, str]] = ()
-    """The submodules: the path of each, and the folder in which git knows its objects."""
+    """Path and git directory of each submodule."""
 
     @property
     def dirty(self) -> Sequence[str]:
-        """The paths whose content is not the commit's."""
+        """Return the paths with uncommitted content."""
         return [file.path for file in self.files if file.dirty]
 
 
 class Evidence(StrEnum):
-    """Why it is believed that a name means a definition."""
+    """The reason why a name was resolved to a definition."""
 
     LOCAL = "local"
-    """The same file defines it, and nothing between hides it."""
+    """Defined in the same file, and not shadowed."""
     IMPORTED = "imported"
-    """An import names it."""
+    """Named by an import."""
     RECEIVER = "receiver"
-    """The type of what it is taken of is known."""
+    """Member of a receiver whose type is known."""
     FLOW = "flow"
-    """A value was followed to it, through assignments, parameters or returns."""
+    """Found by following values through assignments, parameters or returns."""
     INHERITED = "inherited"
-    """A base class has it."""
+    """Defined by a base class."""
     UNIQUE = "unique"
-    """Nothing else in the repository has this name: a guess."""
+    """The only definition of this name in the repository: a guess."""
     NAME = "name"
-    """A few definitions have this name, and it may be any: a guess."""
+    """One of a few definitions of this name: a guess."""
 
 
 class Edge(NamedTuple):
-    """A use that was resolved: who uses what, and where it says so."""
+    """A resolved use."""
 
     source: int
-    """The place of the symbol that uses, among those of the using file; -1 for the file itself."""
+    """Index of the using symbol in its file; -1 for module-level code."""
     path: str
-    """The file that defines what is used."""
+    """File of the used definition."""
     target: int
-    """The place of the symbol that is used, among those of the file that defines it; -1 for the file itself."""
+    """Index of the used symbol in `path`; -1 for the file itself."""
     kind: UseKind
     line: int
     evidence: Evidence
     confidence: float
-    """From 0 to 1; a guess has less than one half."""
+    """0 to 1; guesses are below 0.5."""
 
 
 class Unresolved(NamedTuple):
-    """A use whose definition is not in the repository, or cannot be told."""
+    """A use whose definition is external or unknown."""
 
     source: int
     use: str
     kind: UseKind
     line: int
     external: str = ""
-    """The library that it comes from, where that is known."""
+    """The library that defines it, if known."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileEdges:
-    """What the uses in one file lead to."""
+    """Resolved and unresolved uses of one file."""
 
     edges: Sequence[Edge] = ()
     unresolved: Sequence[Unresolved] = ()
     imports: Sequence[str] = ()
-    """The files of the repository that it imports, ascending, once each."""
+    """Files of the repository that it imports, sorted, without duplicates."""
 
 
 Facts = Mapping[str, FileFacts]
-"""What is known of the files of a repository, by their paths."""
+"""Facts of the files of a repository, by path."""

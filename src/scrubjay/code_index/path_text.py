@@ -1,4 +1,4 @@
-"""Paths as text that JSON can hold: names of files are bytes, of which each stands as the character of its number."""
+"""Encode paths as JSON-safe text: each byte of the name becomes the Latin-1 character of the same number."""
 
 import os
 
@@ -8,10 +8,10 @@ def path_text(path: str) -> str:
 
 
 def path_from(text: str) -> str:
-    """The path that became this text."""
+    """Return the path that `path_text` encoded."""
     return os.fsdecode(text.encode("latin-1"))
 
 
 def printable(path: str) -> str:
-    """The path as people read it, whatever bytes it has."""
+    """Return the path for display, with invalid bytes escaped."""
     return path.encode("utf-8", "backslashreplace").decode()

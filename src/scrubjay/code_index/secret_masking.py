@@ -1,4 +1,4 @@
-"""Source code without the secrets in it, every byte of the rest where it was."""
+"""Mask secrets in source code without moving any other byte."""
 
 import ctypes
 import re
@@ -7,6 +7,7 @@ from enum import IntFlag
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from scrubjay.core.lazy import lazy_module
 from scrubjay.core.secrets import (
     BEGINNINGS,
     OTHER_ENDINGS,
@@ -21,24 +22,26 @@ from scrubjay.native.library import library
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+else:
+    np = lazy_module("numpy")
 
 _NO_LINE_END = re.compile(rb"[^\r\n]")
-# What is hidden may show that what was next to it is a secret as well.
-_MOST_TIMES = 3
-# So much is looked at in one piece: it takes a dozen times as much memory.
-_AT_ONCE = 1_000_000
+# Masking one secret can reveal that its neighbour is a secret too.
+_MAX_PASSES = 3
+# Bytes scanned at a time: the scan takes a dozen times as much memory.
+_BLOCK_BYTES = 1_000_000
 
 
-def hidden(content: bytes) -> bytes:
-    """The content with each secret overwritten by as many letters, so that syntax, places and lines stay as they are.
+def mask_secrets(content: bytes) -> bytes:
+    """Overwrite each secret with the same number of letters, so that syntax, offsets and lines stay the same.
 
-    The whole file is looked at: of a part alone it cannot be told that it is from the middle of a key.
+    Pass the whole file: a part from the middle of a private key is not recognizable.
     """
-    for _ in range(_MOST_TIMES):
-        if not (may := what_may_be_in(content)):
+    for _ in range(_MAX_PASSES):
+        if not (may := possible_secrets(content)):
             break
         text = content.decode("utf-8", "surrogateescape")
-        found = find_secrets(text, has_beginning=May.HAVE_FORM in may)
+        found = find_secrets(text, has_beginning=SecretKinds.BY_FORM in may)
         if not found:
             break
         parts: list[bytes] = []
@@ -51,33 +54,33 @@ def hidden(content: bytes) -> bytes:
 
 
 def secrets_in(content: bytes) -> list[Secret]:
-    """The secrets in a part of a file, placed by the letters of it as text; what is no text is kept by surrogates."""
-    may = looking(content) if (looking := _looking()) else None
+    """Return the secrets in a part of a file, with offsets in its text decoded with `surrogateescape`."""
+    may = scan(content) if (scan := _native_scanner()) else None
     if may is not None and not may:
         return []
-    has_beginning = None if may is None else May.HAVE_FORM in may
+    has_beginning = None if may is None else SecretKinds.BY_FORM in may
     return find_secrets(content.decode("utf-8", "surrogateescape"), has_beginning=has_beginning)
 
 
-class May(IntFlag):
-    """What a content may have, as far as a first look tells: what it may not have is not in it."""
+class SecretKinds(IntFlag):
+    """Kinds of secrets that a content may contain; a kind that is not set is certainly absent."""
 
-    HAVE_FORM = 1
-    """A secret that is told by its form."""
-    HAVE_NAME = 2
-    """One that is told by what stands next to it."""
-
-
-def what_may_be_in(content: bytes) -> May:
-    """What has to be looked for in it."""
-    if (looking := _looking()) is not None:
-        return looking(content)
-    return May.HAVE_NAME | May.HAVE_FORM if has_in_arrays(content) else May.HAVE_NAME
+    BY_FORM = 1
+    """Secrets recognizable by their form."""
+    BY_NAME = 2
+    """Secrets recognizable by the name next to them."""
 
 
-_BEGINNINGS = tuple(beginning.encode() for beginning in BEGINNINGS)
-# The one letter beyond ASCII whose small letter is in it, the sign of Kelvin, is odd: it may be part of any name.
-_LOOKED_FOR = "".join(
+def possible_secrets(content: bytes) -> SecretKinds:
+    """Return the kinds of secrets to search for in a content."""
+    if (scan := _native_scanner()) is not None:
+        return scan(content)
+    return SecretKinds.BY_NAME | SecretKinds.BY_FORM if has_secret_prefix(content) else SecretKinds.BY_NAME
+
+
+_PREFIXES = tuple(beginning.encode() for beginning in BEGINNINGS)
+# The Kelvin sign is the only non-ASCII character whose lower case is ASCII, so it may be part of any name.
+_SCANNER_WORDS = "".join(
     f"{kind}{word}\n"
     for kind, words in (
         ("r", OTHER_ENDINGS),
@@ -93,38 +96,34 @@ _LOOKED_FOR = "".join(
 
 
 @cache
-def _looking() -> Callable[[bytes], May] | None:
-    """What takes the first look, where something was compiled."""
+def _native_scanner() -> Callable[[bytes], SecretKinds] | None:
+    """Return the scanner of the native library; None if that is not available."""
     if (native := library()) is None:
         return None
-    made: Any = native.scrubjay_secret_scanner_new
-    told: Any = native.scrubjay_secret_scanner_scan
-    made.restype, made.argtypes = ctypes.c_void_p, (ctypes.c_char_p, ctypes.c_int64)
-    told.restype, told.argtypes = ctypes.c_int32, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int64)
-    looking = made(_LOOKED_FOR, len(_LOOKED_FOR))
-    every = [May(0), May.HAVE_FORM, May.HAVE_NAME, May.HAVE_FORM | May.HAVE_NAME]
-    return (lambda content: every[int(told(looking, content, len(content)))]) if looking else None
+    create: Any = native.scrubjay_secret_scanner_new
+    scan: Any = native.scrubjay_secret_scanner_scan
+    create.restype, create.argtypes = ctypes.c_void_p, (ctypes.c_char_p, ctypes.c_int64)
+    scan.restype, scan.argtypes = ctypes.c_int32, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int64)
+    scanner = create(_SCANNER_WORDS, len(_SCANNER_WORDS))
+    every = [SecretKinds(0), SecretKinds.BY_FORM, SecretKinds.BY_NAME, SecretKinds.BY_FORM | SecretKinds.BY_NAME]
+    return (lambda content: every[int(scan(scanner, content, len(content)))]) if scanner else None
 
 
-def has_in_arrays(content: bytes) -> bool:
-    """Whether it has a beginning of a secret, where nothing was compiled: by their first three letters."""
-    import numpy as np
-
-    first_letters = _first_letters()
-    for start in range(0, len(content) - 2, _AT_ONCE):
-        letters = np.frombuffer(content[start : start + _AT_ONCE + 2], np.uint8).astype(np.uint32)
+def has_secret_prefix(content: bytes) -> bool:
+    """Return whether a content has a known secret prefix, without the native library: matches 3-byte prefixes first."""
+    first_letters = _prefix_table()
+    for start in range(0, len(content) - 2, _BLOCK_BYTES):
+        letters = np.frombuffer(content[start : start + _BLOCK_BYTES + 2], np.uint8).astype(np.uint32)
         places = np.flatnonzero(first_letters[letters[:-2] << 16 | letters[1:-1] << 8 | letters[2:]])
-        if any(content.startswith(_BEGINNINGS, start + place) for place in places.tolist()):
+        if any(content.startswith(_PREFIXES, start + place) for place in places.tolist()):
             return True
     return False
 
 
 @cache
-def _first_letters() -> "NDArray[np.bool_]":
-    import numpy as np
-
+def _prefix_table() -> "NDArray[np.bool_]":
     known = np.zeros(1 << 24, dtype=np.bool_)
-    known[[int.from_bytes(beginning[:3]) for beginning in _BEGINNINGS]] = True
+    known[[int.from_bytes(beginning[:3]) for beginning in _PREFIXES]] = True
     return known
 
 

@@ -1,140 +1,175 @@
-"""Asking an index: where code is, what it says, and who uses what. Indexes are loaded when they are first asked."""
+"""Query indexes: search, symbols, facts and uses. An index is loaded into memory on first use."""
 
 import re
 import shutil
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar, cast
 
 import anyio
 import anyio.to_thread
 
-from scrubjay.code_index.content_location import place_of
+from scrubjay.code_index.content_location import contents_of
+from scrubjay.code_index.discovery.commit_log import commit_subjects
+from scrubjay.code_index.discovery.contents import changed_after, read_content, read_unchanged
 from scrubjay.code_index.discovery.limits import never
-from scrubjay.code_index.excerpts import Extract, extracted
+from scrubjay.code_index.excerpts import Excerpt, cut_excerpt
 from scrubjay.code_index.facts.digest_version import VERSION
-from scrubjay.code_index.index.cancellation import in_thread
-from scrubjay.code_index.index.indexer import Indexer, IndexOptions, index_id_of, unknown_index
+from scrubjay.code_index.facts.packed_facts import LazyFacts, unpack_facts
+from scrubjay.code_index.facts.packing import unpack_edges
+from scrubjay.code_index.folder_policy import FolderPolicy
+from scrubjay.code_index.graph.module_map import build_module_map
+from scrubjay.code_index.index.cancellation import run_in_thread
+from scrubjay.code_index.index.indexer import KEPT_OUT, Indexer
+from scrubjay.code_index.index.options import IndexOptions, index_id_of, unknown_index
 from scrubjay.code_index.models import FileFacts, FileTrait, Language, Snapshot, SourceFile, Span
-from scrubjay.code_index.store import CodeStore, Content, IndexedFile, IndexRecord, KeptEdges
+from scrubjay.code_index.store import CodeStore, Content, IndexedFile, IndexRecord, StoredEdges
 from scrubjay.core.errors import NotFound
+from scrubjay.core.lazy import lazy_module
 from scrubjay.core.progress import SilentReporter
+from scrubjay.core.suggestions import nearest_names
 
 if TYPE_CHECKING:
+    import numpy as np
+
+    from scrubjay.code_index.facts import digest as digest_module
     from scrubjay.code_index.facts.digest import Digest
     from scrubjay.code_index.graph.module_map import ModuleMap
-    from scrubjay.code_index.reranking.reranker import Hearing
+    from scrubjay.code_index.reranking.reranker import Reranker
     from scrubjay.code_index.reranking.service import CodeEmbedding
-    from scrubjay.code_index.search.callers_text import Users
+    from scrubjay.code_index.search import (
+        callers_text,
+        commit_history,
+        corpus_file,
+        symbol_lookup,
+        use_columns,
+        use_graph,
+    )
+    from scrubjay.code_index.search import corpus as corpus_module
+    from scrubjay.code_index.search import importance as importance_module
+    from scrubjay.code_index.search import ranker as ranker_module
+    from scrubjay.code_index.search.callers_text import CallerWords
     from scrubjay.code_index.search.corpus import Corpus
-    from scrubjay.code_index.search.corpus_file import KeptCorpus
+    from scrubjay.code_index.search.corpus_file import StoredCorpus
     from scrubjay.code_index.search.importance import Importance
-    from scrubjay.code_index.search.ranker import Found, Ranker, Toggles
-    from scrubjay.code_index.search.symbol_lookup import Names
-    from scrubjay.code_index.search.use_columns import Uses
-    from scrubjay.code_index.search.use_graph import Links
+    from scrubjay.code_index.search.ranker import RankedFile, Ranker, SignalToggles
+    from scrubjay.code_index.search.symbol_lookup import SymbolLookup
+    from scrubjay.code_index.search.use_columns import UseEdgeColumns
+    from scrubjay.code_index.search.use_graph import UseGraph
+else:
+    np = lazy_module("numpy")
+    digest_module = lazy_module("scrubjay.code_index.facts.digest")
+    callers_text = lazy_module("scrubjay.code_index.search.callers_text")
+    commit_history = lazy_module("scrubjay.code_index.search.commit_history")
+    corpus_module = lazy_module("scrubjay.code_index.search.corpus")
+    corpus_file = lazy_module("scrubjay.code_index.search.corpus_file")
+    importance_module = lazy_module("scrubjay.code_index.search.importance")
+    ranker_module = lazy_module("scrubjay.code_index.search.ranker")
+    symbol_lookup = lazy_module("scrubjay.code_index.search.symbol_lookup")
+    use_columns = lazy_module("scrubjay.code_index.search.use_columns")
+    use_graph = lazy_module("scrubjay.code_index.search.use_graph")
 
 T = TypeVar("T")
 
-# A question that is nothing but a name.
+# A query that consists of a name only.
 _NAME = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[A-Za-z_$][\w$]*)*(?:\(\))?")
-# So many indexes are kept in memory; the one that nobody asked for the longest goes first.
-MOST_LOADED = 8
-# In larger repositories looking at all files takes longer than anybody waits for an answer.
-SOON_READ = 10_000
-# So many digests are taken out at a time.
-AT_ONCE = 1_000
-# When more files than this changed, what is in memory is kept in a file for other processes.
-MANY_CHANGES = 200
-# Of a definition, at least so much is shown if it is as long.
-SHOWN_BYTES = 600
-# The greatest sum of all signals that real questions reach.
-FULL = 4.0
+# Indexes kept in memory; the least recently used one is evicted first.
+MAX_LOADED = 8
+# In larger repositories a snapshot takes too long to refresh the index during a query.
+MAX_AUTO_REFRESH_FILES = 10_000
+# Digests read from the store at a time.
+DIGEST_BATCH = 1_000
+# Above this number of changed files, the corpus is written to a file for other processes.
+PERSIST_THRESHOLD = 200
+# Minimum bytes shown of a definition, if it is that long.
+MIN_SHOWN_BYTES = 600
+# Highest sum of signals that real queries reach; scores are divided by it.
+MAX_SIGNAL_SUM = 4.0
 
 
 @dataclass(frozen=True, slots=True)
 class CodeHit:
-    """A part of a file that answers."""
+    """A part of a file that matches a query."""
 
     file: IndexedFile
     score: float
-    """From 0 to 1."""
+    """0 to 1."""
     scores: Mapping[str, float]
-    """What the words, the meaning, the names, the history and the graph say, each from 0 to 1."""
-    extract: Extract
+    """Contribution of each signal group (vector, symbol, graph, text), 0 to 1."""
+    excerpt: Excerpt
     symbol: str
-    """The definition that it is about; empty when it is about none."""
+    """Qualified name of the definition it belongs to; empty when there is none."""
     stale: bool = False
-    """Whether the file has changed since: what is shown is what was there, or nothing if that cannot be had."""
+    """Whether the file changed since it was indexed; the excerpt shows the indexed text, or nothing if that is gone."""
 
 
-class Hits(list[T]):
-    """What was found, best first."""
+class SearchHits(list[T]):
+    """Search results, best first."""
 
     def __init__(self, hits: Iterable[T] = (), degraded: str | None = None, *, more: bool = False) -> None:
-        """`degraded` is why the model that the owner chose was not heard of all of it; `more` that this is not all."""
+        """`degraded` is why the configured model did not rank all results; `more` means that results were cut off."""
         super().__init__(hits)
         self.degraded = degraded
         self.more = more
 
 
 @dataclass
-class Loaded:
-    """One state of an index, in memory."""
+class LoadedIndex:
+    """One generation of an index, in memory."""
 
     record: IndexRecord
     corpus: "Corpus"
     ranker: "Ranker"
-    names: "Names"
-    links: "Links | None" = None
-    uses: "Uses | None" = None
-    """Those of all files, where they were read for something else and not asked for yet."""
+    names: "SymbolLookup"
+    links: "UseGraph | None" = None
+    uses: "UseEdgeColumns | None" = None
+    """Uses of all files, if they were read already; consumed by `CodeService.importance`."""
     importance: "Importance | None" = None
     facts: dict[str, FileFacts] = field(default_factory=dict[str, FileFacts])
 
     @property
     def place(self) -> Snapshot:
-        """Where its contents can be read."""
-        return place_of(self.record)
+        """Snapshot without files, for reading the contents of the index."""
+        return contents_of(self.record)
 
 
 ChangeKind = Literal["created", "modified", "deleted"]
-FileHeard = Callable[[str, ChangeKind], None]
-"""Told of a file, by its whole path, and what became of it; must neither wait nor fail."""
+FileChangeListener = Callable[[str, ChangeKind], None]
+"""Receives the absolute path of a changed file and the kind of change; must not block or raise."""
 
 
 class CodeService:
-    """Answers from indexes."""
+    """Queries indexes and keeps recently used ones in memory."""
 
     def __init__(
         self,
         store: CodeStore,
         indexer: Indexer,
-        roots: Sequence[Path] = (),
+        folders: FolderPolicy | None = None,
         embedding: "CodeEmbedding | None" = None,
     ) -> None:
-        """`roots` are the only folders that may be indexed, and what is in them; all when there are none.
+        """`folders` decides which folders may be indexed and read; callers ask it before they use an index.
 
-        `embedding` is the model that the owner chose beside the bundled one.
+        `embedding` is the configured embedding model, used to rerank; the bundled model is always used.
         """
         self.embedding = embedding
-        self.roots = [root.resolve() for root in roots]
+        self.folders = folders or FolderPolicy(indexer.protected)
         self.store = store
         self.indexer = indexer
-        self._loaded: dict[str, Loaded] = {}
+        self._loaded: dict[str, LoadedIndex] = {}
         self._prepared: _Prepared | None = None
-        """What can be searched of an index that is not written yet, and may never be."""
-        indexer.while_linking, indexer.while_writing = self._prepare, self._prepare_uses
+        """Search data of an index that is still being built, and may fail."""
+        indexer.during_linking, indexer.during_writing = self._prepare, self._prepare_uses
         self._loading = anyio.Lock()
-        self.on_change: FileHeard | None = None
-        """Who is told of files that changed in watched folders, if anybody is."""
+        self.on_change: FileChangeListener | None = None
+        """Called for each changed file in watched folders."""
         self.clean: set[str] = set()
-        """The ids of contents that are known to hold no secret."""
+        """Blob ids of contents known to hold no secret."""
 
-    async def load(self, index_id: str) -> Loaded:
-        """The newest whole state of an index."""
+    async def load(self, index_id: str) -> LoadedIndex:
+        """Return the newest complete generation of an index; raises `NotFound` for an unknown id."""
         record = await self.store.index(index_id)
         if record is None:
             self._loaded.pop(index_id, None)
@@ -142,36 +177,34 @@ class CodeService:
         async with self._loading:
             known = self._loaded.pop(index_id, None)
             if known is None or known.record.generation != record.generation:
-                known = await self._brought_up(record, known)
+                known = await self._load_newest(record, known)
             self._loaded[index_id] = known
-            while len(self._loaded) > MOST_LOADED:
+            while len(self._loaded) > MAX_LOADED:
                 del self._loaded[next(iter(self._loaded))]
             return known
 
-    async def bring_up(self, index_id: str) -> None:
-        """Load what is new of an index that is in memory, so that nobody waits for it when they ask."""
+    async def reload(self, index_id: str) -> None:
+        """Load the newest generation if the index is in memory, so that the next query does not wait."""
         if index_id in self._loaded:
             await self.load(index_id)
 
-    async def links(self, loaded: Loaded) -> "Links":
-        """Who uses what."""
+    async def use_graph(self, loaded: LoadedIndex) -> "UseGraph":
+        """Return the use graph, loading it on first use."""
         if loaded.links is None:
-            from scrubjay.code_index.facts.packing import unpacked_edges
-            from scrubjay.code_index.search.use_graph import Links
-
             packed = await self.store.edges(loaded.record.id)
             loaded.links = await anyio.to_thread.run_sync(
-                lambda: Links(loaded.corpus, {path: unpacked_edges(edges) for path, edges in packed.items()})
+                lambda: use_graph.UseGraph(loaded.corpus, {path: unpack_edges(edges) for path, edges in packed.items()})
             )
         return loaded.links
 
-    async def importance(self, loaded: Loaded) -> "Importance":
-        """How much leads to each file and definition."""
+    async def importance(self, loaded: LoadedIndex) -> "Importance":
+        """Return the importance of files and definitions, by what uses them."""
         if loaded.importance is None:
-            from scrubjay.code_index.search.importance import importance_of
-
             uses = await self._uses(loaded.record, loaded.corpus) if loaded.uses is None else loaded.uses
-            loaded.importance, loaded.uses = await anyio.to_thread.run_sync(importance_of, loaded.corpus, uses), None
+            loaded.importance, loaded.uses = (
+                await anyio.to_thread.run_sync(importance_module.importance_of, loaded.corpus, uses),
+                None,
+            )
         return loaded.importance
 
     async def search(
@@ -180,58 +213,63 @@ class CodeService:
         query: str,
         *,
         limit: int,
-        toggles: "Toggles",
+        toggles: "SignalToggles",
         context_lines: int,
-        hearing: "Hearing | None" = None,
+        reranker: "Reranker | None" = None,
         language: Language | None = None,
-    ) -> Hits[CodeHit]:
-        """The parts of files that answer best, best first: definitions of what is named, then one of each file.
+    ) -> SearchHits[CodeHit]:
+        """Return the best matching parts of files: definitions of a name, if the query is one, then one part per file.
 
-        With a language only files of it count.
-        Whoever searches several indexes gives each the same `hearing`; see there.
+        `language` restricts the search to files of that language. To share one time budget between several
+        indexes, pass each the same `reranker`.
         """
         loaded = await self.load(index_id)
-        hearing = hearing or self.hearing(query, toggles)
-        wide = limit + 1 if hearing is None else max(limit + 1, hearing.candidates)
+        reranker = reranker or self.reranker(query, toggles)
+        wide = limit + 1 if reranker is None else max(limit + 1, reranker.candidates)
         files = loaded.corpus.files
 
-        def ranked() -> "list[Found]":
+        def ranked() -> "list[RankedFile]":
             found = loaded.ranker.rank(query, wide if language is None else len(files), toggles)
             return [one for one in found if language in (None, files[one.file].content.language)][:wide]
 
-        def shown(found: "Sequence[Found]", degraded: str | None) -> Hits[CodeHit]:
+        def shown(found: "Sequence[RankedFile]", degraded: str | None) -> SearchHits[CodeHit]:
             is_name = toggles.symbol and _NAME.fullmatch(query.strip()) is not None
-            parts = _parts(loaded, found, query if is_name else "", limit + 1, language)
-            return Hits(_hits(loaded, parts[:limit], context_lines), degraded, more=len(parts) > limit)
+            parts = _file_parts(loaded, found, query if is_name else "", limit + 1, language)
+            return SearchHits(_hits(loaded, parts[:limit], context_lines), degraded, more=len(parts) > limit)
 
-        if hearing is None:
+        if reranker is None:
             return await anyio.to_thread.run_sync(lambda: shown(ranked(), None))
         found, degraded = await anyio.to_thread.run_sync(ranked), None
         if found:
-            found, degraded = await hearing.of(index_id, loaded.corpus, found)
+            found, degraded = await reranker.rerank(index_id, loaded.corpus, found)
         return await anyio.to_thread.run_sync(shown, found[: limit + 1], degraded)
 
-    def hearing(self, query: str, toggles: "Toggles") -> "Hearing | None":
-        """What the model that the owner chose is asked for a search; None when there is none, or it is not wanted."""
-        return self.embedding.hearing(query) if self.embedding is not None and toggles.vector else None
+    def reranker(self, query: str, toggles: "SignalToggles") -> "Reranker | None":
+        """Return a reranker for one search; None when no model is configured or the vector signal is off."""
+        return self.embedding.reranker(query) if self.embedding is not None and toggles.vector else None
 
-    async def freshen(self, root: str, options: IndexOptions, few: int) -> int:
-        """Bring a small index up to date if no more than a few files changed; else how many did."""
+    async def refresh(self, root: str, options: IndexOptions, few: int) -> int:
+        """Update the index if at most `few` files changed and it is small; return the number of changes left."""
         index_id = index_id_of(root, "HEAD", options)
         snapshot = await self.indexer.snapshot(root, "HEAD", options)
-        changed, removed = await self.indexer.behind(snapshot, await self.store.index(index_id))
-        behind = len(changed) + len(removed)
-        if 0 < behind <= few and len(snapshot.files) <= SOON_READ:
+        changed, removed = await self.indexer.changes_since(snapshot, await self.store.index(index_id))
+        pending = len(changed) + len(removed)
+        if 0 < pending <= few and len(snapshot.files) <= MAX_AUTO_REFRESH_FILES:
             await self.indexer.build(root, "HEAD", options, SilentReporter(), seen=snapshot)
             return 0
-        return behind
+        return pending
+
+    async def stored_facts(self, content: Content) -> FileFacts | None:
+        """Return the facts that some index has stored for this content; None when no index has it."""
+        packed = (await self.store.digests(VERSION, [content])).get(content)
+        return None if packed is None else unpack_facts(packed)
 
     async def clean_up(self) -> int:
-        """Remove the indexes of folders that are gone, and what no index needs; how many indexes that were."""
+        """Remove indexes of folders that are missing or may not be indexed, and unreferenced data; return how many."""
 
         removed = 0
         for record in await self.store.indexes():
-            if not await anyio.Path(record.root).is_dir():
+            if not await anyio.Path(record.root).is_dir() or self.indexer.protected.in_store(record.root):
                 removed += await self.store.delete(record.id)
                 self._loaded.pop(record.id, None)
                 await anyio.to_thread.run_sync(shutil.rmtree, self.indexer.folder / record.id, True)
@@ -240,15 +278,11 @@ class CodeService:
         await self.store.sweep(VERSION)
         return removed
 
-    async def content(self, loaded: Loaded, file: IndexedFile) -> bytes:
-        from scrubjay.code_index.discovery.contents import read_content
-
+    async def content(self, loaded: LoadedIndex, file: IndexedFile) -> bytes:
         return await anyio.to_thread.run_sync(read_content, loaded.place, source_of(file))
 
-    async def facts(self, loaded: Loaded, path: str) -> FileFacts:
-        """What one file says."""
-        from scrubjay.code_index.facts.packed_facts import unpacked_facts
-
+    async def facts(self, loaded: LoadedIndex, path: str) -> FileFacts:
+        """Return the facts of one file; raises `NotFound` when the index does not have it."""
         if path not in loaded.facts:
             row = loaded.corpus.row_of.get(path)
             if row is None:
@@ -256,17 +290,12 @@ class CodeService:
             content = loaded.corpus.files[row].content
             packed = await self.store.digests(VERSION, [content])
             if content not in packed:
-                raise NotFound(f"{path} is being indexed anew", hint="ask again in a moment")
-            loaded.facts[path] = unpacked_facts(packed[content])
+                raise NotFound(f"{path} is being indexed again", hint="retry in a moment")
+            loaded.facts[path] = unpack_facts(packed[content])
         return loaded.facts[path]
 
-    async def modules(self, loaded: Loaded) -> "ModuleMap":
-        """The modules of the repository, without tests and the like."""
-        from pathlib import PurePath
-
-        from scrubjay.code_index.facts.packing import unpacked_edges
-        from scrubjay.code_index.graph.module_map import module_map
-
+    async def modules(self, loaded: LoadedIndex) -> "ModuleMap":
+        """Return the modules of the repository, without tests, examples, and vendored or generated code."""
         corpus = loaded.corpus
         facts = await self.indexer.facts([corpus.files[row] for row in corpus.row_of.values()])
         packed = await self.store.edges(loaded.record.id)
@@ -276,186 +305,177 @@ class CodeService:
             return bool(corpus.files[corpus.row_of[path]].traits & beside)
 
         def drawn() -> "ModuleMap":
-            edges = {path: unpacked_edges(own) for path, own in packed.items()}
-            return module_map(PurePath(loaded.record.root).name, facts, edges, left_out=left_out)
+            edges = {path: unpack_edges(own) for path, own in packed.items()}
+            return build_module_map(PurePath(loaded.record.root).name, facts, edges, is_excluded=left_out)
 
         return await anyio.to_thread.run_sync(drawn)
 
-    async def _brought_up(self, record: IndexRecord, known: Loaded | None) -> Loaded:
-        """The newest state: what is in memory or in a file, and what changed since."""
-        from scrubjay.code_index.search.corpus_file import KeptCorpus, read_corpus, write_corpus
-
+    async def _load_newest(self, record: IndexRecord, known: LoadedIndex | None) -> LoadedIndex:
+        """Load the newest generation: start from memory or the corpus file, and apply what changed since."""
         folder = self.indexer.folder / record.id
-        if (prepared := self._taken_for(record)) is not None:
+        if (prepared := self._take_prepared(record)) is not None:
             return await anyio.to_thread.run_sync(_as_prepared, folder, record, prepared)
         if known is not None:
             generation, commit = known.record.generation, known.record.commit
-            base = KeptCorpus(generation, commit, known.corpus, known.ranker.history, known.ranker.users)
+            base = corpus_file.StoredCorpus(
+                generation, commit, known.corpus, known.ranker.history, known.ranker.callers
+            )
         else:
-            base = await anyio.to_thread.run_sync(read_corpus, folder)
+            base = await anyio.to_thread.run_sync(corpus_file.read_corpus, folder)
             if base is not None and base.generation > record.generation:
-                base = None  # of an index that was deleted since
+                base = None  # the file belongs to a deleted index
+        may_show = self._readable_paths(record)
         changed = await self.store.files(record.id, after_generation=base.generation if base else 0)
-        if base is not None and _is_worn(base.corpus, len(changed)):
+        if base is not None and _needs_rebuild(base.corpus, len(changed)):
             base, changed = None, await self.store.files(record.id)
-        paths = await self.indexer.paths_of(record)
+        paths = {path for path in await self.indexer.paths_of(record) if may_show(path)}
+        changed = [file for file in changed if may_show(file.path)]
         corpus = await anyio.to_thread.run_sync(_without_removed, base, paths)
         await self._put(corpus, changed)
         known_uses = 0 if base is None or base.users is None else base.generation
         uses = await self._uses(record, corpus, known_uses)
 
-        def bring_up() -> Loaded:
-            kept = _kept(record, base, corpus)._replace(users=_users(base, corpus, uses))
-            if base is None or len(changed) > MANY_CHANGES:
-                write_corpus(folder, kept)
-            return _loaded(record, kept, None if known_uses else uses)
+        def bring_up() -> LoadedIndex:
+            kept = _stored_corpus(record, base, corpus)._replace(users=_caller_words(base, corpus, uses))
+            if base is None or len(changed) > PERSIST_THRESHOLD:
+                corpus_file.write_corpus(folder, kept)
+            return _loaded_index(record, kept, None if known_uses else uses)
 
         return await anyio.to_thread.run_sync(bring_up)
 
+    def _readable_paths(self, record: IndexRecord) -> Callable[[str], bool]:
+        """Return a predicate that is false for files that an earlier version indexed and this one keeps out."""
+        kept_out = self.indexer.protected.below(record.root)
+        if record.details.get(KEPT_OUT) == kept_out.version:
+            return lambda path: True
+        return lambda path: kept_out.reason(path) is None
+
     async def _prepare(self, record: IndexRecord, files: Sequence[IndexedFile]) -> None:
-        """Make all of an index that is searched, if it is much, while others find out who uses what."""
-        if len(files) <= MANY_CHANGES:
+        """Prepare the search data of a large new index while its files are linked."""
+        if len(files) <= PERSIST_THRESHOLD:
             return
-        from scrubjay.code_index.search.corpus import Corpus
-
-        corpus = Corpus()
+        corpus = corpus_module.Corpus()
         await self._put(corpus, files)
-        self._prepared = await in_thread(partial(_prepared, record, corpus))
+        self._prepared = await run_in_thread(partial(_prepared, record, corpus))
 
-    async def _prepare_uses(self, record: IndexRecord, edges: Mapping[str, KeptEdges]) -> None:
-        """The same of who uses what, while that is written."""
+    async def _prepare_uses(self, record: IndexRecord, edges: Mapping[str, StoredEdges]) -> None:
+        """Add the uses to the prepared search data while the edges are written."""
         prepared = self._prepared
         if prepared is not None and prepared.is_of(record):
             self._prepared = await anyio.to_thread.run_sync(prepared.with_uses, edges)
 
-    def _taken_for(self, record: IndexRecord) -> "_Prepared | None":
-        """What was prepared of just this state: the build that it was for may have failed, and another succeeded."""
+    def _take_prepared(self, record: IndexRecord) -> "_Prepared | None":
+        """Return the prepared data if it belongs to this generation; its build may have failed."""
         if self._prepared is None or self._prepared.record.id != record.id:
             return None
         prepared, self._prepared = self._prepared, None
         return prepared if prepared.is_of(record) and prepared.uses is not None else None
 
-    async def _uses(self, record: IndexRecord, corpus: "Corpus", after_generation: int = 0) -> "Uses":
-        """What all files use of which that may have changed since a state."""
-        from scrubjay.code_index.search.use_columns import read_uses
-
+    async def _uses(self, record: IndexRecord, corpus: "Corpus", after_generation: int = 0) -> "UseEdgeColumns":
+        """Read the uses of files changed since a generation."""
         packed = await self.store.edges(record.id, after_generation=after_generation)
-        return await anyio.to_thread.run_sync(read_uses, corpus, packed)
+        return await anyio.to_thread.run_sync(use_columns.read_uses, corpus, packed)
 
     async def _put(self, corpus: "Corpus", files: Sequence[IndexedFile]) -> None:
-        # A part at a time: what is in the digests of all files takes several times what comes of it.
-        for start in range(0, len(files), AT_ONCE):
-            part = files[start : start + AT_ONCE]
-            packed = await self.indexer.digests.of([*dict.fromkeys(file.content for file in part)], self.store)
+        # In batches: the digests of all files take several times the memory of the corpus.
+        for start in range(0, len(files), DIGEST_BATCH):
+            part = files[start : start + DIGEST_BATCH]
+            packed = await self.indexer.digests.load([*dict.fromkeys(file.content for file in part)], self.store)
             await anyio.to_thread.run_sync(_put, corpus, part, packed)
 
 
 class _Prepared(NamedTuple):
-    """What is known of a state of an index before it is written."""
+    """Search data of a generation that is not written yet."""
 
     record: IndexRecord
-    kept: "KeptCorpus"
+    kept: "StoredCorpus"
     ranker: "Ranker"
-    uses: "Uses | None" = None
+    uses: "UseEdgeColumns | None" = None
 
     def is_of(self, record: IndexRecord) -> bool:
         own = self.record
         return (own.id, own.generation, own.updated_at) == (record.id, record.generation, record.updated_at)
 
-    def with_uses(self, edges: Mapping[str, KeptEdges]) -> "_Prepared":
-        """The same when it is known what the files lead to."""
-        from scrubjay.code_index.search.use_columns import read_uses
-
+    def with_uses(self, edges: Mapping[str, StoredEdges]) -> "_Prepared":
+        """Return this with the uses added."""
         corpus = self.kept.corpus
-        uses = read_uses(corpus, {path: found.edges for path, found in edges.items()})
-        users = _users(None, corpus, uses)
-        return self._replace(kept=self.kept._replace(users=users), ranker=self.ranker.knowing(users), uses=uses)
+        uses = use_columns.read_uses(corpus, {path: found.edges for path, found in edges.items()})
+        users = _caller_words(None, corpus, uses)
+        return self._replace(kept=self.kept._replace(users=users), ranker=self.ranker.with_callers(users), uses=uses)
 
 
 def _prepared(record: IndexRecord, corpus: "Corpus", should_stop: Callable[[], bool]) -> _Prepared:
-    from scrubjay.code_index.search.ranker import Ranker
-
-    kept = _kept(record, None, corpus, should_stop)
-    return _Prepared(record, kept, Ranker(corpus, kept.history))
+    kept = _stored_corpus(record, None, corpus, should_stop)
+    return _Prepared(record, kept, ranker_module.Ranker(corpus, kept.history))
 
 
-def _as_prepared(folder: Path, record: IndexRecord, prepared: _Prepared) -> Loaded:
-    """A state that was prepared and has been written since."""
-    from scrubjay.code_index.search.corpus_file import write_corpus
-    from scrubjay.code_index.search.symbol_lookup import Names
-
-    write_corpus(folder, prepared.kept)
+def _as_prepared(folder: Path, record: IndexRecord, prepared: _Prepared) -> LoadedIndex:
+    """Return a prepared generation that has been written since."""
+    corpus_file.write_corpus(folder, prepared.kept)
     corpus = prepared.kept.corpus
-    return Loaded(record, corpus, prepared.ranker, Names(corpus), uses=prepared.uses)
+    return LoadedIndex(record, corpus, prepared.ranker, symbol_lookup.SymbolLookup(corpus), uses=prepared.uses)
 
 
-def _is_worn(corpus: "Corpus", changed: int) -> bool:
-    """Whether so many rows are dead, or will be, that it is better to begin anew."""
-    return len(corpus.files) + changed > 1.25 * len(corpus.row_of) + MANY_CHANGES
+def _needs_rebuild(corpus: "Corpus", changed: int) -> bool:
+    """Return whether the corpus has enough dead rows for a rebuild to be cheaper."""
+    return len(corpus.files) + changed > 1.25 * len(corpus.row_of) + PERSIST_THRESHOLD
 
 
-def _without_removed(base: "KeptCorpus | None", paths: Collection[str]) -> "Corpus":
-    """What there is of the files that still are; others may be searching what is there now."""
-    from scrubjay.code_index.search.corpus import Corpus
-
-    corpus = base.corpus.copied() if base else Corpus()
-    corpus.put((), corpus.row_of.keys() - paths)
+def _without_removed(base: "StoredCorpus | None", paths: Collection[str]) -> "Corpus":
+    """Return a copy of the corpus without removed files; concurrent searches keep using the original."""
+    corpus = base.corpus.copied() if base else corpus_module.Corpus()
+    corpus.update((), corpus.row_of.keys() - paths)
     return corpus
 
 
 def _put(corpus: "Corpus", files: Sequence[IndexedFile], packed: Mapping[Content, bytes]) -> None:
-    digests = _all_unpacked(packed)
-    # What turned out to be no text when it was read has no digest.
-    corpus.put((file, digests[file.content]) for file in files if file.content in digests)
+    digests = _unpack_all(packed)
+    # Binary contents have no digest.
+    corpus.update((file, digests[file.content]) for file in files if file.content in digests)
 
 
-def _kept(
-    record: IndexRecord, base: "KeptCorpus | None", corpus: "Corpus", should_stop: Callable[[], bool] = never
-) -> "KeptCorpus":
-    from scrubjay.code_index.discovery.commit_log import commit_subjects
-    from scrubjay.code_index.search.commit_history import History
-    from scrubjay.code_index.search.corpus_file import KeptCorpus
-
+def _stored_corpus(
+    record: IndexRecord, base: "StoredCorpus | None", corpus: "Corpus", should_stop: Callable[[], bool] = never
+) -> "StoredCorpus":
     if base is not None and base.commit == record.commit:
         history = base.history
     else:
         has_history = record.details.get("is_git", True) and record.commit is not None
         rev = record.commit or "HEAD"
-        history = History(commit_subjects(record.root, rev, should_stop=should_stop) if has_history else ())
-    return KeptCorpus(record.generation, record.commit, corpus, history)
+        history = commit_history.CommitHistory(
+            commit_subjects(record.root, rev, should_stop=should_stop) if has_history else ()
+        )
+    return corpus_file.StoredCorpus(record.generation, record.commit, corpus, history)
 
 
-def _users(base: "KeptCorpus | None", corpus: "Corpus", uses: "Uses") -> "Users":
-    """Those that are known and these; others may be asking those that are known."""
-    from scrubjay.code_index.search.callers_text import Users
-
-    users = Users() if base is None or base.users is None else base.users.copied()
+def _caller_words(base: "StoredCorpus | None", corpus: "Corpus", uses: "UseEdgeColumns") -> "CallerWords":
+    """Return a copy of the known users with these uses added; concurrent searches keep using the original."""
+    users = callers_text.CallerWords() if base is None or base.users is None else base.users.copied()
     users.add(corpus, uses)
     return users
 
 
-def _loaded(record: IndexRecord, kept: "KeptCorpus", uses: "Uses | None") -> Loaded:
-    from scrubjay.code_index.search.ranker import Ranker
-    from scrubjay.code_index.search.symbol_lookup import Names
-
-    ranker = Ranker(kept.corpus, kept.history, kept.users)
-    return Loaded(record, kept.corpus, ranker, Names(kept.corpus), uses=uses)
+def _loaded_index(record: IndexRecord, kept: "StoredCorpus", uses: "UseEdgeColumns | None") -> LoadedIndex:
+    ranker = ranker_module.Ranker(kept.corpus, kept.history, kept.users)
+    return LoadedIndex(record, kept.corpus, ranker, symbol_lookup.SymbolLookup(kept.corpus), uses=uses)
 
 
-class _Part(NamedTuple):
-    """A part of a file that is to be shown."""
+class _FilePart(NamedTuple):
+    """A part of a file to show."""
 
     file: int
     span: Span
     symbol: int
-    """The row of the definition that it is about; -1 when it is about none."""
+    """Row of the definition it belongs to; -1 for none."""
     score: float
     signals: Mapping[str, float]
 
 
-def _parts(loaded: Loaded, found: "Sequence[Found]", name: str, limit: int, language: Language | None) -> list[_Part]:
-    """What is shown of these files, after the definitions of what has this name, if there is one."""
-    parts = [_part(loaded, one.file, one.chunk, one.score / FULL, one.signals) for one in found]
+def _file_parts(
+    loaded: LoadedIndex, found: "Sequence[RankedFile]", name: str, limit: int, language: Language | None
+) -> list[_FilePart]:
+    """Return the parts to show: definitions of `name` first, if given, then one part per file."""
+    parts = [_chunk_part(loaded, one.file, one.chunk, one.score / MAX_SIGNAL_SUM, one.signals) for one in found]
     if name:
         named = _definitions(loaded, name, limit, {part.file: part.signals for part in parts})
         files = loaded.corpus.files
@@ -465,28 +485,26 @@ def _parts(loaded: Loaded, found: "Sequence[Found]", name: str, limit: int, lang
     return parts[:limit]
 
 
-def _part(loaded: Loaded, file: int, chunk: int, score: float, signals: Mapping[str, float]) -> _Part:
+def _chunk_part(loaded: LoadedIndex, file: int, chunk: int, score: float, signals: Mapping[str, float]) -> _FilePart:
     chunks = loaded.corpus.chunks
     if chunk < 0:
-        return _Part(file, Span(0, 0, 1, 1), -1, score, signals)
-    return _Part(file, Span(*chunks.spans[chunk].tolist()), int(chunks.symbols[chunk]), score, signals)
+        return _FilePart(file, Span(0, 0, 1, 1), -1, score, signals)
+    return _FilePart(file, Span(*chunks.spans[chunk].tolist()), int(chunks.symbols[chunk]), score, signals)
 
 
-def _hits(loaded: Loaded, parts: Sequence[_Part], context_lines: int) -> list[CodeHit]:
-    """What is shown of these parts; of a file that changed since, what it was and nothing that is passed off as it."""
-    from scrubjay.code_index.discovery.contents import still_held
-
+def _hits(loaded: LoadedIndex, parts: Sequence[_FilePart], context_lines: int) -> list[CodeHit]:
+    """Return the hits for these parts; a changed file shows its indexed text and is marked stale."""
     files = [loaded.corpus.files[part.file] for part in parts]
-    held = still_held(loaded.place, [source_of(file) for file in files])
+    held = read_unchanged(loaded.place, [source_of(file) for file in files])
     changed = changed_files(loaded, files)
     return [
         CodeHit(
             file=file,
             score=round(min(1.0, part.score), 4),
-            scores=_shares(part.signals),
-            extract=extracted(held[file.path], part.span, context_lines)
+            scores=_signal_shares(part.signals),
+            excerpt=cut_excerpt(held[file.path], part.span, context_lines)
             if file.path in held
-            else Extract(part.span, "", "", ""),
+            else Excerpt(part.span, "", "", ""),
             symbol=loaded.names.qualified(part.symbol) if part.symbol >= 0 else "",
             stale=file.path not in held or file.path in changed,
         )
@@ -494,76 +512,73 @@ def _hits(loaded: Loaded, parts: Sequence[_Part], context_lines: int) -> list[Co
     ]
 
 
-def changed_files(loaded: Loaded, files: Iterable[IndexedFile]) -> set[str]:
-    """The paths of those that are not any more what they were when they were indexed."""
-    from scrubjay.code_index.discovery.contents import changed_after
-
+def changed_files(loaded: LoadedIndex, files: Iterable[IndexedFile]) -> set[str]:
+    """Return the paths of files that changed since they were indexed."""
     return changed_after(loaded.place, map(source_of, files), loaded.record.updated_at.timestamp())
 
 
 def source_of(file: IndexedFile) -> SourceFile:
-    """The same as a file of a snapshot."""
+    """Convert an indexed file to a snapshot file."""
     return SourceFile(file.path, file.content.blob, file.size, file.content.language, file.traits, file.dirty)
 
 
-def _definitions(loaded: Loaded, name: str, limit: int, signals: Mapping[int, Mapping[str, float]]) -> list[_Part]:
-    """Where what is called like this is defined, likeliest first; of a long definition the beginning."""
-    import numpy as np
-
+def _definitions(
+    loaded: LoadedIndex, name: str, limit: int, signals: Mapping[int, Mapping[str, float]]
+) -> list[_FilePart]:
+    """Return the definitions of a name, likeliest first; of a long definition only the beginning."""
     chunks, symbols = loaded.corpus.chunks, loaded.corpus.symbols
-    parts: list[_Part] = []
+    parts: list[_FilePart] = []
     for row in loaded.names.find(name)[:limit]:
         file, line = int(symbols.files[row]), int(symbols.lines[row])
-        # The chunks of a file are neighbours.
-        first_own, behind = np.searchsorted(chunks.files, [file, file + 1]).tolist()
-        own = chunks.spans[first_own:behind]
+        # The chunks of a file are adjacent rows.
+        first_own, next_own = np.searchsorted(chunks.files, [file, file + 1]).tolist()
+        own = chunks.spans[first_own:next_own]
         inside = np.flatnonzero((own[:, 2] <= line) & (line <= own[:, 3]))
         start, end, first, last = map(int, symbols.spans[row])
         if len(inside):
             after = own[int(inside[0]) :]
-            enough = after[min(int(np.searchsorted(after[:, 1], start + SHOWN_BYTES)), len(after) - 1)]
+            enough = after[min(int(np.searchsorted(after[:, 1], start + MIN_SHOWN_BYTES)), len(after) - 1)]
             end, last = min(end, int(enough[1])), min(last, int(enough[3]))
-        parts.append(_Part(file, Span(start, end, first, last), row, 1.0, {**signals.get(file, {}), "defines": 1.0}))
+        parts.append(
+            _FilePart(file, Span(start, end, first, last), row, 1.0, {**signals.get(file, {}), "defines": 1.0})
+        )
     return parts
 
 
-def _all_unpacked(packed: Mapping[Content, bytes]) -> "dict[Content, Digest]":
-    from scrubjay.code_index.facts.digest import Digest, unpacked_searchable
-    from scrubjay.code_index.facts.packed_facts import LateFacts
-
+def _unpack_all(packed: Mapping[Content, bytes]) -> "dict[Content, Digest]":
     return {
-        content: Digest(
-            cast(FileFacts, LateFacts(content.language, partial(packed.__getitem__, content))),
-            unpacked_searchable(digest),
+        content: digest_module.Digest(
+            cast(FileFacts, LazyFacts(content.language, partial(packed.__getitem__, content))),
+            digest_module.unpack_search_arrays(digest),
         )
         for content, digest in packed.items()
     }
 
 
-def unknown_file(path: str, loaded: Loaded) -> NotFound:
-    from scrubjay.core.suggestions import nearest_names
-
+def unknown_file(path: str, loaded: LoadedIndex) -> NotFound:
+    """Return the error for a path that the index does not have, with similar paths as a hint."""
     near = nearest_names(path, loaded.corpus.row_of)
-    hint = f"did you mean {' or '.join(near)}?" if near else "paths are given from the root of the index"
+    hint = f"did you mean {' or '.join(near)}?" if near else "paths are relative to the root of the index"
     return NotFound(f"there is no file {path[:200]!r} in this index", hint=hint)
 
 
-def _shares(signals: Mapping[str, float]) -> dict[str, float]:
-    heard = signals.get
+def _signal_shares(signals: Mapping[str, float]) -> dict[str, float]:
+    value = signals.get
     return {
-        told: round(min(1.0, sum([heard(name, 0.0) for name in names]) / most), 4) for told, names, most in _witnesses()
+        group: round(min(1.0, sum([value(name, 0.0) for name in names]) / maximum), 4)
+        for group, names, maximum in _signal_groups()
     }
 
 
 @cache
-def _witnesses() -> Sequence[tuple[str, Sequence[str], float]]:
-    """What is told of a hit, by which signals, and the most that these come to."""
-    from scrubjay.code_index.search.ranker import WEIGHTS
-
-    told = {
-        "vector": ("meaning", "about"),
+def _signal_groups() -> Sequence[tuple[str, Sequence[str], float]]:
+    """Return the signal groups shown with a hit: name, signals, and the sum of their weights."""
+    groups = {
+        "vector": ("embedding", "file_embedding"),
         "symbol": ("defines", "name"),
-        "graph": ("history", "lively", "users"),
-        "text": ("text", "covered"),
+        "graph": ("history", "activity", "callers"),
+        "text": ("text", "coverage"),
     }
-    return [(name, signals, sum(WEIGHTS[signal] for signal in signals)) for name, signals in told.items()]
+    return [
+        (name, signals, sum(ranker_module.WEIGHTS[signal] for signal in signals)) for name, signals in groups.items()
+    ]

@@ -1,4 +1,4 @@
-"""What is kept of repositories: what each content comes to, and which contents an index is made of."""
+"""Storage interface of code indexes: digests by content, and indexes that refer to contents."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,31 +9,31 @@ from scrubjay.code_index.models import FileTrait, Language
 
 
 class Content(NamedTuple):
-    """One content as it is read: the same bytes in another language come to something else."""
+    """Key of a digest: the same bytes parsed as another language give another digest."""
 
     blob: str
     language: Language
 
 
-class KeptDigest(NamedTuple):
-    """What one content comes to."""
+class StoredDigest(NamedTuple):
+    """The digest of one content: its packed facts and search data."""
 
     content: Content
     digest: bytes
     names: Sequence[str] = ()
-    """What can be called in it, each once: by these names it is found."""
+    """Names of callable definitions, without duplicates, for `files_defining`."""
 
 
-class KeptEdges(NamedTuple):
-    """What one file leads to."""
+class StoredEdges(NamedTuple):
+    """The packed edges of one file."""
 
     edges: bytes
     files: Sequence[str] = ()
-    """Those that it leads to."""
+    """Files that the edges point to."""
 
 
 class IndexedFile(NamedTuple):
-    """A file as an index has it."""
+    """A file of an index."""
 
     path: str
     content: Content
@@ -41,7 +41,7 @@ class IndexedFile(NamedTuple):
     traits: FileTrait
     dirty: bool
     generation: int
-    """The state of the index with which it came to be like this."""
+    """Generation of the index in which the file last changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,56 +53,56 @@ class IndexRecord:
     rev: str
     options: Mapping[str, Any]
     generation: int
-    """Counts its states; 0 before the first one is whole."""
+    """Increases with each update; 0 until the first build is complete."""
     commit: str | None
     created_at: datetime
     updated_at: datetime
     details: Mapping[str, Any]
-    """Counts, what was skipped, and whatever else is told of it."""
+    """Statistics: counts, skipped files, warnings."""
 
 
 class CodeStore(Protocol):
-    """Contents are kept for themselves, so that indexes share them; an index changes from one whole state to the next.
+    """Stores digests by content, so that indexes share them, and updates each index atomically.
 
-    All of it can be made again from the repositories.
+    Everything can be rebuilt from the repositories.
     """
 
     async def indexes(self) -> Sequence[IndexRecord]: ...
 
     async def index(self, index_id: str) -> IndexRecord | None: ...
 
-    async def known(self, version: int, contents: Sequence[Content]) -> set[Content]:
-        """Those of these whose digest is kept."""
+    async def with_digest(self, version: int, contents: Sequence[Content]) -> set[Content]:
+        """Return the contents that have a digest of this version."""
         ...
 
-    async def keep(self, version: int, digests: Sequence[KeptDigest]) -> None: ...
+    async def put_digests(self, version: int, digests: Sequence[StoredDigest]) -> None: ...
 
     async def digests(self, version: int, contents: Sequence[Content]) -> Mapping[Content, bytes]: ...
 
     async def files(self, index_id: str, *, after_generation: int = 0) -> Sequence[IndexedFile]:
-        """The files that have changed since a state, ascending by path; all that there are by default."""
+        """Return the files that changed after a generation, sorted by path; all files by default."""
         ...
 
-    async def unread(self, index_id: str, version: int) -> Sequence[str]:
-        """Those whose digest is not kept: another version made it, or it was swept away before they needed it."""
+    async def without_digest(self, index_id: str, version: int) -> Sequence[str]:
+        """Return the files whose content has no digest of this version."""
         ...
 
     async def paths(self, index_id: str) -> Sequence[str]:
-        """Of all files, ascending."""
+        """Return the sorted paths of all files."""
         ...
 
     async def edges(
         self, index_id: str, paths: Sequence[str] | None = None, *, after_generation: int = 0
     ) -> Mapping[str, bytes]:
-        """What the files lead to, as it was written; or all that changed, or lead elsewhere, since a state."""
+        """Return packed edges by path: of these files, or of all files whose edges changed after a generation."""
         ...
 
-    async def leading_to(self, index_id: str, paths: Sequence[str]) -> Sequence[str]:
-        """The files that lead to one of these, ascending; there may be some among them that did so only before."""
+    async def dependents_of(self, index_id: str, paths: Sequence[str]) -> Sequence[str]:
+        """Return the sorted files with edges to one of these; may include files that only had such edges earlier."""
         ...
 
-    async def defining(self, index_id: str, version: int, names: Sequence[str]) -> Mapping[str, Sequence[str]]:
-        """By name the files that define something of this name that can be called, ascending."""
+    async def files_defining(self, index_id: str, version: int, names: Sequence[str]) -> Mapping[str, Sequence[str]]:
+        """Return the sorted files that define a callable with each name."""
         ...
 
     async def write(
@@ -111,22 +111,22 @@ class CodeStore(Protocol):
         *,
         changed: Sequence[IndexedFile],
         removed: Sequence[str],
-        edges: Mapping[str, KeptEdges],
+        edges: Mapping[str, StoredEdges],
     ) -> bool:
-        """Bring an index from the state before to that of the record, at once.
+        """Atomically update an index from the previous generation to that of the record.
 
-        False, with nothing written, when another process has brought it there or further.
+        Returns False and writes nothing if another process has already written this or a later generation.
         """
         ...
 
     async def delete(self, index_id: str) -> bool:
-        """Forget an index; False when there is none."""
+        """Delete an index; return False if it does not exist."""
         ...
 
     async def sweep(self, version: int) -> int:
-        """Remove the digests that no index needs any more, or that an older program made; how many that were.
+        """Delete digests that no index needs or that have another version; return their number.
 
-        So are the vectors of texts that no index has, unless some content was not read for its texts yet.
+        Also deletes the vectors of texts that no index contains, once the texts of all contents are known.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""What is kept of meanings that a service gave to parts of files: by their text, so that nothing is asked for twice."""
+"""Storage interface of embeddings by a configured model, keyed by text so that no text is requested twice."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,23 +8,23 @@ from scrubjay.code_index.store import Content, IndexedFile
 
 
 class UnembeddedContent(NamedTuple):
-    """A content of which some part may have no vector yet."""
+    """A content with chunks that may have no vector yet."""
 
-    place: int
-    """Ascending; the next ones are after it."""
+    row_id: int
+    """Ascending; pass it as `after` to continue."""
     index_id: str
-    """An index that has it."""
+    """An index that contains it."""
     file: IndexedFile
     """A file of that index with this content."""
     texts: Sequence[str] | None
-    """The keys of the texts of its chunks, in order; None when it was not read for that yet."""
+    """Keys of the texts of its chunks, in order; None if they are not known yet."""
 
 
 class VectorCounts(NamedTuple):
-    """How far an index is."""
+    """Embedding progress of an index."""
 
     embedded: int = 0
-    """Chunks with a vector, or that the service refused."""
+    """Chunks with a vector, or rejected by the service."""
     pending: int = 0
     """Chunks without one."""
     unread: int = 0
@@ -32,56 +32,59 @@ class VectorCounts(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeptBatch:
-    """Work that was given to a service to be fetched later, as far as is known of it."""
+class StoredBatch:
+    """A batch at the provider, as far as its progress was recorded."""
 
     model: str
     name: str
-    """Ours, by which what was uploaded for it is found."""
+    """Our name of the batch, by which its uploaded file is found after a crash."""
     texts: int
-    """How many it has."""
+    """Number of texts."""
     file_id: str = ""
-    """What was uploaded; empty before that."""
+    """Id of the uploaded file; empty before the upload."""
     batch_id: str = ""
-    """What the service calls it; empty before it was begun."""
+    """The provider's id of the batch; empty before it was started."""
 
 
 class CodeVectorStore(Protocol):
-    """Vectors by model and by the key of their text. Unlike the rest of what is kept of code, they may have cost money:
-    they outlive every change of how code is read, and `CodeStore.sweep` removes only what surely no index has."""
+    """Vectors by model and text key.
+
+    Vectors may have cost money, so they survive changes of the digest format, and `CodeStore.sweep` deletes only
+    vectors that certainly no index needs.
+    """
 
     async def unembedded(self, model: str, version: int, *, after: int, limit: int) -> Sequence[UnembeddedContent]:
-        """The contents that indexes have and that are not known to be done, in the order of their places."""
+        """Return up to `limit` contents that are not marked complete for this model, ordered by row id."""
         ...
 
     async def texts(self, version: int, contents: Sequence[Content]) -> Mapping[Content, Sequence[str]]:
-        """The keys of the texts of their chunks, of those that were read for that."""
+        """Return the text keys of the chunks of these contents, where known."""
         ...
 
-    async def keep_texts(self, version: int, texts: Mapping[Content, Sequence[str]]) -> None: ...
+    async def put_texts(self, version: int, texts: Mapping[Content, Sequence[str]]) -> None: ...
 
     async def vectors(self, model: str, texts: Sequence[str]) -> Mapping[str, bytes]:
-        """Those that are known, by the key of the text; empty for one that the service refused."""
+        """Return the stored vectors by text key; empty bytes for a text that the service rejected."""
         ...
 
-    async def keep(self, model: str, vectors: Mapping[str, bytes]) -> None: ...
+    async def put_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None: ...
 
-    async def note_done(self, model: str, version: int, contents: Sequence[Content]) -> None:
-        """All texts of these have their vectors of this model."""
+    async def mark_complete(self, model: str, version: int, contents: Sequence[Content]) -> None:
+        """Record that all texts of these contents have vectors of this model."""
         ...
 
     async def counts(self, model: str, version: int) -> Mapping[str, VectorCounts]:
-        """By index."""
+        """Return the embedding progress by index."""
         ...
 
-    async def batch(self, model: str) -> KeptBatch | None:
-        """The one that is under way."""
+    async def batch(self, model: str) -> StoredBatch | None:
+        """Return the current batch of a model."""
         ...
 
-    async def put_batch(self, batch: KeptBatch) -> None:
-        """What is known of it now."""
+    async def put_batch(self, batch: StoredBatch) -> None:
+        """Insert or update the current batch."""
         ...
 
     async def end_batch(self, model: str) -> None:
-        """Forget the one that was under way."""
+        """Delete the current batch of a model."""
         ...

@@ -1,1 +1,1 @@
-"""What is told of an index beside its answers: its status, manifest and log, and all of it in one file."""
+"""Export an index: its status, manifest and build log, and a bundle, which is all of them in one file."""

@@ -1,4 +1,4 @@
-"""What happened while an index was built, a line an event, and the same as a page for people."""
+"""Log the events of index builds as JSON lines, and render the log as Markdown."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,57 +15,57 @@ from scrubjay.core.clock import Clock
 from scrubjay.core.errors import Cancelled, ScrubjayError
 from scrubjay.core.progress import Reporter
 
-EVENTS = "events.jsonl"
-# The older half of a longer file is let go.
-LONGEST_BYTES = 256 * 1024
-# Within a stage, progress is noted when it came so much further, in hundredths.
+EVENTS_FILE = "events.jsonl"
+# Above this size, the older half of the file is dropped.
+MAX_BYTES = 256 * 1024
+# Percentage points of progress after which a stage is logged again.
 STEP = 10.0
-# So many files are named in one line.
-MOST_LISTED = 10
+# Maximum number of paths in one message.
+MAX_LISTED = 10
 
 Event = Mapping[str, Any]
 
 
 @dataclass
-class Journal:
-    """Notes the stages of one build beside passing them on. It is the build's reporter."""
+class BuildLogReporter:
+    """A progress reporter that logs the stages of one build and passes all reports on."""
 
     folder: Path
     record: IndexRecord
     reporter: Reporter
     clock: Clock
     _stage: str = field(default="", init=False)
-    _noted: float = field(default=0.0, init=False)
+    _logged_progress: float = field(default=0.0, init=False)
     _began: datetime | None = field(default=None, init=False)
 
     def begin(self, snapshot: Snapshot) -> None:
-        """Note what is about to be indexed."""
+        """Log which repository is about to be indexed."""
         self._began = self.clock()
         root = snapshot.root.encode("utf-8", "backslashreplace").decode()
-        self._note("start", 0, f"Repository: {root}")
-        self._note("start", 0, f"Revision: {snapshot.commit or snapshot.rev}")
-        self._note("acquire", 0, f"Found {len(snapshot.files)} files and left out {len(snapshot.skipped)}")
+        self._log("start", 0, f"Repository: {root}")
+        self._log("start", 0, f"Revision: {snapshot.commit or snapshot.rev}")
+        self._log("acquire", 0, f"Found {len(snapshot.files)} files, skipped {len(snapshot.skipped)}")
         if snapshot.dirty:
-            self._note("acquire", 0, f"{len(snapshot.dirty)} of them differ from the commit")
+            self._log("acquire", 0, f"{len(snapshot.dirty)} of them differ from the commit")
         for one in left_out_of(self.record.details):
-            self._note("acquire", 0, f"Left out as {one.reason}: {_listed(one.paths, one.files)}")
+            self._log("acquire", 0, f"Skipped ({one.reason}): {_join_paths(one.paths, one.files)}")
 
     async def report(self, done: float, total: float | None = None, message: str = "") -> None:
         stage, _, what = message.partition(": ")
-        if stage != self._stage or done - self._noted >= STEP:
-            self._stage, self._noted = stage, done
-            self._note(stage, done, what)
+        if stage != self._stage or done - self._logged_progress >= STEP:
+            self._stage, self._logged_progress = stage, done
+            self._log(stage, done, what)
         await self.reporter.report(done, total, message)
 
     def complete(self, record: IndexRecord) -> None:
-        """Note that the index has come to this state."""
+        """Log that the index reached the state of this record."""
         self.record = record
         counts = record.details
-        told = f"{counts['symbols']} definitions, {counts['edges']} uses resolved, {counts['unresolved']} not"
-        self._note("write", 97, told)
+        summary = f"{counts['symbols']} definitions, {counts['edges']} uses resolved, {counts['unresolved']} unresolved"
+        self._log("write", 97, summary)
         if broken := counts.get("broken", ()):
-            self._note("write", 97, f"Syntax that could not be read in {_listed(broken, len(broken))}")
-        self._note("complete", 100, "Pipeline completed successfully")
+            self._log("write", 97, f"Syntax errors in {_join_paths(broken, len(broken))}")
+        self._log("complete", 100, "Pipeline completed successfully")
 
     def __enter__(self) -> Self:
         return self
@@ -77,15 +77,16 @@ class Journal:
             case None:
                 pass
             case Cancelled():
-                self._note("cancelled", self._noted, "Pipeline cancelled", level="WARNING")
+                self._log("cancelled", self._logged_progress, "Pipeline cancelled", level="WARNING")
             case ScrubjayError():
-                self._note("failed", self._noted, f"Pipeline failed: {error.message}", level="ERROR")
+                self._log("failed", self._logged_progress, f"Pipeline failed: {error.message}", level="ERROR")
             case Exception():
-                self._note("failed", self._noted, f"Pipeline failed: {type(error).__name__}", level="ERROR")
+                self._log("failed", self._logged_progress, f"Pipeline failed: {type(error).__name__}", level="ERROR")
             case _:
-                self._note("interrupted", self._noted, "The process left; another goes on", level="WARNING")
+                message = "The process stopped; another will continue"
+                self._log("interrupted", self._logged_progress, message, level="WARNING")
 
-    def _note(self, stage: str, progress: float, message: str, level: str = "INFO") -> None:
+    def _log(self, stage: str, progress: float, message: str, level: str = "INFO") -> None:
         now = self.clock()
         event = {
             "timestamp": now.isoformat(),
@@ -99,49 +100,49 @@ class Journal:
             "duration_ms": round((now - (self._began or now)).total_seconds() * 1000),
         }
         line = (json.dumps(event, ensure_ascii=False) + "\n").encode("utf-8", "replace")
-        file = self.folder / EVENTS
+        file = self.folder / EVENTS_FILE
         try:
-            size = _appended(file, line)
+            size = _append(file, line)
         except FileNotFoundError:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            size = _appended(file, line)
-        if size > LONGEST_BYTES:
-            _shorten(file)
+            size = _append(file, line)
+        if size > MAX_BYTES:
+            _drop_older_half(file)
 
 
-def _appended(file: Path, line: bytes) -> int:
-    """Write this at the end of the file; how long that is now."""
+def _append(file: Path, line: bytes) -> int:
+    """Append a line to the file and return the new size."""
     with file.open("ab", buffering=0) as events:
         events.write(line)
         return events.tell()
 
 
-def _listed(paths: Sequence[str], total: int) -> str:
-    shown = paths[:MOST_LISTED]
+def _join_paths(paths: Sequence[str], total: int) -> str:
+    shown = paths[:MAX_LISTED]
     return ", ".join(shown) + (f" and {total - len(shown)} more" if total > len(shown) else "")
 
 
-def events_of(folder: Path) -> Sequence[Event]:
-    """All that is noted of an index, oldest first; a line that a crash cut off is left out."""
+def read_events(folder: Path) -> Sequence[Event]:
+    """Return the logged events of an index, oldest first; lines that a crash truncated are left out."""
     try:
-        lines = (folder / EVENTS).read_text("utf-8", "replace").splitlines()
+        lines = (folder / EVENTS_FILE).read_text("utf-8", "replace").splitlines()
     except FileNotFoundError:
         return []
-    return [*_events(lines)]
+    return [*_parse_lines(lines)]
 
 
-def until_complete(events: Sequence[Event], generation: int) -> Sequence[Event]:
-    """Those up to where the index came to this state: the same whatever was tried and given up since."""
-    places = [
-        place
-        for place, event in enumerate(events)
+def events_until_complete(events: Sequence[Event], generation: int) -> Sequence[Event]:
+    """Return the events up to the completion of this generation, so that later attempts do not change the result."""
+    positions = [
+        position
+        for position, event in enumerate(events)
         if event["stage"] == "complete" and event.get("generation") == generation
     ]
-    return events[: places[-1] + 1] if places else []
+    return events[: positions[-1] + 1] if positions else []
 
 
-def log_page(index_id: str, events: Sequence[Event]) -> str:
-    """The events as a page, with a section for each stage of each build."""
+def render_log(index_id: str, events: Sequence[Event]) -> str:
+    """Render the events as Markdown, with a section for each stage of each build."""
     lines = [f"# Pipeline Log for {index_id}"]
     last: tuple[object, object] | None = None
     for event in events:
@@ -168,7 +169,7 @@ def _heading(stage: str) -> str:
             return f"Stage: {stage.capitalize()}"
 
 
-def _events(lines: Sequence[str]) -> Iterator[Event]:
+def _parse_lines(lines: Sequence[str]) -> Iterator[Event]:
     for line in lines:
         try:
             event = json.loads(line)
@@ -177,7 +178,7 @@ def _events(lines: Sequence[str]) -> Iterator[Event]:
             continue
 
 
-def _shorten(file: Path) -> None:
+def _drop_older_half(file: Path) -> None:
     lines = file.read_bytes().splitlines(keepends=True)
     shorter = file.with_suffix(".shorter")
     shorter.write_bytes(b"".join(lines[len(lines) // 2 :]))

@@ -1,4 +1,4 @@
-"""The types and the sources of what a repository imports, where they lie in the repository's own folder."""
+"""Find the type declarations and sources of imported libraries, if they are installed inside the repository."""
 
 import os
 import re
@@ -10,46 +10,46 @@ from pathlib import Path
 from scrubjay.code_index.models import FileFacts, Language
 from scrubjay.core.secrets import masked
 
-# Enough to look up what is used; a bundle is about the repository.
-MOST_FILES = 2_000
-MOST_FILES_OF_ONE = 100
-MOST_BYTES = 32 * 1024 * 1024
-MOST_BYTES_OF_ONE_FILE = 256 * 1024
-MOST_DEPTH = 8
+# Limits of what is included: enough to look up what is used; a bundle is about the repository.
+MAX_FILES = 2_000
+MAX_FILES_PER_LIBRARY = 100
+MAX_BYTES = 32 * 1024 * 1024
+MAX_FILE_BYTES = 256 * 1024
+MAX_DEPTH = 8
 
 _WEB = frozenset({Language.JAVASCRIPT, Language.TYPESCRIPT, Language.TSX})
 _ENVIRONMENTS = (".venv", "venv", "env")
-_TYPES = (".d.ts", ".d.mts", ".d.cts", ".pyi")
-_SOURCES = (".py", ".js", ".mjs", ".cjs", ".ts", ".tsx", ".jsx")
-_LEFT_OUT = frozenset({"node_modules", "__pycache__", "test", "tests", "__tests__", ".git"})
+_TYPE_ENDINGS = (".d.ts", ".d.mts", ".d.cts", ".pyi")
+_SOURCE_ENDINGS = (".py", ".js", ".mjs", ".cjs", ".ts", ".tsx", ".jsx")
+_SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "test", "tests", "__tests__", ".git"})
 _PACKAGE = re.compile(r"(?:@[a-z0-9][\w.-]*/)?[a-z0-9_][\w.-]*", re.IGNORECASE)
 _MODULE = re.compile(r"[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True, slots=True)
-class Vendored:
-    """A file of a library."""
+class VendoredFile:
+    """A file of an imported library."""
 
     folder: str
     """`types` or `vendor_src`."""
-    place: str
-    """Of the library, and within it."""
+    relative_path: str
+    """Path that starts with the name of the library."""
     path: Path
 
     @property
     def name(self) -> str:
-        return f"{self.folder}/{self.place}"
+        return f"{self.folder}/{self.relative_path}"
 
     def content(self) -> bytes:
-        """What it says, without secrets."""
+        """Return the content with secrets masked."""
         descriptor = os.open(self.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         with os.fdopen(descriptor, "rb") as file:
-            content = file.read(MOST_BYTES_OF_ONE_FILE)
+            content = file.read(MAX_FILE_BYTES)
         return masked(content.decode("utf-8", "replace")).encode()
 
 
 class Dependencies:
-    """What the files of a repository import by name."""
+    """The libraries that the files of a repository import."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -66,41 +66,41 @@ class Dependencies:
             elif facts.language is Language.PYTHON and _MODULE.fullmatch(name := one.module.split(".")[0]):
                 self._modules.add(name)
 
-    def found(self) -> Iterator[Vendored]:
-        """The files of these libraries that are there, types first, no more than fit."""
+    def vendored_files(self) -> Iterator[VendoredFile]:
+        """Yield the files of these libraries that are installed, type declarations first, up to the limits."""
         size = 0
-        for one in islice(chain(self._all("types"), self._all("vendor_src")), MOST_FILES):
+        for one in islice(chain(self._files_in("types"), self._files_in("vendor_src")), MAX_FILES):
             size += one.path.lstat().st_size
-            if size > MOST_BYTES:
+            if size > MAX_BYTES:
                 return
             yield one
 
-    def _all(self, folder: str) -> Iterator[Vendored]:
-        endings = _TYPES if folder == "types" else _SOURCES
-        for library, start in self._places():
-            for place in _files(start, endings, () if folder == "types" else _TYPES):
-                yield Vendored(folder, f"{library}/{place}" if place else start.name, start / place if place else start)
+    def _files_in(self, folder: str) -> Iterator[VendoredFile]:
+        endings = _TYPE_ENDINGS if folder == "types" else _SOURCE_ENDINGS
+        for library, start in self._library_paths():
+            for path in _files(start, endings, () if folder == "types" else _TYPE_ENDINGS):
+                yield VendoredFile(folder, f"{library}/{path}" if path else start.name, start / path if path else start)
 
-    def _places(self) -> Iterator[tuple[str, Path]]:
-        """Where each library is, by name."""
+    def _library_paths(self) -> Iterator[tuple[str, Path]]:
+        """Yield the name and location of each library."""
         modules = self._root / "node_modules"
         for package in sorted(self._packages):
-            yield from self._within(package, modules / package)
+            yield from self._resolve_inside(package, modules / package)
             typed = f"@types/{package.removeprefix('@').replace('/', '__')}"
-            yield from self._within(typed, modules / typed)
+            yield from self._resolve_inside(typed, modules / typed)
         if not self._modules:
             return
         for environment in _ENVIRONMENTS:
             for site in sorted((self._root / environment).glob("lib/python3.*/site-packages")):
                 for module in sorted(self._modules):
-                    yield from self._within(module, site / module)
-                    yield from self._within(f"{module}-stubs", site / f"{module}-stubs")
-                    yield from self._within(module, site / f"{module}.py")
+                    yield from self._resolve_inside(module, site / module)
+                    yield from self._resolve_inside(f"{module}-stubs", site / f"{module}-stubs")
+                    yield from self._resolve_inside(module, site / f"{module}.py")
 
-    def _within(self, library: str, place: Path) -> Iterator[tuple[str, Path]]:
-        """The place, if there is one and no link leads out of the repository."""
+    def _resolve_inside(self, library: str, location: Path) -> Iterator[tuple[str, Path]]:
+        """Yield the location if it exists and does not lead out of the repository through a link."""
         try:
-            resolved = place.resolve(strict=True)
+            resolved = location.resolve(strict=True)
         except (OSError, RuntimeError):
             return
         if resolved.is_relative_to(self._root):
@@ -108,22 +108,22 @@ class Dependencies:
 
 
 def _files(start: Path, endings: Sequence[str], other: Sequence[str]) -> Iterator[str]:
-    """The files below, by their places in it, sorted; links are not followed."""
+    """Yield the files below `start` by relative path, sorted; links are not followed."""
     if start.is_file():
-        if start.name.endswith(tuple(endings)) and start.stat().st_size <= MOST_BYTES_OF_ONE_FILE:
+        if start.name.endswith(tuple(endings)) and start.stat().st_size <= MAX_FILE_BYTES:
             yield ""
         return
     found: list[str] = []
     for folder, folders, files in os.walk(start):
         depth = len(Path(folder).relative_to(start).parts)
-        folders[:] = [] if depth >= MOST_DEPTH else sorted(name for name in folders if name not in _LEFT_OUT)
+        folders[:] = [] if depth >= MAX_DEPTH else sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
         for name in sorted(files):
             path = Path(folder, name)
             fits = name.endswith(tuple(endings)) and not (other and name.endswith(tuple(other)))
-            if fits and not path.is_symlink() and path.stat().st_size <= MOST_BYTES_OF_ONE_FILE:
-                place = path.relative_to(start).as_posix()
-                if place.isprintable() and place.isascii():
-                    found.append(place)
-        if len(found) >= MOST_FILES_OF_ONE:
+            if fits and not path.is_symlink() and path.stat().st_size <= MAX_FILE_BYTES:
+                relative = path.relative_to(start).as_posix()
+                if relative.isprintable() and relative.isascii():
+                    found.append(relative)
+        if len(found) >= MAX_FILES_PER_LIBRARY:
             break
-    yield from found[:MOST_FILES_OF_ONE]
+    yield from found[:MAX_FILES_PER_LIBRARY]

@@ -1,15 +1,15 @@
-"""What an index is of and what it holds, in the form that clients of Mimir know."""
+"""The manifest of an index: its source, configuration and contents, with the field names of Mimir."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scrubjay import __version__
 from scrubjay.code_index.bundle.paths import printable_path
-from scrubjay.code_index.index.indexer import IndexOptions
+from scrubjay.code_index.index.options import IndexOptions
 from scrubjay.code_index.index.statistics import left_out_of
 from scrubjay.code_index.store import IndexedFile, IndexRecord
 
-# Raised when a bundle of the same index would be read in another way.
+# Increment when a bundle of the same index would be read differently.
 FORMAT = 1
 PATHS: Mapping[str, str] = {
     "repomap": "repomap.json",
@@ -24,8 +24,8 @@ PATHS: Mapping[str, str] = {
 }
 
 
-def manifest_of(record: IndexRecord, files: Sequence[IndexedFile], counts: Mapping[str, int]) -> dict[str, Any]:
-    """The manifest of one state; `counts` are those of what is not in the record."""
+def build_manifest(record: IndexRecord, files: Sequence[IndexedFile], counts: Mapping[str, int]) -> dict[str, Any]:
+    """Return the manifest of an index; `counts` are those that the record lacks."""
     details, options = record.details, IndexOptions.of(record.options)
     return {
         "index_id": record.id,
@@ -57,7 +57,7 @@ def manifest_of(record: IndexRecord, files: Sequence[IndexedFile], counts: Mappi
             "unparsed": dict(details.get("unparsed", {})),
         },
         "paths": dict(PATHS),
-        # One program is all of Mimir's parts; their names are kept for those who look them up.
+        # Mimir lists the version of each of its parts; here they are one program.
         "versions": {**dict.fromkeys(("repomapper", "serena", "leann", "mimir"), __version__), "format": FORMAT},
         "generation": record.generation,
         "created_at": record.created_at.isoformat(),

@@ -7,7 +7,7 @@ from scrubjay.code_index.store import IndexRecord
 
 
 def completed_status(record: IndexRecord) -> dict[str, Any]:
-    """Return the status of an index that is complete and on which no job works."""
+    """Return the status of a complete index that no job is working on."""
     at = record.updated_at
     return status_fields(record.id, "completed", progress=100, started_at=at, ended_at=at)
 

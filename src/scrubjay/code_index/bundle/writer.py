@@ -1,4 +1,4 @@
-"""Writes all that is known of one state of an index into one file, which other machines can open."""
+"""Write one state of an index into a bundle: a single file that other machines can open."""
 
 import hashlib
 import io
@@ -16,41 +16,53 @@ from typing import IO, TYPE_CHECKING, Any
 
 import anyio
 import anyio.to_thread
+import zstandard
 from pydantic_core import PydanticSerializationError, to_json
 
-from scrubjay.code_index.bundle.build_log import EVENTS, events_of, log_page, until_complete
-from scrubjay.code_index.bundle.dependencies import Dependencies, Vendored
-from scrubjay.code_index.bundle.manifest import PATHS, manifest_of
+from scrubjay.code_index.bundle.build_log import EVENTS_FILE, events_until_complete, read_events, render_log
+from scrubjay.code_index.bundle.dependencies import Dependencies, VendoredFile
+from scrubjay.code_index.bundle.manifest import FORMAT, PATHS, build_manifest
 from scrubjay.code_index.bundle.paths import printable_path
 from scrubjay.code_index.bundle.status import completed_status
+from scrubjay.code_index.discovery.contents import read_contents
 from scrubjay.code_index.facts.digest_version import VERSION
-from scrubjay.code_index.index.indexer import CONTEXT_LINES, IndexOptions, unknown_index
+from scrubjay.code_index.facts.packing import unpack_edges
+from scrubjay.code_index.graph.pagerank import file_ranks
+from scrubjay.code_index.index.options import CONTEXT_LINES, IndexOptions, unknown_index
 from scrubjay.code_index.models import Edge, FileEdges, FileFacts, SourceFile, Span, SymbolKind, Use, UseKind
 from scrubjay.code_index.store import IndexedFile, IndexRecord
+from scrubjay.core.lazy import lazy_module
 from scrubjay.core.progress import Reporter
 from scrubjay.core.secrets import masked
+from scrubjay.models.static_model import DIMENSIONS, MODEL
 
 if TYPE_CHECKING:
-    from scrubjay.code_index.facts.digest import Digest
-    from scrubjay.code_index.service import CodeService, Loaded
+    import numpy as np
 
-BUNDLE = PATHS["bundle"]
-# Tells of which state the bundle is; there only while the bundle is whole.
-STATE = "bundle.state"
-# So many files are in memory at once.
+    from scrubjay.code_index.facts import digest as digest_module
+    from scrubjay.code_index.facts.digest import Digest
+    from scrubjay.code_index.service import CodeService, LoadedIndex
+else:
+    np = lazy_module("numpy")
+    digest_module = lazy_module("scrubjay.code_index.facts.digest")
+
+BUNDLE_FILE = PATHS["bundle"]
+# Names the state that the bundle was written from; present only while the bundle is complete.
+STATE_FILE = "bundle.state"
+# Number of files in memory at a time.
 BATCH = 100
-# Zstandard's own default: stronger levels take longer than they save.
-LEVEL = 3
-# What a token is long, in bytes of code, more or less.
+# Zstandard's default; higher levels take longer than they save.
+COMPRESSION_LEVEL = 3
+# Average length of a token, in bytes of code.
 BYTES_PER_TOKEN = 4
 _UNFINISHED = "writing-"
 _CALLS = frozenset({UseKind.CALL, UseKind.NEW})
-# In the order in which they stand in the bundle: who opens it knows the files before their texts come.
+# In archive order: a reader knows the files before their texts arrive.
 _ARTIFACTS = (
     "manifest.json",
     "status.json",
     "log.md",
-    EVENTS,
+    EVENTS_FILE,
     PATHS["repomap"],
     PATHS["chunks"],
     PATHS["leann_index"],
@@ -60,49 +72,44 @@ _ARTIFACTS = (
 )
 
 
-async def manifest(code: "CodeService", index_id: str) -> dict[str, Any]:
-    """What the index is of and what it holds now."""
-    import numpy as np
-
+async def bundle_manifest(code: "CodeService", index_id: str) -> dict[str, Any]:
+    """Return the manifest of the index in its present state."""
     loaded = await code.load(index_id)
     corpus = loaded.corpus
     alive = corpus.alive[corpus.chunks.files]
-    vectors = int(np.count_nonzero(alive & ~np.isnan(corpus.vectors.codes.scales)))
+    vectors = int(np.count_nonzero(alive & ~np.isnan(corpus.chunk_vectors.codes.scales)))
     files = [corpus.files[row] for row in corpus.row_of.values()]
-    return manifest_of(loaded.record, files, {"vectors": vectors, "chunks": int(np.count_nonzero(alive))})
+    return build_manifest(loaded.record, files, {"vectors": vectors, "chunks": int(np.count_nonzero(alive))})
 
 
-async def log(code: "CodeService", index_id: str) -> str:
-    """What happened while the index was built."""
-    events = await anyio.to_thread.run_sync(events_of, code.indexer.folder / index_id)
-    return log_page(index_id, events)
+async def bundle_log(code: "CodeService", index_id: str) -> str:
+    """Return the build log of the index as Markdown."""
+    events = await anyio.to_thread.run_sync(read_events, code.indexer.folder / index_id)
+    return render_log(index_id, events)
 
 
-async def bundle(code: "CodeService", index_id: str, reporter: Reporter) -> Path:
-    """The file with all of the index, as the index is now: at once when it was written before."""
+async def write_bundle(code: "CodeService", index_id: str, reporter: Reporter) -> Path:
+    """Write the bundle of the index in its present state, and return its path; at once if it was written before."""
     if await code.store.index(index_id) is None:
         raise unknown_index(index_id)
-    # Nobody builds the index meanwhile, so that all parts are of one state.
-    async with code.indexer.alone(index_id, reporter):
+    # The lock keeps the index unchanged, so that all parts are of one state.
+    async with code.indexer.lock(index_id, reporter):
         loaded = await code.load(index_id)
         folder = code.indexer.folder / index_id
-        if not await anyio.to_thread.run_sync(_is_of, folder, loaded.record):
-            await _written(code, loaded, folder, reporter)
-        return folder / BUNDLE
+        if not await anyio.to_thread.run_sync(_is_current, folder, loaded.record):
+            await _write(code, loaded, folder, reporter)
+        return folder / BUNDLE_FILE
 
 
-async def _written(code: "CodeService", loaded: "Loaded", folder: Path, reporter: Reporter) -> None:
-    from scrubjay.code_index.facts.digest import unpacked
-    from scrubjay.code_index.facts.packing import unpacked_edges
-
+async def _write(code: "CodeService", loaded: "LoadedIndex", folder: Path, reporter: Reporter) -> None:
     corpus = loaded.corpus
     files = [corpus.files[corpus.row_of[path]] for path in sorted(corpus.row_of)]
     packed = await code.store.edges(loaded.record.id)
 
-    def begin() -> "_Writing":
-        _clear(folder)
-        edges = {path: unpacked_edges(own) for path, own in packed.items()}
-        return _Writing(loaded, files, edges, folder / f"{_UNFINISHED}{os.urandom(4).hex()}")
+    def begin() -> "_BundleWriter":
+        _remove_unfinished(folder)
+        edges = {path: unpack_edges(own) for path, own in packed.items()}
+        return _BundleWriter(loaded, files, edges, folder / f"{_UNFINISHED}{os.urandom(4).hex()}")
 
     writing = await anyio.to_thread.run_sync(begin)
     try:
@@ -112,7 +119,7 @@ async def _written(code: "CodeService", loaded: "Loaded", folder: Path, reporter
             digests = await code.store.digests(VERSION, list({file.content for file in part}))
 
             def add(part: Sequence[IndexedFile] = part, digests: Mapping[Any, bytes] = digests) -> None:
-                read = {content: unpacked(digest) for content, digest in digests.items()}
+                read = {content: digest_module.unpack_digest(digest) for content, digest in digests.items()}
                 writing.add([(file, read[file.content]) for file in part if file.content in read])
 
             await anyio.to_thread.run_sync(add)
@@ -123,21 +130,19 @@ async def _written(code: "CodeService", loaded: "Loaded", folder: Path, reporter
             await anyio.to_thread.run_sync(writing.close)
 
 
-def _is_of(folder: Path, record: IndexRecord) -> bool:
+def _is_current(folder: Path, record: IndexRecord) -> bool:
     try:
-        return (folder / STATE).read_text("utf-8") == _state(record) and (folder / BUNDLE).is_file()
+        return (folder / STATE_FILE).read_text("utf-8") == _state_line(record) and (folder / BUNDLE_FILE).is_file()
     except FileNotFoundError:
         return False
 
 
-def _state(record: IndexRecord) -> str:
-    from scrubjay.code_index.bundle.manifest import FORMAT
-
+def _state_line(record: IndexRecord) -> str:
     return f"{FORMAT} {record.generation} {record.updated_at.isoformat()}\n"
 
 
-def _clear(folder: Path) -> None:
-    """Remove what a process that was killed left unfinished. Whoever calls holds the lock."""
+def _remove_unfinished(folder: Path) -> None:
+    """Remove what a killed process left unfinished. The caller holds the lock."""
     for left in folder.glob(f"{_UNFINISHED}*"):
         shutil.rmtree(left, ignore_errors=True)
 
@@ -152,10 +157,10 @@ class _Counts:
 
 
 @dataclass
-class _Writing:
-    """One bundle while it is written. Everything is on disk but one batch of files."""
+class _BundleWriter:
+    """Writes one bundle. Only one batch of files is in memory."""
 
-    loaded: "Loaded"
+    loaded: "LoadedIndex"
     files: Sequence[IndexedFile]
     edges: Mapping[str, FileEdges]
     folder: Path
@@ -166,20 +171,16 @@ class _Writing:
     _dependencies: Dependencies = field(init=False)
 
     def __post_init__(self) -> None:
-        from scrubjay.models.static_model import DIMENSIONS
-
         self.folder.mkdir(mode=0o700, parents=True)
         self._dependencies = Dependencies(Path(self.loaded.record.root))
         for name in ("serena_graph", "snippets", "chunks", "vectors"):
             self._open[name] = self._opened.enter_context((self.folder / PATHS[name]).open("wb"))
         self._open["chunks"].write(b"[")
         self._dimensions = DIMENSIONS
-        # How many vectors there are is written over this at the end.
-        self._open["vectors"].write(_two_numbers(0, DIMENSIONS))
+        # The number of vectors is filled in at the end.
+        self._open["vectors"].write(_vector_header(0, DIMENSIONS))
 
     def add(self, batch: Sequence[tuple[IndexedFile, "Digest"]]) -> None:
-        from scrubjay.code_index.discovery.contents import read_contents
-
         sources = {
             SourceFile(file.path, file.content.blob, file.size, file.content.language, file.traits, file.dirty): digest
             for file, digest in batch
@@ -189,24 +190,24 @@ class _Writing:
             path = printable_path(source.path)
             self._add_graph(source.path, path, digest.facts, content)
             self._add_chunks(path, digest, content)
-            if content is not None and not len(digest.searchable.spans):
+            if content is not None and not len(digest.arrays.spans):
                 self._empty.add(source.path)
             self._dependencies.add(digest.facts)
 
     def finish(self) -> None:
-        """Write the rest, pack it all, and give it its name."""
+        """Write the remaining parts, pack the archive and move it into place."""
         record = self.loaded.record
         self._open["chunks"].write(b"\n]\n")
         self._open["vectors"].seek(0)
-        self._open["vectors"].write(_two_numbers(self._counts.chunks, self._dimensions))
+        self._open["vectors"].write(_vector_header(self._counts.chunks, self._dimensions))
         self._opened.close()
         from_disk = not record.details.get("from_objects", False) and "opened_from" not in record.details
-        vendored = list(self._dependencies.found()) if from_disk else []
+        vendored = list(self._dependencies.vendored_files()) if from_disk else []
         self._write_json(PATHS["repomap"], repository_map(self.files, self.edges, self._empty))
         self._write_json(PATHS["leann_index"], self._vector_index())
-        events = until_complete(events_of(self.folder.parent), record.generation)
-        (self.folder / EVENTS).write_bytes(b"".join(_line(event) for event in events))
-        (self.folder / "log.md").write_text(log_page(record.id, events), "utf-8")
+        events = events_until_complete(read_events(self.folder.parent), record.generation)
+        (self.folder / EVENTS_FILE).write_bytes(b"".join(_line(event) for event in events))
+        (self.folder / "log.md").write_text(render_log(record.id, events), "utf-8")
         self._write_json("status.json", completed_status(record))
         counts = {
             "vectors": self._counts.vectors,
@@ -216,41 +217,41 @@ class _Writing:
             "vendor_types": sum(one.folder == "types" for one in vendored),
             "vendor_sources": sum(one.folder == "vendor_src" for one in vendored),
         }
-        self._write_json("manifest.json", manifest_of(record, self.files, counts))
-        whole = self.folder / BUNDLE
+        self._write_json("manifest.json", build_manifest(record, self.files, counts))
+        whole = self.folder / BUNDLE_FILE
         _pack(whole, self.folder, vendored, int(record.updated_at.timestamp()))
         home = self.folder.parent
-        (home / STATE).unlink(missing_ok=True)
-        whole.replace(home / BUNDLE)
-        state = self.folder / STATE
-        state.write_text(_state(record), "utf-8")
-        state.replace(home / STATE)
+        (home / STATE_FILE).unlink(missing_ok=True)
+        whole.replace(home / BUNDLE_FILE)
+        state = self.folder / STATE_FILE
+        state.write_text(_state_line(record), "utf-8")
+        state.replace(home / STATE_FILE)
 
     def close(self) -> None:
         self._opened.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _add_graph(self, path: str, shown: str, facts: FileFacts, content: bytes | None) -> None:
-        places = _Places(facts, content)
+        finder = _SpanFinder(facts, content)
         names = _qualified_names(facts)
         lines: list[bytes] = []
 
-        def put(what: str, symbol: str, span: Sequence[int], **more: Any) -> None:
-            # All fields in every line, as clients of Mimir know them.
-            said = {"sig": None, "caller": None, "callee": None, "from_module": None, **more}
-            lines.append(_line({"type": what, "symbol": symbol, "path": shown, "span": span, **said}))
+        def put(entry_type: str, symbol: str, span: Sequence[int], **more: Any) -> None:
+            # All fields in every line, as Mimir's clients expect.
+            fields = {"sig": None, "caller": None, "callee": None, "from_module": None, **more}
+            lines.append(_line({"type": entry_type, "symbol": symbol, "path": shown, "span": span, **fields}))
 
         for name, symbol in zip(names, facts.symbols, strict=True):
             span = [symbol.span.start, symbol.span.end]
             put("def", name, span, sig=symbol.signature, kind=symbol.kind, line=symbol.line)
         for one in facts.imports:
-            put("import", one.name or one.module, places.of_line(one.line), from_module=one.module, line=one.line)
+            put("import", one.name or one.module, finder.span_of_line(one.line), from_module=one.module, line=one.line)
         for edge in self.edges.get(path, FileEdges()).edges:
             target = self._name_of(edge)
             put(
                 "call" if edge.kind in _CALLS else "ref",
                 target,
-                places.of_use(edge, target.rpartition(".")[2]),
+                finder.span_of_use(edge, target.rpartition(".")[2]),
                 caller=names[edge.source] if edge.source >= 0 else None,
                 callee=f"{printable_path(edge.path)}::{target}",
                 kind=edge.kind,
@@ -268,9 +269,7 @@ class _Writing:
         return self.loaded.names.qualified(int(corpus.first_symbols[row]) + edge.target)
 
     def _add_chunks(self, path: str, digest: "Digest", content: bytes | None) -> None:
-        import numpy as np
-
-        searchable = digest.searchable
+        searchable = digest.arrays
         spans = [Span(*span) for span in searchable.spans.tolist()]
         for span in spans:
             tokens = max(1, (span.end - span.start) // BYTES_PER_TOKEN)
@@ -291,13 +290,11 @@ class _Writing:
             self._counts.without_text += 1
             return
         lines_around = IndexOptions.of(self.loaded.record.options).context_lines
-        for snippet in snippets_of(path, content, spans, lines_around):
+        for snippet in make_snippets(path, content, spans, lines_around):
             self._open["snippets"].write(_line(snippet))
             self._counts.snippets += 1
 
     def _vector_index(self) -> dict[str, Any]:
-        from scrubjay.models.static_model import MODEL
-
         return {
             "chunk_count": self._counts.chunks,
             "dimension": self._dimensions,
@@ -315,9 +312,7 @@ class _Writing:
 def repository_map(
     files: Sequence[IndexedFile], edges: Mapping[str, FileEdges], empty: Container[str] = ()
 ) -> dict[str, Any]:
-    """Each file with how much of the repository leads to it, and which files use which."""
-    from scrubjay.code_index.graph.pagerank import file_ranks
-
+    """Return each file with its rank and dependencies, and the edges between files."""
     known = {file.path for file in files}
     ranks = file_ranks({path: edges.get(path, FileEdges()) for path in known})
     between: list[tuple[str, str, int, str]] = []
@@ -355,12 +350,12 @@ def repository_map(
     }
 
 
-def snippets_of(
+def make_snippets(
     path: str, content: bytes, spans: Sequence[Span], context_lines: int = CONTEXT_LINES
 ) -> Iterator[dict[str, Any]]:
-    """The parts of a file, without secrets. `blank` before each and `text`, put together, are the whole file.
+    """Yield the chunks of a file with secrets masked. `blank` and `text` of all, joined, are the whole file.
 
-    A secret is masked in the file as a whole, so that one that a cut goes through is found too.
+    Secrets are masked in the whole file first, so that one that spans two chunks is found.
     """
     text = content.decode("utf-8", "replace")
     clean = masked(text)
@@ -369,17 +364,17 @@ def snippets_of(
         return
     lines = content.split(b"\n")
     end = 0
-    for place, span in enumerate(spans):
+    for index, span in enumerate(spans):
         own = content[span.start : span.end]
-        last = place == len(spans) - 1
-        first, behind = max(0, span.first_line - 1), min(len(lines), span.last_line)
+        last = index == len(spans) - 1
+        first, stop = max(0, span.first_line - 1), min(len(lines), span.last_line)
         yield {
             "path": path,
             "span": [span.start, span.end],
             "hash": hashlib.sha256(own).hexdigest(),
             "pre": _text(lines[max(0, first - context_lines) : first]),
             "text": own.decode("utf-8", "replace"),
-            "post": _text(lines[behind : behind + context_lines]),
+            "post": _text(lines[stop : stop + context_lines]),
             "line_start": span.first_line,
             "line_end": span.last_line,
             "blank": content[end : span.start].decode("utf-8", "replace"),
@@ -389,32 +384,32 @@ def snippets_of(
 
 
 def _masked_snippets(path: str, clean: str, spans: Sequence[Span], context_lines: int) -> Iterator[dict[str, Any]]:
-    """The parts of a file in which something was masked: bytes are others then, so it is cut at lines."""
+    """Yield the chunks of a file in which something was masked. Masking shifts bytes, so they are cut at lines."""
     lines = clean.split("\n")
-    behind = 0
-    for place, span in enumerate(spans):
-        last = place == len(spans) - 1
-        first = behind
-        behind = len(lines) if last else max(first, min(len(lines), spans[place + 1].first_line - 1))
-        if first == behind:
+    stop = 0
+    for index, span in enumerate(spans):
+        last = index == len(spans) - 1
+        first = stop
+        stop = len(lines) if last else max(first, min(len(lines), spans[index + 1].first_line - 1))
+        if first == stop:
             continue
-        own = "\n".join(lines[first:behind]) + ("" if last or behind == len(lines) else "\n")
+        own = "\n".join(lines[first:stop]) + ("" if last or stop == len(lines) else "\n")
         yield {
             "path": path,
             "span": [span.start, span.end],
             "hash": hashlib.sha256(own.encode()).hexdigest(),
             "pre": "\n".join(lines[max(0, first - context_lines) : first]),
             "text": own,
-            "post": "\n".join(lines[behind : behind + context_lines]),
+            "post": "\n".join(lines[stop : stop + context_lines]),
             "line_start": first + 1,
-            "line_end": behind,
+            "line_end": stop,
             "blank": "",
             "tail": "",
         }
 
 
-class _Places:
-    """Where in a file something is of which only the line is known."""
+class _SpanFinder:
+    """Finds the byte span of uses and lines of a file."""
 
     def __init__(self, facts: FileFacts, content: bytes | None) -> None:
         self._starts = [0]
@@ -429,25 +424,25 @@ class _Places:
         for use in facts.uses:
             self._uses.setdefault((use.line, _last_name(use.path)), use)
 
-    def of_use(self, edge: Edge, name: str) -> list[int]:
+    def span_of_use(self, edge: Edge, name: str) -> list[int]:
         use = self._uses.get((edge.line, name))
         if use is not None:
             return [use.start, use.start + len(name.encode())]
-        return self.of_line(edge.line)
+        return self.span_of_line(edge.line)
 
-    def of_line(self, line: int) -> list[int]:
+    def span_of_line(self, line: int) -> list[int]:
         if self._content is None or not 1 <= line <= len(self._starts):
-            return self._around(line)
+            return self._enclosing_span(line)
         start = self._starts[line - 1]
         end = self._starts[line] - 1 if line < len(self._starts) else len(self._content)
         return [start, max(end, start + 1)]
 
-    def _around(self, line: int) -> list[int]:
-        """The smallest definition around the line, when the text cannot be had."""
-        place = bisect_right([symbol.span.first_line for symbol in self._symbols], line) - 1
-        if place < 0:
+    def _enclosing_span(self, line: int) -> list[int]:
+        """Return the smallest definition around the line; used when the text is unavailable."""
+        index = bisect_right([symbol.span.first_line for symbol in self._symbols], line) - 1
+        if index < 0:
             return [0, 1]
-        return [self._symbols[place].span.start, self._symbols[place].span.end]
+        return [self._symbols[index].span.start, self._symbols[index].span.end]
 
 
 def _last_name(path: str) -> str:
@@ -458,17 +453,15 @@ def _qualified_names(facts: FileFacts) -> list[str]:
     names: list[str] = []
     for symbol in facts.symbols:
         around = names[symbol.container] if symbol.container >= 0 else ""
-        # Headings and keys may say anything; other names are names.
+        # Headings and keys may contain secrets; other names are identifiers.
         name = masked(symbol.name) if symbol.kind is SymbolKind.SECTION else symbol.name
         names.append(f"{around}.{name}" if around else name)
     return names
 
 
-def _pack(target: Path, folder: Path, vendored: Iterable[Vendored], moment: int) -> None:
-    """Everything in one archive; the same bytes whenever the parts are the same."""
-    import zstandard
-
-    compressor = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
+def _pack(target: Path, folder: Path, vendored: Iterable[VendoredFile], moment: int) -> None:
+    """Pack everything into one archive; equal parts give equal bytes."""
+    compressor = zstandard.ZstdCompressor(level=COMPRESSION_LEVEL, write_checksum=True)
     with (
         target.open("wb") as file,
         compressor.stream_writer(file, closefd=False) as packed,
@@ -477,28 +470,28 @@ def _pack(target: Path, folder: Path, vendored: Iterable[Vendored], moment: int)
         for name in _ARTIFACTS:
             part = folder / name
             with part.open("rb") as content:
-                archive.addfile(_entry(name, part.stat().st_size, moment), content)
+                archive.addfile(_tar_entry(name, part.stat().st_size, moment), content)
         for one in vendored:
             content = one.content()
-            archive.addfile(_entry(one.name, len(content), moment), io.BytesIO(content))
+            archive.addfile(_tar_entry(one.name, len(content), moment), io.BytesIO(content))
     with target.open("rb") as file:
         os.fsync(file.fileno())
 
 
-def _entry(name: str, size: int, moment: int) -> tarfile.TarInfo:
+def _tar_entry(name: str, size: int, moment: int) -> tarfile.TarInfo:
     entry = tarfile.TarInfo(name)
     entry.size, entry.mtime, entry.mode = size, moment, 0o644
     return entry
 
 
-def _two_numbers(first: int, second: int) -> bytes:
+def _vector_header(first: int, second: int) -> bytes:
     return first.to_bytes(4, "little") + second.to_bytes(4, "little")
 
 
 def _line(value: Mapping[str, Any]) -> bytes:
     try:
         return to_json(value) + b"\n"
-    except PydanticSerializationError:  # text that is not Unicode, for which JSON has no place
+    except PydanticSerializationError:  # text that is not Unicode
         return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
 
 

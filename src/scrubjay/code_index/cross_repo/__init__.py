@@ -1,1 +1,1 @@
-"""Several repositories at once: one search over all, and which of them uses what another one defines."""
+"""Work with several repositories: search all of them, and find which use packages that another one defines."""

@@ -1,6 +1,6 @@
-"""One search over several indexes, whose answers are weighed by how much of the question each has.
+"""Search several indexes at once, and weight the hits by how much of the query each contains.
 
-This module imports numpy, which takes a while: import it where it is needed.
+Imports numpy, which is slow to import: load this module late.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,80 +9,88 @@ from typing import TYPE_CHECKING, NamedTuple
 import anyio.to_thread
 import numpy as np
 
-from scrubjay.code_index.facts.words import query_words, words_of
-from scrubjay.code_index.search.idf import rarity
-from scrubjay.code_index.service import CodeHit, CodeService, Hits, Loaded
-from scrubjay.code_index.term_counts.counter import vectors_of
+from scrubjay.code_index.facts.tokenizer import query_words, tokenize
+from scrubjay.code_index.search.idf import idf
+from scrubjay.code_index.service import CodeHit, CodeService, LoadedIndex, SearchHits
+from scrubjay.code_index.term_counts.counter import embed_texts
 from scrubjay.search_index.token_segments import token
 
 if TYPE_CHECKING:
-    from scrubjay.code_index.search.ranker import Toggles
+    from scrubjay.code_index.search.ranker import SignalToggles
 
-# Within a repository an answer is compared with the best one there, however little that one fits. So much of its score
-# is left to it for that; the rest is for how it fits compared with the best of all repositories.
-BY_RANK = 0.4
-# What the words of the question count of how an answer fits; the rest is its meaning.
-BY_WORDS = 0.6
+# A hit is scored relative to the best hit of its own repository, however poor that is. This share of the score is kept;
+# the rest depends on how well it fits compared with the best hit of all repositories.
+RANK_SHARE = 0.4
+# Share of the query's words in how well a hit fits; the rest is vector similarity.
+WORD_SHARE = 0.6
 
 
-class HitOf(NamedTuple):
-    """A part of a file of one of the repositories."""
+class RepositoryHit(NamedTuple):
+    """A hit in one of the repositories."""
 
-    loaded: Loaded
+    loaded: LoadedIndex
     hit: CodeHit
     score: float
-    """From 0 to 1, comparable with those of the other repositories."""
+    """0 to 1, comparable across repositories."""
 
 
 async def search_all(
-    code: CodeService, loaded: Sequence[Loaded], query: str, *, limit: int, toggles: "Toggles", context_lines: int
-) -> Hits[HitOf]:
-    """The parts of files that answer best, best first, of whichever repository."""
-    found: list[tuple[Loaded, CodeHit]] = []
+    code: CodeService,
+    loaded: Sequence[LoadedIndex],
+    query: str,
+    *,
+    limit: int,
+    toggles: "SignalToggles",
+    context_lines: int,
+) -> SearchHits[RepositoryHit]:
+    """Return the best hits of all repositories, best first."""
+    found: list[tuple[LoadedIndex, CodeHit]] = []
     degraded, more = None, False
-    hearing = code.hearing(query, toggles)
+    reranker = code.reranker(query, toggles)
     for one in loaded:
         hits = await code.search(
-            one.record.id, query, limit=limit, toggles=toggles, context_lines=context_lines, hearing=hearing
+            one.record.id, query, limit=limit, toggles=toggles, context_lines=context_lines, reranker=reranker
         )
         found += [(one, hit) for hit in hits]
         degraded, more = degraded or hits.degraded, more or hits.more
-    merged = await anyio.to_thread.run_sync(_merged, loaded, found, query, limit)
-    return Hits(merged, degraded, more=more or len(merged) < len(found))
+    merged = await anyio.to_thread.run_sync(_merge, loaded, found, query, limit)
+    return SearchHits(merged, degraded, more=more or len(merged) < len(found))
 
 
-def _merged(loaded: Sequence[Loaded], found: Sequence[tuple[Loaded, CodeHit]], query: str, limit: int) -> list[HitOf]:
+def _merge(
+    loaded: Sequence[LoadedIndex], found: Sequence[tuple[LoadedIndex, CodeHit]], query: str, limit: int
+) -> list[RepositoryHit]:
     if not found:
         return []
-    worths = _worths(loaded, query)
-    texts = [f"{hit.file.path}\n{hit.extract.text}" for _, hit in found]
-    question, *meanings = vectors_of([query, *texts]).astype(np.float32)
+    weights = _word_weights(loaded, query)
+    texts = [f"{hit.file.path}\n{hit.excerpt.text}" for _, hit in found]
+    query_vector, *vectors = embed_texts([query, *texts]).astype(np.float32)
     fits = [
-        BY_WORDS * _share(worths, text) + (1 - BY_WORDS) * max(0.0, _cosine(question, meaning))
-        for text, meaning in zip(texts, meanings, strict=True)
+        WORD_SHARE * _matched_share(weights, text) + (1 - WORD_SHARE) * max(0.0, _cosine(query_vector, vector))
+        for text, vector in zip(texts, vectors, strict=True)
     ]
     best = max(fits) or 1.0
     merged = [
-        HitOf(one, hit, round(hit.score * (BY_RANK + (1 - BY_RANK) * fit / best), 4))
+        RepositoryHit(one, hit, round(hit.score * (RANK_SHARE + (1 - RANK_SHARE) * fit / best), 4))
         for (one, hit), fit in zip(found, fits, strict=True)
     ]
     merged.sort(key=lambda one: (-one.score, one.loaded.record.root, one.hit.file.path))
     return merged[:limit]
 
 
-def _worths(loaded: Sequence[Loaded], query: str) -> Mapping[str, float]:
-    """What each word of the question tells, by how rare it is in all repositories together."""
+def _word_weights(loaded: Sequence[LoadedIndex], query: str) -> Mapping[str, float]:
+    """Return the weight of each word of the query, by its idf in all repositories together."""
     total = max(1, sum(len(one.corpus.chunks.files) for one in loaded))
     return {
-        word: weight * rarity(total, sum(len(one.corpus.words.having(token(word)).rows) for one in loaded))
+        word: weight * idf(total, sum(len(one.corpus.words.occurrences_of(token(word)).rows) for one in loaded))
         for word, weight in query_words(query)
     }
 
 
-def _share(worths: Mapping[str, float], text: str) -> float:
-    """Which share of the question the text has."""
-    own = {*words_of(text)}
-    return sum(worth for word, worth in worths.items() if word in own) / (sum(worths.values()) or 1.0)
+def _matched_share(weights: Mapping[str, float], text: str) -> float:
+    """Return the weighted share of the query's words that the text contains."""
+    own = {*tokenize(text)}
+    return sum(weight for word, weight in weights.items() if word in own) / (sum(weights.values()) or 1.0)
 
 
 def _cosine(first: np.ndarray, second: np.ndarray) -> float:

@@ -1,1 +1,1 @@
-"""What changed between two moments of a repository: files, definitions, and who may break by it."""
+"""Compare two states of a repository: files, definitions, and the users that a change may break."""

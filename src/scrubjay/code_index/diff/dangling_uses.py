@@ -1,6 +1,6 @@
-"""Who still names what a change took away: uses that lead nowhere now, and imports of what is gone.
+"""Find uses and imports of definitions that a change removed, renamed or moved.
 
-This module imports numpy, which takes a while: import it where it is needed.
+Imports numpy, which is slow to import: load this module late.
 """
 
 import re
@@ -8,15 +8,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
-from scrubjay.code_index.diff.symbols import Touch, Touched
+from scrubjay.code_index.diff.symbols import Touch, TouchedDefinition
 from scrubjay.code_index.models import FileFacts, Unresolved
 from scrubjay.code_index.questions.locations import files_with
-from scrubjay.code_index.questions.traversal import BESIDE
-from scrubjay.code_index.search.use_graph import Links
-from scrubjay.code_index.service import CodeService, Loaded
+from scrubjay.code_index.questions.traversal import SUPPORTING
+from scrubjay.code_index.search.use_graph import UseGraph
+from scrubjay.code_index.service import CodeService, LoadedIndex
 
-# So many files that have the name of what is gone are looked at for imports of it.
-MOST_READ = 300
+# Maximum number of files that are searched for imports of a removed name.
+MAX_FILES_READ = 300
 _SUFFIX = re.compile(r"(?:/(?:__init__|index|mod|lib))?\.\w{1,10}$")
 _ENDING = re.compile(r"\.(?:py|js|mjs|cjs|ts|tsx|jsx|h|hpp)$")
 _SEPARATORS = re.compile(r"::|[./\\#]|->")
@@ -24,70 +24,72 @@ _OWN = ("self", "this", "cls", "Self")
 
 
 class StillUsed(NamedTuple):
-    """A place that names what is not there any more."""
+    """A use of something that no longer exists."""
 
     file: int
     symbol: int
-    """The row of the definition in which it is; -1 at the top of the file."""
+    """Row of the enclosing definition; -1 at the top of the file."""
     line: int
     use: str
     is_sure: bool
-    """Whether the file takes it from where it was; else only the name is the same."""
+    """True if the file imports it from its old location; otherwise only the name matches."""
 
 
 @dataclass(frozen=True, slots=True)
-class Leftovers:
-    """Uses and imports of the names that were lost."""
+class DanglingUses:
+    """Uses and imports of names that a change removed."""
 
-    _loaded: Loaded
+    _loaded: LoadedIndex
     _uses: Mapping[str, Sequence[tuple[int, Unresolved]]]
-    """By name, the uses that lead nowhere, each with its file."""
+    """Unresolved uses by name, each with its file."""
     _facts: Mapping[int, FileFacts]
 
     @classmethod
-    async def of(cls, changed: Collection[Touched], code: CodeService, loaded: Loaded, links: Links) -> Self:
-        names = {_last(one.old_name or one.name) for one in changed if _is_lost(one)} - {""}
+    async def find(
+        cls, changed: Collection[TouchedDefinition], code: CodeService, loaded: LoadedIndex, links: UseGraph
+    ) -> Self:
+        names = {_last_name(one.old_name or one.name) for one in changed if _is_lost(one)} - {""}
         uses: dict[str, list[tuple[int, Unresolved]]] = {}
         if not names:
             return cls(loaded, uses, {})
         for file, own in links.unresolved.items():
             for one in own:
-                if (name := _last(one.use)) in names:
+                if (name := _last_name(one.use)) in names:
                     uses.setdefault(name, []).append((file, one))
         files = dict.fromkeys(file for found in uses.values() for file, _ in found)
         files |= dict.fromkeys(files_with(sorted(names), loaded.corpus))
-        read = list(files)[:MOST_READ]
+        read = list(files)[:MAX_FILES_READ]
         facts = await code.indexer.facts([loaded.corpus.files[file] for file in read])
         known = {file: facts[path] for file in read if (path := loaded.corpus.files[file].path) in facts}
         return cls(loaded, uses, known)
 
-    def still_used(self, one: Touched) -> list[StillUsed]:
-        """Who still names what this took away, the surest first."""
+    def still_used(self, one: TouchedDefinition) -> list[StillUsed]:
+        """Return the uses of what this change removed, most certain first."""
         if not _is_lost(one):
             return []
         name, path = one.old_name or one.name, one.old_path or one.path
-        if self.is_there(name, path):
+        if self.is_indexed(name, path):
             return []
         corpus = self._loaded.corpus
         module = _SUFFIX.sub("", path).split("/")
-        is_elsewhere = bool(self._loaded.names.find(_last(name)))
+        is_elsewhere = bool(self._loaded.names.find(_last_name(name)))
         found: dict[tuple[int, int], StillUsed] = {}
-        for file, use in self._uses.get(_last(name), ()):
+        for file, use in self._uses.get(_last_name(name), ()):
             is_sure = self._means(use, file, name, path, module)
-            # Where something else has the name, that may be what is meant.
+            # Another definition has the same name, so the use may mean that one.
             if is_sure or (not use.external and not is_elsewhere):
                 source = int(corpus.first_symbols[file]) + use.source if use.source >= 0 else -1
                 found[file, use.line] = StillUsed(file, source, use.line, use.use, is_sure)
         for file, facts in self._facts.items():
             for one_import in facts.imports:
-                if one_import.name == name and _names(one_import.module, module):
+                if one_import.name == name and _names_module(one_import.module, module):
                     used = f"{one_import.module}.{name}"
                     found.setdefault((file, one_import.line), StillUsed(file, -1, one_import.line, used, True))
         files = corpus.files
-        return sorted(found.values(), key=lambda use: (not use.is_sure, bool(files[use.file].traits & BESIDE), use))
+        return sorted(found.values(), key=lambda use: (not use.is_sure, bool(files[use.file].traits & SUPPORTING), use))
 
-    def is_there(self, name: str, path: str) -> bool:
-        """Whether the index still has it: it is not of the moment after the change."""
+    def is_indexed(self, name: str, path: str) -> bool:
+        """Return whether the index still contains it, which means that the index is older than the change."""
         row = self._loaded.corpus.row_of.get(path)
         names = self._loaded.names
         return any(int(self._loaded.corpus.symbols.files[found]) == row for found in names.find(name))
@@ -101,27 +103,27 @@ class Leftovers:
         if facts is None or "." in name:
             return False
         if len(parts) == 1:
-            return any(one.name == name and _names(one.module, module) for one in facts.imports)
+            return any(one.name == name and _names_module(one.module, module) for one in facts.imports)
         # `store.load_user` after `from shop import store`, or `pkg.Load` after `import "x/pkg"`.
-        taken_of = [places for places in (module, module[:-1]) if places and parts[-2] == places[-1]]
+        qualifiers = [places for places in (module, module[:-1]) if places and parts[-2] == places[-1]]
         return any(
-            _names(f"{one.module}/{one.name}" if one.name else one.module, places)
-            for places in taken_of
+            _names_module(f"{one.module}/{one.name}" if one.name else one.module, places)
+            for places in qualifiers
             for one in facts.imports
         )
 
 
-def _is_lost(one: Touched) -> bool:
-    """Whether something is not to be had any more where it was, under the name that it had."""
+def _is_lost(one: TouchedDefinition) -> bool:
+    """Return whether the definition no longer exists at its old place and name."""
     return one.touch in (Touch.REMOVED, Touch.RENAMED, Touch.MOVED)
 
 
-def _names(imported: str, module: Sequence[str]) -> bool:
-    """Whether an import means this module, as far as its words tell."""
+def _names_module(imported: str, module: Sequence[str]) -> bool:
+    """Return whether an import names this module, judged by its last path components."""
     parts = [part for part in _SEPARATORS.split(_ENDING.sub("", imported)) if part and part not in ("crate", "super")]
     shared = min(len(parts), len(module))
     return shared > 0 and parts[-shared:] == list(module[-shared:])
 
 
-def _last(name: str) -> str:
+def _last_name(name: str) -> str:
     return _SEPARATORS.split(name)[-1]

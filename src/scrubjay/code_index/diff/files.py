@@ -1,4 +1,4 @@
-"""Which files changed between two revisions, where, and what they say. The work tree is only read."""
+"""List the files that differ between two revisions, with hunks and facts. The work tree is only read."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,24 +9,27 @@ from typing import NamedTuple
 
 import anyio.to_thread
 
+from scrubjay.code_index.discovery.contents import read_contents
 from scrubjay.code_index.facts.digest_version import VERSION
-from scrubjay.code_index.index.indexer import IndexOptions
+from scrubjay.code_index.facts.packed_facts import unpack_facts
+from scrubjay.code_index.index.options import IndexOptions
 from scrubjay.code_index.models import FileFacts, Snapshot, SourceFile
+from scrubjay.code_index.secret_masking import mask_secrets
 from scrubjay.code_index.service import CodeService
 from scrubjay.code_index.store import Content
 
-# More files, or larger ones, than these are told and not looked into.
-MOST_FILES = 300
-MOST_BYTES = 40_000_000
-# So many added and removed files are compared with each other, to find those that only got another name.
-MOST_COMPARED = 100
-LEAST_ALIKE = 0.5
-# Longer changes are told as one: comparing them line by line takes quadratic time.
-MOST_LINES = 2_000
+# Beyond these limits, changed files are listed but not read.
+MAX_FILES = 300
+MAX_BYTES = 40_000_000
+# Up to this many added and removed files are compared pairwise to detect renames.
+MAX_COMPARED = 100
+MIN_SIMILARITY = 0.5
+# Longer changes become one hunk: comparing lines takes quadratic time.
+MAX_COMPARED_LINES = 2_000
 
 
-class Status(StrEnum):
-    """What happened to a file."""
+class ChangeStatus(StrEnum):
+    """Kind of change of a file."""
 
     ADDED = "added"
     REMOVED = "removed"
@@ -35,7 +38,7 @@ class Status(StrEnum):
 
 
 class Hunk(NamedTuple):
-    """Lines that were replaced, counted from 1: first line and number of lines, before and after."""
+    """Replaced lines, counted from 1: first line and number of lines, before and after."""
 
     old_first: int
     old_lines: int
@@ -43,8 +46,8 @@ class Hunk(NamedTuple):
     new_lines: int
 
 
-class Side(NamedTuple):
-    """A file at one of the two moments."""
+class FileVersion(NamedTuple):
+    """A file on one side of the comparison."""
 
     file: SourceFile
     content: bytes
@@ -55,48 +58,48 @@ class Side(NamedTuple):
 class FileChange:
     """A file that changed."""
 
-    status: Status
+    status: ChangeStatus
     old_path: str
-    """Empty when it was not there."""
+    """Empty if the file was added."""
     path: str
-    """Empty when it is gone."""
-    before: Side | None = None
-    """None when it was not there, or was not looked into."""
-    after: Side | None = None
+    """Empty if the file was removed."""
+    before: FileVersion | None = None
+    """None if the file was added or not read."""
+    after: FileVersion | None = None
     hunks: Sequence[Hunk] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
-    """Two moments, and the files that changed between them."""
+class Diff:
+    """Two revisions and the files that differ."""
 
     base: str | None
-    """The commit."""
+    """Commit id."""
     head: str | None
-    """The commit; None for the work tree."""
+    """Commit id; None for the work tree."""
     files: Sequence[FileChange]
     unread: Sequence[str]
-    """Files that could not be read, or were too many."""
+    """Files that are unreadable or exceed the limits."""
 
 
-async def difference(code: CodeService, root: str, base: str, head: str | None, options: IndexOptions) -> Difference:
-    """How the work tree, or the second revision, differs from the first."""
-    # HEAD is the work tree elsewhere: here a revision is always a commit.
+async def diff_files(code: CodeService, root: str, base: str, head: str | None, options: IndexOptions) -> Diff:
+    """Compare a revision with the work tree, or with a second revision."""
+    # For snapshots HEAD means the work tree; here it means the commit.
     old = await code.indexer.snapshot(root, "HEAD~0" if base == "HEAD" else base, options)
     rev = "HEAD" if head is None else "HEAD~0" if head == "HEAD" else head
     new = await code.indexer.snapshot(root, rev, options)
-    pairs = await anyio.to_thread.run_sync(_pairs, old, new)
-    contents = await anyio.to_thread.run_sync(_contents, old, new, _looked_into(pairs))
+    pairs = await anyio.to_thread.run_sync(_pair_files, old, new)
+    contents = await anyio.to_thread.run_sync(_read_sides, old, new, _within_limits(pairs))
     facts = await _facts(code, contents.values())
 
-    def side(file: SourceFile | None, of: str) -> Side | None:
+    def side(file: SourceFile | None, of: str) -> FileVersion | None:
         if file is None or (content := contents.get((of, file.path))) is None:
             return None
         known = facts.get(Content(file.blob, file.language))
-        return None if known is None else Side(file, content[1], known)
+        return None if known is None else FileVersion(file, content[1], known)
 
     def compared() -> list[FileChange]:
-        return [_change(before, after, side(before, "old"), side(after, "new")) for before, after in pairs]
+        return [_make_change(before, after, side(before, "old"), side(after, "new")) for before, after in pairs]
 
     files = await anyio.to_thread.run_sync(compared)
     unread = [
@@ -104,40 +107,40 @@ async def difference(code: CodeService, root: str, base: str, head: str | None, 
         for one in files
         if (one.old_path and one.before is None) or (one.path and one.after is None)
     ]
-    return Difference(old.commit, None if head is None else new.commit, files, unread)
+    return Diff(old.commit, None if head is None else new.commit, files, unread)
 
 
 _Pair = tuple[SourceFile | None, SourceFile | None]
 
 
-def _pairs(old: Snapshot, new: Snapshot) -> list[_Pair]:
-    """The files that differ, those that got another name with what they were before."""
+def _pair_files(old: Snapshot, new: Snapshot) -> list[_Pair]:
+    """Return the files that differ as pairs of old and new, including renames."""
     before = {file.path: file for file in old.files}
     after = {file.path: file for file in new.files}
     modified = [
         (before[path], after[path]) for path in after if path in before and before[path].blob != after[path].blob
     ]
-    gone = {path: file for path, file in before.items() if path not in after}
-    come = {path: file for path, file in after.items() if path not in before}
+    removed = {path: file for path, file in before.items() if path not in after}
+    added = {path: file for path, file in after.items() if path not in before}
     renamed: list[tuple[SourceFile, SourceFile]] = []
-    by_blob = {file.blob: path for path, file in gone.items() if file.size}
-    for path, file in list(come.items()):
-        if (was := by_blob.pop(file.blob, None)) is not None:
-            renamed.append((gone.pop(was), come.pop(path)))
-    renamed += _alike(old, new, gone, come)
+    by_blob = {file.blob: path for path, file in removed.items() if file.size}
+    for path, file in list(added.items()):
+        if (old_path := by_blob.pop(file.blob, None)) is not None:
+            renamed.append((removed.pop(old_path), added.pop(path)))
+    renamed += _pair_similar(old, new, removed, added)
     both = sorted([*modified, *renamed], key=lambda pair: pair[1].path)
     return [
         *both,
-        *((file, None) for file in gone.values()),
-        *((None, file) for file in come.values()),
+        *((file, None) for file in removed.values()),
+        *((None, file) for file in added.values()),
     ]
 
 
-def _looked_into(pairs: Sequence[_Pair]) -> list[_Pair]:
-    """As many of these as may be looked into."""
-    left = MOST_BYTES
+def _within_limits(pairs: Sequence[_Pair]) -> list[_Pair]:
+    """Return the leading pairs that are within the limits."""
+    left = MAX_BYTES
     found: list[_Pair] = []
-    for pair in pairs[:MOST_FILES]:
+    for pair in pairs[:MAX_FILES]:
         left -= sum(file.size for file in pair if file is not None)
         if left < 0:
             break
@@ -145,47 +148,42 @@ def _looked_into(pairs: Sequence[_Pair]) -> list[_Pair]:
     return found
 
 
-def _alike(
-    old: Snapshot, new: Snapshot, gone: dict[str, SourceFile], come: dict[str, SourceFile]
+def _pair_similar(
+    old: Snapshot, new: Snapshot, removed: dict[str, SourceFile], added: dict[str, SourceFile]
 ) -> list[tuple[SourceFile, SourceFile]]:
-    """Those of which at least half of the lines are the same, the most similar first; they are taken out."""
-    from scrubjay.code_index.discovery.contents import read_contents
-
-    if not gone or not come or len(gone) > MOST_COMPARED or len(come) > MOST_COMPARED:
+    """Pair files whose lines are mostly equal, most similar first, and remove them from `removed` and `added`."""
+    if not removed or not added or len(removed) > MAX_COMPARED or len(added) > MAX_COMPARED:
         return []
     lines = {
         (of, file.path): Counter(content.split(b"\n"))
-        for of, snapshot, files in (("old", old, gone), ("new", new, come))
+        for of, snapshot, files in (("old", old, removed), ("new", new, added))
         for file, content in read_contents(snapshot, list(files.values()))
         if content
     }
     alike = [
-        (2 * (first & second).total() / (first.total() + second.total()), was, now)
-        for was, file in gone.items()
-        for now, other in come.items()
+        (2 * (first & second).total() / (first.total() + second.total()), old_path, now)
+        for old_path, file in removed.items()
+        for now, other in added.items()
         if file.language is other.language
-        and (first := lines.get(("old", was)))
+        and (first := lines.get(("old", old_path)))
         and (second := lines.get(("new", now)))
     ]
     found: list[tuple[SourceFile, SourceFile]] = []
-    for share, was, now in sorted(alike, key=lambda one: (-one[0], one[1], one[2])):
-        if share >= LEAST_ALIKE and was in gone and now in come:
-            found.append((gone.pop(was), come.pop(now)))
+    for share, old_path, now in sorted(alike, key=lambda one: (-one[0], one[1], one[2])):
+        if share >= MIN_SIMILARITY and old_path in removed and now in added:
+            found.append((removed.pop(old_path), added.pop(now)))
     return found
 
 
-def _contents(
+def _read_sides(
     old: Snapshot, new: Snapshot, pairs: Sequence[_Pair]
 ) -> Mapping[tuple[str, str], tuple[SourceFile, bytes]]:
-    from scrubjay.code_index.discovery.contents import read_contents
-    from scrubjay.code_index.secret_masking import hidden
-
     sides = (
         ("old", old, [before for before, _ in pairs if before is not None]),
         ("new", new, [after for _, after in pairs if after is not None]),
     )
     return {
-        (of, file.path): (file, hidden(content))
+        (of, file.path): (file, mask_secrets(content))
         for of, snapshot, files in sides
         for file, content in read_contents(snapshot, files)
         if content is not None
@@ -193,32 +191,30 @@ def _contents(
 
 
 async def _facts(code: CodeService, files: Iterable[tuple[SourceFile, bytes]]) -> dict[Content, FileFacts]:
-    """What these contents say; those that no index has are read now."""
-    from scrubjay.code_index.facts.packed_facts import unpacked_facts
-
+    """Return the facts of these contents; contents in no index are parsed now."""
     wanted = {Content(file.blob, file.language): content for file, content in files}
     packed = dict(await code.store.digests(VERSION, list(wanted)))
     missing = [(content, data) for content, data in wanted.items() if content not in packed]
-    async for batch in code.indexer.workers.digested(missing):
+    async for batch in code.indexer.workers.digest_all(missing):
         packed |= batch
-    return await anyio.to_thread.run_sync(
-        lambda: {content: unpacked_facts(digest) for content, digest in packed.items()}
-    )
+    return await anyio.to_thread.run_sync(lambda: {content: unpack_facts(digest) for content, digest in packed.items()})
 
 
-def _change(before: SourceFile | None, after: SourceFile | None, old: Side | None, new: Side | None) -> FileChange:
+def _make_change(
+    before: SourceFile | None, after: SourceFile | None, old: FileVersion | None, new: FileVersion | None
+) -> FileChange:
     old_path, path = before.path if before else "", after.path if after else ""
     if before is None:
-        status = Status.ADDED
+        status = ChangeStatus.ADDED
     elif after is None:
-        status = Status.REMOVED
+        status = ChangeStatus.REMOVED
     else:
-        status = Status.MODIFIED if old_path == path else Status.RENAMED
-    return FileChange(status, old_path, path, old, new, hunks(old.content, new.content) if old and new else ())
+        status = ChangeStatus.MODIFIED if old_path == path else ChangeStatus.RENAMED
+    return FileChange(status, old_path, path, old, new, find_hunks(old.content, new.content) if old and new else ())
 
 
-def hunks(before: bytes, after: bytes) -> list[Hunk]:
-    """Where two contents differ."""
+def find_hunks(before: bytes, after: bytes) -> list[Hunk]:
+    """Return where two contents differ."""
     old, new = before.split(b"\n"), after.split(b"\n")
     start, end = 0, 0
     while start < min(len(old), len(new)) and old[start] == new[start]:
@@ -228,7 +224,7 @@ def hunks(before: bytes, after: bytes) -> list[Hunk]:
     old, new = old[start : len(old) - end], new[start : len(new) - end]
     if not old and not new:
         return []
-    if max(len(old), len(new)) > MOST_LINES:
+    if max(len(old), len(new)) > MAX_COMPARED_LINES:
         return [Hunk(start + 1, len(old), start + 1, len(new))]
     return [
         Hunk(start + a + 1, b - a, start + c + 1, d - c)

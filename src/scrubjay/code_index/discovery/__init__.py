@@ -1,1 +1,1 @@
-"""Which files a repository or folder has at one moment, and what is in them; nothing of the repository is ever run."""
+"""List the files of a repository or folder at one moment, and read their contents, without running any of its code."""

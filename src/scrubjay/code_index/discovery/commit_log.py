@@ -1,25 +1,25 @@
-"""What was said of files when they were changed: the subjects of commits, and which files each touched."""
+"""Commit subjects and the files each commit changed, from git's history."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from scrubjay.code_index.discovery.git import AskedMuch, GitFailed, ask
-from scrubjay.code_index.discovery.limits import Bounds, never
-from scrubjay.code_index.discovery.rooted_reader import text
+from scrubjay.code_index.discovery.git import GitFailed, SpooledGitCommand, run_git
+from scrubjay.code_index.discovery.limits import Deadline, never
+from scrubjay.code_index.discovery.rooted_reader import decode_path
 from scrubjay.core.errors import Unavailable
 
 _BEGIN, _RENAMED = b"\x01", b"R"
-# Of a commit that moves more files than this, only those that stayed as they were are known again: contents are
-# compared with each other, each with all.
-MOST_COMPARED = "-l100"
+# In a commit that moves more files than this, only unmodified files are recognized as renamed: rename detection
+# compares every pair of contents.
+RENAME_LIMIT = "-l100"
 
 
 class _Commit(NamedTuple):
     subject: str
     touched: list[bytes]
-    """The files that it changed, as it called them."""
+    """The paths that it changed, as named in that commit."""
     renamed: list[tuple[bytes, bytes]]
-    """What they were called before and after it."""
+    """Pairs of old and new path."""
 
 
 def commit_subjects(
@@ -31,24 +31,24 @@ def commit_subjects(
     seconds: float = 20.0,
     should_stop: Callable[[], bool] = never,
 ) -> list[tuple[str, list[str]]]:
-    """The subjects of the newest commits that are no merges, newest first, each with the files that it changed.
+    """Return the subjects of the newest commits that are not merges, newest first, each with the files that it changed.
 
-    Files are told by their paths from the root, as they are called now: what was said of one before it was moved, from
-    wherever in the repository, is said of it. Commits that change more files than `most_files` say little of each, and
-    are left out. None when there is no history, or it cannot be had in this time: ranking does without.
+    Files have their present paths, relative to the root; a commit counts for a file that was moved since, from anywhere
+    in the repository. Commits that change more than `most_files` files are left out: they say little about each.
+    Returns an empty list when there is no history or it takes longer than `seconds`; ranking works without it.
     """
-    bounds = Bounds(seconds, should_stop)
+    deadline = Deadline(seconds, should_stop)
     try:
-        beneath = ask(root, bounds, "rev-parse", "--show-prefix").removesuffix(b"\n")
-        output = _log(root, rev, newest, bounds)
+        prefix = run_git(root, deadline, "rev-parse", "--show-prefix").removesuffix(b"\n")
+        output = _read_log(root, rev, newest, deadline)
     except (GitFailed, Unavailable):
         return []
     commits: list[tuple[str, list[str]]] = []
     called_now: dict[bytes, bytes] = {}
-    texts = _Texts(beneath)
-    for subject, touched, renamed in _commits(output):
+    texts = _RelativePaths(prefix)
+    for subject, touched, renamed in _parse_log(output):
         paths = dict.fromkeys([called_now.get(path, path) for path in touched] if called_now else touched)
-        # From here on, back in time.
+        # Older commits use the old names.
         if renamed:
             called_now |= {before: called_now.get(after, after) for before, after in renamed}
         own = [path for path in map(texts.__getitem__, paths) if path is not None]
@@ -57,39 +57,39 @@ def commit_subjects(
     return commits
 
 
-class _Texts(dict[bytes, str | None]):
-    """By what git calls files what they are called from a folder; None for one that is not beneath it."""
+class _RelativePaths(dict[bytes, str | None]):
+    """Paths relative to a folder, by git's path; None for a path outside of the folder."""
 
-    def __init__(self, beneath: bytes) -> None:
+    def __init__(self, prefix: bytes) -> None:
         super().__init__()
-        self._beneath = beneath
+        self._prefix = prefix
 
     def __missing__(self, path: bytes) -> str | None:
-        found = self[path] = text(path.removeprefix(self._beneath)) if path.startswith(self._beneath) else None
+        found = self[path] = decode_path(path.removeprefix(self._prefix)) if path.startswith(self._prefix) else None
         return found
 
 
-def _log(root: str, rev: str, newest: int, bounds: Bounds) -> bytes:
-    """What git tells of the commits: which files each changed, and which it moved."""
+def _read_log(root: str, rev: str, newest: int, deadline: Deadline) -> bytes:
+    """Return git's log of the commits: which files each changed and renamed."""
 
     def asked_for(renames: str) -> bytes:
-        with AskedMuch(
+        with SpooledGitCommand(
             root,
-            bounds,
-            *("log", "--no-merges", renames, MOST_COMPARED, "--no-rename-empty", "--no-ext-diff", "--no-textconv"),
+            deadline,
+            *("log", "--no-merges", renames, RENAME_LIMIT, "--no-rename-empty", "--no-ext-diff", "--no-textconv"),
             *("--no-mailmap", "--no-color", "--no-decorate", "--diff-merges=off", "--ignore-submodules=all"),
             *("--encoding=UTF-8", f"--max-count={newest}", "--format=%x01%s", "--name-status", "--no-relative", "-z"),
             *("--end-of-options", rev, "--"),
         ) as asked:
-            return asked.answer()
+            return asked.output()
 
     try:
         return asked_for("--find-renames=50%")
-    except GitFailed:  # contents are not there, as in a partial clone: what was moved as it is is still known
+    except GitFailed:  # contents are missing, as in a partial clone: exact renames are still recognized
         return asked_for("--find-renames=100%")
 
 
-def _commits(output: bytes) -> Iterator[_Commit]:
+def _parse_log(output: bytes) -> Iterator[_Commit]:
     commit: _Commit | None = None
     parts = iter(output.split(b"\0"))
     for part in parts:
@@ -97,9 +97,9 @@ def _commits(output: bytes) -> Iterator[_Commit]:
             if commit is not None:
                 yield commit
             commit = _Commit(part[1:].decode("utf-8", "replace"), [], [])
-        elif commit is not None and part:  # how a file was changed; after the last one comes nothing
+        elif commit is not None and part:  # a status letter; the list ends with an empty part
             path = next(parts, b"")
-            # The first one comes after a line end.
+            # The first status of a commit follows a newline.
             if part.startswith((_RENAMED, b"\n" + _RENAMED)):
                 before, path = path, next(parts, b"")
                 commit.renamed.append((before, path))

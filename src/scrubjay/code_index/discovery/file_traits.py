@@ -1,4 +1,4 @@
-"""What sort of file it is, beside its language: by the customs of each language for paths, and by its content."""
+"""Traits of a file besides its language, such as test or generated: by path conventions and by content."""
 
 import re
 from functools import lru_cache
@@ -34,9 +34,9 @@ _TEST_FOLDER = re.compile(
     r"_tests?$|\.tests?$|^test_|^tests[_-]|^(?:dts|types?)-(?:\w+-)?tests?$|^__\w*(?:test|spec|mock|fixture)\w*__$"
 )
 _EXAMPLE_FOLDER = re.compile(r"[_-]playground$|^sandbox$|^__(?:bench|perf)\w*__$")
-# Above all else it holds programs to run against the whole; further down it is a part of the program.
-_TEST_FOLDER_ABOVE_ALL = "integration"
-# Such a folder beside the sources is about them, and one within them is a part of the program.
+# At the top level it holds tests of the whole program; further down it is a part of the program.
+_TOP_TEST_FOLDER = "integration"
+# Such a folder next to the sources is about them; one inside of them is a part of the program.
 _SOURCES = frozenset({"src", "lib", "source"})
 _PART_OF_PROGRAM = re.compile(
     r"scripts?|perf|bench(?:es|marks?)?|samples?|tutorials?|cookbook|docs?|documentation|website"
@@ -46,7 +46,7 @@ _TEST_NAME = re.compile(
     r"|_tests?\.(?:go|exs|dart)$|_unittest\.(?:c|cc|cpp)$|_spec\.(?:rb|lua)$|\.bats$|\.feature$"
     r"|[.-](?:test|tests|spec|specs|test-d|cy|e2e|e2e-spec)\.[cm]?[jt]sx?$|\.snap$"
 )
-# These languages mark a test by a word in CamelCase.
+# These languages mark a test by a CamelCase suffix or prefix.
 _CAMEL_TEST_NAME = re.compile(
     r"(?:Tests?|TestCase|IT|Spec|Specs|Suite)\.(?:java|kt|scala|groovy|cs|swift|php|m|mm)$"
     r"|^Test[A-Z]\w*\.(?:java|kt|cs)$"
@@ -65,7 +65,7 @@ _CONFIGURATION_NAME = re.compile(
     r"^(?:gulp|grunt)file\.js$"
 )
 _DOCUMENTATION_NAME = re.compile(r"\.(?:md|mdx|markdown|rst|adoc|asciidoc|txt|org|tex)$")
-# Unless the ending tells a language to program in: `history.ts` is no page.
+# Only if the extension is not of a programming language: `history.ts` is not documentation.
 _PAGE_NAME = re.compile(
     r"^(?:readme|license|licence|copying|notice|authors|changelog|changes|contributing|maintainers|install|todo|"
     r"unlicense|history|news)(?:[.-]|$)"
@@ -81,43 +81,43 @@ _GENERATED = re.compile(
 _HEAD_LINES = 20
 _HEAD_BYTES = 4096
 _PROSE = {Language.MARKDOWN, Language.TEXT, Language.HTML}
-_OF_PAGES = _PROSE | {None}
-# People break their lines; what has this many bytes to a line on average was written by a program.
-_MINIFIED_AVERAGE = 300
-_MINIFIED_LINE = 10_000
-_MINIFIED_LEAST = 1_000
-# Making one takes longer than looking it up.
+_PAGE_LANGUAGES = _PROSE | {None}
+# People wrap lines; a file with this many bytes per line on average was written by a program.
+_MINIFIED_AVERAGE_LINE = 300
+_MINIFIED_LONGEST_LINE = 10_000
+_MINIFIED_MIN_BYTES = 1_000
+# Constructing a flag takes longer than looking it up.
 _FLAGS = [FileTrait(value) for value in range(2 * max(FileTrait))]
 
 
 def traits_by_path(path: str) -> FileTrait:
-    """What the path tells."""
+    """Return the traits that follow from the path."""
     cut = path.rfind("/")
     return _FLAGS[(_traits_of_folder(path[:cut]) if cut > 0 else 0) | _traits_of_name(path[cut + 1 :])]
 
 
-def traits_of(path: str, content: bytes) -> FileTrait:
-    """What the path and the content tell."""
+def detect_traits(path: str, content: bytes) -> FileTrait:
+    """Return the traits that follow from the path and the content."""
     found = traits_by_path(path)
     head = b"\n".join(content[:_HEAD_BYTES].split(b"\n", _HEAD_LINES)[:_HEAD_LINES])
     if _GENERATED.search(head):
         found |= FileTrait.GENERATED
-    if len(content) >= _MINIFIED_LEAST and language_by_name(path) not in _PROSE and _is_minified(content):
+    if len(content) >= _MINIFIED_MIN_BYTES and language_by_name(path) not in _PROSE and _is_minified(content):
         found |= FileTrait.MINIFIED
     return found
 
 
 def _is_minified(content: bytes) -> bool:
-    if len(content) > _MINIFIED_AVERAGE * (content.count(b"\n") + 1):
+    if len(content) > _MINIFIED_AVERAGE_LINE * (content.count(b"\n") + 1):
         return True
     longest = max(map(len, content.split(b"\n")))
-    return longest > _MINIFIED_LINE and longest * 2 > len(content)
+    return longest > _MINIFIED_LONGEST_LINE and longest * 2 > len(content)
 
 
 @lru_cache(maxsize=65536)
 def _traits_of_folder(folder: str) -> int:
     names = folder.lower().split("/")
-    found = FileTrait.TEST.value if names[0] == _TEST_FOLDER_ABOVE_ALL else 0
+    found = FileTrait.TEST.value if names[0] == _TOP_TEST_FOLDER else 0
     in_sources = False
     for name in names:
         if not (in_sources and _PART_OF_PROGRAM.fullmatch(name)):
@@ -144,6 +144,6 @@ def _traits_of_name(name: str) -> int:
         found |= FileTrait.DECLARATION
     if _CONFIGURATION_NAME.search(lower):
         found |= FileTrait.CONFIGURATION
-    elif _DOCUMENTATION_NAME.search(lower) or (_PAGE_NAME.match(lower) and language_by_name(lower) in _OF_PAGES):
+    elif _DOCUMENTATION_NAME.search(lower) or (_PAGE_NAME.match(lower) and language_by_name(lower) in _PAGE_LANGUAGES):
         found |= FileTrait.DOCUMENTATION
     return found.value

@@ -1,60 +1,60 @@
-"""The files of a folder that is no repository: those that no rule in it says to ignore."""
+"""List the files of a folder that is not a repository, without ignored ones."""
 
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from scrubjay.code_index.discovery.file_collector import Gathering, unreadable
-from scrubjay.code_index.discovery.git import GitFailed, ask
+from scrubjay.code_index.discovery.file_collector import FileCollector, unreadable_reason
+from scrubjay.code_index.discovery.git import GitFailed, run_git
 from scrubjay.code_index.discovery.ignore_rules import TOOL_FOLDERS, IgnoreRules
-from scrubjay.code_index.discovery.limits import Bounds
-from scrubjay.code_index.discovery.rooted_reader import Beneath, text
+from scrubjay.code_index.discovery.limits import Deadline
+from scrubjay.code_index.discovery.rooted_reader import RootedReader, decode_path
 from scrubjay.core.errors import Unavailable
 
-# The later decides.
+# Later files take precedence.
 RULE_FILES = (".git/info/exclude", ".gitignore", ".ignore")
-_MOST_RULE_BYTES = 1_000_000
+_MAX_RULE_BYTES = 1_000_000
 
 
-def gather_folder(root: str, gathering: Gathering, beneath: Beneath) -> None:
-    """All files under the folder, links and what tools make left out."""
-    for _, paths in walked(gathering, beneath, rules_of_the_user(root, gathering.bounds)):
+def collect_folder(root: str, collector: FileCollector, rooted: RootedReader) -> None:
+    """Collect all files under the folder, except links and folders created by tools."""
+    for _, paths in walk_folders(collector, rooted, global_ignore_rules(root, collector.deadline)):
         for path in paths:
             try:
-                status = beneath.status(path)
+                status = rooted.status(path)
             except OSError:
                 continue  # gone since it was listed
-            gathering.take_file(path, status, beneath)
+            collector.add_file(path, status, rooted)
 
 
-def walked(gathering: Gathering, beneath: Beneath, rules: IgnoreRules) -> Iterator[tuple[str, list[str]]]:
-    """Each folder that counts, with the files in it that no rule says to ignore; rules are added as they are found."""
+def walk_folders(collector: FileCollector, rooted: RootedReader, rules: IgnoreRules) -> Iterator[tuple[str, list[str]]]:
+    """Yield the folders that are not ignored, each with its files; adds ignore rules to `rules` as it finds them."""
     waiting = [""]
     while waiting:
-        gathering.bounds.check()
+        collector.deadline.check()
         folder = waiting.pop()
         prefix = folder + "/" if folder else ""
         try:
-            with os.scandir(beneath.folder(folder)) as entries:
+            with os.scandir(rooted.open_folder(folder)) as entries:
                 found = sorted(
-                    (text(os.fsencode(entry.name)), entry.is_dir(follow_symlinks=False)) for entry in entries
+                    (decode_path(os.fsencode(entry.name)), entry.is_dir(follow_symlinks=False)) for entry in entries
                 )
         except OSError as error:
-            gathering.skip(folder, unreadable(error))
+            collector.skip(folder, unreadable_reason(error))
             continue
         names = {name for name, _ in found}
         for rule_file in RULE_FILES:
             if rule_file.partition("/")[0] in names:
-                _add_rules(rules, folder, prefix + rule_file, beneath)
+                _add_rules(rules, folder, prefix + rule_file, rooted)
         files: list[str] = []
         for name, is_folder in found:
             path = prefix + name
             if is_folder:
                 if name in TOOL_FOLDERS:
                     if name != ".git":
-                        gathering.skip(path, "made by tools")
-                elif gathering.excludes(path + "/"):
-                    gathering.skip(path, "excluded, as asked")
+                        collector.skip(path, "created by a tool")
+                elif (reason := collector.reason_to_exclude(path + "/")) is not None:
+                    collector.skip(path, reason)
                 elif not rules.ignores(path + "/"):
                     waiting.append(path)
             elif name != ".git" and not rules.ignores(path):
@@ -62,30 +62,30 @@ def walked(gathering: Gathering, beneath: Beneath, rules: IgnoreRules) -> Iterat
         yield folder, files
 
 
-def _add_rules(rules: IgnoreRules, folder: str, path: str, beneath: Beneath) -> None:
+def _add_rules(rules: IgnoreRules, folder: str, path: str, rooted: RootedReader) -> None:
     try:
-        rules.add_file(folder, beneath.read(path, _MOST_RULE_BYTES))
+        rules.add_file(folder, rooted.read(path, _MAX_RULE_BYTES))
     except OSError:
         return
 
 
-def rules_of_the_user(root: str, bounds: Bounds) -> IgnoreRules:
-    """What the user has git ignore everywhere."""
+def global_ignore_rules(root: str, deadline: Deadline) -> IgnoreRules:
+    """Return the user's global ignore rules of git."""
     rules = IgnoreRules()
-    rules.add("", _lines_of_the_user(root, bounds))
+    rules.add("", _global_ignore_lines(root, deadline))
     return rules
 
 
-def _lines_of_the_user(root: str, bounds: Bounds) -> list[str]:
+def _global_ignore_lines(root: str, deadline: Deadline) -> list[str]:
     try:
-        told = text(ask(root, bounds, "config", "--type=path", "--get", "core.excludesFile"))
-        path = Path(told.removesuffix("\n"))
+        output = decode_path(run_git(root, deadline, "config", "--type=path", "--get", "core.excludesFile"))
+        path = Path(output.removesuffix("\n"))
     except (GitFailed, Unavailable):
-        bounds.check()
+        deadline.check()
         path = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "git" / "ignore"
     try:
         if not path.is_file():
             return []
-        return text(path.read_bytes()[:_MOST_RULE_BYTES]).splitlines()
+        return decode_path(path.read_bytes()[:_MAX_RULE_BYTES]).splitlines()
     except OSError:
         return []

@@ -1,4 +1,4 @@
-"""Asking git, so that nothing the repository brings along is run: no hooks, filters, pagers, monitors or transports."""
+"""Run git without running anything that the repository provides: hooks, filters, pagers, monitors or transports."""
 
 import os
 import subprocess
@@ -7,7 +7,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import IO, Self
 
-from scrubjay.code_index.discovery.limits import Bounds
+from scrubjay.code_index.discovery.limits import Deadline
 from scrubjay.core.errors import Forbidden, ScrubjayError, Unavailable
 
 _OPTIONS = (
@@ -23,11 +23,11 @@ _ENVIRONMENT = {
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_NO_LAZY_FETCH": "1",
-    # A missing object of a partial clone is fetched by whatever transport the repository names; an older git does
-    # not know the line above. This one wins over the repository's own protocol.*.allow, and no transport has this name.
+    # A partial clone fetches missing objects over whatever transport the repository names; older versions of git do
+    # not know the variable above. This one overrides the repository's protocol.*.allow, and no transport has this name.
     "GIT_ALLOW_PROTOCOL": "none",
 }
-# All else of GIT_* would have git look at another repository, or at this one in another way.
+# Other GIT_* variables would point git at another repository, or change how it reads this one.
 _KEPT = {
     "GIT_CONFIG_GLOBAL",
     "GIT_CONFIG_SYSTEM",
@@ -39,7 +39,7 @@ _SLICE_SECONDS = 0.2
 
 
 class GitFailed(Exception):
-    """Git refused, and said why; callers turn it into what it means to them."""
+    """Git exited with an error; callers translate it."""
 
     def __init__(self, message: str, output: bytes = b"") -> None:
         super().__init__(message)
@@ -47,14 +47,14 @@ class GitFailed(Exception):
         self.output = output
 
 
-def started(
+def start_git(
     folder: str, *arguments: str, stdin: int = subprocess.DEVNULL, stdout: int | IO[bytes] = subprocess.PIPE
 ) -> subprocess.Popen[bytes]:
-    """A git that is at work in the folder."""
+    """Start git in the folder."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _KEPT}
     try:
         return subprocess.Popen(
-            ["git", *_OPTIONS, *arguments],  # noqa: S607  git is where the user has it
+            ["git", *_OPTIONS, *arguments],  # noqa: S607  the git on the user's PATH
             cwd=folder,
             env=environment | _ENVIRONMENT,
             stdin=stdin,
@@ -63,28 +63,30 @@ def started(
         )
     except OSError as error:
         if isinstance(error, FileNotFoundError) and error.filename != folder:
-            raise Unavailable("git is not installed", hint="install git, and see that it is on the PATH") from error
+            raise Unavailable("git is not installed", hint="install git and put it on the PATH") from error
         raise Unavailable(
-            f"git cannot be started in {folder} ({error.strerror})", hint="see whether the folder is still there"
+            f"git cannot be started in {folder} ({error.strerror})", hint="check that the folder still exists"
         ) from error
 
 
-def ended(process: subprocess.Popen[bytes]) -> None:
-    """See to it that the process is gone, with its pipes."""
+def stop_process(process: subprocess.Popen[bytes]) -> None:
+    """Kill the process, wait for it and close its pipes."""
     process.kill()
     process.wait()
     for pipe in (process.stdin, process.stdout, process.stderr):
         if pipe is not None:
-            with suppress(BrokenPipeError):  # what it was still to be told
+            with suppress(BrokenPipeError):  # unsent input is dropped
                 pipe.close()
 
 
-class Asked:
-    """A question that git is answering; several may be open at once. It ends with its block."""
+class GitCommand:
+    """A running git command; several may run at once. Leaving the block kills it."""
 
-    def __init__(self, folder: str, bounds: Bounds, *arguments: str, stdout: int | IO[bytes] = subprocess.PIPE) -> None:
-        self._bounds = bounds
-        self._process = started(folder, *arguments, stdout=stdout)
+    def __init__(
+        self, folder: str, deadline: Deadline, *arguments: str, stdout: int | IO[bytes] = subprocess.PIPE
+    ) -> None:
+        self._deadline = deadline
+        self._process = start_git(folder, *arguments, stdout=stdout)
 
     def __enter__(self) -> Self:
         return self
@@ -92,37 +94,37 @@ class Asked:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        ended(self._process)
+        stop_process(self._process)
 
-    def answer(self) -> bytes:
-        """All that it says, once it has said it."""
+    def output(self) -> bytes:
+        """Wait for the command and return its standard output."""
         while True:
-            self._bounds.check()
+            self._deadline.check()
             try:
-                said, errors = self._process.communicate(timeout=_SLICE_SECONDS)
+                output, errors = self._process.communicate(timeout=_SLICE_SECONDS)
             except subprocess.TimeoutExpired:
                 continue
-            output = self._output(said)
+            result = self._read_output(output)
             if self._process.returncode:
-                raise GitFailed(errors.decode("utf-8", "replace").strip(), output)
-            return output
+                raise GitFailed(errors.decode("utf-8", "replace").strip(), result)
+            return result
 
-    def _output(self, said: bytes | None) -> bytes:
-        return said or b""
+    def _read_output(self, output: bytes | None) -> bytes:
+        return output or b""
 
 
-class AskedMuch(Asked):
-    """The same for an answer that takes a while: it goes into a file, so that nobody wakes for each piece of it."""
+class SpooledGitCommand(GitCommand):
+    """A git command with long output, which goes to a temporary file so that this process sleeps until it ends."""
 
-    def __init__(self, folder: str, bounds: Bounds, *arguments: str) -> None:
+    def __init__(self, folder: str, deadline: Deadline, *arguments: str) -> None:
         try:
-            self._file = tempfile.TemporaryFile()  # noqa: SIM115  it is closed with the block
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115  closed when the block is left
         except OSError as error:
             raise Unavailable(
-                f"there is no room for what git tells ({error.strerror})", hint="free some space"
+                f"there is no disk space for git's output ({error.strerror})", hint="free some disk space"
             ) from error
         try:
-            super().__init__(folder, bounds, *arguments, stdout=self._file)
+            super().__init__(folder, deadline, *arguments, stdout=self._file)
         except BaseException:
             self._file.close()
             raise
@@ -133,19 +135,19 @@ class AskedMuch(Asked):
         super().__exit__(kind, error, trace)
         self._file.close()
 
-    def _output(self, said: bytes | None) -> bytes:
+    def _read_output(self, output: bytes | None) -> bytes:
         self._file.seek(0)
         return self._file.read()
 
 
-def ask(folder: str, bounds: Bounds, *arguments: str) -> bytes:
-    """What git answers in the folder."""
-    with Asked(folder, bounds, *arguments) as asked:
-        return asked.answer()
+def run_git(folder: str, deadline: Deadline, *arguments: str) -> bytes:
+    """Run git in the folder and return its standard output."""
+    with GitCommand(folder, deadline, *arguments) as asked:
+        return asked.output()
 
 
-def refusal(root: str, failed: GitFailed) -> ScrubjayError:
-    """What git's refusal means to whoever asked for the folder."""
+def git_error(root: str, failed: GitFailed) -> ScrubjayError:
+    """Translate a failure of git into an error for the caller."""
     if "dubious ownership" in failed.message:
         return Forbidden(
             f"git does not trust the repository at {root}, because it belongs to someone else",
@@ -153,8 +155,10 @@ def refusal(root: str, failed: GitFailed) -> ScrubjayError:
         )
     if "safe.bareRepository" in failed.message:
         return Forbidden(
-            f"git is told not to use bare repositories such as {root}",
+            f"git's configuration forbids bare repositories such as {root}",
             hint="set safe.bareRepository to all in git's global configuration, or index a work tree",
         )
-    said = failed.message.splitlines()[-1].removeprefix("fatal: ") if failed.message else "it ended without a word"
-    return Unavailable(f"git cannot read {root}: {said}", hint=f"see what `git -C {root} fsck` says")
+    reason = (
+        failed.message.splitlines()[-1].removeprefix("fatal: ") if failed.message else "it exited without a message"
+    )
+    return Unavailable(f"git cannot read {root}: {reason}", hint=f"run `git -C {root} fsck`")

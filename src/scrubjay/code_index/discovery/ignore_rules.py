@@ -1,17 +1,21 @@
-"""The rules by which people say which files do not count: the lines of `.gitignore` and `.ignore`, and excludes."""
+"""Ignore rules: the lines of `.gitignore` and `.ignore` files, and excludes of the caller."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from scrubjay.code_index.discovery.rooted_reader import text
+from scrubjay.code_index.discovery.rooted_reader import decode_path
+from scrubjay.core.lazy import lazy_module
 
 if TYPE_CHECKING:
+    import pathspec
     from pathspec import GitIgnoreSpec
+else:
+    pathspec = lazy_module("pathspec")
 
-# A rule becomes a regular expression; each asterisk multiplies what a hostile name can cost.
-_MOST_ASTERISKS = 5
-_LONGEST_RULE = 400
-# What tools make beside people's work, and nobody wants to find; in git's eyes they are files as others.
+# A rule becomes a regular expression; each asterisk multiplies the cost of matching a hostile name.
+_MAX_ASTERISKS = 5
+_MAX_RULE_LENGTH = 400
+# Folders that tools create inside a project. They are never useful to find, even if git tracks them.
 TOOL_FOLDERS = {
     ".git",
     ".hg",
@@ -36,7 +40,7 @@ TOOL_FOLDERS = {
 
 
 class IgnoreRules:
-    """Rules of several folders; what is nearer to a file, or was added later, decides."""
+    """Ignore rules of several folders; the rule nearest to a file wins, then the one added last."""
 
     def __init__(self) -> None:
         self._by_folder: dict[str, list[GitIgnoreSpec]] = {}
@@ -45,27 +49,25 @@ class IgnoreRules:
         return bool(self._by_folder)
 
     def add(self, folder: str, lines: Iterable[str]) -> None:
-        """Let these lines hold in the folder and below; the empty one is the root."""
-        from pathspec import GitIgnoreSpec
-
+        """Apply these lines in the folder and below; the empty string is the root."""
         patterns: list[str] = []
         for line in lines:
-            if len(line) > _LONGEST_RULE or line.count("*") > _MOST_ASTERISKS:
+            if len(line) > _MAX_RULE_LENGTH or line.count("*") > _MAX_ASTERISKS:
                 continue
             try:
-                GitIgnoreSpec.from_lines([line])
-            except ValueError:  # git, too, passes over what is no rule
+                pathspec.GitIgnoreSpec.from_lines([line])
+            except ValueError:  # git ignores invalid rules too
                 continue
             patterns.append(line)
         if patterns:
-            self._by_folder.setdefault(folder, []).append(GitIgnoreSpec.from_lines(patterns))
+            self._by_folder.setdefault(folder, []).append(pathspec.GitIgnoreSpec.from_lines(patterns))
 
     def add_file(self, folder: str, content: bytes) -> None:
-        """Let the lines of such a file hold in the folder and below."""
-        self.add(folder, text(content).splitlines())
+        """Apply the lines of an ignore file in the folder and below."""
+        self.add(folder, decode_path(content).splitlines())
 
     def ignores(self, path: str) -> bool:
-        """Whether a file, or a folder if the path ends with `/`, does not count."""
+        """Return whether a file is ignored, or a folder if the path ends with `/`."""
         if not self._by_folder:
             return False
         cut = len(path)
@@ -78,10 +80,10 @@ class IgnoreRules:
         return False
 
 
-def tool_folder(path: str) -> str | None:
-    """The outermost folder on the path that tools have made, or None."""
+def find_tool_folder(path: str) -> str | None:
+    """Return the outermost folder on the path that a tool created, or None."""
     parts = path.split("/")
-    for place, part in enumerate(parts[:-1]):
+    for index, part in enumerate(parts[:-1]):
         if part in TOOL_FOLDERS:
-            return "/".join(parts[: place + 1])
+            return "/".join(parts[: index + 1])
     return None

@@ -1,4 +1,4 @@
-"""Which language a file is written in: by its ending, its name, or the program that its first line asks for."""
+"""Detect the language of a file: by its extension, its name, or the program in its first line."""
 
 import re
 from collections.abc import Mapping
@@ -80,7 +80,7 @@ _SHEBANG = re.compile(rb"#![ \t]*(?:\S*/)?(?:env[ \t]+(?:-\S+[ \t]+|\w+=\S*[ \t]
 
 
 def language_by_name(path: str) -> Language | None:
-    """The language that the file's name tells; None when only its content can."""
+    """Return the language that the file name implies; None when only the content can decide."""
     name = path[path.rfind("/") + 1 :].lower()
     if (language := _BY_NAME.get(name)) is not None:
         return language
@@ -91,7 +91,7 @@ def language_by_name(path: str) -> Language | None:
 
 
 def language_by_content(head: bytes) -> Language:
-    """The language of the program that the first line asks for, else text."""
+    """Return the language of the program that the first line names, else text."""
     found = _SHEBANG.match(head.removeprefix(b"\xef\xbb\xbf"))
     if found is None:
         return Language.TEXT
@@ -100,5 +100,5 @@ def language_by_content(head: bytes) -> Language:
 
 
 def is_header(path: str) -> bool:
-    """Whether the file may be C as well as C++."""
+    """Return whether the file may be C or C++."""
     return path.endswith((".h", ".H"))

@@ -1,4 +1,4 @@
-"""How much is read, how long it may take, and how it is stopped."""
+"""Limits of indexing: sizes, time and cancellation."""
 
 import time
 from collections.abc import Callable
@@ -8,24 +8,24 @@ from scrubjay.core.errors import Cancelled, Unavailable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """What whoever runs the server allows."""
+class IndexLimits:
+    """Limits set by the operator of the server."""
 
     max_file_bytes: int = 1_000_000
     max_files: int = 200_000
     seconds: float = 120.0
-    """For finding out which files there are."""
+    """Time limit for listing the files."""
     stage_seconds: float = 1_800.0
-    """For each of the stages after that."""
+    """Time limit of each stage after that."""
 
 
 def never() -> bool:
-    """Nobody asks to stop."""
+    """Return False; the default for `should_stop`."""
     return False
 
 
-class Bounds:
-    """The time that is left, and whether someone asked to stop."""
+class Deadline:
+    """A time limit, and a callback by which the caller can cancel."""
 
     def __init__(self, seconds: float, should_stop: Callable[[], bool] = never) -> None:
         self._seconds = seconds
@@ -33,9 +33,9 @@ class Bounds:
         self._should_stop = should_stop
 
     def check(self) -> None:
-        """Return while there is time and nobody asked to stop."""
+        """Raise `Unavailable` when the time is over, and `Cancelled` when the caller asked to stop."""
         if self._should_stop():
-            raise Cancelled("reading the repository was stopped", hint="ask again to begin anew")
+            raise Cancelled("reading the repository was cancelled", hint="call again to start over")
         if time.monotonic() > self._end:
             raise Unavailable(
                 f"reading the repository took longer than {self._seconds:g} seconds",

@@ -1,37 +1,42 @@
-"""Files under one folder, never reached through a symbolic link, whatever others do to the tree meanwhile."""
+"""Read files under one folder, never through a symbolic link, even while others change the tree."""
 
+import errno
 import os
 import stat
+from collections.abc import Collection
 from types import TracebackType
 from typing import Self
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# What is no plain file could make us wait for ever.
+# Opening a FIFO or device could block forever.
 _FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-# Each level is an open folder while we are below it.
+# Each level costs one file descriptor.
 MAX_DEPTH = 200
 
 
-def raw(path: str) -> bytes:
-    """A path as the file system has it."""
+def encode_path(path: str) -> bytes:
+    """Encode a path for the file system."""
     return path.encode("utf-8", "surrogateescape")
 
 
-def text(path: bytes) -> str:
-    """A path as we have it."""
+def decode_path(path: bytes) -> str:
+    """Decode a path from the file system."""
     return path.decode("utf-8", "surrogateescape")
 
 
 class TooDeep(OSError):
-    """The path has more folders than we enter."""
+    """The path has more than `MAX_DEPTH` folders."""
 
 
-class Beneath:
-    """Looks at files by their paths from the folder; neighbours in a row cost little."""
+class RootedReader:
+    """Reads files by their paths relative to a folder; consecutive files in one folder are cheap."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, refused: Collection[tuple[int, int]] = ()) -> None:
+        """`refused` are devices and inodes of folders that are not opened, by whatever path they are reached."""
+        self._refused = refused
         self._names: list[str] = []
-        self._opened = [os.open(root, _FOLDER)]
+        self._opened: list[int] = []
+        self._open(os.fsencode(root))
         self._folder = ""
 
     def __enter__(self) -> Self:
@@ -43,8 +48,8 @@ class Beneath:
         for descriptor in self._opened:
             os.close(descriptor)
 
-    def folder(self, path: str) -> int:
-        """The open folder; it stays open until another is asked for. Empty means the root."""
+    def open_folder(self, path: str) -> int:
+        """Return a file descriptor of the folder, valid until another folder is opened. Empty means the root."""
         if path == self._folder:
             return self._opened[-1]
         parts = path.split("/") if path else []
@@ -62,26 +67,35 @@ class Beneath:
         for part in parts[same:]:
             if part in ("", ".", ".."):
                 raise FileNotFoundError(path)
-            self._opened.append(os.open(raw(part), _FOLDER, dir_fd=self._opened[-1]))
+            self._open(encode_path(part))
             self._names.append(part)
-            # At each step: the next may fail, and then this is where we are.
+            # Updated at each step, because the next one may fail.
             self._folder = f"{self._folder}/{part}" if self._folder else part
         return self._opened[-1]
 
-    def status(self, path: str) -> os.stat_result:
-        """What the file system knows of the file itself, were it a link or not."""
-        folder, _, name = path.rpartition("/")
-        return os.stat(raw(name), dir_fd=self.folder(folder), follow_symlinks=False)
+    def _open(self, name: bytes) -> None:
+        descriptor = os.open(name, _FOLDER, dir_fd=self._opened[-1] if self._opened else None)
+        if self._refused:
+            found = os.fstat(descriptor)
+            if (found.st_dev, found.st_ino) in self._refused:
+                os.close(descriptor)
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        self._opened.append(descriptor)
 
-    def read(self, path: str, most: int) -> bytes:
-        """At most so many bytes of a plain file."""
+    def status(self, path: str) -> os.stat_result:
+        """Return the status of the file itself, without following a link."""
         folder, _, name = path.rpartition("/")
-        descriptor = os.open(raw(name), _FILE, dir_fd=self.folder(folder))
+        return os.stat(encode_path(name), dir_fd=self.open_folder(folder), follow_symlinks=False)
+
+    def read(self, path: str, max_bytes: int) -> bytes:
+        """Return at most `max_bytes` bytes of a regular file."""
+        folder, _, name = path.rpartition("/")
+        descriptor = os.open(encode_path(name), _FILE, dir_fd=self.open_folder(folder))
         try:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise FileNotFoundError(path)
-            content = os.read(descriptor, most)
-            while len(content) < most and (more := os.read(descriptor, most - len(content))):
+            content = os.read(descriptor, max_bytes)
+            while len(content) < max_bytes and (more := os.read(descriptor, max_bytes - len(content))):
                 content += more
             return content
         finally:

@@ -1,4 +1,4 @@
-"""Which files are not worth reading, and why: by their names, or by what is in them."""
+"""Decide which files are not worth reading, and why: by name or by content."""
 
 import re
 from functools import lru_cache
@@ -7,7 +7,7 @@ _REASONS = {
     "an image": (
         "png jpg jpeg gif bmp ico tif tiff webp avif heic psd ai eps svg svgz xcf sketch fig icns graffle drawio"
     ),
-    "sound or film": "mp3 mp4 m4a wav ogg oga ogv flac avi mov mkv webm aac mid",
+    "audio or video": "mp3 mp4 m4a wav ogg oga ogv flac avi mov mkv webm aac mid",
     "a font": "ttf otf woff woff2 eot",
     "an archive": (
         "zip gz tgz bz2 tbz xz txz lzma z br lz4 zst 7z rar tar jar war ear whl egg deb rpm dmg iso cab nupkg apk"
@@ -37,16 +37,16 @@ _LOCK_FILES = {
     "conda-lock.yml",
 }
 _MINIFIED = re.compile(r"[.-]min\.(?:js|mjs|cjs|css|html|json|svg)$")
-# No path of a repository, whoever made its trees or its index.
+# Never a valid path in a repository; only a crafted tree or index contains one.
 _UNSAFE = re.compile(r"(?:^|/)(?:\.{0,2}|\.git)(?:/|$)")
 _CONTROL = bytes(range(1, 8)) + bytes(range(14, 27)) + bytes(range(28, 32)) + b"\x7f"
 HEAD_BYTES = 8192
 
 
 def reason_by_path(path: str) -> str | None:
-    """Why a file of this name is not read, or None."""
+    """Return why a file with this path is not read, or None."""
     if ("/." in path or "//" in path or path[:1] in "./") and _UNSAFE.search(path):
-        return "not the path of a file"
+        return "an invalid path"
     return _reason_by_name(path[path.rfind("/") + 1 :].lower())
 
 
@@ -61,11 +61,11 @@ def _reason_by_name(name: str) -> str | None:
 
 
 def reason_by_content(content: bytes) -> str | None:
-    """Why a file with this content is not read, or None; the beginning is enough."""
+    """Return why a file with this content is not read, or None; the first `HEAD_BYTES` are enough."""
     head = content[:HEAD_BYTES]
     if b"\0" in head:
         return "a binary"
-    # Bytes above 127 are letters where they are UTF-8, and count where they are not.
+    # Bytes above 127 are letters in valid UTF-8, and count as unprintable otherwise.
     unprintable = len(head) - len(head.translate(None, _CONTROL))
     if not head.isascii():
         unprintable += head.decode("utf-8", "replace").count("\ufffd")

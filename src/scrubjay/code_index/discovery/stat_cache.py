@@ -1,4 +1,4 @@
-"""What was seen of a folder the last time, so that what has not changed since need not be looked at again."""
+"""Cache of the last scan of a folder, so that unchanged files are not read again."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -8,21 +8,21 @@ from typing import NamedTuple
 
 from scrubjay.code_index.models import FileStamp, SourceFile
 
-# A file that is written again this soon may keep its time of change: some file systems count in steps of two seconds.
-SETTLED_NS = 2_000_000_000
+# A file that is rewritten this soon may keep its mtime: some file systems have a resolution of two seconds.
+RACY_NS = 2_000_000_000
 
 
-class Entry(NamedTuple):
-    """A file as git's index has it."""
+class GitIndexEntry(NamedTuple):
+    """A file in git's index."""
 
     path: str
     name: bytes
-    """The last part of the path, as the file system has it."""
+    """Last component of the path, as bytes."""
     blob: str
     committed: str | None
-    """The id that it has in the commit; None when there is no commit."""
+    """Its id in the commit; None without a commit."""
     is_merged: bool
-    """Whether it is as one side or both want it, and no conflict."""
+    """True if it has no merge conflict."""
     flags: int
     modified_ns: int
     changed_ns: int
@@ -30,22 +30,22 @@ class Entry(NamedTuple):
     inode: int
 
 
-class Staged(NamedTuple):
-    """What git's index holds, compared with a commit."""
+class GitIndex(NamedTuple):
+    """The content of git's index, compared with a commit."""
 
-    folders: Mapping[str, Sequence[Entry]]
-    """The files, by the folder that they are in; folders come as in a walk, so that each is entered once."""
-    submodules: Sequence[Entry]
+    folders: Mapping[str, Sequence[GitIndexEntry]]
+    """Files by folder, in the order of a walk, so that each folder is opened once."""
+    submodules: Sequence[GitIndexEntry]
     ignore_files: Sequence[str]
-    """The paths of those that may name files that do not count, which git does not know."""
-    before: Mapping[str, str]
-    """The ids that the commit has where the index has others."""
-    gone: Sequence[str]
-    """What only the commit has."""
+    """Paths of `.ignore` files, which git does not know."""
+    committed: Mapping[str, str]
+    """Ids in the commit where the index has others."""
+    removed: Sequence[str]
+    """Paths that only the commit has."""
 
 
 class IndexStamp(NamedTuple):
-    """Which index, in which state, compared with which commit."""
+    """Identifies a state of an index file, compared with a commit."""
 
     file: str
     stamp: FileStamp
@@ -53,25 +53,25 @@ class IndexStamp(NamedTuple):
 
 
 @dataclass(slots=True)
-class Remembered:
-    """All of it, for one folder and one way of looking at it. Each look puts other tables here and changes none."""
+class StatCache:
+    """Results of the last scan of one folder and set of options. A scan replaces the tables, never mutates them."""
 
     files: Mapping[str, SourceFile] = field(default_factory=dict[str, SourceFile])
-    """Those that were taken; what is decided of a file depends on its path and content alone."""
+    """Files that were read; the decision about a file depends only on its path and content."""
     stamps: Mapping[str, FileStamp] = field(default_factory=dict[str, FileStamp])
-    """Of the files whose content was read for their ids."""
-    staged: Mapping[IndexStamp, Staged] = field(default_factory=dict[IndexStamp, Staged])
-    unwanted: Mapping[str, str] = field(default_factory=dict[str, str])
-    """By path why a file of this name is not read, whatever is in it."""
+    """Stamps of files whose content was read to compute the id."""
+    indexes: Mapping[IndexStamp, GitIndex] = field(default_factory=dict[IndexStamp, GitIndex])
+    skip_reasons: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Reasons by path for files that are skipped whatever their content."""
 
 
 def index_stamp(index: str, commit: str | None) -> IndexStamp | None:
-    """By what a git index is known again; None when it is so new that it might be written again unnoticed."""
+    """Return the stamp of a git index; None when it is so new that a rewrite could go unnoticed."""
     try:
         status = Path(index).stat()
     except OSError:
         return None
-    if status.st_mtime_ns > time.time_ns() - SETTLED_NS:
+    if status.st_mtime_ns > time.time_ns() - RACY_NS:
         return None
     stamp = FileStamp(status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, "")
     return IndexStamp(index, stamp, commit)

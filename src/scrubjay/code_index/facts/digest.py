@@ -1,6 +1,6 @@
-"""What one file's content comes to: its facts, and what is searched in it. Made once for each content.
+"""The digest of one file content: its facts, and the arrays that are searched. Made once per content.
 
-This module imports numpy, which takes a while: import it where it is needed.
+Imports numpy, which is slow to import: load this module late.
 """
 
 from collections.abc import Sequence
@@ -11,99 +11,99 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scrubjay.code_index.facts.chunks import chunks_of
+from scrubjay.code_index.facts.chunk_arrays import cut_chunk_arrays
 from scrubjay.code_index.facts.facts_json import symbol_columns
-from scrubjay.code_index.facts.packed_facts import behind_facts, packed_facts, unpacked_facts
-from scrubjay.code_index.index.gc_pause import uncollected
+from scrubjay.code_index.facts.packed_facts import locate_arrays, pack_facts, unpack_facts
+from scrubjay.code_index.index.gc_pause import gc_paused
 from scrubjay.code_index.models import FileFacts, Language, Problem, Symbol
-from scrubjay.code_index.parsing.reader import lines_of, read_facts
-from scrubjay.code_index.secret_masking import hidden
-from scrubjay.code_index.term_counts.counter import bags
-from scrubjay.code_index.term_counts.models import joined
+from scrubjay.code_index.parsing.reader import count_lines, read_facts
+from scrubjay.code_index.secret_masking import mask_secrets
+from scrubjay.code_index.term_counts.counter import term_counter
+from scrubjay.code_index.term_counts.models import concatenate
 
 
-class Searchable(NamedTuple):
-    """What is searched in a file; one row a chunk."""
+class SearchArrays(NamedTuple):
+    """The arrays that are searched, one row per chunk."""
 
     spans: NDArray[np.int32]
-    """First byte, byte behind the last, first line, last line."""
+    """Start byte, end byte (exclusive), first line, last line."""
     symbols: NDArray[np.int32]
-    """The place of the symbol that the chunk is about; -1 when it is about none."""
+    """Index of the symbol that the chunk is mostly about; -1 for none."""
     starts: NDArray[np.int32]
-    """Where the words of each begin among all words; one entry more than there are chunks."""
+    """Offset of each chunk's words in `words`; one entry more than there are chunks."""
     words: NDArray[np.uint64]
-    """The words of each chunk, each once."""
+    """Word ids; each at most once per chunk."""
     counts: NDArray[np.uint8]
-    """How often each occurs."""
+    """Number of occurrences of each word in its chunk."""
     vectors: NDArray[np.float16]
-    """The meaning of each; a row of zeros where there is none."""
+    """Embedding of each chunk; zeros if there is none."""
     defined: NDArray[np.uint64]
-    """Of each symbol, not chunk, the one word that its name is as a whole."""
+    """For each symbol (not chunk), the word id of its whole name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """All that is kept of one content."""
+    """Everything that is stored about one content."""
 
     facts: FileFacts
-    searchable: Searchable
+    arrays: SearchArrays
 
-    def packed(self) -> bytes:
-        """As bytes, to be kept."""
-        arrays = [np.ascontiguousarray(array) for array in self.searchable]
+    def pack(self) -> bytes:
+        """Serialize to bytes for storage."""
+        arrays = [np.ascontiguousarray(array) for array in self.arrays]
         described = [(array.dtype.str, array.shape) for array in arrays]
-        return b"".join([packed_facts(self.facts, described), *(array.tobytes() for array in arrays)])
+        return b"".join([pack_facts(self.facts, described), *(array.tobytes() for array in arrays)])
 
 
-def unpacked(content: bytes) -> Digest:
-    """What was packed."""
-    return Digest(unpacked_facts(content), unpacked_searchable(content))
+def unpack_digest(content: bytes) -> Digest:
+    """Deserialize a packed digest."""
+    return Digest(unpack_facts(content), unpack_search_arrays(content))
 
 
-def unpacked_searchable(content: bytes) -> Searchable:
-    offset, described = behind_facts(content)
+def unpack_search_arrays(content: bytes) -> SearchArrays:
+    offset, described = locate_arrays(content)
     arrays: list[NDArray[Any]] = []
     for dtype, shape in described:
         arrays.append(np.frombuffer(content, np.dtype(dtype), prod(shape), offset).reshape(shape))
         offset += arrays[-1].nbytes
-    return Searchable(*arrays)
+    return SearchArrays(*arrays)
 
 
 def digest(content: bytes, language: Language) -> Digest:
-    """What this content comes to. It depends on nothing else."""
-    with uncollected():
-        content = hidden(content)
+    """Return the digest of a content. It depends only on the arguments."""
+    with gc_paused():
+        content = mask_secrets(content)
         return _digest(content, read_facts(content, language))
 
 
 def digest_as_text(content: bytes, language: Language, problem: str) -> Digest:
-    """What can be searched in it, and nothing of its syntax, which could not be read."""
-    return _digest(hidden(content), _unread(content, language, problem))
+    """Return a digest without syntax, for a content that could not be parsed: only its text is searchable."""
+    return _digest(mask_secrets(content), _unparsed_facts(content, language, problem))
 
 
 def digest_of_nothing(content: bytes, language: Language, problem: str) -> Digest:
-    """Nothing but that it could not be read."""
-    return Digest(_unread(content, language, problem), _nothing())
+    """Return a digest that holds only the problem."""
+    return Digest(_unparsed_facts(content, language, problem), _empty_arrays())
 
 
-def _nothing() -> Searchable:
+def _empty_arrays() -> SearchArrays:
     none = np.empty(0, np.int32)
-    bag = joined([])
-    return Searchable(
+    bag = concatenate([])
+    return SearchArrays(
         none.reshape(-1, 4), none, bag.starts, bag.words, bag.counts, bag.vectors, np.empty(0, dtype=np.uint64)
     )
 
 
-def _unread(content: bytes, language: Language, problem: str) -> FileFacts:
-    return FileFacts(language, lines_of(content), problems=[Problem(0, problem)])
+def _unparsed_facts(content: bytes, language: Language, problem: str) -> FileFacts:
+    return FileFacts(language, count_lines(content), problems=[Problem(0, problem)])
 
 
 def _digest(content: bytes, facts: FileFacts) -> Digest:
-    return Digest(facts, _searchable(content, facts.symbols))
+    return Digest(facts, _make_search_arrays(content, facts.symbols))
 
 
-def _searchable(content: bytes, symbols: Sequence[Symbol]) -> Searchable:
-    chunks = chunks_of(content, symbols)
+def _make_search_arrays(content: bytes, symbols: Sequence[Symbol]) -> SearchArrays:
+    chunks = cut_chunk_arrays(content, symbols)
     names: Sequence[str] = symbol_columns(symbols)[0]
-    bag, wholes = bags().counted_in(content, chunks.spans, names, chunks.owners)
-    return Searchable(chunks.spans, chunks.symbols, bag.starts, bag.words, bag.counts, bag.vectors, wholes)
+    bag, wholes = term_counter().count_spans(content, chunks.spans, names, chunks.owners)
+    return SearchArrays(chunks.spans, chunks.symbols, bag.starts, bag.words, bag.counts, bag.vectors, wholes)

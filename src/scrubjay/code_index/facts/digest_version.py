@@ -1,4 +1,4 @@
-"""Which digests are those that this program would make."""
+"""The version of stored digests."""
 
-# Raised when the same content would come to something else than before.
-VERSION = 9
+# Increment when the same content would give another digest; digests of other versions are then made again.
+VERSION = 11

@@ -1,19 +1,19 @@
-"""The facts of a repository's files, each taken out of the store when it is first needed.
+"""The facts of a repository's files, each loaded from the store on first use.
 
-This module imports numpy, which takes a while: import it where it is needed.
+Imports numpy, which is slow to import: load this module late.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import cast
 
-from scrubjay.code_index.facts.packed_facts import LateFacts
+from scrubjay.code_index.facts.packed_facts import LazyFacts
 from scrubjay.code_index.models import FileFacts
 from scrubjay.code_index.store import Content
 
 
-class KeptFacts(Mapping[str, FileFacts]):
-    """Satisfies `graph.definitions.Searched`."""
+class StoredFacts(Mapping[str, FileFacts]):
+    """Facts by path. Implements `graph.definitions.Searched`."""
 
     def __init__(
         self,
@@ -21,7 +21,7 @@ class KeptFacts(Mapping[str, FileFacts]):
         load: Callable[[Content], bytes],
         names: Mapping[str, Sequence[str]],
     ) -> None:
-        """`names` tells of all names that will be asked for which files define something that is called so."""
+        """`names` gives, for every name that will be looked up, the files that define it."""
         self._contents = contents
         self._load = load
         self._names = names
@@ -31,7 +31,7 @@ class KeptFacts(Mapping[str, FileFacts]):
         known = self._known.get(path)
         if known is None:
             content = self._contents[path]
-            late = LateFacts(content.language, partial(self._load, content))
+            late = LazyFacts(content.language, partial(self._load, content))
             known = self._known[path] = cast(FileFacts, late)
         return known
 

@@ -1,4 +1,4 @@
-"""Where the lines of a file begin. All who read it ask for that, so it is kept for the file that is read."""
+"""Offsets of the lines of a file, cached for the file that is being parsed: several parsers need them."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -7,8 +7,8 @@ from itertools import accumulate
 
 @lru_cache(maxsize=1)
 def line_starts(content: bytes) -> Sequence[int]:
-    """The first byte of each line, and the end of the file."""
-    if b"\r" not in content:  # which would end a line as well
+    """Return the offset of each line, and the end of the file."""
+    if b"\r" not in content:  # a lone carriage return would end a line as well
         return [0, *accumulate(map(len, content.splitlines(keepends=True)))]
     starts = [0, *accumulate(len(line) + 1 for line in content.split(b"\n")[:-1])]
     return starts if starts[-1] == len(content) else [*starts, len(content)]
@@ -16,7 +16,7 @@ def line_starts(content: bytes) -> Sequence[int]:
 
 @lru_cache(maxsize=1)
 def python_line_starts(content: bytes) -> Sequence[int]:
-    """The first byte of each line as Python counts them: from 1, and a mark at the beginning is before the first."""
+    """Return the offset of each line as Python counts: lines from 1, with a byte order mark before the first."""
     known = b"\r" not in content
     starts = line_starts(content) if known else accumulate(map(len, content.splitlines(keepends=True)), initial=0)
     counted = [0, *starts]

@@ -1,4 +1,4 @@
-"""The facts of a file as the beginning of its packed digest; nothing here needs what the rest of that needs."""
+"""The facts of a file, at the start of its packed digest. Importing this module does not import numpy."""
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -8,69 +8,69 @@ from typing import Any, NamedTuple
 from pydantic_core import from_json, to_json
 
 from scrubjay.code_index.facts.facts_json import (
-    facts_from,
+    build_facts,
+    build_uses,
     outline_as_data,
+    serialize_outline,
+    serialize_uses,
     symbol_columns,
-    uses_from,
-    written_outline,
-    written_uses,
 )
-from scrubjay.code_index.facts.packing import columns, compressed, decompressed, values
+from scrubjay.code_index.facts.packing import compress, decompress, enum_values, to_columns
 from scrubjay.code_index.graph.definitions import CALLABLES, last_name
 from scrubjay.code_index.models import FileFacts, Import, Language, Problem, Symbol, Use
 
-Described = tuple[str, Sequence[int]]
-"""The type and the shape of an array that comes behind the facts."""
+ArrayLayout = tuple[str, Sequence[int]]
+"""Type and shape of an array that follows the facts."""
 
 
-def packed_facts(facts: FileFacts, described: Sequence[Described]) -> bytes:
-    """The facts as bytes, behind which these arrays come."""
-    texts = [compressed(text) for text in (written_outline(facts), written_uses(facts), facts.flow)]
-    head = to_json([[*map(len, texts)], described, _called(facts)])
+def pack_facts(facts: FileFacts, described: Sequence[ArrayLayout]) -> bytes:
+    """Serialize facts to bytes, with a header that describes the arrays to follow."""
+    texts = [compress(text) for text in (serialize_outline(facts), serialize_uses(facts), facts.flow)]
+    head = to_json([[*map(len, texts)], described, _callable_names(facts)])
     return b"".join([len(head).to_bytes(4, "little"), head, *texts])
 
 
-def unpacked_facts(content: bytes) -> FileFacts:
-    outline, uses, flow = (decompressed(text) for text in _texts(content))
-    return facts_from(from_json(outline), uses_from(from_json(uses)), flow)
+def unpack_facts(content: bytes) -> FileFacts:
+    outline, uses, flow = (decompress(text) for text in _split_texts(content))
+    return build_facts(from_json(outline), build_uses(from_json(uses)), flow)
 
 
-def facts_in(content: bytes) -> bytes:
-    """What a packed digest has of facts, and no more: enough for whoever only unpacks these."""
-    return facts_and_callables(content)[0]
+def extract_facts(content: bytes) -> bytes:
+    """Return only the facts of a packed digest, still packed."""
+    return extract_facts_and_callables(content)[0]
 
 
-def facts_and_callables(content: bytes) -> tuple[bytes, Sequence[str]]:
-    """The same, and the names of the functions and methods that a packed digest tells of, each once."""
-    start, lengths, called, _ = _head(content)
+def extract_facts_and_callables(content: bytes) -> tuple[bytes, Sequence[str]]:
+    """Return the packed facts, and the distinct names of the functions and methods in them."""
+    start, lengths, called, _ = _read_header(content)
     return content[: start + sum(lengths)], called
 
 
-def behind_facts(content: bytes) -> tuple[int, Sequence[Described]]:
-    """Where the arrays of a packed digest begin, and what they are."""
-    start, lengths, _, described = _head(content)
+def locate_arrays(content: bytes) -> tuple[int, Sequence[ArrayLayout]]:
+    """Return the offset of the arrays in a packed digest, and their types and shapes."""
+    start, lengths, _, described = _read_header(content)
     return start + sum(lengths), described
 
 
-class Outline(NamedTuple):
-    """What a file defines: of all symbols the first parts, then the second parts, and so on."""
+class OutlineColumns(NamedTuple):
+    """The definitions of a file as columns, one value per symbol."""
 
     lines: int
     doc: str
     names: Sequence[str]
     kinds: Sequence[str]
     spans: Sequence[Sequence[int]]
-    """First bytes, bytes behind the last, first lines, last lines."""
+    """Four columns: start bytes, end bytes (exclusive), first lines, last lines."""
     at: Sequence[int]
-    """Their lines."""
+    """Line of each definition."""
     containers: Sequence[int]
     decorators: Sequence[Sequence[str]]
     owners: Sequence[str]
     problems: Sequence[Sequence[Any]]
 
 
-class Used(NamedTuple):
-    """What a file uses: of all uses the first parts, then the second parts, and so on."""
+class UseColumns(NamedTuple):
+    """The uses in a file as columns, one value per use."""
 
     kinds: Sequence[str]
     paths: Sequence[str]
@@ -79,23 +79,23 @@ class Used(NamedTuple):
     containers: Sequence[int]
 
 
-def used_in(facts: "FileFacts | LateFacts") -> Used:
-    """The uses that facts tell of; of those that are still packed without making an object of each."""
-    if isinstance(facts, LateFacts):
-        return Used(*facts.packed_uses)
-    kinds, *others = columns(facts.uses, Use)
-    return Used(values(kinds), *others)
+def read_uses(facts: "FileFacts | LazyFacts") -> UseColumns:
+    """Return the uses as columns; packed facts are read without creating objects."""
+    if isinstance(facts, LazyFacts):
+        return UseColumns(*facts.packed_uses)
+    kinds, *others = to_columns(facts.uses, Use)
+    return UseColumns(enum_values(kinds), *others)
 
 
-def outline_of(facts: "FileFacts | LateFacts") -> Outline:
-    """The same of facts; of those that are still packed without making an object of each symbol."""
-    data = facts.packed_outline if isinstance(facts, LateFacts) else outline_as_data(facts)
+def read_outline(facts: "FileFacts | LazyFacts") -> OutlineColumns:
+    """Return the definitions as columns; packed facts are read without creating objects."""
+    data = facts.packed_outline if isinstance(facts, LazyFacts) else outline_as_data(facts)
     _, lines, doc, (names, kinds, spans, at, containers, *_, decorators, owners), _, _, problems = data
-    return Outline(lines, doc, names, kinds, spans, at, containers, decorators, owners, problems)
+    return OutlineColumns(lines, doc, names, kinds, spans, at, containers, decorators, owners, problems)
 
 
-class LateFacts:
-    """A file's facts, of which each part is unpacked when it is asked for. It stands for `FileFacts`."""
+class LazyFacts:
+    """Facts of a file; each part is unpacked on first access. Stands in for `FileFacts`."""
 
     def __init__(self, language: Language, content: Callable[[], bytes]) -> None:
         self.language = language
@@ -103,17 +103,17 @@ class LateFacts:
 
     @cached_property
     def _parts(self) -> Sequence[bytes]:
-        return _texts(self._content())
+        return _split_texts(self._content())
 
     @property
     def packed_outline(self) -> list[Any]:
-        """What is told of it beside uses, as data."""
-        return from_json(decompressed(self._parts[0]))
+        """The deserialized outline, read again at each access."""
+        return from_json(decompress(self._parts[0]))
 
     @cached_property
-    def outline(self) -> Outline:
-        """The same for somebody who asks again and again."""
-        return outline_of(self)
+    def outline(self) -> OutlineColumns:
+        """The outline as columns, cached."""
+        return read_outline(self)
 
     @property
     def symbol_count(self) -> int:
@@ -121,21 +121,21 @@ class LateFacts:
 
     @cached_property
     def _outline(self) -> FileFacts:
-        return facts_from(self.packed_outline, [], b"")
+        return build_facts(self.packed_outline, [], b"")
 
-    # Of these a resolver needs each once, and there is much of them.
+    # Not cached: a resolver reads each of these once, and they are large.
 
     @property
     def packed_uses(self) -> list[Any]:
-        return from_json(decompressed(self._parts[1]))
+        return from_json(decompress(self._parts[1]))
 
     @property
     def uses(self) -> Sequence[Use]:
-        return uses_from(self.packed_uses)
+        return build_uses(self.packed_uses)
 
     @property
     def flow(self) -> bytes:
-        return decompressed(self._parts[2])
+        return decompress(self._parts[2])
 
     @property
     def lines(self) -> int:
@@ -162,19 +162,19 @@ class LateFacts:
         return [Problem(*one) for one in self.outline.problems]
 
 
-def _head(content: bytes) -> tuple[int, list[int], list[str], list[Described]]:
-    """Where the first text begins, how long the texts are, the names of what can be called, and what the arrays are."""
+def _read_header(content: bytes) -> tuple[int, list[int], list[str], list[ArrayLayout]]:
+    """Return the offset of the first text, the lengths of the texts, the names of callables, and the array layouts."""
     length = int.from_bytes(content[:4], "little")
     lengths, described, called = from_json(content[4 : 4 + length])
     return 4 + length, lengths, called, described
 
 
-def _texts(content: bytes) -> Sequence[bytes]:
-    start, lengths = _head(content)[:2]
+def _split_texts(content: bytes) -> Sequence[bytes]:
+    start, lengths = _read_header(content)[:2]
     ends = [*accumulate(lengths, initial=start)]
     return [content[begin:end] for begin, end in pairwise(ends)]
 
 
-def _called(facts: FileFacts) -> Sequence[str]:
+def _callable_names(facts: FileFacts) -> Sequence[str]:
     names, kinds, *_ = symbol_columns(facts.symbols)
     return sorted({last_name(name) for name, kind in zip(names, kinds, strict=True) if kind in CALLABLES})

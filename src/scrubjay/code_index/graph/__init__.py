@@ -1,1 +1,1 @@
-"""How the code of a repository hangs together: who calls, imports and inherits what, from facts and without files."""
+"""The use graph of a repository: calls, imports and inheritance, resolved from stored facts without reading files."""

@@ -1,96 +1,103 @@
-"""Records where a file of Go or Rust passes values: as arguments, into fields, variables and containers, as results.
+"""Records where a file of Go or Rust passes values: arguments, fields, variables, containers and results.
 
-The path of each value and its first byte are stored. Any of them may be a function; the names alone do not show it.
+For each value its path of names and its first byte are stored. Any of them may be a function; the name alone does not
+show it.
 """
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from scrubjay.code_index.graph.name_paths import path_of, type_name
+from scrubjay.code_index.graph.name_paths import parse_name_path, parse_type_name
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-PARTS = ("arguments", "fields", "stored", "returned", "elements", "parameters")
-"""The stored lists, by their names in `CallbackFacts`."""
-LONGEST = 240
-_VALUES = frozenset(
+STORED_LISTS = ("arguments", "fields", "stored", "returned", "elements", "parameters")
+"""The stored lists, by attribute of `CallbackFacts`. These names are stored on disk."""
+MAX_TEXT_BYTES = 240
+"""A longer expression is not recorded."""
+
+# Indexes of a row of `arguments`, `fields`, `stored` or `elements`: what receives the value, the position of the
+# argument or the field, the path of the value, and its first byte.
+TARGET, SLOT, VALUE, BYTE = 0, 1, -2, -1
+
+_VALUE_TYPES = frozenset(
     {
         "identifier", "selector_expression", "field_expression", "scoped_identifier", "call_expression",
         "reference_expression", "unary_expression", "index_expression", "generic_function",
     }
 )  # fmt: skip
-_WRAPPING = frozenset({"Box::new", "Arc::new", "Rc::new", "Some", "Ok", "Box::pin"})
-_LISTS = frozenset({"literal_value", "array_expression", "tuple_expression"})
+_WRAPPERS = frozenset({"Box::new", "Arc::new", "Rc::new", "Some", "Ok", "Box::pin"})
+_CONTAINER_TYPES = frozenset({"literal_value", "array_expression", "tuple_expression"})
 
 
 class CallbackFacts:
-    """The values that one file passes and stores, in the order of its text."""
+    """The values that one file passes and stores, in the order of the text."""
 
     def __init__(self, content: bytes) -> None:
         self._content = content
         self.arguments: list[list[Any]] = []
-        """Path of the callee, position of the argument, path of the value and its first byte."""
+        """Path of the callee, position of the argument, path of the value, first byte of the value."""
         self.fields: list[list[Any]] = []
-        """A type, one of its fields by name or place, the value, and where it stands."""
+        """Name of the type, name or position of the field, path of the value, first byte."""
         self.stored: list[list[Any]] = []
-        """The path of what is assigned to, the value, and where it stands."""
+        """Path of the assignment target, path of the value, first byte."""
         self.returned: list[list[Any]] = []
-        """The name of a function and where that stands, the value, and where it stands."""
+        """Name of the function, first byte of that name, path of the value, first byte of the value."""
         self.elements: list[list[Any]] = []
-        """The name of a variable, a value that is in its container, and where it stands."""
+        """Name of the variable that holds the container, path of the value, first byte."""
         self.parameters: list[list[Any]] = []
-        """The name of a function and where that stands, the names of what it takes, whether the last takes many."""
+        """Name of the function, first byte of that name, names of the parameters, whether the last one is variadic."""
 
-    def see(self, node: "Node") -> None:
-        """Keep what a node hands over itself; what is within it is seen for itself."""
+    def record(self, node: "Node") -> None:
+        """Record what a node itself passes or stores. Its children are visited separately."""
         match node.type:
             case "call_expression":
-                self._call(node)
+                self._record_call(node)
             case "composite_literal":
-                self._literal(node.child_by_field_name("type"), node.child_by_field_name("body"))
+                self._record_literal(node.child_by_field_name("type"), node.child_by_field_name("body"))
             case "struct_expression":
-                self._struct(node)
+                self._record_struct(node)
             case "assignment_statement" | "assignment_expression":
-                self._assignment(node)
+                self._record_assignment(node)
             case "short_var_declaration":
-                self._declared(node.child_by_field_name("left"), node.child_by_field_name("right"))
+                self._record_container(node.child_by_field_name("left"), node.child_by_field_name("right"))
             case "var_spec" | "static_item" | "const_item":
-                self._declared(node.child_by_field_name("name"), node.child_by_field_name("value"))
+                self._record_container(node.child_by_field_name("name"), node.child_by_field_name("value"))
             case "let_declaration":
-                self._declared(node.child_by_field_name("pattern"), node.child_by_field_name("value"))
+                self._record_container(node.child_by_field_name("pattern"), node.child_by_field_name("value"))
             case "function_declaration" | "method_declaration" | "function_item":
-                self._function(node)
+                self._record_function(node)
             case _:
                 pass
 
     def _text(self, node: "Node | None") -> str:
-        if node is None or node.end_byte - node.start_byte > LONGEST:
+        if node is None or node.end_byte - node.start_byte > MAX_TEXT_BYTES:
             return ""
         return self._content[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
     def _value(self, node: "Node | None") -> str:
-        """Return the path of a value, or of the value that it wraps; empty if it is no path."""
+        """Return the path of a value, looking through wrappers such as `Box::new`; empty if it is not a path."""
         while node is not None and node.type == "call_expression":
-            if self._text(node.child_by_field_name("function")) not in _WRAPPING:
+            if self._text(node.child_by_field_name("function")) not in _WRAPPERS:
                 break
             arguments = node.child_by_field_name("arguments")
             node = arguments.named_children[0] if arguments is not None and arguments.named_children else None
-        if node is None or node.type not in _VALUES:
+        if node is None or node.type not in _VALUE_TYPES:
             return ""
-        return path_of(self._text(node))
+        return parse_name_path(self._text(node))
 
-    def _call(self, node: "Node") -> None:
+    def _record_call(self, node: "Node") -> None:
         arguments = node.child_by_field_name("arguments")
-        callee = path_of(self._text(node.child_by_field_name("function")))
+        callee = parse_name_path(self._text(node.child_by_field_name("function")))
         for place, each in enumerate(arguments.named_children if arguments is not None and callee else ()):
             value = self._value(each)
             if value:
                 self.arguments.append([callee, place, value, each.start_byte])
 
-    def _literal(self, kind: "Node | None", body: "Node | None") -> None:
-        """Record a struct of Go or a list of structs: `Rule{check: isUpper}`, `[]Rule{{"empty", isEmpty}}`."""
-        name = type_name(self._text(kind), wraps=False)
+    def _record_literal(self, kind: "Node | None", body: "Node | None") -> None:
+        """Record a struct literal of Go or a list of them: `Rule{check: isUpper}`, `[]Rule{{"empty", isEmpty}}`."""
+        name = parse_type_name(self._text(kind), wraps=False)
         if kind is None or body is None or not name:
             return
         rows = [body]
@@ -104,8 +111,8 @@ class CallbackFacts:
                 if value:
                     self.fields.append([name.removesuffix("[]"), field, value, element.start_byte])
 
-    def _struct(self, node: "Node") -> None:
-        name = type_name(self._text(node.child_by_field_name("name")))
+    def _record_struct(self, node: "Node") -> None:
+        name = parse_type_name(self._text(node.child_by_field_name("name")))
         body = node.child_by_field_name("body")
         for each in body.named_children if body is not None and name else ():
             if each.type == "shorthand_field_initializer":
@@ -113,22 +120,22 @@ class CallbackFacts:
             elif (value := self._value(each.child_by_field_name("value"))) != "":
                 self.fields.append([name, self._text(each.child_by_field_name("field")), value, each.start_byte])
 
-    def _assignment(self, node: "Node") -> None:
-        left, right = (_several(node.child_by_field_name(side)) for side in ("left", "right"))
+    def _record_assignment(self, node: "Node") -> None:
+        left, right = (_expressions(node.child_by_field_name(side)) for side in ("left", "right"))
         for target, each in zip(left, right, strict=False):
-            path, value = path_of(self._text(target)), self._value(each)
+            path, value = parse_name_path(self._text(target)), self._value(each)
             if path and value:
                 self.stored.append([path, value, each.start_byte])
 
-    def _declared(self, left: "Node | None", right: "Node | None") -> None:
+    def _record_container(self, left: "Node | None", right: "Node | None") -> None:
         """Record the items of a container that is assigned to a variable."""
-        for name, value in zip(_several(left), _several(right), strict=False):
-            for each in _within(value):
+        for name, value in zip(_expressions(left), _expressions(right), strict=False):
+            for each in _container_items(value):
                 path = self._value(each)
                 if path:
                     self.elements.append([self._text(name), path, each.start_byte])
 
-    def _function(self, node: "Node") -> None:
+    def _record_function(self, node: "Node") -> None:
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
         if name is None or body is None:
             return
@@ -141,54 +148,54 @@ class CallbackFacts:
                 names = each.children_by_field_name("name") or [each.child_by_field_name("pattern")]
                 taken += [self._text(one).removeprefix("mut ").strip() for one in names]
         self.parameters.append([self._text(name), name.start_byte, taken, many])
-        for each in _results(body):
+        for each in _result_values(body):
             value = self._value(each)
             if value:
                 self.returned.append([self._text(name), name.start_byte, value, each.start_byte])
 
 
-def _several(node: "Node | None") -> "list[Node]":
+def _expressions(node: "Node | None") -> "list[Node]":
     if node is None:
         return []
     return node.named_children if node.type == "expression_list" else [node]
 
 
 def _inner_literal(element: "Node") -> "Node | None":
-    """Return the struct in an element of a list, whose type is not repeated."""
+    """Return the struct literal in an element of a list, where Go lets the type be omitted."""
     inner = element.child_by_field_name("value") or element
     child = inner.named_children[0] if inner.named_children else None
     return child if child is not None and child.type == "literal_value" else None
 
 
-def _within(node: "Node") -> "Iterator[Node]":
-    """Yield the values in a list, a map or a tuple, nested ones included."""
+def _container_items(node: "Node") -> "Iterator[Node]":
+    """Yield the values in a list, map or tuple, including nested ones."""
     if node.type in ("reference_expression", "unary_expression") and node.named_children:
         node = node.named_children[-1]
     if node.type == "composite_literal":
         body = node.child_by_field_name("body")
         waiting = [body] if body is not None else []
     else:
-        waiting = [node] if node.type in _LISTS else []
+        waiting = [node] if node.type in _CONTAINER_TYPES else []
     while waiting:
         for child in waiting.pop().named_children:
             inner = child.child_by_field_name("value") if child.type == "keyed_element" else child
             if inner is not None and inner.type == "literal_element" and inner.named_children:
                 inner = inner.named_children[0]
-            if inner is not None and inner.type in _LISTS:
+            if inner is not None and inner.type in _CONTAINER_TYPES:
                 waiting.append(inner)
             elif inner is not None:
                 yield inner
 
 
-def _results(body: "Node") -> "Iterator[Node]":
-    """Yield the results of a function: of `return`, and in Rust the last expressions of its blocks."""
+def _result_values(body: "Node") -> "Iterator[Node]":
+    """Yield the results of a function: operands of `return` and, in Rust, the last expressions of its blocks."""
     waiting: list[Node] = [body]
     ends: list[Node] = [body]
     while waiting:
         node = waiting.pop()
         if node.type in ("return_statement", "return_expression"):
             for child in node.named_children:
-                yield from _several(child)
+                yield from _expressions(child)
         elif node.type not in ("func_literal", "closure_expression", "function_item"):
             waiting.extend(child for child in node.named_children if child.named_child_count)
     while ends:

@@ -18,22 +18,22 @@ CALLABLES = frozenset(
 _OWNERS = TYPES | {SymbolKind.IMPL}
 
 
-class Place(NamedTuple):
-    """A definition: its path and its index among the file's symbols."""
+class SymbolRef(NamedTuple):
+    """The path of a definition and its index among the symbols of the file."""
 
     path: str
     symbol: int
 
 
 @runtime_checkable
-class Searched(Protocol):
-    """Facts with an index of the files that define a callable of a name, so that no other file is read."""
+class SearchableFacts(Protocol):
+    """Facts with an index from names to the files that define a callable of that name."""
 
     def defining(self, name: str) -> Iterable[str]: ...
 
 
-class Named:
-    """Definitions of some kinds and languages, by the last part of their name."""
+class NameIndex:
+    """Definitions of some kinds in some languages, by the last part of their name."""
 
     def __init__(
         self,
@@ -41,40 +41,40 @@ class Named:
         languages: Iterable[Language],
         kinds: Iterable[SymbolKind],
         *,
-        defined: Callable[[str], Iterable[tuple[str, str]]] | None = None,
+        list_definitions: Callable[[str], Iterable[tuple[str, str]]] | None = None,
     ) -> None:
-        """`defined` returns names and kinds of a file's symbols, if that is faster than reading the symbols."""
+        """Set `defined` to a faster way to list the names and kinds of a file's symbols than reading the symbols."""
         self._facts = facts
-        self._defined = defined or self._symbols
+        self._list_definitions = list_definitions or self._symbols
         self._languages = frozenset(languages)
-        self._kinds = tuple(kinds)  # no set: the hash of an enumeration's member is slow
-        self._searched = facts if isinstance(facts, Searched) else None
-        self._found: dict[str, Sequence[Place]] = {}
+        self._kinds = tuple(kinds)  # a tuple, because hashing a member of an enumeration is slow
+        self._searched = facts if isinstance(facts, SearchableFacts) else None
+        self._found: dict[str, Sequence[SymbolRef]] = {}
 
     def prepare(self) -> None:
-        """Build the table now, so that forked processes share it."""
+        """Build the index now, so that forked processes share it."""
         if self._searched is None:
             _ = self._all
 
-    def get(self, name: str) -> Sequence[Place]:
+    def get(self, name: str) -> Sequence[SymbolRef]:
         if self._searched is None:
             return self._all.get(name, ())
         if name not in self._found:
-            self._found[name] = self._places(self._searched.defining(name)).get(name, ())
+            self._found[name] = self._collect(self._searched.defining(name)).get(name, ())
         return self._found[name]
 
     @cached_property
-    def _all(self) -> Mapping[str, Sequence[Place]]:
-        return self._places(self._facts)
+    def _all(self) -> Mapping[str, Sequence[SymbolRef]]:
+        return self._collect(self._facts)
 
-    def _places(self, paths: Iterable[str]) -> Mapping[str, Sequence[Place]]:
-        names: dict[str, list[Place]] = {}
+    def _collect(self, paths: Iterable[str]) -> Mapping[str, Sequence[SymbolRef]]:
+        names: dict[str, list[SymbolRef]] = {}
         for path in paths:
             facts = self._facts[path]
             if facts.language in self._languages:
-                for index, (name, kind) in enumerate(self._defined(path)):
+                for index, (name, kind) in enumerate(self._list_definitions(path)):
                     if kind in self._kinds:
-                        names.setdefault(last_name(name), []).append(Place(path, index))
+                        names.setdefault(last_name(name), []).append(SymbolRef(path, index))
         return names
 
     def _symbols(self, path: str) -> Iterable[tuple[str, str]]:
@@ -82,7 +82,7 @@ class Named:
 
 
 class Definitions:
-    """The tables; each is built when it is first needed."""
+    """Indexes of definitions, each built on first use."""
 
     def __init__(self, facts: Facts, languages: Iterable[Language], modules: Modules) -> None:
         self._languages = frozenset(languages)
@@ -92,7 +92,7 @@ class Definitions:
         self._flows: dict[str, Flow] = {}
         self._tops: dict[str, Mapping[str, Sequence[int]]] = {}
 
-    def symbol(self, place: Place) -> Symbol:
+    def symbol(self, place: SymbolRef) -> Symbol:
         """Return the symbol of a definition."""
         return self.facts[place.path].symbols[place.symbol]
 
@@ -102,8 +102,8 @@ class Definitions:
             self._flows[path] = Flow(self.facts[path].flow)
         return self._flows[path]
 
-    def group(self, path: str) -> str:
-        """Return the package or crate of a file; its files see each other's names."""
+    def package(self, path: str) -> str:
+        """Return the package or crate of a file. Its files can use each other's names without an import."""
         language = self.facts[path].language
         if language is Language.GO:
             return dirname(path)
@@ -112,17 +112,17 @@ class Definitions:
         return self.flow(path).package
 
     @cached_property
-    def types(self) -> Named:
-        """All types by their names."""
-        return Named(self.facts, self._languages, TYPES)
+    def types(self) -> NameIndex:
+        """Types, by name."""
+        return NameIndex(self.facts, self._languages, TYPES)
 
     @cached_property
-    def callables(self) -> Named:
-        """All functions and methods by their names."""
-        return Named(self.facts, self._languages, CALLABLES)
+    def callables(self) -> NameIndex:
+        """Functions and methods, by name."""
+        return NameIndex(self.facts, self._languages, CALLABLES)
 
-    def top(self, path: str) -> Mapping[str, Sequence[int]]:
-        """Return the top-level definitions of a file by name, without the methods of Go."""
+    def top_level(self, path: str) -> Mapping[str, Sequence[int]]:
+        """Return the top-level definitions of a file by name; methods of Go are not among them."""
         if path not in self._tops:
             names: dict[str, list[int]] = {}
             facts = self.facts[path]
@@ -136,11 +136,11 @@ class Definitions:
         return self._tops[path]
 
     def owner(self, path: str, symbol: Symbol) -> str:
-        """Return the name of the type that a definition belongs to; empty if none."""
+        """Return the name of the type that a definition belongs to; empty if there is none."""
         if symbol.kind in CALLABLES:
-            said = self.flow(path).functions.get((symbol.name.rpartition(".")[2], symbol.line))
-            if said is not None and said[1]:
-                return said[1].rpartition(".")[2]
+            _, owner = self.flow(path).functions.get((symbol.name.rpartition(".")[2], symbol.line), ("", ""))
+            if owner:
+                return owner.rpartition(".")[2]
         if symbol.owner:
             return owner_name(symbol.owner)
         if symbol.container >= 0:
@@ -150,28 +150,28 @@ class Definitions:
         return ""
 
     @cached_property
-    def members(self) -> Mapping[str, Mapping[str, Sequence[Place]]]:
-        """Members by the name of their type and their own; types of one name are not distinguished."""
-        found: dict[str, dict[str, list[Place]]] = {}
+    def members(self) -> Mapping[str, Mapping[str, Sequence[SymbolRef]]]:
+        """Members by the name of their type and their own name. Types with the same name are not distinguished."""
+        found: dict[str, dict[str, list[SymbolRef]]] = {}
         for path, facts in self.facts.items():
             for index, symbol in enumerate(facts.symbols):
                 owner = self.owner(path, symbol)
                 if owner:
                     name = symbol.name.rpartition(".")[2]
-                    found.setdefault(owner, {}).setdefault(name, []).append(Place(path, index))
+                    found.setdefault(owner, {}).setdefault(name, []).append(SymbolRef(path, index))
         return found
 
     @cached_property
-    def groups(self) -> Mapping[str, Sequence[str]]:
-        """The files of each package."""
+    def package_files(self) -> Mapping[str, Sequence[str]]:
+        """The paths of the files of each package."""
         found: dict[str, list[str]] = {}
         for path in self.facts:
-            found.setdefault(self.group(path), []).append(path)
+            found.setdefault(self.package(path), []).append(path)
         return found
 
     @cached_property
     def bases(self) -> Mapping[str, Sequence[tuple[str, str]]]:
-        """Bases of types by name: the base as it is written, and the path where it is written."""
+        """The bases of each type, by its name: the base as written, and the path of the file that says so."""
         found: dict[str, list[tuple[str, str]]] = {}
         for path, facts in self.facts.items():
             for owner, base in self.flow(path).bases:

@@ -1,4 +1,4 @@
-"""Which folder of a repository a package of Go is in, by its `go.mod` files, else by what its imports share."""
+"""Maps Go packages to folders of a repository by its `go.mod` files, or else by the prefix that its imports share."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,20 +6,20 @@ from functools import cached_property
 from posixpath import dirname
 from typing import NamedTuple
 
-from scrubjay.code_index.graph.manifests import Manifests, joined, upwards
+from scrubjay.code_index.graph.manifests import Manifests, joined, with_parents
 from scrubjay.code_index.models import Facts, Language
 
 
 class _Module(NamedTuple):
     folder: str
     path: str
-    """As its packages are imported; empty for a workspace."""
+    """Prefix under which its packages are imported; empty for a workspace."""
     replaced: Sequence[tuple[str, str]]
-    """What it takes from a folder of the repository instead: the path of a module, and the folder."""
+    """Pairs of the path of a module and the folder that replaces it."""
 
 
 class GoModules:
-    """The modules and packages of a repository."""
+    """The Go modules and packages of a repository."""
 
     def __init__(self, facts: Facts, manifests: Manifests) -> None:
         self._facts = facts
@@ -27,7 +27,7 @@ class GoModules:
 
     @cached_property
     def folders(self) -> Mapping[str, Sequence[str]]:
-        """The files of each package."""
+        """The files of each package, by folder."""
         folders: dict[str, list[str]] = {}
         for path, facts in self._facts.items():
             if facts.language is Language.GO:
@@ -35,9 +35,9 @@ class GoModules:
         return folders
 
     def package(self, module: str, importer: str) -> str | None:
-        """The folder of a package that a file imports; None when it is not in the repository."""
+        """Return the folder of a package that a file imports; None if it is not in the repository."""
         if not self._modules:
-            return self._guessed(module)
+            return self._guess_package(module)
         for path, folder in self._prefixes(importer):
             rest = module[len(path) :]
             if module.startswith(path) and rest[:1] in ("", "/"):
@@ -51,16 +51,16 @@ class GoModules:
         return [
             _Module(
                 folder,
-                said["go"]["module"],
-                [(old, joined(folder, new)) for old, new in said["go"]["replace"]],
+                content["go"]["module"],
+                [(old, joined(folder, new)) for old, new in content["go"]["replace"]],
             )
-            for folder, said in self._manifests.named("go.mod", "go.work")
-            if "go" in said
+            for folder, content in self._manifests.named("go.mod", "go.work")
+            if "go" in content
         ]
 
     def _prefixes(self, importer: str) -> Iterator[tuple[str, str]]:
-        """Which folders paths of modules stand for: what holds for the importer first, then the longest."""
-        around = [*upwards(dirname(importer))]
+        """Yield import prefixes and their folders: first those that apply to the importer, then the longest."""
+        around = [*with_parents(dirname(importer))]
         own = sorted((each for each in self._modules if each.folder in around), key=lambda each: -len(each.folder))
         for each in own:
             yield from sorted(each.replaced, key=lambda pair: -len(pair[0]))
@@ -77,8 +77,8 @@ class GoModules:
     # Without a manifest
 
     @cached_property
-    def _shared(self) -> Sequence[str]:
-        """The paths of the repository's modules, as the imports of its own packages show them."""
+    def _shared_prefixes(self) -> Sequence[str]:
+        """The most likely paths of the repository's modules, derived from the imports of its own packages."""
         support: Counter[str] = Counter()
         modules = {each.module for path, facts in self._facts.items() if path.endswith(".go") for each in facts.imports}
         for module in modules:
@@ -90,16 +90,16 @@ class GoModules:
                     support["/".join(parts[:cut])] += 1
             if "" in self.folders:
                 support[module] += 0
-        most = max(support.values(), default=0)
-        return [prefix for prefix, count in support.items() if count == most and count] if most else []
+        highest = max(support.values(), default=0)
+        return [prefix for prefix, count in support.items() if count == highest and count] if highest else []
 
-    def _guessed(self, module: str) -> str | None:
-        for prefix in self._shared:
+    def _guess_package(self, module: str) -> str | None:
+        for prefix in self._shared_prefixes:
             if module == prefix and "" in self.folders:
                 return ""
             if module.startswith(prefix + "/") and module[len(prefix) + 1 :] in self.folders:
                 return module[len(prefix) + 1 :]
-        if not self._shared and "" in self.folders and "." in module.partition("/")[0]:
+        if not self._shared_prefixes and "" in self.folders and "." in module.partition("/")[0]:
             name = module.rpartition("/")[2]
             return "" if any(own == name for own in self._names) else None
         return None

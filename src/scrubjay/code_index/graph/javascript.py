@@ -1,19 +1,19 @@
-"""Resolves the uses of JavaScript and TypeScript: calls by walking through the code, others by names and imports."""
+"""Resolves the uses in JavaScript and TypeScript: calls by abstract execution, others by names and imports."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 
-from scrubjay.code_index.graph.definitions import CALLABLES, TYPES, Named, Place, last_name
-from scrubjay.code_index.graph.javascript_file import CallTargets, FileState, Target
-from scrubjay.code_index.graph.javascript_walk import Walk
+from scrubjay.code_index.graph.definitions import CALLABLES, TYPES, NameIndex, SymbolRef, last_name
+from scrubjay.code_index.graph.javascript_file import CallTargets, FileState, ScriptTarget
+from scrubjay.code_index.graph.javascript_walk import ScriptWalk
 from scrubjay.code_index.graph.modules import JAVASCRIPT, Modules
 from scrubjay.code_index.graph.names_uses import COMMON, CONFIDENCE, MAX_GUESSES, MAX_TARGETS
 from scrubjay.code_index.models import Edge, Evidence, Facts, FileEdges, FileFacts, SymbolKind, Unresolved, Use, UseKind
 
 _CALLS = frozenset({UseKind.CALL, UseKind.NEW})
-_QUIET = frozenset({UseKind.READ, UseKind.WRITE, UseKind.TYPE})
+_UNREPORTED = frozenset({UseKind.READ, UseKind.WRITE, UseKind.TYPE})
 _CONTAINERS = CALLABLES | {SymbolKind.CLASS, SymbolKind.INTERFACE}
-_HOLDERS = frozenset({SymbolKind.VARIABLE, SymbolKind.CONSTANT, SymbolKind.FIELD})
+_VARIABLES = frozenset({SymbolKind.VARIABLE, SymbolKind.CONSTANT, SymbolKind.FIELD})
 
 
 def resolve(
@@ -21,38 +21,38 @@ def resolve(
 ) -> Mapping[str, FileEdges]:
     """Return the edges of the JavaScript and TypeScript files among `paths`.
 
-    Arguments are followed from the same files and from the callers.
+    Arguments are followed from these files and from the callers.
     """
     own = [path for path in paths if path in facts and facts[path].language in JAVASCRIPT]
     if not own:
         return {}
-    resolver = _Resolver(facts, modules)
+    resolver = _ScriptEdgeBuilder(facts, modules)
     for path in [*own, *callers]:
         resolver.walk(path)
     return {path: resolver.edges(path) for path in own}
 
 
-class _Resolver:
+class _ScriptEdgeBuilder:
     def __init__(self, facts: Facts, modules: Modules) -> None:
         self._facts = facts
         self._modules = modules
-        self._walk = Walk(self._flow, modules.scripts.script)
-        self._symbols: dict[str, _Symbols] = {}
-        self._callables = Named(facts, JAVASCRIPT, CALLABLES)
+        self._walk = ScriptWalk(self._flow, modules.scripts.script)
+        self._symbols: dict[str, _SymbolIndex] = {}
+        self._callables = NameIndex(facts, JAVASCRIPT, CALLABLES)
 
     def _flow(self, path: str) -> bytes:
         facts = self._facts.get(path)
         return facts.flow if facts is not None and facts.language in JAVASCRIPT else b""
 
-    def _of(self, path: str) -> "_Symbols":
+    def _symbols_of(self, path: str) -> "_SymbolIndex":
         if path not in self._symbols:
             state = self._walk.modules.load(path)
             functions = state.functions if state is not None else ()
-            self._symbols[path] = _Symbols(self._facts[path], [record.start for record in functions])
+            self._symbols[path] = _SymbolIndex(self._facts[path], [record.start for record in functions])
         return self._symbols[path]
 
     def walk(self, path: str) -> None:
-        """Walk through a file, so that the arguments that it passes to other files are known."""
+        """Walk a file, so that the arguments it passes to other files are known."""
         self._walk.file(path)
 
     def edges(self, path: str) -> FileEdges:
@@ -69,10 +69,12 @@ class _Resolver:
         for start, reached in sorted({**state.calls_from_elsewhere, **state.calls}.items()):
             use = by_start.get(start)
             kind = use.kind if use is not None else UseKind.NEW if reached.is_new else UseKind.CALL
-            source = use.container if use is not None else self._of(path).around(start)
-            found = self._places(reached)
+            source = use.container if use is not None else self._symbols_of(path).around(start)
+            found = self._target_symbols(reached)
             if (given := state.calls_from_elsewhere.get(start)) is not None:
-                with_given = found | {place: each for place, each in self._places(given).items() if place not in found}
+                with_given = found | {
+                    place: each for place, each in self._target_symbols(given).items() if place not in found
+                }
                 found = with_given if len(with_given) <= 2 * MAX_TARGETS else found
             if found or start in state.calls:
                 done.add(start)
@@ -83,37 +85,39 @@ class _Resolver:
         for use in uses:
             if not use.path or (use.kind in _CALLS and use.start in done):
                 continue
-            places, evidence, library = self._named(path, state, use)
+            places, evidence, library = self._named_targets(path, state, use)
             for place in places:
-                if place != (path, use.container) or use.kind not in _QUIET:
+                if place != (path, use.container) or use.kind not in _UNREPORTED:
                     edges.append(
                         Edge(use.container, *place, use.kind, use.line, evidence, _confidence(evidence, len(places)))
                     )
-            if not places and use.kind not in _QUIET:
+            if not places and use.kind not in _UNREPORTED:
                 unresolved.append(Unresolved(use.container, use.path, use.kind, use.line, library))
         edges.sort(key=lambda edge: edge.line)
         return FileEdges(edges, unresolved, imports)
 
-    def _places(self, reached: CallTargets) -> dict[Place, Evidence]:
+    def _target_symbols(self, reached: CallTargets) -> dict[SymbolRef, Evidence]:
         """Return the symbols that a call may call, with the evidence."""
-        found: dict[Place, Evidence] = {}
+        found: dict[SymbolRef, Evidence] = {}
         for target, evidence in reached.targets.items():
-            place = self._place(target)
+            place = self._target_symbol(target)
             if place is not None:
                 found.setdefault(place, evidence)
         return found
 
-    def _place(self, target: Target) -> Place | None:
+    def _target_symbol(self, target: ScriptTarget) -> SymbolRef | None:
         """Return the symbol of a function or class; None if it has no name."""
         state = self._walk.modules.load(target.file)
         if state is None:
             return None
         record = state.classes[target.number] if target.is_class else state.functions[target.number]
-        index = self._of(target.file).of_record(record.name, record.start, record.line, is_class=target.is_class)
-        return Place(target.file, index) if index is not None else None
+        index = self._symbols_of(target.file).of_record(
+            record.name, record.start, record.line, is_class=target.is_class
+        )
+        return SymbolRef(target.file, index) if index is not None else None
 
-    def _named(self, path: str, state: FileState, use: Use) -> tuple[Sequence[Place], Evidence, str]:
-        """Return the places that a use means by top-level names, the evidence, and otherwise the library."""
+    def _named_targets(self, path: str, state: FileState, use: Use) -> tuple[Sequence[SymbolRef], Evidence, str]:
+        """Return the symbols that a use refers to by top-level names, the evidence, else the library."""
         names = use.path.split(".")
         if all(name.isidentifier() or name.startswith("#") for name in names) and names[0] not in ("this", "super"):
             origin = self._walk.modules.origin(path, names[0])
@@ -122,15 +126,17 @@ class _Resolver:
                 return (), evidence, state.imports[names[0]][0] if names[0] in state.imports else ""
             if use.kind not in _CALLS:
                 places = [
-                    place for target in self._walk.meaning(state, names) if (place := self._place(target)) is not None
+                    place
+                    for target in self._walk.find_targets(state, names)
+                    if (place := self._target_symbol(target)) is not None
                 ]
                 if places and len(places) <= MAX_TARGETS:
                     return places, evidence, ""
-                found = self._of(origin[0]).path_of(
+                found = self._symbols_of(origin[0]).path_of(
                     [origin[1], *names[1:]] if origin[1] else names[1:], use.start if origin[0] == path else -1
                 )
                 if found is not None:
-                    return [Place(origin[0], found)], evidence, ""
+                    return [SymbolRef(origin[0], found)], evidence, ""
         if use.start in state.libraries:
             return (), Evidence.IMPORTED, state.libraries[use.start]
         name = names[-1]
@@ -147,7 +153,7 @@ def _confidence(evidence: Evidence, targets: int) -> float:
     return whole if targets == 1 else max(0.5 if whole >= 0.5 else 0.1, round(whole - 0.1 * (targets - 1), 2))
 
 
-class _Symbols:
+class _SymbolIndex:
     """The symbols of one file by position."""
 
     def __init__(self, facts: FileFacts, functions: Iterable[int]) -> None:
@@ -163,7 +169,7 @@ class _Symbols:
             if (found := self._within.get((-1, local))) is not None:
                 self._top[exported] = found
         self._first: dict[int, int] = {}
-        """First byte of the first function in each symbol, which is the symbol's own if it is a function."""
+        """First byte of the first function in each symbol; if the symbol is a function, that is its own."""
         for start in sorted(functions):
             self._first.setdefault(self._innermost(start), start)
 
@@ -185,18 +191,18 @@ class _Symbols:
         kinds = TYPES if is_class else CALLABLES
         for index in self._at.get((name, line), ()):
             symbol = self._symbols[index]
-            if symbol.span.start <= start < symbol.span.end and (symbol.kind in kinds or symbol.kind in _HOLDERS):
+            if symbol.span.start <= start < symbol.span.end and (symbol.kind in kinds or symbol.kind in _VARIABLES):
                 return index
         index = self._innermost(start)
         symbol = self._symbols[index] if index >= 0 else None
         if symbol is None:
             return None
-        if symbol.kind in _HOLDERS or (symbol.kind in kinds and (is_class or self._first.get(index) == start)):
+        if symbol.kind in _VARIABLES or (symbol.kind in kinds and (is_class or self._first.get(index) == start)):
             return index
         return None
 
     def path_of(self, names: Sequence[str], near: int) -> int | None:
-        """Return the symbol of a path of names from the top of the file, or from the definitions around a byte."""
+        """Return the symbol of a path of names from the top level, or from the definitions around a byte."""
         if not names:
             return -1
         levels = [-1]

@@ -1,23 +1,14 @@
-"""Looks up and assigns names of JavaScript scopes, patterns included."""
-
-from typing import TYPE_CHECKING
+"""Looks up and assigns names in JavaScript scopes, including destructuring patterns."""
 
 from scrubjay.code_index.graph import javascript_flow_format as flow
-from scrubjay.code_index.graph.javascript_file import FileState, Frame
-from scrubjay.code_index.graph.javascript_values import ANY_KEY, NOTHING, ObjectValue, Scope, Values, joined
-
-if TYPE_CHECKING:
-    from scrubjay.code_index.graph.javascript_walk import Walk
+from scrubjay.code_index.graph.javascript_file import CallFrame, FileState, WalkPart
+from scrubjay.code_index.graph.javascript_values import ANY_KEY, NOTHING, ObjectValue, ScriptScope, Values, joined
 
 
-class Bindings:
-    """Variables of scopes."""
+class Bindings(WalkPart):
+    """Looks up and assigns variables."""
 
-    def __init__(self, walk: "Walk") -> None:
-        self._walk = walk
-        self._context = walk.context
-
-    def lookup(self, name: str, scope: Scope | None, file: FileState) -> Values:
+    def lookup(self, name: str, scope: ScriptScope | None, file: FileState) -> Values:
         while scope is not None:
             values = scope.variables.get(name)
             if values is not None:
@@ -26,8 +17,8 @@ class Bindings:
         taken = file.imports.get(name)
         return self._walk.modules.imported(file.path, *taken) if taken is not None else NOTHING
 
-    def bind(self, place: int, values: Values, frame: Frame, kind: str = "") -> None:
-        """Give values to a pattern; `kind` is how it declares its names, empty when it only assigns."""
+    def bind(self, place: int, values: Values, frame: CallFrame, kind: str = "") -> None:
+        """Assign values to a pattern. `kind` is the keyword that declares its names; empty for an assignment."""
         if not place:
             return
         node = frame.nodes[place]
@@ -68,7 +59,7 @@ class Bindings:
             case _:
                 self._walk.value(place, frame)
 
-    def _bind_array(self, targets: list[int], values: Values, frame: Frame, kind: str) -> None:
+    def _bind_array(self, targets: list[int], values: Values, frame: CallFrame, kind: str) -> None:
         for index, target in enumerate(targets):
             if target and frame.nodes[target][flow.KIND] == flow.REST_PATTERN:
                 rest = ObjectValue(self._context.path, self._context.depth, is_array=True)
@@ -84,7 +75,7 @@ class Bindings:
             else:
                 self.bind(target, self._walk.objects.property_of(values, str(index)), frame, kind)
 
-    def _declare_name(self, name: str, values: Values, scope: Scope, kind: str) -> None:
+    def _declare_name(self, name: str, values: Values, scope: ScriptScope, kind: str) -> None:
         if kind == "var":
             while not scope.function and scope.parent is not None:
                 scope = scope.parent
@@ -93,8 +84,8 @@ class Bindings:
         if scope.session == self._context.path:
             scope.variables[name] = values
 
-    def _assign_name(self, name: str, values: Values, frame: Frame) -> None:
-        scope: Scope | None = frame.scope
+    def _assign_name(self, name: str, values: Values, frame: CallFrame) -> None:
+        scope: ScriptScope | None = frame.scope
         while scope is not None:
             if name in scope.variables:
                 if scope.session == self._context.path:

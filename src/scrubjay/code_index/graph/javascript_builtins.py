@@ -1,9 +1,7 @@
 """Evaluates calls of JavaScript's own functions: arrays, maps, promises, `Object`, timers."""
 
-from typing import TYPE_CHECKING
-
 from scrubjay.code_index.graph import javascript_flow_format as flow
-from scrubjay.code_index.graph.javascript_file import Frame, Node
+from scrubjay.code_index.graph.javascript_file import CallFrame, Node, WalkPart
 from scrubjay.code_index.graph.javascript_values import (
     ANY_KEY,
     NOTHING,
@@ -16,10 +14,6 @@ from scrubjay.code_index.graph.javascript_values import (
 )
 from scrubjay.code_index.models import Evidence
 
-if TYPE_CHECKING:
-    from scrubjay.code_index.graph.javascript_walk import Walk
-
-
 CALLING_METHODS = {
     "map": 0, "forEach": 0, "filter": 0, "find": 0, "findIndex": 0, "some": 0, "every": 0, "flatMap": 0, "sort": 0,
     "findLast": 0, "reduce": 1, "reduceRight": 1, "then": 0, "catch": 0, "finally": 0,
@@ -30,12 +24,8 @@ SAME_ELEMENTS = {"filter", "reverse", "sort", "concat", "values", "flat", "toSor
 ONE_ELEMENT = {"find", "pop", "shift", "at", "findLast"}
 
 
-class Builtins:
-    """Moves values as the functions of the language do."""
-
-    def __init__(self, walk: "Walk") -> None:
-        self._walk = walk
-        self._context = walk.context
+class Builtins(WalkPart):
+    """Evaluates calls of builtins by how they move values."""
 
     def call(
         self,
@@ -44,11 +34,11 @@ class Builtins:
         this: Values,
         functions: Values,
         arguments: list[Values],
-        frame: Frame,
+        frame: CallFrame,
         start: int,
         line: int,
     ) -> Values:
-        """Call something that is no function of the repository: of the language, of a library, or unknown."""
+        """Evaluate a call whose callee is not in the repository: a builtin, a library function, or unknown."""
         if callee is not None and callee[flow.KIND] == flow.MEMBER:
             owner = frame.nodes[callee[flow.MEMBER_OBJECT]] if callee[flow.MEMBER_OBJECT] else None
             direct = [func for func in this if isinstance(func, FunctionValue)]
@@ -107,9 +97,9 @@ class Builtins:
         return [value for value in functions if isinstance(value, LibraryValue)]
 
     def _call_method(
-        self, name: str, this: Values, arguments: list[Values], frame: Frame, start: int, line: int
+        self, name: str, this: Values, arguments: list[Values], frame: CallFrame, start: int, line: int
     ) -> Values:
-        """Call a method of arrays, maps and promises, as far as it moves values."""
+        """Call a method of an array, map or promise, as far as it moves values."""
         libraries: Values = [value for value in this if isinstance(value, LibraryValue)]
         if name in ("push", "unshift", "add", "set"):
             for owner in this:
@@ -206,7 +196,13 @@ class Builtins:
         return NOTHING
 
     def _call_indirectly(
-        self, name: str, functions: list[FunctionValue], arguments: list[Values], frame: Frame, start: int, line: int
+        self,
+        name: str,
+        functions: list[FunctionValue],
+        arguments: list[Values],
+        frame: CallFrame,
+        start: int,
+        line: int,
     ) -> Values:
         """Call `call`, `apply` or `bind` of functions."""
         this = arguments[0] if arguments else NOTHING

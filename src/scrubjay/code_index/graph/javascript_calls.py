@@ -1,9 +1,17 @@
-"""Evaluates calls of JavaScript and records their targets."""
+"""Evaluates JavaScript calls and records their targets."""
 
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from scrubjay.code_index.graph import javascript_flow_format as flow
-from scrubjay.code_index.graph.javascript_file import MAX_CALL_DEPTH, CallTargets, FileState, Frame, Node, Target
+from scrubjay.code_index.graph.javascript_file import (
+    MAX_CALL_DEPTH,
+    CallFrame,
+    CallTargets,
+    FileState,
+    Node,
+    ScriptTarget,
+    WalkPart,
+)
 from scrubjay.code_index.graph.javascript_values import (
     ANY_KEY,
     NOTHING,
@@ -12,30 +20,22 @@ from scrubjay.code_index.graph.javascript_values import (
     LibraryValue,
     ModuleExports,
     ObjectValue,
-    Scope,
+    ScriptScope,
     Values,
     joined,
 )
 from scrubjay.code_index.models import Evidence
 
-if TYPE_CHECKING:
-    from scrubjay.code_index.graph.javascript_walk import Walk
-
-
 _MAX_RUNS = 8
-"""Times that the walk of a file runs a function; later calls get the results of the runs before."""
+"""Runs of one function during the walk of a file; further calls get the combined results of these runs."""
 _MAX_RUNS_ELSEWHERE = 3
-"""The same for a function of another file."""
+"""Like `_MAX_RUNS`, for a function of another file."""
 
 
-class CallEvaluator:
+class CallEvaluator(WalkPart):
     """Runs called functions with their arguments, and records the targets of each call."""
 
-    def __init__(self, walk: "Walk") -> None:
-        self._walk = walk
-        self._context = walk.context
-
-    def _arguments(self, places: Node, frame: Frame) -> list[Values]:
+    def _arguments(self, places: Node, frame: CallFrame) -> list[Values]:
         arguments: list[Values] = []
         for place in places:
             if isinstance(place, list):
@@ -49,7 +49,7 @@ class CallEvaluator:
                 arguments.append(self._walk.value(place, frame))
         return arguments
 
-    def call(self, node: Node, frame: Frame) -> Values:
+    def call(self, node: Node, frame: CallFrame) -> Values:
         _, place, given, start, line = node
         callee = frame.nodes[place] if place else None
         this: Values = NOTHING
@@ -90,8 +90,10 @@ class CallEvaluator:
             )
         return result
 
-    def _evidence(self, func: FunctionValue | ClassValue, callee: Node | None, this: Values, frame: Frame) -> Evidence:
-        """Return why a callee means the function or class that was found."""
+    def _evidence(
+        self, func: FunctionValue | ClassValue, callee: Node | None, this: Values, frame: CallFrame
+    ) -> Evidence:
+        """Return the evidence that a callee refers to a function or class."""
         if callee is None:
             return Evidence.FLOW
         if callee[flow.KIND] == flow.NAME:
@@ -111,7 +113,7 @@ class CallEvaluator:
                 return Evidence.RECEIVER if home is owner or home is owner.proto else Evidence.INHERITED
         return Evidence.FLOW
 
-    def _call_super(self, given: Node, frame: Frame, start: int, line: int) -> Values:
+    def _call_super(self, given: Node, frame: CallFrame, start: int, line: int) -> Values:
         arguments = self._arguments(given, frame)
         home = frame.func.home if frame.func is not None else None
         made = home.maker if isinstance(home, ObjectValue) else None
@@ -130,7 +132,7 @@ class CallEvaluator:
             self.apply(base, arguments, frame.this)
         return frame.this
 
-    def new(self, node: Node, frame: Frame) -> Values:
+    def new(self, node: Node, frame: CallFrame) -> Values:
         _, place, given, start, line = node
         makers = self._walk.value(place, frame)
         callee = frame.nodes[place] if place else None
@@ -167,9 +169,9 @@ class CallEvaluator:
         return result
 
     def apply(self, func: FunctionValue, arguments: list[Values], this: Values, *, unknown: bool = False) -> Values:
-        """Run a function with arguments and return what it returns.
+        """Run a function and return its results.
 
-        `unknown` is for functions that nothing calls: they are run once although the steps of the file are used up.
+        `unknown` is for functions without a known caller: they run once even if the file's step budget is exhausted.
         """
         file = self._walk.modules.load(func.file)
         state = self._context.file
@@ -191,8 +193,8 @@ class CallEvaluator:
             return state.returned[key] or self._returned_by_type(func, file)
         state.runs[key] = walks + 1
         record = func.record
-        scope = Scope(func.scope, self._context.path, self._context.depth, function=True)
-        frame = Frame(file, scope, func.this if func.this is not None else this, func)
+        scope = ScriptScope(func.scope, self._context.path, self._context.depth, function=True)
+        frame = CallFrame(file, scope, func.this if func.this is not None else this, func)
         if func.file == self._context.path:
             state.walked.add(func.number)
         arguments = func.bound + arguments if func.bound else arguments
@@ -229,7 +231,7 @@ class CallEvaluator:
         depth, calls = self._context.depth, len(self._context.calls)
         try:
             self._walk.run(record.body, frame)
-        except RecursionError:  # the caller was deep already: keep what was found so far
+        except RecursionError:  # the stack was already deep: keep what was found
             self._context.depth = depth
         del self._context.calls[calls - 1 :]
         state.returned[key] = joined(state.returned[key], frame.returns)
@@ -250,7 +252,7 @@ class CallEvaluator:
         )
 
     def call_back(self, arguments: list[Values], given: Values) -> Values:
-        """Run the functions among the arguments of code that is not seen, which may call them."""
+        """Run the functions among the arguments of unknown code, which may call them."""
         result = NOTHING
         self._context.depth += 1
         for values in arguments:
@@ -265,22 +267,22 @@ class CallEvaluator:
         return result
 
     def add_target(
-        self, frame: Frame, start: int, line: int, func: FunctionValue, evidence: Evidence, *, is_new: bool = False
+        self, frame: CallFrame, start: int, line: int, func: FunctionValue, evidence: Evidence, *, is_new: bool = False
     ) -> None:
-        self._add_target(frame, start, line, Target(func.file, False, func.number), evidence, is_new=is_new)
+        self._add_target(frame, start, line, ScriptTarget(func.file, False, func.number), evidence, is_new=is_new)
 
     def _add_class_target(
-        self, frame: Frame, start: int, line: int, made: ClassValue, evidence: Evidence, *, is_new: bool
+        self, frame: CallFrame, start: int, line: int, made: ClassValue, evidence: Evidence, *, is_new: bool
     ) -> None:
         constructor = self._walk.classes.constructor_of(made)
         if constructor is not None:
             own = constructor is made.constructor
             self.add_target(frame, start, line, constructor, evidence if own else Evidence.INHERITED, is_new=is_new)
             return
-        self._add_target(frame, start, line, Target(made.file, True, made.number), evidence, is_new=is_new)
+        self._add_target(frame, start, line, ScriptTarget(made.file, True, made.number), evidence, is_new=is_new)
 
     def _add_target(
-        self, frame: Frame, start: int, line: int, target: Target, evidence: Evidence, *, is_new: bool
+        self, frame: CallFrame, start: int, line: int, target: ScriptTarget, evidence: Evidence, *, is_new: bool
     ) -> None:
         """Add a target of a call; one in another file than the one that is walked depends on what that one passes."""
         own = frame.file.path == self._context.path

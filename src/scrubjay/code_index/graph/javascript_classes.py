@@ -1,35 +1,25 @@
-"""Makes functions and classes of JavaScript, and constructs instances."""
+"""Creates the functions and classes of JavaScript, and constructs instances."""
 
-from typing import TYPE_CHECKING
-
-from scrubjay.code_index.graph.javascript_file import MAX_CALL_DEPTH, MAX_MODULE_DEPTH, ClassMember, Frame
+from scrubjay.code_index.graph.javascript_file import MAX_CALL_DEPTH, MAX_MODULE_DEPTH, CallFrame, ClassMember, WalkPart
 from scrubjay.code_index.graph.javascript_values import (
     NOTHING,
     ClassValue,
     FunctionValue,
     LibraryValue,
     ObjectValue,
-    Scope,
+    ScriptScope,
     Value,
     Values,
 )
-
-if TYPE_CHECKING:
-    from scrubjay.code_index.graph.javascript_walk import Walk
-
 
 _MAX_ANCESTORS = 60
 """Length of a chain of base classes. Only generated code has longer ones."""
 
 
-class ClassBuilder:
-    """Makes functions, classes and their instances."""
+class ClassBuilder(WalkPart):
+    """Creates functions, classes and instances."""
 
-    def __init__(self, walk: "Walk") -> None:
-        self._walk = walk
-        self._context = walk.context
-
-    def make_function(self, number: int, frame: Frame) -> FunctionValue:
+    def make_function(self, number: int, frame: CallFrame) -> FunctionValue:
         func = FunctionValue(frame.file.path, number, frame.file.functions[number], frame.scope)
         if func.record.is_arrow:
             func.this = frame.this
@@ -38,9 +28,9 @@ class ClassBuilder:
             frame.file.created[number] = func
         return func
 
-    def make_class(self, number: int, frame: Frame) -> ClassValue:
+    def make_class(self, number: int, frame: CallFrame) -> ClassValue:
         record = frame.file.classes[number]
-        scope = Scope(frame.scope, self._context.path, self._context.depth)
+        scope = ScriptScope(frame.scope, self._context.path, self._context.depth)
         made = ClassValue(frame.file.path, number, record, scope, self._context.path, self._context.depth)
         if record.name:
             scope.variables[record.name] = [made]
@@ -57,7 +47,7 @@ class ClassBuilder:
             else:
                 continue
             break
-        inner = Frame(frame.file, scope, [made], None)
+        inner = CallFrame(frame.file, scope, [made], None)
         # Methods exist before the first static field is initialized.
         for member in sorted(record.members, key=_runs_last):
             self._add_member(made, member, inner)
@@ -65,7 +55,7 @@ class ClassBuilder:
             frame.file.uninstantiated.append(made)
         return made
 
-    def _add_member(self, made: ClassValue, member: ClassMember, frame: Frame) -> None:
+    def _add_member(self, made: ClassValue, member: ClassMember, frame: CallFrame) -> None:
         key, static, kind, place, _ = member
         names = (
             [key] if isinstance(key, str) else [text for text in self._walk.value(key, frame) if isinstance(text, str)]
@@ -95,7 +85,7 @@ class ClassBuilder:
                     obj.getters = (obj.getters or set()) | {name}
 
     def typical_instance(self, made: ClassValue) -> ObjectValue | None:
-        """Return the instance that stands for all instances whose construction is not seen."""
+        """Return the instance that represents all instances whose construction is not seen."""
         if made.instance is None:
             made.instance = ObjectValue(made.statics.session, self._context.depth, made.proto)
             state = self._walk.modules.load(made.file)
@@ -124,7 +114,7 @@ class ClassBuilder:
         if made.fields:
             file = self._walk.modules.load(made.file)
             if file is not None:
-                frame = Frame(file, made.scope, [obj], None)
+                frame = CallFrame(file, made.scope, [obj], None)
                 for names, member in made.fields:
                     values = self._walk.value(member.place, frame)
                     if not values and member.types:

@@ -1,34 +1,37 @@
-"""One JavaScript file while it is walked through: its flow with named fields, and the state of the walk."""
+"""A JavaScript file during its walk: its flow with named fields, and the state of the walk."""
 
 from collections.abc import Mapping
 from itertools import repeat
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.code_index.graph.javascript_values import (
     NOTHING,
     ClassValue,
     FunctionValue,
     ObjectValue,
-    Scope,
+    ScriptScope,
     Values,
     new_tuple,
 )
 from scrubjay.code_index.models import Evidence
 
+if TYPE_CHECKING:
+    from scrubjay.code_index.graph.javascript_walk import ScriptWalk
+
 Node = list[Any]
 """A node of the flow, see `javascript_flow_format`."""
 
 MAX_CALL_DEPTH = 6
-"""Nested calls that are run; each takes a part of Python's own stack."""
+"""Nested calls that are run; each uses part of Python's own stack."""
 MAX_MODULE_DEPTH = 8
 """Nested imports that are run."""
 _STEPS_PER_NODE = 6
-"""Bounds the time: a file is walked through a few times at most, however its functions call each other."""
+"""Steps allowed per node, which bounds the time however often the functions of a file call each other."""
 _MIN_STEPS = 4_000
 
 
 class FunctionRecord(NamedTuple):
-    """A function as it is stored in the flow."""
+    """A function as stored in the flow."""
 
     name: str
     start: int
@@ -36,7 +39,7 @@ class FunctionRecord(NamedTuple):
     is_arrow: bool
     is_generator: bool
     parameters: list[tuple[int, list[str]]]
-    """Pattern and types of each."""
+    """Pattern and types of each parameter."""
     body: list[int]
     return_types: list[str]
     parameter_fields: list[tuple[str, int]]
@@ -44,7 +47,7 @@ class FunctionRecord(NamedTuple):
 
 
 class ClassMember(NamedTuple):
-    """A member of a class as it is stored in the flow."""
+    """A member of a class as stored in the flow."""
 
     key: str | int
     """A name, or the node that computes it."""
@@ -52,12 +55,12 @@ class ClassMember(NamedTuple):
     kind: str
     """`method`, `get`, `set`, `field` or `block`."""
     place: int
-    """The number of the function, or the node of the value."""
+    """Number of the function, or node of the value."""
     types: list[str]
 
 
 class ClassRecord(NamedTuple):
-    """A class or an interface as it is stored in the flow."""
+    """A class or interface as stored in the flow."""
 
     name: str
     start: int
@@ -76,7 +79,7 @@ def _class_record(
     return ClassRecord(name, start, line, base, [*map(new_tuple, repeat(ClassMember), members)], kind, bases)
 
 
-class Target(NamedTuple):
+class ScriptTarget(NamedTuple):
     """A function that a call may call, or a class without a constructor of its own."""
 
     file: str
@@ -89,11 +92,11 @@ class CallTargets(NamedTuple):
 
     line: int
     is_new: bool
-    targets: dict[Target, Evidence]
+    targets: dict[ScriptTarget, Evidence]
 
 
 class FileState:
-    """The flow of one file and the state of the walk through it."""
+    """The flow of one file and the state of its walk."""
 
     __slots__ = (
         "body", "calls", "calls_from_elsewhere", "classes", "created", "exports", "functions", "imports", "is_started",
@@ -108,41 +111,41 @@ class FileState:
         self.functions: list[FunctionRecord] = [*map(new_tuple, repeat(FunctionRecord), flow["functions"])]
         self.classes = [_class_record(*row) for row in flow["classes"]]
         self.imports: dict[str, tuple[str, str]] = {name: (module, there) for name, module, there in flow["imports"]}
-        """Module and name there, by the name here."""
+        """Module and the name in it, by local name."""
         self.exports: dict[str, tuple[str, str]] = {name: (local, module) for name, local, module in flow["exports"]}
-        """Name here and module that it comes from, by the exported name."""
+        """Local name and source module, by exported name."""
         self.stars: list[str] = flow["stars"]
-        """Modules whose exports are all exported again."""
-        self.scope = Scope(None, path, 0, function=True)
+        """Modules whose exports are all re-exported."""
+        self.scope = ScriptScope(None, path, 0, function=True)
         self.module = ObjectValue(path, 0)
         self.is_started = False
         self.steps = max(_MIN_STEPS, _STEPS_PER_NODE * len(self.nodes))
-        """Nodes that may still be evaluated."""
+        """Remaining nodes that may be evaluated."""
         self.calls: dict[int, CallTargets] = {}
-        """By the first byte of the callee."""
+        """By first byte of the callee."""
         self.calls_from_elsewhere: dict[int, CallTargets] = {}
-        """The same, found by walks of other files through functions of this one."""
+        """Targets found when other files' walks run functions of this file, by first byte of the callee."""
         self.libraries: dict[int, str] = {}
-        """Names of called libraries, by the first byte of the callee."""
+        """Names of called libraries, by first byte of the callee."""
         self.created: dict[int, FunctionValue] = {}
         self.walked: set[int] = set()
-        """Numbers of the functions that have been run."""
+        """Numbers of the functions that were run."""
         self.runs: dict[tuple[str, int], int] = {}
         self.returned: dict[tuple[str, int], Values] = {}
-        """Results of functions so far, by path and number."""
+        """Combined results of functions so far, by path and number."""
         self.uninstantiated: list[ClassValue] = []
 
     def allow_more_steps(self) -> None:
-        """Allow the steps that functions take that nothing calls."""
+        """Add the steps needed for functions without a known caller."""
         self.steps += _STEPS_PER_NODE // 2 * len(self.nodes)
 
 
-class Frame:
+class CallFrame:
     """A running function or module."""
 
     __slots__ = ("file", "func", "nodes", "returns", "scope", "this", "yields")
 
-    def __init__(self, file: FileState, scope: Scope, this: Values, func: FunctionValue | None) -> None:
+    def __init__(self, file: FileState, scope: ScriptScope, this: Values, func: FunctionValue | None) -> None:
         self.file = file
         self.nodes = file.nodes
         self.scope = scope
@@ -156,7 +159,7 @@ _Saved = tuple[str, FileState | None, int, list[tuple[str, int]]]
 
 
 class WalkContext:
-    """The position of the walk: which file's walk it is, in how many branches and calls."""
+    """The position of the walk: the file being walked, and the branches and calls around the current node."""
 
     __slots__ = ("calls", "depth", "file", "module_depth", "path")
 
@@ -164,16 +167,24 @@ class WalkContext:
         self.path = ""
         self.file: FileState | None = None
         self.depth = 0
-        """Number of branches around the current node: what is assigned in one may not happen."""
+        """Number of branches around the current node. An assignment in a branch may not happen."""
         self.calls: list[tuple[str, int]] = []
         """Path and number of the running functions."""
         self.module_depth = 0
 
     def enter(self, file: FileState) -> _Saved:
-        """Start the walk of another file; pass the result to `leave` at its end."""
+        """Start the walk of another file. Pass the result to `leave` at its end."""
         saved = (self.path, self.file, self.depth, self.calls)
         self.path, self.file, self.depth, self.calls = file.path, file, 0, []
         return saved
 
     def leave(self, saved: _Saved) -> None:
         self.path, self.file, self.depth, self.calls = saved
+
+
+class WalkPart:
+    """One responsibility of a walk over JavaScript files."""
+
+    def __init__(self, walk: "ScriptWalk") -> None:
+        self._walk = walk
+        self._context = walk.context

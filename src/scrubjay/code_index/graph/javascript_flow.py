@@ -1,4 +1,4 @@
-"""Makes the flow of a JavaScript or TypeScript file: what it does with its values, in a flat form."""
+"""Converts the syntax tree of a JavaScript or TypeScript file to its flow: what it does with values, in a flat form."""
 
 from typing import TYPE_CHECKING
 
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from tree_sitter import Tree
 
 
-def flow_of(content: bytes, tree: "Tree") -> bytes:
-    """Return the flow of a file, which is stored with its facts."""
+def build_flow(content: bytes, tree: "Tree") -> bytes:
+    """Return the serialized flow of a file, which is stored with its facts."""
     reader = ScriptReader(content)
     reader.read_module(tree.root_node)
     flow = reader.flow

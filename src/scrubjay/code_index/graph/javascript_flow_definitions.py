@@ -1,4 +1,4 @@
-"""Reads the functions, classes and types of JavaScript files."""
+"""Reads the functions, classes and types of JavaScript files into their flow."""
 
 from typing import TYPE_CHECKING
 
@@ -13,22 +13,17 @@ from scrubjay.code_index.graph.javascript_flow_format import (
     RETURN,
     Item,
 )
+from scrubjay.code_index.graph.javascript_flow_nodes import ReaderPart
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from scrubjay.code_index.graph.javascript_flow_reader import ScriptReader
 
-
-class ScriptDefinitions:
-    """Reads the functions, classes and types of JavaScript files."""
-
-    def __init__(self, reader: "ScriptReader") -> None:
-        self._reader = reader
-        self._flow = reader.flow
+class ScriptDefinitions(ReaderPart):
+    """Reads functions, classes and types."""
 
     def add_function(self, node: "Node", name: str) -> int:
-        """Note a function; its body is read later, so that nesting costs no recursion."""
+        """Add a function and return its number. Its body is read later, so that nesting needs no recursion."""
         named = node.child_by_field_name("name") or node
         arrow = node.type == "arrow_function"
         generator = node.type.startswith("generator") or any(child.type == "*" for child in node.children[:6])
@@ -64,7 +59,7 @@ class ScriptDefinitions:
             record[6] = [self._flow.put(RETURN, self._reader.read(body, 0))]
 
     def _parameters(self, node: "Node") -> tuple[list[Item], list[Item]]:
-        """Patterns with their types, and those that are fields of the class at once."""
+        """Return the patterns with their types, and the parameters that also declare a field of the class."""
         parameters: list[Item] = []
         fields: list[Item] = []
         for child in node.named_children:
@@ -106,7 +101,7 @@ class ScriptDefinitions:
         return len(self._flow.classes) - 1
 
     def _class_body(self, body: "Node | None", record: Item) -> None:
-        """Members: key, whether static, what it is (method, get, field, block), its place, its types."""
+        """Add the members: key, whether static, kind (method, get, set, field, block), function or value, types."""
         members: list[Item] = record[4]
         for child in body.named_children if body is not None else ():
             static = any(part.type == "static" for part in child.children[:4])

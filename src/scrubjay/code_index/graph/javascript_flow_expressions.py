@@ -1,4 +1,4 @@
-"""Reads the expressions of JavaScript files."""
+"""Reads the expressions of JavaScript files into their flow."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -24,21 +24,15 @@ from scrubjay.code_index.graph.javascript_flow_format import (
     YIELD,
     Item,
 )
-from scrubjay.code_index.graph.javascript_flow_nodes import last_name, unquoted
+from scrubjay.code_index.graph.javascript_flow_nodes import ReaderPart, last_name, unquoted
 
 if TYPE_CHECKING:
     from tree_sitter import Node
-
-    from scrubjay.code_index.graph.javascript_flow_reader import ScriptReader
 _MAX_LITERAL = 80
 
 
-class ScriptExpressions:
-    """Reads the expressions of JavaScript files."""
-
-    def __init__(self, reader: "ScriptReader") -> None:
-        self._reader = reader
-        self._flow = reader.flow
+class ScriptExpressions(ReaderPart):
+    """Reads expressions; each method returns the index of the node of the value."""
 
     def read_name(self, node: "Node", depth: int) -> int:
         return self._flow.put(NAME, self._flow.text(node), node.start_byte)
@@ -57,7 +51,7 @@ class ScriptExpressions:
         return self._flow.put(ENTRY, thing, self._reader.read(node.child_by_field_name("index"), depth))
 
     def _arguments(self, node: "Node | None", depth: int) -> list[Any]:
-        """Places of the arguments; a list of one place where an argument is spread."""
+        """Return the nodes of the arguments; a spread argument is a list of one node."""
         if node is None:
             return []
         if node.type == "template_string":
@@ -127,7 +121,7 @@ class ScriptExpressions:
         return self._flow.put(OBJECT, entries)
 
     def key(self, node: "Node | None", depth: int) -> str | int:
-        """A name where it is one, else the place of what makes it."""
+        """Return a property name, or the node of the expression that computes it."""
         if node is None:
             return ""
         if node.type == "computed_property_name":
@@ -163,7 +157,8 @@ class ScriptExpressions:
         chooses = False
         parts: list[int] = []
         now: Node | None = node
-        while now is not None and now.type == "binary_expression":  # a long sum nests as deep as it is long
+        # avoids recursion: a long sum is as deeply nested as it is long
+        while now is not None and now.type == "binary_expression":
             operator = now.child_by_field_name("operator")
             chooses = chooses or (operator is not None and operator.type in ("||", "&&", "??"))
             parts.append(self._reader.read(now.child_by_field_name("right"), depth))
@@ -198,7 +193,7 @@ class ScriptExpressions:
         return self._flow.put(CLASS if node.type == "class" else "dk", place)
 
     def read_named(self, node: "Node | None", name: str, depth: int) -> int:
-        """A value that is known by a name of what it is given to, when it has none of its own."""
+        """Read a value; an anonymous function or class gets the name of what it is assigned to."""
         inner = node
         while inner is not None and inner.type == "parenthesized_expression" and inner.named_child_count:
             inner = inner.named_children[0]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-# The kinds of nodes, which are stored on disk. Operands are places of other nodes unless noted.
+# Kinds of nodes; the letters are stored on disk. Operands are nodes unless noted.
 UNKNOWN, NAME, LITERAL, MEMBER, ENTRY, CALL, NEW = "u", "n", "s", "m", "x", "c", "w"
 FUNCTION, FUNCTION_DECLARATION, CLASS, CLASS_DECLARATION = "f", "df", "k", "dk"
 OBJECT, ARRAY, THIS, SUPER, ASSIGNMENT, EITHER, YIELD = "o", "a", "t", "p", "=", "j", "y"
@@ -10,7 +10,7 @@ CAST, SEQUENCE, REQUIRE, DECLARATION, BLOCK, BRANCHES = "cast", "seq", "q", "v",
 FOR, RETURN, ALIAS, NAMESPACE, EXPORT_DEFAULT, EXPORT_ALL = "for", "ret", "alias", "ns", "expd", "expm"
 DEFAULT_PATTERN, REST_PATTERN, ARRAY_PATTERN, OBJECT_PATTERN = "pd", "pr", "pa", "po"
 
-# Indexes of a node's items. Nodes come from JSON as lists; making objects of them would take longer than the walk.
+# Indexes of a node's items. Nodes come from JSON as lists; converting them to objects would take longer than the walk.
 KIND = 0
 NAME_TEXT = 1
 MEMBER_OBJECT = 1
@@ -23,7 +23,7 @@ Item = list[Any]
 """A node: its kind, then its operands."""
 
 MAX_DEPTH = 60
-"""Syntax nested deeper than this within one function is not read, because reading recurses."""
+"""Nesting of syntax within one function that is read, because reading recurses."""
 FUNCTION_TYPES = {
     "function_declaration",
     "generator_function_declaration",

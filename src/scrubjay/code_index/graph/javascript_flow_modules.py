@@ -1,22 +1,16 @@
-"""Reads the imports and exports of JavaScript files."""
+"""Reads the imports and exports of JavaScript files into their flow."""
 
 from typing import TYPE_CHECKING
 
 from scrubjay.code_index.graph.javascript_flow_format import EXPORT_ALL, EXPORT_DEFAULT
-from scrubjay.code_index.graph.javascript_flow_nodes import unquoted
+from scrubjay.code_index.graph.javascript_flow_nodes import ReaderPart, unquoted
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from scrubjay.code_index.graph.javascript_flow_reader import ScriptReader
 
-
-class ScriptImports:
-    """Reads the imports and exports of JavaScript files."""
-
-    def __init__(self, reader: "ScriptReader") -> None:
-        self._reader = reader
-        self._flow = reader.flow
+class ScriptImports(ReaderPart):
+    """Reads imports and exports."""
 
     def read_import(self, node: "Node", depth: int) -> int:
         for child in node.named_children:

@@ -11,6 +11,8 @@ from scrubjay.code_index.graph.javascript_flow_format import UNKNOWN, Item
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+    from scrubjay.code_index.graph.javascript_flow_reader import ScriptReader
+
 _TRANSPARENT_TYPES = {
     "Promise",
     "Readonly",
@@ -38,7 +40,7 @@ _CONTAINER_TYPES = {
 
 
 class FlowNodes:
-    """Collects the nodes, functions and classes of one file."""
+    """Collects the nodes, functions and classes of a file."""
 
     def __init__(self, content: bytes) -> None:
         self._content = content
@@ -47,14 +49,14 @@ class FlowNodes:
         self.functions: list[Item] = []
         self.classes: list[Item] = []
         self.imports: list[Item] = []
-        """Name here, module, name there."""
+        """Local name, module, name in the module."""
         self.exports: list[Item] = []
-        """Exported name, name here, module that it comes from."""
+        """Exported name, local name, source module."""
         self.stars: list[str] = []
-        """Modules whose exports are all exported again."""
+        """Modules whose exports are all re-exported."""
         self.body: list[int] = []
         self.waiting: deque[tuple[Callable[..., None], tuple[Any, ...]]] = deque()
-        """Bodies of functions and classes that are still to be read, so that nesting costs no recursion."""
+        """Bodies of functions and classes that are still to be read, so that nesting needs no recursion."""
 
     def put(self, *item: Any) -> int:
         self.nodes.append(list(item))
@@ -117,3 +119,11 @@ def last_name(node: "Node") -> "Node":
 
 def unquoted(text: str) -> str:
     return text[1:-1] if len(text) > 1 and text[0] in "\"'`" and text[-1] == text[0] else text
+
+
+class ReaderPart:
+    """One responsibility of the reader of a file."""
+
+    def __init__(self, reader: "ScriptReader") -> None:
+        self._reader = reader
+        self._flow = reader.flow

@@ -1,4 +1,4 @@
-"""Reads the assignment patterns of JavaScript files."""
+"""Reads the assignment patterns of JavaScript files into their flow."""
 
 from typing import TYPE_CHECKING
 
@@ -11,19 +11,14 @@ from scrubjay.code_index.graph.javascript_flow_format import (
     REST_PATTERN,
     Item,
 )
+from scrubjay.code_index.graph.javascript_flow_nodes import ReaderPart
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from scrubjay.code_index.graph.javascript_flow_reader import ScriptReader
 
-
-class ScriptPatterns:
-    """Reads the assignment patterns of JavaScript files."""
-
-    def __init__(self, reader: "ScriptReader") -> None:
-        self._reader = reader
-        self._flow = reader.flow
+class ScriptPatterns(ReaderPart):
+    """Reads assignment patterns."""
 
     def read(self, node: "Node | None", depth: int) -> int:
         if node is None or depth > MAX_DEPTH:

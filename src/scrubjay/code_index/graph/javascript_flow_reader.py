@@ -27,7 +27,7 @@ _WRAPPED = {"parenthesized_expression", "non_null_expression", "await_expression
 
 
 class ScriptReader:
-    """Reads the syntax of one file; each part returns the place of the node that stands for its value, or 0."""
+    """Reads the syntax of one file. Each method returns the index of the node of a value, or 0 if it is unknown."""
 
     def __init__(self, content: bytes) -> None:
         self.flow = FlowNodes(content)
@@ -103,12 +103,12 @@ class ScriptReader:
         return reader(node, depth + 1) if reader is not None else self.unknown(node.named_children, depth)
 
     def unknown(self, children: "Iterable[Node]", depth: int) -> int:
-        """Read parts of something whose value is unknown."""
+        """Read the parts of an expression whose value is unknown."""
         parts = [part for child in children if child.child_count and (part := self.read(child, depth + 1))]
         return self.flow.put(UNKNOWN, parts) if parts else 0
 
     def statements(self, nodes: "Iterable[Node]", depth: int) -> list[int]:
-        """Read statements; functions come first, because they may be used above their definition."""
+        """Read statements. Functions come first, because they can be used before their definition."""
         hoisted: list[int] = []
         rest: list[int] = []
         for node in nodes:

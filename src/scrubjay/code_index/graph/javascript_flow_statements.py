@@ -1,21 +1,16 @@
-"""Reads the statements of JavaScript files."""
+"""Reads the statements of JavaScript files into their flow."""
 
 from typing import TYPE_CHECKING
 
 from scrubjay.code_index.graph.javascript_flow_format import BLOCK, BRANCHES, DECLARATION, FOR, RETURN, Item
+from scrubjay.code_index.graph.javascript_flow_nodes import ReaderPart
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from scrubjay.code_index.graph.javascript_flow_reader import ScriptReader
 
-
-class ScriptStatements:
-    """Reads the statements of JavaScript files."""
-
-    def __init__(self, reader: "ScriptReader") -> None:
-        self._reader = reader
-        self._flow = reader.flow
+class ScriptStatements(ReaderPart):
+    """Reads statements."""
 
     def read_declaration(self, node: "Node", depth: int) -> int:
         kind = node.children[0].type if node.children else "let"
@@ -38,7 +33,8 @@ class ScriptStatements:
         tests: list[int] = []
         ways: list[int] = []
         now: Node | None = node
-        while now is not None and now.type == "if_statement":  # `else if` nests as deep as it is long
+        # avoids recursion: a chain of `else if` is as deeply nested as it is long
+        while now is not None and now.type == "if_statement":
             tests.append(self._reader.read(now.child_by_field_name("condition"), depth))
             ways.append(self._reader.read(now.child_by_field_name("consequence"), depth))
             other = now.child_by_field_name("alternative")

@@ -5,35 +5,35 @@ from typing import TYPE_CHECKING
 
 from pydantic_core import from_json
 
-from scrubjay.code_index.graph.javascript_file import MAX_MODULE_DEPTH, FileState, Frame
+from scrubjay.code_index.graph.javascript_file import MAX_MODULE_DEPTH, CallFrame, FileState
 from scrubjay.code_index.graph.javascript_values import NOTHING, LibraryValue, ModuleExports, ObjectValue, Values
 
 if TYPE_CHECKING:
-    from scrubjay.code_index.graph.javascript_walk import Walk
+    from scrubjay.code_index.graph.javascript_walk import ScriptWalk
 
 
 class ModuleLoader:
-    """Loads files, runs their top-level statements once, and finds what they import and export."""
+    """Loads files, runs their top-level statements once, and resolves their imports and exports."""
 
     def __init__(
-        self, walk: "Walk", flow_of: Callable[[str], bytes], find_path: Callable[[str, str], str | None]
+        self, walk: "ScriptWalk", flow_of: Callable[[str], bytes], find_path: Callable[[str, str], str | None]
     ) -> None:
         self._walk = walk
         self._context = walk.context
         self._flow_of = flow_of
         self.find_path = find_path
-        """Returns the path that an import means, by the importing path and the module; None for a library."""
+        """Returns the path that an import refers to, given the importing path and the module; None for a library."""
         self._files: dict[str, FileState | None] = {}
 
     def load(self, path: str) -> FileState | None:
-        """Return a file, which may not have been run; None if the repository has no such script."""
+        """Return a file, which may not have run yet; None if the repository has no such script."""
         if path not in self._files:
             flow = self._flow_of(path)
             self._files[path] = FileState(path, from_json(flow)) if flow else None
         return self._files[path]
 
     def start(self, path: str) -> FileState | None:
-        """Return a file whose top-level statements have been run, or are just being run; None if it is not known."""
+        """Return a file whose top-level statements have run or are running; None if there is no such script."""
         state = self.load(path)
         if state is None or state.is_started or self._context.module_depth >= MAX_MODULE_DEPTH:
             return state
@@ -44,9 +44,9 @@ class ModuleLoader:
             exports = ObjectValue(path, 0)
             state.module.props["exports"] = [exports]
             state.scope.variables.update({"module": [state.module], "exports": [exports]})
-            frame = Frame(state, state.scope, [exports], None)
+            frame = CallFrame(state, state.scope, [exports], None)
             self._walk.run(state.body, frame)
-        except RecursionError:  # the caller was deep already: keep what was found so far
+        except RecursionError:  # the stack was already deep: keep what was found
             pass
         finally:
             self._context.module_depth -= 1
@@ -54,7 +54,7 @@ class ModuleLoader:
         return state
 
     def origin(self, path: str, name: str, *, exported: bool = False) -> tuple[str, str] | None:
-        """Return the path and the name under which a name of a file is defined; None if it is of a library."""
+        """Return the path and name of the definition that a name of a file refers to; None for a library's."""
         for _ in range(MAX_MODULE_DEPTH):
             state = self.load(path)
             if state is None:
@@ -103,7 +103,7 @@ class ModuleLoader:
         )
 
     def exported(self, path: str, name: str, seen: tuple[str, ...] = ()) -> Values:
-        """Return the values that a file exports by a name, re-exports included."""
+        """Return the values that a file exports under a name, including re-exports."""
         state = self.start(path)
         if state is None or path in seen:
             return NOTHING

@@ -1,8 +1,7 @@
 """Reads and writes properties of JavaScript values."""
 
-from typing import TYPE_CHECKING
-
 from scrubjay.code_index.graph.javascript_builtins import CALLING_METHODS, ONE_ELEMENT, SAME_ELEMENTS
+from scrubjay.code_index.graph.javascript_file import WalkPart
 from scrubjay.code_index.graph.javascript_values import (
     ANY_KEY,
     NOTHING,
@@ -16,9 +15,6 @@ from scrubjay.code_index.graph.javascript_values import (
     joined,
 )
 
-if TYPE_CHECKING:
-    from scrubjay.code_index.graph.javascript_walk import Walk
-
 _ARRAY_MEMBERS = {
     *CALLING_METHODS, *SAME_ELEMENTS, *ONE_ELEMENT, "push", "unshift", "add", "set", "get", "has", "delete", "slice",
     "splice", "includes", "indexOf", "join", "keys", "entries", "clear", "length", "size", "fill", "lastIndexOf",
@@ -26,12 +22,8 @@ _ARRAY_MEMBERS = {
 """Members of arrays, maps and sets that are not elements: `list.push` does not read an element with an unknown key."""
 
 
-class ObjectModel:
+class ObjectModel(WalkPart):
     """Properties of objects, classes, functions and modules, with prototypes and getters."""
-
-    def __init__(self, walk: "Walk") -> None:
-        self._walk = walk
-        self._context = walk.context
 
     def property_of(self, owners: Values, name: str) -> Values:
         if len(owners) == 1:

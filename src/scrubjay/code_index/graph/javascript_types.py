@@ -1,34 +1,26 @@
 """Resolves written types of TypeScript to classes and their instances."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from scrubjay.code_index.graph.javascript_file import FileState
+from scrubjay.code_index.graph.javascript_file import FileState, WalkPart
 from scrubjay.code_index.graph.javascript_values import (
     ANY_KEY,
     NOTHING,
     ClassValue,
     LibraryValue,
     ObjectValue,
-    Scope,
+    ScriptScope,
     Value,
     Values,
     joined,
 )
 
-if TYPE_CHECKING:
-    from scrubjay.code_index.graph.javascript_walk import Walk
 
+class TypeResolver(WalkPart):
+    """Resolves types by name."""
 
-class TypeResolver:
-    """Finds types by name."""
-
-    def __init__(self, walk: "Walk") -> None:
-        self._walk = walk
-        self._context = walk.context
-
-    def instances_of(self, types: Sequence[str], scope: Scope, file: FileState) -> Values:
-        """Values of which only the type is known."""
+    def instances_of(self, types: Sequence[str], scope: ScriptScope, file: FileState) -> Values:
+        """Return values that represent instances of the types."""
         result = NOTHING
         for text in types:
             name = text.rstrip("[]")
@@ -45,7 +37,7 @@ class TypeResolver:
             result = joined(result, list[Value](values))
         return result
 
-    def find(self, name: str, scope: Scope | None, file: FileState, tries: int = 4) -> Values:
+    def find(self, name: str, scope: ScriptScope | None, file: FileState, tries: int = 4) -> Values:
         first, *others = name.split(".")
         values = self._walk.bindings.lookup(first, scope, file)
         for other in others:

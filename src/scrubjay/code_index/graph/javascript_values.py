@@ -6,30 +6,30 @@ if TYPE_CHECKING:
     from scrubjay.code_index.graph.javascript_file import ClassMember, ClassRecord, FunctionRecord
 
 Value = Union["FunctionValue", "ClassValue", "ObjectValue", "ModuleExports", "LibraryValue", str]
-"""A string is a literal; numbers are strings too, as they are when used as keys."""
+"""A string is a literal. Numbers are strings too, as they are when used as keys."""
 Values = list[Value]
 
 NOTHING: Values = []
-"""The value of what is unknown. Never changed."""
+"""The value of something unknown. Must not be modified."""
 ANY_KEY = "*"
-"""The key of properties that were set under an unknown key."""
+"""Property key of values that were assigned under an unknown key."""
 
 MAX_VALUES = 12
-"""Values that are kept for one variable."""
+"""Values kept for one variable."""
 
 new_tuple: Any = tuple[Any, ...].__new__
 """Build a named tuple from a row of JSON without its slow constructor."""
 
 
-class Scope:
-    """Variables of a block, function or module.
+class ScriptScope:
+    """The variables of a block, function or module.
 
-    `session` is the path of the file whose walk made it; `depth` the number of branches around it.
+    `session` is the path of the file whose walk created it; `depth` is the number of branches around it.
     """
 
     __slots__ = ("depth", "function", "parent", "session", "types", "variables")
 
-    def __init__(self, parent: "Scope | None", session: str, depth: int, *, function: bool = False) -> None:
+    def __init__(self, parent: "ScriptScope | None", session: str, depth: int, *, function: bool = False) -> None:
         self.parent = parent
         self.variables: dict[str, Values] = {}
         self.session = session
@@ -54,11 +54,11 @@ class ObjectValue:
 
 
 class FunctionValue:
-    """A function with the scope around it."""
+    """A function with its enclosing scope."""
 
     __slots__ = ("bound", "file", "home", "number", "props", "record", "scope", "this")
 
-    def __init__(self, file: str, number: int, record: "FunctionRecord", scope: Scope) -> None:
+    def __init__(self, file: str, number: int, record: "FunctionRecord", scope: ScriptScope) -> None:
         self.file = file
         self.number = number
         self.record = record
@@ -71,11 +71,13 @@ class FunctionValue:
 
 
 class ClassValue:
-    """A class or an interface."""
+    """A class or interface."""
 
     __slots__ = ("base", "constructor", "fields", "file", "instance", "number", "proto", "record", "scope", "statics")
 
-    def __init__(self, file: str, number: int, record: "ClassRecord", scope: Scope, session: str, depth: int) -> None:
+    def __init__(
+        self, file: str, number: int, record: "ClassRecord", scope: ScriptScope, session: str, depth: int
+    ) -> None:
         self.file = file
         self.number = number
         self.record = record
@@ -88,7 +90,7 @@ class ClassValue:
         self.fields: list[tuple[list[str], ClassMember]] = []
         """Names and initializers of instance fields."""
         self.instance: ObjectValue | None = None
-        """The instance that stands for all instances whose construction is not seen."""
+        """The instance that represents all instances whose construction is not seen."""
 
 
 class ModuleExports:
@@ -110,7 +112,7 @@ class LibraryValue:
 
 
 def joined(left: Values, right: Values) -> Values:
-    """Return the distinct values of both in their order, at most `MAX_VALUES`."""
+    """Return the distinct values of both in order, at most `MAX_VALUES`."""
     if not right:
         return left
     if not left:

@@ -1,4 +1,4 @@
-"""Walks through JavaScript as if it were run, each branch once, and records the targets of each call."""
+"""Executes JavaScript abstractly, each branch once, and records the targets of each call."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
@@ -9,7 +9,7 @@ from scrubjay.code_index.graph.javascript_bindings import Bindings
 from scrubjay.code_index.graph.javascript_builtins import Builtins
 from scrubjay.code_index.graph.javascript_calls import CallEvaluator
 from scrubjay.code_index.graph.javascript_classes import ClassBuilder
-from scrubjay.code_index.graph.javascript_file import FileState, Frame, Node, Target, WalkContext
+from scrubjay.code_index.graph.javascript_file import CallFrame, FileState, Node, ScriptTarget, WalkContext
 from scrubjay.code_index.graph.javascript_modules import ModuleLoader
 from scrubjay.code_index.graph.javascript_objects import ObjectModel
 from scrubjay.code_index.graph.javascript_types import TypeResolver
@@ -21,15 +21,15 @@ from scrubjay.code_index.graph.javascript_values import (
     LibraryValue,
     ModuleExports,
     ObjectValue,
-    Scope,
+    ScriptScope,
     Values,
     joined,
 )
 from scrubjay.code_index.models import Evidence
 
 
-class Walk:
-    """Walks through files and keeps the result of each, so that a file is run once however often it is imported.
+class ScriptWalk:
+    """Walks files and keeps the result of each, so that a file runs only once however often it is imported.
 
     The result depends on the file and on what it imports, never on its importers: a walk that enters a function of
     another file changes nothing of that file.
@@ -44,7 +44,7 @@ class Walk:
         self.classes = ClassBuilder(self)
         self.calls = CallEvaluator(self)
         self.builtins = Builtins(self)
-        self._evaluators: Mapping[str, Callable[[Node, Frame], Values]] = {
+        self._evaluators: Mapping[str, Callable[[Node, CallFrame], Values]] = {
             flow.UNKNOWN: self._all,
             flow.NAME: self._name,
             flow.LITERAL: self._literal,
@@ -78,7 +78,7 @@ class Walk:
         }
 
     def file(self, path: str) -> FileState | None:
-        """Walk through a whole file, including the functions that nothing in it calls; None if it is not known."""
+        """Walk a whole file, including functions without a known caller; None if the repository has no such script."""
         state = self.modules.start(path)
         if state is None:
             return None
@@ -89,8 +89,8 @@ class Walk:
             self.context.leave(previous)
         return state
 
-    def meaning(self, state: FileState, names: Sequence[str]) -> Sequence[Target]:
-        """Return the functions and classes that a path of names means at the top of a file."""
+    def find_targets(self, state: FileState, names: Sequence[str]) -> Sequence[ScriptTarget]:
+        """Return the functions and classes that a path of names refers to at the top level of a file."""
         previous = self.context.enter(state)
         try:
             values = self.bindings.lookup(names[0], state.scope, state)
@@ -99,7 +99,7 @@ class Walk:
         finally:
             self.context.leave(previous)
         return [
-            Target(value.file, isinstance(value, ClassValue), value.number)
+            ScriptTarget(value.file, isinstance(value, ClassValue), value.number)
             for value in values
             if isinstance(value, FunctionValue | ClassValue)
         ]
@@ -113,7 +113,7 @@ class Walk:
             while classes_done < len(state.uninstantiated):
                 self.classes.typical_instance(state.uninstantiated[classes_done])
                 classes_done += 1
-            # The newest are last, and the others were looked at before.
+            # The newest are last; the others were examined before.
             waiting = [*islice(reversed(state.created), len(state.created) - functions_done)]
             functions_done = len(state.created)
             if not waiting:
@@ -126,7 +126,7 @@ class Walk:
                 self.calls.apply(func, [], self.classes.receiver_of(func), unknown=True)
                 self.context.depth -= 1
 
-    def run(self, places: Sequence[int], frame: Frame) -> None:
+    def run(self, places: Sequence[int], frame: CallFrame) -> None:
         nodes, evaluators, state = frame.nodes, self._evaluators, self.context.file
         for place in places:
             node = nodes[place]
@@ -134,7 +134,7 @@ class Walk:
                 state.steps -= 1
             evaluators[node[0]](node, frame)
 
-    def value(self, place: int, frame: Frame) -> Values:
+    def value(self, place: int, frame: CallFrame) -> Values:
         if not place:
             return NOTHING
         node = frame.nodes[place]
@@ -143,34 +143,34 @@ class Walk:
             state.steps -= 1
         return self._evaluators[node[0]](node, frame)
 
-    def _all(self, node: Node, frame: Frame) -> Values:
+    def _all(self, node: Node, frame: CallFrame) -> Values:
         _, places = node
         for place in places:
             self.value(place, frame)
         return NOTHING
 
-    def _sequence(self, node: Node, frame: Frame) -> Values:
+    def _sequence(self, node: Node, frame: CallFrame) -> Values:
         _, places = node
         result = NOTHING
         for place in places:
             result = self.value(place, frame)
         return result
 
-    def _literal(self, node: Node, frame: Frame) -> Values:
+    def _literal(self, node: Node, frame: CallFrame) -> Values:
         _, text = node
         return [text]
 
-    def _this(self, node: Node, frame: Frame) -> Values:
+    def _this(self, node: Node, frame: CallFrame) -> Values:
         return frame.this
 
-    def _super(self, node: Node, frame: Frame) -> Values:
+    def _super(self, node: Node, frame: CallFrame) -> Values:
         """Return the object in which `super.x` is looked up."""
         home = frame.func.home if frame.func is not None else None
         if isinstance(home, ClassValue):
             return [home.base] if home.base is not None else NOTHING
         return [home.proto] if isinstance(home, ObjectValue) and home.proto is not None else NOTHING
 
-    def _either(self, node: Node, frame: Frame) -> Values:
+    def _either(self, node: Node, frame: CallFrame) -> Values:
         _, tests, options = node
         for place in tests:
             self.value(place, frame)
@@ -179,7 +179,7 @@ class Walk:
             result = joined(result, self.value(place, frame))
         return result
 
-    def _cast(self, node: Node, frame: Frame) -> Values:
+    def _cast(self, node: Node, frame: CallFrame) -> Values:
         _, place, types = node
         known = self.value(place, frame)
         return (
@@ -188,21 +188,21 @@ class Walk:
             else self.types.instances_of(types, frame.scope, frame.file) or known
         )
 
-    def _yield(self, node: Node, frame: Frame) -> Values:
+    def _yield(self, node: Node, frame: CallFrame) -> Values:
         _, place, delegates = node
         values = self.value(place, frame)
         frame.yields = joined(frame.yields, self.objects.elements(values) if delegates else values)
         return NOTHING
 
-    def _return(self, node: Node, frame: Frame) -> Values:
+    def _return(self, node: Node, frame: CallFrame) -> Values:
         _, place = node
         frame.returns = joined(frame.returns, self.value(place, frame))
         return NOTHING
 
-    def _name(self, node: Node, frame: Frame) -> Values:
+    def _name(self, node: Node, frame: CallFrame) -> Values:
         return self.bindings.lookup(node[flow.NAME_TEXT], frame.scope, frame.file)
 
-    def _require(self, node: Node, frame: Frame) -> Values:
+    def _require(self, node: Node, frame: CallFrame) -> Values:
         _, module, is_import = node
         target = self.modules.find_path(frame.file.path, module)
         return (
@@ -213,22 +213,22 @@ class Walk:
             else self.modules.required(target)
         )
 
-    def _export_default(self, node: Node, frame: Frame) -> Values:
+    def _export_default(self, node: Node, frame: CallFrame) -> Values:
         _, place = node
         values = self.value(place, frame)
         if values or "*default*" not in frame.file.scope.variables:
             frame.file.scope.variables["*default*"] = values
         return values
 
-    def _export_all(self, node: Node, frame: Frame) -> Values:
+    def _export_all(self, node: Node, frame: CallFrame) -> Values:
         _, place = node
         frame.file.module.props["exports"] = self.value(place, frame)
         return NOTHING
 
-    def _member(self, node: Node, frame: Frame) -> Values:
+    def _member(self, node: Node, frame: CallFrame) -> Values:
         return self.objects.property_of(self.value(node[flow.MEMBER_OBJECT], frame), node[flow.MEMBER_NAME])
 
-    def _entry(self, node: Node, frame: Frame) -> Values:
+    def _entry(self, node: Node, frame: CallFrame) -> Values:
         _, owner_place, key_place = node
         owners = self.value(owner_place, frame)
         keys = self.value(key_place, frame)
@@ -240,13 +240,13 @@ class Walk:
             result = joined(result, self.objects.property_of(owners, key))
         return result
 
-    def _assign(self, node: Node, frame: Frame) -> Values:
+    def _assign(self, node: Node, frame: CallFrame) -> Values:
         _, target, place = node
         values = self.value(place, frame)
         self.bindings.bind(target, values, frame)
         return values
 
-    def _declare(self, node: Node, frame: Frame) -> Values:
+    def _declare(self, node: Node, frame: CallFrame) -> Values:
         _, kind, declarators = node
         for place, value, types in declarators:
             values = self.value(value, frame)
@@ -255,15 +255,15 @@ class Walk:
             self.bindings.bind(place, values, frame, kind)
         return NOTHING
 
-    def _block(self, node: Node, frame: Frame) -> Values:
+    def _block(self, node: Node, frame: CallFrame) -> Values:
         _, places = node
         outer = frame.scope
-        frame.scope = Scope(outer, self.context.path, self.context.depth)
+        frame.scope = ScriptScope(outer, self.context.path, self.context.depth)
         self.run(places, frame)
         frame.scope = outer
         return NOTHING
 
-    def _if(self, node: Node, frame: Frame) -> Values:
+    def _if(self, node: Node, frame: CallFrame) -> Values:
         _, tests, branches = node
         for place in tests:
             self.value(place, frame)
@@ -273,20 +273,20 @@ class Walk:
         self.context.depth -= 1
         return NOTHING
 
-    def _for(self, node: Node, frame: Frame) -> Values:
+    def _for(self, node: Node, frame: CallFrame) -> Values:
         _, kind, pattern, right, body, over_values, start, line = node
         owners = self.value(right, frame)
         values = self._iterate(owners, frame, start, line) if over_values else NOTHING
         outer = frame.scope
         self.context.depth += 1
-        frame.scope = Scope(outer, self.context.path, self.context.depth)
+        frame.scope = ScriptScope(outer, self.context.path, self.context.depth)
         self.bindings.bind(pattern, values, frame, kind)
         self.value(body, frame)
         frame.scope = outer
         self.context.depth -= 1
         return NOTHING
 
-    def _iterate(self, owners: Values, frame: Frame, start: int, line: int) -> Values:
+    def _iterate(self, owners: Values, frame: CallFrame, start: int, line: int) -> Values:
         """Return what a loop iterates over: elements, or the values of the object's own iterator."""
         result = NOTHING
         for owner in owners:
@@ -310,41 +310,41 @@ class Walk:
                         result = joined(result, self.objects.property_of(steps, "value"))
         return result
 
-    def _function(self, node: Node, frame: Frame) -> Values:
+    def _function(self, node: Node, frame: CallFrame) -> Values:
         _, number = node
         func = self.classes.make_function(number, frame)
         name = func.record.name
         if name and not func.record.is_arrow:
-            # A named function expression knows itself.
-            inner = Scope(frame.scope, self.context.path, self.context.depth)
+            # A named function expression can refer to itself.
+            inner = ScriptScope(frame.scope, self.context.path, self.context.depth)
             inner.variables[name] = [func]
             if name not in frame.scope.variables:
                 func.scope = inner
         return [func]
 
-    def _declared_function(self, node: Node, frame: Frame) -> Values:
+    def _declared_function(self, node: Node, frame: CallFrame) -> Values:
         _, number = node
         func = self.classes.make_function(number, frame)
         if frame.scope.session == self.context.path:
             frame.scope.variables[func.record.name] = [func]
         return [func]
 
-    def _class(self, node: Node, frame: Frame) -> Values:
+    def _class(self, node: Node, frame: CallFrame) -> Values:
         _, number = node
         return [self.classes.make_class(number, frame)]
 
-    def _declared_class(self, node: Node, frame: Frame) -> Values:
+    def _declared_class(self, node: Node, frame: CallFrame) -> Values:
         _, number = node
         made = self.classes.make_class(number, frame)
         name = made.record.name
         kept = frame.scope.variables.get(name)
         if made.record.kind == "interface" and kept:
-            return kept  # a class or variable and an interface of one name: the first has the code
+            return kept  # a class or variable and an interface with the same name: the first one has the code
         if frame.scope.session == self.context.path:
             frame.scope.variables[name] = [made]
         return [made]
 
-    def _object(self, node: Node, frame: Frame) -> Values:
+    def _object(self, node: Node, frame: CallFrame) -> Values:
         obj = ObjectValue(self.context.path, self.context.depth)
         _, entries = node
         for key, place, *accessor in entries:
@@ -364,7 +364,7 @@ class Walk:
                     obj.getters = (obj.getters or set()) | {name}
         return [obj]
 
-    def _array(self, node: Node, frame: Frame) -> Values:
+    def _array(self, node: Node, frame: CallFrame) -> Values:
         obj = ObjectValue(self.context.path, self.context.depth, is_array=True)
         sure = True
         for index, place in enumerate(node[flow.ARRAY_ITEMS]):
@@ -378,7 +378,7 @@ class Walk:
                 obj.props[key] = joined(obj.props.get(key, NOTHING), values)
         return [obj]
 
-    def _alias(self, node: Node, frame: Frame) -> Values:
+    def _alias(self, node: Node, frame: CallFrame) -> Values:
         _, name, types = node
         if name not in frame.scope.variables and frame.scope.session == self.context.path:
             alias = ObjectValue(self.context.path, self.context.depth)
@@ -386,14 +386,14 @@ class Walk:
             frame.scope.variables[name] = [alias]
         return NOTHING
 
-    def _namespace(self, node: Node, frame: Frame) -> Values:
+    def _namespace(self, node: Node, frame: CallFrame) -> Values:
         _, name, places = node
         outer = frame.scope
         kept = outer.variables.get(name)
         obj = (
             kept[0] if kept and isinstance(kept[0], ObjectValue) else ObjectValue(self.context.path, self.context.depth)
         )
-        frame.scope = Scope(outer, self.context.path, self.context.depth)
+        frame.scope = ScriptScope(outer, self.context.path, self.context.depth)
         frame.scope.variables = obj.props
         self.run(places, frame)
         frame.scope = outer

@@ -1,8 +1,8 @@
-"""What a manifest says of how the modules of its project are found, kept beside the facts of its file.
+"""Extracts from manifests what decides which file an import refers to, to store it beside the facts of the file.
 
-A manifest is known by what is in it, since facts depend on nothing but content: `tsconfig.json` and `package.json` are
-JSON, `go.mod`, `go.work` and `Cargo.toml` are text. Of each no more is kept than what decides which file an import
-means, so that a new version of a dependency changes nothing.
+A manifest is recognized by its content, since stored facts depend on nothing else: `tsconfig.json` and `package.json`
+are JSON; `go.mod`, `go.work` and `Cargo.toml` are text. Nothing else is stored, so that a new version of a dependency
+changes no facts.
 """
 
 import re
@@ -15,36 +15,36 @@ from pydantic_core import to_json
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree
 
-LONGEST = 200_000
-"""Bytes: what is larger is no manifest, but data."""
-MOST_ENTRIES = 2_000
-DEEPEST = 8
+MAX_BYTES = 200_000
+"""Bytes; a larger file holds data."""
+MAX_ENTRIES = 2_000
+MAX_DEPTH = 8
 
 _COMPILER = ("baseUrl", "paths", "rootDir", "outDir")
 _PACKAGE = ("name", "source", "types", "typings", "module", "main", "exports", "imports")
 _DEPENDENCIES = ("dependencies", "dev-dependencies", "build-dependencies")
 _TARGETS = ("bin", "example", "test", "bench")
 
-# Looked for in every text, so it must cost little; each of these manifests says one of its two.
+# These are searched in every text file, so they are few: each manifest contains one of its two.
 _GO = (b"module ", b"go 1.")
 _CARGO = (b"[package", b"[workspace")
 _GO_COMMENT = re.compile(r"//.*")
 _GO_BLOCK = re.compile(r"^\s*(\w+)\s*\(([^)]*)\)", re.MULTILINE)
 
 
-def flow_of(content: bytes, tree: "Tree | None") -> bytes:
-    """What a manifest says; nothing of any other file. JSON is told by its tree, text has none."""
-    if len(content) > LONGEST:
+def extract_manifest(content: bytes, tree: "Tree | None") -> bytes:
+    """Return the serialized facts of a manifest; empty for other files. Only JSON files have a tree."""
+    if len(content) > MAX_BYTES:
         return b""
     if tree is not None:
-        said = _json(content, tree)
+        found = _json(content, tree)
     elif _begins_a_line(content, _CARGO):
-        said = _cargo(content)
+        found = _cargo(content)
     elif _begins_a_line(content, _GO):
-        said = _go(content.decode("utf-8", "replace"))
+        found = _go(content.decode("utf-8", "replace"))
     else:
-        said = {}
-    return to_json(said) if said else b""
+        found = {}
+    return to_json(found) if found else b""
 
 
 def _begins_a_line(content: bytes, signs: tuple[bytes, ...]) -> bool:
@@ -55,29 +55,29 @@ def _begins_a_line(content: bytes, signs: tuple[bytes, ...]) -> bool:
 
 
 def _json(content: bytes, tree: "Tree") -> dict[str, Any]:
-    """Read from the tree: comments and commas at the end, which TypeScript allows, are no harm there."""
+    """Read JSON from its tree, which tolerates comments and trailing commas, as TypeScript does."""
     root = next((node for node in tree.root_node.named_children if node.type == "object"), None)
     if root is None:
         return {}
     top = {key: value for key, value in _pairs(content, root) if key in ("compilerOptions", "extends", "references")}
-    said: dict[str, Any] = {}
+    found: dict[str, Any] = {}
     if top:
         options = _mapping(_value(content, top.get("compilerOptions"), 0))
         references = _value(content, top.get("references"), 0)
-        said["typescript"] = {
+        found["typescript"] = {
             "extends": _texts(_value(content, top.get("extends"), 0)),
             "references": _texts([_mapping(one).get("path") for one in _list(references)]),
             **{key: options[key] for key in _COMPILER if key in options},
         }
     package = {key: _value(content, value, 0) for key, value in _pairs(content, root) if key in _PACKAGE}
     if isinstance(package.get("name"), str) or "exports" in package or "imports" in package:
-        said["package"] = package
-    return said
+        found["package"] = package
+    return found
 
 
 def _pairs(content: bytes, node: "Node") -> "list[tuple[str, Node]]":
     found: list[tuple[str, Node]] = []
-    for pair in node.named_children[:MOST_ENTRIES]:
+    for pair in node.named_children[:MAX_ENTRIES]:
         key, value = pair.child_by_field_name("key"), pair.child_by_field_name("value")
         if key is not None and value is not None:
             found.append((_text(content, key), value))
@@ -89,13 +89,13 @@ def _text(content: bytes, node: "Node") -> str:
 
 
 def _value(content: bytes, node: "Node | None", depth: int) -> Any:
-    if node is None or depth > DEEPEST:
+    if node is None or depth > MAX_DEPTH:
         return None
     match node.type:
         case "object":
             return {key: _value(content, value, depth + 1) for key, value in _pairs(content, node)}
         case "array":
-            return [_value(content, child, depth + 1) for child in node.named_children[:MOST_ENTRIES]]
+            return [_value(content, child, depth + 1) for child in node.named_children[:MAX_ENTRIES]]
         case "string":
             return _text(content, node)
         case _:
@@ -106,9 +106,9 @@ def _value(content: bytes, node: "Node | None", depth: int) -> Any:
 
 
 def _go(text: str) -> dict[str, Any]:
-    """`go.mod` and `go.work`: the module's name, the folders that are used, and what is replaced by a folder."""
+    """Read `go.mod` or `go.work`: the module's name, the folders used, and replacements by folders."""
     text = _GO_COMMENT.sub("", text)
-    # `use ( ./a ./b )` says what `use ./a` and `use ./b` say.
+    # `use ( ./a ./b )` is equivalent to `use ./a` and `use ./b`.
     text = _GO_BLOCK.sub(
         lambda block: "\n".join(f"{block[1]} {line}" for line in block[2].splitlines() if line.strip()), text
     )
@@ -134,17 +134,20 @@ def _go(text: str) -> dict[str, Any]:
 
 def _cargo(content: bytes) -> dict[str, Any]:
     try:
-        told = tomllib.loads(content.decode("utf-8", "replace"))
-    except (ValueError, RecursionError):  # it is no such file, or nobody can read it
+        document = tomllib.loads(content.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):  # not such a file, or malformed
         return {}
-    package, workspace, library = (_mapping(told.get(part)) for part in ("package", "workspace", "lib"))
+    package, workspace, library = (_mapping(document.get(part)) for part in ("package", "workspace", "lib"))
     if not package and not workspace:
         return {}
-    needs = _needs(told)
-    for target in _mapping(told.get("target")).values():
+    needs = _needs(document)
+    for target in _mapping(document.get("target")).values():
         needs |= _needs(_mapping(target))
     roots = [
-        path for part in _TARGETS for one in _list(told.get(part)) if isinstance(path := _mapping(one).get("path"), str)
+        path
+        for part in _TARGETS
+        for one in _list(document.get(part))
+        if isinstance(path := _mapping(one).get("path"), str)
     ]
     return {
         "cargo": {
@@ -158,20 +161,20 @@ def _cargo(content: bytes) -> dict[str, Any]:
     }
 
 
-def _needs(told: Mapping[str, Any]) -> dict[str, str]:
-    """By the name that it has here, the package that is meant; `*` for what the workspace says."""
+def _needs(document: Mapping[str, Any]) -> dict[str, str]:
+    """Return the package of each dependency, by its local name; `*` if the workspace specifies it."""
     found: dict[str, str] = {}
     for part in _DEPENDENCIES:
-        for name, said in _mapping(told.get(part)).items():
-            package = _mapping(said).get("package")
+        for name, requirement in _mapping(document.get(part)).items():
+            package = _mapping(requirement).get("package")
             found[name] = (
-                package if isinstance(package, str) else "*" if _mapping(said).get("workspace") is True else name
+                package if isinstance(package, str) else "*" if _mapping(requirement).get("workspace") is True else name
             )
     return found
 
 
-def _name(told: Mapping[str, Any]) -> str:
-    name = told.get("name")
+def _name(table: Mapping[str, Any]) -> str:
+    name = table.get("name")
     return name if isinstance(name, str) else ""
 
 

@@ -1,4 +1,4 @@
-"""A map of a repository's modules: what each is for, what it exports and what it depends on."""
+"""Builds a map of a repository's modules: the purpose, exports and dependencies of each."""
 
 import re
 import sys
@@ -10,10 +10,10 @@ from posixpath import basename, dirname, splitext
 from scrubjay.code_index.graph.modules import JAVASCRIPT, JVM, C
 from scrubjay.code_index.models import Facts, FileEdges, FileFacts, Language, SymbolKind
 
-MOST_EXPORTS = 20
-MOST_LIBRARIES = 50
-DEEPEST_ENTRY = 5
-LONGEST_PURPOSE = 120
+MAX_EXPORTS = 20
+MAX_LIBRARIES = 50
+MAX_ENTRY_DEPTH = 5
+MAX_PURPOSE_LENGTH = 120
 
 _CODE = (
     JAVASCRIPT
@@ -31,11 +31,11 @@ _CODE = (
     }
 )
 _BY_FOLDER = JVM | C | {Language.GO, Language.CSHARP, Language.SWIFT}
-"""Where a folder is the unit and its files are only parts of it."""
-_FACES = frozenset({"__init__", "index", "mod", "lib", "main", "__main__", "doc"})
-"""Files that speak for the folder that they are in."""
+"""Languages in which the folder is the unit and its files are only parts of it."""
+_ENTRY_STEMS = frozenset({"__init__", "index", "mod", "lib", "main", "__main__", "doc"})
+"""File names without suffix of entry files, which describe the folder they are in."""
 _SOURCES = frozenset({"src", "lib", "source", "sources", "main", "java", "kotlin", "scala", "python"})
-"""Folders that only hold code and have no meaning."""
+"""Folders that only hold code and say nothing about a module."""
 _EXPORTED = frozenset(SymbolKind) - {SymbolKind.SECTION, SymbolKind.IMPL, SymbolKind.MODULE}
 
 _PURPOSES: Sequence[tuple[str, str]] = (
@@ -70,23 +70,23 @@ _PURPOSES: Sequence[tuple[str, str]] = (
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """A part of the repository that is one thing."""
+    """A module of a repository: a package, a folder or a file."""
 
     id: str
     name: str
     path: str
-    """Its folder, or its file."""
+    """Path of its folder or file."""
     purpose: str
     exports: Sequence[str]
     depends_on: Sequence[str]
-    """Ids of other modules, those that it uses most first."""
+    """Ids of other modules, main_language used first."""
     symbol_count: int
     line_count: int
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleMap:
-    """All modules of a repository."""
+    """The modules of a repository."""
 
     name: str
     project_type: str
@@ -95,18 +95,18 @@ class ModuleMap:
     external_deps: Sequence[str]
 
     def text(self) -> str:
-        """One line for each module: its name, what it is for, what it depends on."""
+        """Return one line per module: its id, purpose and dependencies."""
         return "\n".join(
             f"  {module.id} - {module.purpose}" + (f" -> {', '.join(module.depends_on)}" if module.depends_on else "")
             for module in self.modules
         )
 
 
-def module_map(
-    name: str, facts: Facts, edges: Mapping[str, FileEdges], *, left_out: Callable[[str], bool] = lambda path: False
+def build_module_map(
+    name: str, facts: Facts, edges: Mapping[str, FileEdges], *, is_excluded: Callable[[str], bool] = lambda path: False
 ) -> ModuleMap:
-    """Draw the map; `left_out` says of a path that it is none of the code that matters, such as a test."""
-    paths = [path for path in sorted(facts) if facts[path].language in _CODE and not left_out(path)]
+    """Build the map. `left_out` returns true for the paths of files to leave out, such as tests."""
+    paths = [path for path in sorted(facts) if facts[path].language in _CODE and not is_excluded(path)]
     roots = _roots(paths, facts)
     ids: dict[str, str] = {}
     places: dict[str, str] = {}
@@ -117,7 +117,7 @@ def module_map(
     for path in paths:
         members.setdefault(ids[path], []).append(path)
     modules = [
-        _drawn(own, places[own], {path: facts[path] for path in files}, _uses(own, files, edges, ids))
+        _describe(own, places[own], {path: facts[path] for path in files}, _uses(own, files, edges, ids))
         for own, files in sorted(members.items())
     ]
     return ModuleMap(
@@ -130,7 +130,7 @@ def module_map(
 
 
 def _roots(paths: Sequence[str], facts: Facts) -> frozenset[str]:
-    """The top folders of packages: those with a manifest, or with the code's first folder that has a meaning."""
+    """Return the root folders of packages: those with a manifest, and the outermost folder of each Python package."""
     manifests = {
         "package.json",
         "Cargo.toml",
@@ -152,7 +152,7 @@ def _roots(paths: Sequence[str], facts: Facts) -> frozenset[str]:
 
 
 def _module_of(path: str, facts: FileFacts, roots: frozenset[str], name: str) -> tuple[str, str]:
-    """The id of the module that a file belongs to, and where that is."""
+    """Return the id of the module that a file belongs to, and the path of that module."""
     folder = dirname(path)
     root: str = folder
     while root not in roots:
@@ -164,7 +164,7 @@ def _module_of(path: str, facts: FileFacts, roots: frozenset[str], name: str) ->
     stem = splitext(basename(path))[0]
     if inside:
         return "/".join([title, *inside[:3]]), folder
-    if facts.language in _BY_FOLDER or stem in _FACES:
+    if facts.language in _BY_FOLDER or stem in _ENTRY_STEMS:
         return title, folder
     return f"{title}/{stem}", path
 
@@ -184,7 +184,7 @@ def _uses(own: str, files: Sequence[str], edges: Mapping[str, FileEdges], ids: M
     return [module for module, _ in sorted(counted.items(), key=lambda item: (-item[1], item[0]))]
 
 
-def _drawn(own: str, place: str, files: Mapping[str, FileFacts], depends_on: Sequence[str]) -> Module:
+def _describe(own: str, place: str, files: Mapping[str, FileFacts], depends_on: Sequence[str]) -> Module:
     exports = _exports(files)
     name = own.rpartition("/")[2]
     return Module(
@@ -200,13 +200,13 @@ def _drawn(own: str, place: str, files: Mapping[str, FileFacts], depends_on: Seq
 
 
 def _exports(files: Mapping[str, FileFacts]) -> Sequence[str]:
-    """What others may use; those that the module's face names come first, then types, then the rest."""
-    said: list[str] = []
+    """Return the exported names: those listed in entry files first, then types, then the rest."""
+    listed: list[str] = []
     types: list[str] = []
     rest: list[str] = []
     for path, facts in files.items():
-        if splitext(basename(path))[0] in _FACES:
-            said += [exported for exported, _ in facts.exports]
+        if splitext(basename(path))[0] in _ENTRY_STEMS:
+            listed += [exported for exported, _ in facts.exports]
         for symbol in facts.symbols:
             outer = facts.symbols[symbol.container].kind if symbol.container >= 0 else SymbolKind.MODULE
             if symbol.exported and outer is SymbolKind.MODULE and symbol.kind in _EXPORTED:
@@ -219,45 +219,50 @@ def _exports(files: Mapping[str, FileFacts]) -> Sequence[str]:
                 )
                 (types if is_type else rest).append(symbol.name)
     names = dict.fromkeys(
-        each for each in [*said, *types, *rest] if each not in ("*", "default") and not each.startswith("_")
+        each for each in [*listed, *types, *rest] if each not in ("*", "default") and not each.startswith("_")
     )
-    return list(names)[:MOST_EXPORTS]
+    return list(names)[:MAX_EXPORTS]
 
 
 def _purpose(name: str, files: Mapping[str, FileFacts], exports: Sequence[str]) -> str:
-    """What the module says of itself, else what its name says, else what it exports."""
-    faces = sorted(files, key=lambda path: (splitext(basename(path))[0] not in _FACES, -files[path].lines, path))
-    for path in faces[:3]:
-        said = _first_sentence(files[path].doc)
-        if said:
-            return said
+    """Return a purpose from the module's documentation, or else from its name, its main symbol or its exports."""
+    ordered = sorted(
+        files, key=lambda path: (splitext(basename(path))[0] not in _ENTRY_STEMS, -files[path].lines, path)
+    )
+    for path in ordered[:3]:
+        sentence = _first_sentence(files[path].doc)
+        if sentence:
+            return sentence
     words = [word.lower() for word in re.split(r"[_\-./]|(?<=[a-z])(?=[A-Z])", name) if word]
     for word in reversed(words):
         for pattern, purpose in _PURPOSES:
             if re.fullmatch(pattern, word):
                 return purpose
-    # What most of it is about speaks for all of it, by its name, so that nobody takes it for the module's own words.
-    tops = [symbol for path in faces[:1] for symbol in files[path].symbols if symbol.exported and symbol.container < 0]
+    # Otherwise its largest exported symbol stands for the module, with the symbol's name to show where the text is
+    # from.
+    tops = [
+        symbol for path in ordered[:1] for symbol in files[path].symbols if symbol.exported and symbol.container < 0
+    ]
     for symbol in sorted(tops, key=lambda symbol: symbol.span.start - symbol.span.end)[:1]:
-        if said := _first_sentence(symbol.doc):
-            return f"{symbol.name}: {said}"
+        if sentence := _first_sentence(symbol.doc):
+            return f"{symbol.name}: {sentence}"
     return f"Defines {', '.join(exports[:4])}" if exports else ""
 
 
 def _first_sentence(doc: str) -> str:
-    """The first sentence of a text that is one; a licence says nothing of the code."""
+    """Return the first sentence of a documentation text; licences and linter directives are skipped."""
     for paragraph in doc.split("\n\n")[:3]:
         text = " ".join(paragraph.split())
         if len(text) < 8 or re.search(r"copyright|licen[sc]e|SPDX|eslint|use strict|@ts-", text, re.IGNORECASE):
             continue
         sentence = re.split(r"(?<=[.!?])\s", text)[0].rstrip(".:")
-        return sentence if len(sentence) <= LONGEST_PURPOSE else sentence[: LONGEST_PURPOSE - 1].rstrip() + "…"
+        return sentence if len(sentence) <= MAX_PURPOSE_LENGTH else sentence[: MAX_PURPOSE_LENGTH - 1].rstrip() + "…"
     return ""
 
 
 def _is_entry(path: str, facts: FileFacts) -> bool:
-    """Whether somebody starts here: a program's main, or the face of a package."""
-    if path.count("/") >= DEEPEST_ENTRY + 3:
+    """Return whether a file is an entry point: the main file of a program or the entry file of a package."""
+    if path.count("/") >= MAX_ENTRY_DEPTH + 3:
         return False
     name = basename(path)
     if name in (
@@ -271,7 +276,7 @@ def _is_entry(path: str, facts: FileFacts) -> bool:
         "app.py",
         "server.js",
     ):
-        return path.count("/") < DEEPEST_ENTRY
+        return path.count("/") < MAX_ENTRY_DEPTH
     if facts.language in JAVASCRIPT:
         return (
             splitext(name)[0] == "index"
@@ -301,24 +306,30 @@ def _project_type(facts: Facts) -> str:
         if manifest in names:
             return kind
     counted = Counter(each.language for each in facts.values() if each.language in _CODE)
-    most = min(counted, key=lambda language: (-counted[language], language), default=None)
+    main_language = min(counted, key=lambda language: (-counted[language], language), default=None)
     known = {Language.PYTHON: "python", Language.GO: "go", Language.RUST: "rust", Language.JAVA: "java"}
-    return "unknown" if most is None else "node" if most in JAVASCRIPT else known.get(most, str(most))
+    return (
+        "unknown"
+        if main_language is None
+        else "node"
+        if main_language in JAVASCRIPT
+        else known.get(main_language, str(main_language))
+    )
 
 
 def _libraries(paths: Sequence[str], facts: Facts, edges: Mapping[str, FileEdges]) -> Sequence[str]:
-    """Libraries that are imported and are not in the repository, those that most files import first."""
+    """Return the imported libraries that are not in the repository, main_language imported first."""
     own = {basename(dirname(path)) for path in facts} | {splitext(basename(path))[0] for path in facts}
     counted: Counter[str] = Counter()
     for path in paths:
         language = facts[path].language
         found = {library for each in facts[path].imports if (library := _library(each.module, language))}
         counted.update(library for library in found if library not in own)
-    return [library for library, _ in sorted(counted.items(), key=lambda item: (-item[1], item[0]))][:MOST_LIBRARIES]
+    return [library for library, _ in sorted(counted.items(), key=lambda item: (-item[1], item[0]))][:MAX_LIBRARIES]
 
 
 def _library(module: str, language: Language) -> str:
-    """The library that a module belongs to; empty for the language's own and for the repository's."""
+    """Return the library of a module; empty for the standard library and for relative imports."""
     if language is Language.PYTHON:
         first = module.partition(".")[0]
         return "" if not first or first in sys.stdlib_module_names else first

@@ -16,7 +16,7 @@ C = frozenset({Language.C, Language.CPP})
 
 
 class Modules:
-    """Finds the files that imports mean."""
+    """Finds the files that imports refer to."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
@@ -33,7 +33,7 @@ class Modules:
         return names
 
     def by_suffix(self, importer: str, wanted: str, endings: Sequence[str] = ("",)) -> str | None:
-        """Return the file with this end of its path that is nearest to the importer."""
+        """Return the file whose path ends with `wanted`; of several, the one nearest to the importer."""
         for ending in endings:
             beside = joined(dirname(importer), wanted + ending)
             if beside in self._facts:
@@ -53,7 +53,7 @@ class Modules:
         return sorted({found for each in facts.imports for found in self.files(path, facts.language, each)} - {path})
 
     def files(self, importer: str, language: Language, each: Import) -> Iterable[str]:
-        """Return the files that an import means."""
+        """Return the files that an import refers to."""
         module, name = each.module, each.name
         if language in JAVASCRIPT:
             found = self.scripts.script(importer, module)
@@ -77,12 +77,12 @@ class Modules:
         return (found,) if found is not None else ()
 
     def _by_package(self, importer: str, language: Language, module: str, name: str) -> str | None:
-        """`com.foo.Bar` is `…/com/foo/Bar.java`, as far as folders follow packages."""
+        """Resolve `com.foo.Bar` to `…/com/foo/Bar.java`, as far as folders follow packages."""
         if name == "*":
             return None
         parts = [part for part in module.replace("\\", ".").split(".") if part] + ([name] if name else [])
         endings = {Language.PHP: (".php",), Language.CSHARP: (".cs",)}.get(language, (".java", ".kt", ".scala"))
-        for cut in range(len(parts), 0, -1):  # the last may be a member, the first ones no folders
+        for cut in range(len(parts), 0, -1):  # the last part may be a member, and leading parts may have no folder
             for begin in range(max(1, cut - 1)):
                 found = self.by_suffix("", "/".join(parts[begin:cut]), endings)
                 if found is not None:
@@ -93,7 +93,7 @@ class Modules:
 
 
 def rust_parts(each: Import) -> Sequence[str]:
-    """Return the parts of the path of a `use`."""
+    """Return the parts of the path of a `use` declaration."""
     return [
         *(part for part in each.module.split("::") if part),
         *([each.name] if each.name not in ("", "*", "self") else []),

@@ -1,4 +1,4 @@
-"""Types and expressions as paths of names, read from their text."""
+"""Converts written types and expressions to paths of names."""
 
 from collections.abc import Iterable
 
@@ -18,8 +18,8 @@ _CONTAINERS = {
 _NO_TYPES = {"fn", "func", "Fn", "FnMut", "FnOnce", "var", "auto", "val", "let", "void", "dyn", "impl", "", "_"}
 
 
-def type_name(text: str, *, wraps: bool = True) -> str:
-    """The name of a type without references, brackets and wrappers; `[]` after it for what a container holds."""
+def parse_type_name(text: str, *, wraps: bool = True) -> str:
+    """Return the name of a type without references, brackets and wrappers, and `[]` for the items of a container."""
     mark = ""
     for _ in range(8):
         text = text.strip().lstrip("&*?:").rstrip("*&?! ").strip()
@@ -67,9 +67,9 @@ def type_name(text: str, *, wraps: bool = True) -> str:
         last = base.rpartition(".")[2]
         inner = text[opening + 1 :].rstrip(">] ")
         if wraps and last in WRAPPERS:
-            text = arguments_of(inner)[0]
+            text = split_arguments(inner)[0]
         elif wraps and last in _CONTAINERS:
-            text, mark = arguments_of(inner)[-1], "[]"
+            text, mark = split_arguments(inner)[-1], "[]"
         else:
             text = base
             break
@@ -86,8 +86,8 @@ def type_name(text: str, *, wraps: bool = True) -> str:
     return name + mark if name not in _NO_TYPES and all(part.isidentifier() for part in name.split(".")) else ""
 
 
-def arguments_of(inner: str) -> list[str]:
-    """What commas divide, but not those within brackets."""
+def split_arguments(inner: str) -> list[str]:
+    """Split at commas that are not within brackets."""
     parts, depth, begin = list[str](), 0, 0
     for place, letter in enumerate(inner):
         if letter in "<[(":
@@ -103,15 +103,15 @@ def arguments_of(inner: str) -> list[str]:
 _STARTS = ("&", "*", "mut ", "await ", "try ", "ref ", "try! ", "try? ", "async ", "(")
 
 
-def path_of(text: str) -> str:
-    """An expression as a path of names: `&Foo{A: 1}` is `Foo{}`, `new Foo(1).bar[0]` is `new Foo().bar[]`."""
+def parse_name_path(text: str) -> str:
+    """Return an expression as a path of names: `&Foo{A: 1}` is `Foo{}`, `new Foo(1).bar[0]` is `new Foo().bar[]`."""
     text = text.strip()
     while text.startswith(_STARTS):
         text = text[next(len(start) for start in _STARTS if text.startswith(start)) :].lstrip()
     made = text.startswith("new ")
     if made:
         text = text[4:].lstrip()
-    parts = list(_links(text))
+    parts = list(_path_pieces(text))
     if not parts or parts[-1] is None:
         return ""
     path = "".join(part for part in parts if part is not None)
@@ -121,8 +121,8 @@ def path_of(text: str) -> str:
     return path
 
 
-def _links(text: str) -> Iterable[str | None]:
-    """The names and marks of a path; None at the end when it is more than a path."""
+def _path_pieces(text: str) -> Iterable[str | None]:
+    """Yield the names and suffixes of a path; None at the end if the expression is not a path."""
     place, size = 0, len(text)
     while place < size:
         letter = text[place]
@@ -164,7 +164,7 @@ def _links(text: str) -> Iterable[str | None]:
 
 
 def _closing(text: str, opening: int) -> int:
-    """The place after the bracket that closes the one at `opening`; the end when there is none."""
+    """Return the position after the bracket that closes the one at `opening`; the end of the text if there is none."""
     pair = {"(": ")", "[": "]", "{": "}", "<": ">"}[text[opening]]
     depth = 0
     for place in range(opening, len(text)):

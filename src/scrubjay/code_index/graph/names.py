@@ -1,4 +1,4 @@
-"""Resolves uses by imports, scopes and written types, for all languages whose values are not evaluated."""
+"""Resolves uses by imports, scopes and declared types, for all languages whose values are not evaluated."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -21,7 +21,7 @@ FAMILIES: Sequence[frozenset[Language]] = (
 
 
 def resolve(paths: Iterable[str], facts: Facts, modules: Modules) -> Mapping[str, FileEdges]:
-    """Return the edges of those files whose language is resolved by names."""
+    """Return the edges of the files whose language is resolved by names."""
     wanted = [path for path in paths if path in facts]
     found: dict[str, FileEdges] = {}
     for languages in FAMILIES:

@@ -1,11 +1,11 @@
-"""Resolves the names of the files of one family of languages."""
+"""Resolves the names in the files of one language family."""
 
 from collections.abc import Sequence
 
 from scrubjay.code_index.graph.callback_flow import CallbackFlow
-from scrubjay.code_index.graph.definitions import CALLABLES, Definitions, Place
+from scrubjay.code_index.graph.definitions import CALLABLES, Definitions, SymbolRef
 from scrubjay.code_index.graph.implementations import Implementations
-from scrubjay.code_index.graph.name_paths import type_name
+from scrubjay.code_index.graph.name_paths import parse_type_name
 from scrubjay.code_index.graph.names_imports import ImportedNames
 from scrubjay.code_index.graph.names_members import MemberLookup
 from scrubjay.code_index.graph.names_rust import RustNames
@@ -13,32 +13,32 @@ from scrubjay.code_index.graph.names_scope import FileScope
 from scrubjay.code_index.graph.names_types import WrittenTypes
 from scrubjay.code_index.graph.names_uses import UseResolver
 from scrubjay.code_index.graph.names_values import PathEvaluator
-from scrubjay.code_index.graph.referents import Links, Meaning
+from scrubjay.code_index.graph.referents import PathParts, Referent
 from scrubjay.code_index.graph.rust_modules import RustModule
 from scrubjay.code_index.models import UseKind
 
 
 class LanguageFamily:
-    """The files of one family of languages, which share definitions."""
+    """The files of one language family, which share definitions."""
 
     def __init__(self, definitions: Definitions) -> None:
         self.definitions = definitions
-        self.rust_names: dict[tuple[RustModule, str], Meaning | None] = {}
-        """Meanings of names in modules of Rust; None also while one is being resolved."""
+        self.rust_names: dict[tuple[RustModule, str], Referent | None] = {}
+        """Referents of names in modules of Rust; None also while a name is being resolved."""
         self.implementations = Implementations(definitions, self._type_at)
         self.callbacks = CallbackFlow(definitions, self.file)
-        self._bases: dict[tuple[str, str], Meaning | None] = {}
+        self._bases: dict[tuple[str, str], Referent | None] = {}
         self._files: dict[str, FileNames] = {}
 
-    def _type_at(self, path: str, name: str, container: int) -> Sequence[Place]:
+    def _type_at(self, path: str, name: str, container: int) -> Sequence[SymbolRef]:
         found = self.file(path).types.find(name, 0, container)
-        return found.places if found is not None and found.kind == "type" else ()
+        return found.symbols if found is not None and found.kind == "type" else ()
 
-    def base(self, written: str, path: str) -> Meaning | None:
-        """Return the base of a type as it is written in a file."""
+    def base(self, written: str, path: str) -> Referent | None:
+        """Return the referent of a base as it is written in a file."""
         if (written, path) not in self._bases:
             self._bases[written, path] = None
-            name = type_name(written.partition("(")[0])
+            name = parse_type_name(written.partition("(")[0])
             self._bases[written, path] = self.file(path).types.find(name, 1) if name else None
         return self._bases[written, path]
 
@@ -63,19 +63,19 @@ class FileNames:
         self.rust = RustNames(self)
         self.uses = UseResolver(self)
 
-    def meaning(self, links: Links, at: int) -> Meaning | None:
-        """Return the meaning of a path that is called at a byte, without following function values."""
-        return self.paths.follow(links, at, self.scope.container_at(at), UseKind.CALL)
+    def callee(self, parts: PathParts, at: int) -> Referent | None:
+        """Return the referent of a path that is called at a byte, without following function values."""
+        return self.paths.follow(parts, at, self.scope.container_at(at), UseKind.CALL)
 
-    def value(self, links: Links, at: int) -> Meaning | None:
-        """Return the type that the value of a path has at a byte."""
-        found = self.paths.follow(links, at, self.scope.container_at(at), None)
+    def value(self, parts: PathParts, at: int) -> Referent | None:
+        """Return the type of the value of a path at a byte."""
+        found = self.paths.follow(parts, at, self.scope.container_at(at), None)
         if found is not None and found.kind == "symbols":
             found = self.paths.value_of(found, 0, called=False)
         return found
 
-    def around(self, at: int) -> int:
-        """Return the function around a byte; -1 if there is none."""
+    def enclosing_function(self, at: int) -> int:
+        """Return the index of the function around a byte; -1 if there is none."""
         return next(
             (
                 each

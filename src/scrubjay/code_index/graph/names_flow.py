@@ -1,4 +1,4 @@
-"""Which types the variables, fields and results of one file are said to have, where its language writes them down."""
+"""Reads the declared types of variables, fields and results from files of statically typed languages."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json, to_json
 
-from scrubjay.code_index.graph.callback_facts import PARTS, CallbackFacts
-from scrubjay.code_index.graph.name_paths import WRAPPERS, arguments_of, path_of, type_name
+from scrubjay.code_index.graph.callback_facts import STORED_LISTS, CallbackFacts
+from scrubjay.code_index.graph.name_paths import WRAPPERS, parse_name_path, parse_type_name, split_arguments
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree
 
-MOST_LOOKED_AT = 100
-"""Of a name that is declared more often than this before a place, earlier ones are not asked if they still hold."""
+MAX_DECLARATIONS_SEARCHED = 100
+"""Declarations of a name before a position that are searched for the one in scope."""
 _FIRST = itemgetter(0)
-LONGEST = 240
-"""Of a longer type or value no more is read."""
+MAX_TEXT_BYTES = 240
+"""Bytes of a type or value that are read."""
 
 _BLOCKS = {
     "block", "compound_statement", "function_body", "body_statement", "declaration_list", "class_body", "do_block",
@@ -54,7 +54,7 @@ _VARIABLES = {
 }  # fmt: skip
 
 
-_OF_ELEMENTS = {
+_ITEM_METHODS = {
     "map", "for_each", "filter", "filter_map", "flat_map", "any", "all", "find", "find_map", "position", "inspect",
     "take_while", "skip_while", "map_while", "partition", "max_by_key", "min_by_key", "sort_by_key", "sort_by",
     "sort_unstable_by", "sort_unstable_by_key", "max_by", "min_by", "retain", "reduce", "and_then", "is_some_and",
@@ -75,11 +75,11 @@ class Flow:
         }
         """Result type and owning type, by name and line."""
         self.variables: dict[str, list[tuple[int, int, str, str]]] = {}
-        """First byte, end, type and path of the value of each variable, by name in the order of the text."""
+        """First byte, end, type and path of the value of each variable, by name in text order."""
         for at, end, name, kind, value in kept.get("variables", ()):
             self.variables.setdefault(name, []).append((at, end, kind, value))
         self.fields: dict[tuple[str, str], tuple[str, str]] = {}
-        """Type or path of the value of a field, by owning type and name."""
+        """Type or path of the value of a field, by owning type and field name."""
         for owner, name, kind, value in kept.get("fields", ()):
             self.fields.setdefault((owner, name), (kind, value))
         self.bases: list[tuple[str, str]] = [(owner, base) for owner, base in kept.get("bases", ())]
@@ -88,47 +88,49 @@ class Flow:
         """The lists of `CallbackFacts`. The key `handed` is part of the stored format."""
 
     def variable(self, name: str, at: int) -> tuple[int, str, str] | None:
-        """Return first byte, type and path of the value of the variable visible at a byte; None if there is none."""
+        """Return first byte, type and value path of the variable visible at a byte; None if there is none."""
         declared = self.variables.get(name)
         if declared is None:
             return None
         last = bisect_right(declared, at, key=_FIRST)
-        for start, end, kind, value in reversed(declared[max(0, last - MOST_LOOKED_AT) : last]):
+        for start, end, kind, value in reversed(declared[max(0, last - MAX_DECLARATIONS_SEARCHED) : last]):
             if at < end:
                 return (start, kind, value)
         return None
 
 
-def flow_of(content: bytes, tree: "Tree") -> bytes:
-    """Return the types of a file, which are stored with its facts."""
+def build_flow(content: bytes, tree: "Tree") -> bytes:
+    """Return the serialized declarations of a file, which are stored with its facts."""
     return to_json(_read(content, tree, None))
 
 
-def flow_with_callbacks(content: bytes, tree: "Tree") -> bytes:
-    """Like `flow_of`, for Go and Rust, with the values that are passed and stored."""
+def build_flow_with_callbacks(content: bytes, tree: "Tree") -> bytes:
+    """Like `build_flow`, for Go and Rust, with the values that are passed and stored."""
     callbacks = CallbackFacts(content)
     kept = _read(content, tree, callbacks)
-    return to_json(kept | {"handed": {part: getattr(callbacks, part) for part in PARTS}})
+    return to_json(kept | {"handed": {part: getattr(callbacks, part) for part in STORED_LISTS}})
 
 
 def _read(content: bytes, tree: "Tree", callbacks: CallbackFacts | None) -> dict[str, Any]:
-    reading = _Reading(content, callbacks)
-    reading.walk(tree.root_node)
+    reader = _DeclarationReader(content, callbacks)
+    reader.walk(tree.root_node)
     return {
-        "functions": reading.functions,
-        "variables": reading.variables,
-        "fields": reading.fields,
-        "bases": reading.bases,
-        "package": reading.package,
+        "functions": reader.functions,
+        "variables": reader.variables,
+        "fields": reader.fields,
+        "bases": reader.bases,
+        "package": reader.package,
     }
 
 
-class _Reading:
+class _DeclarationReader:
+    """Reads the declarations of one file in a single walk over its tree."""
+
     def __init__(self, content: bytes, callbacks: CallbackFacts | None) -> None:
         self._content = content
-        self._handing = callbacks
+        self._callbacks = callbacks
         self._wraps = True
-        """Whether `List<T>` and its kin are known by their names; in Go a type of such a name is the program's own."""
+        """True if `List<T>` and similar types are recognized by name; in Go such a type is defined by the program."""
         self._lines = [0, *accumulate(len(line) + 1 for line in content.split(b"\n"))]
         self.functions: list[list[Any]] = []
         self.variables: list[list[Any]] = []
@@ -139,44 +141,46 @@ class _Reading:
     def _text(self, node: "Node | None") -> str:
         if node is None:
             return ""
-        return self._content[node.start_byte : min(node.end_byte, node.start_byte + LONGEST)].decode("utf-8", "replace")
+        return self._content[node.start_byte : min(node.end_byte, node.start_byte + MAX_TEXT_BYTES)].decode(
+            "utf-8", "replace"
+        )
 
     def _type_name(self, text: str) -> str:
-        return type_name(text, wraps=self._wraps)
+        return parse_type_name(text, wraps=self._wraps)
 
     def walk(self, root: "Node") -> None:
-        """Once over the whole tree, knowing for each node the type that it is in and where its block ends."""
+        """Visit all nodes once, tracking for each the enclosing type and the end of the enclosing block."""
         self._wraps = root.type != "source_file" or all(child.type != "package_clause" for child in root.children)
         waiting: list[tuple[Node, str, int]] = [(root, "", root.end_byte)]
         while waiting:
             node, owner, end = waiting.pop()
             kind = node.type
             if kind in _FUNCTIONS:
-                owner = self._function(node, owner)
+                owner = self._read_function(node, owner)
                 end = node.end_byte
             elif kind in _PARAMETERS:
-                self._parameter(node, owner, end)
+                self._add_parameter(node, owner, end)
             elif kind in _TYPES:
-                owner = self._type(node, owner)
+                owner = self._read_type(node, owner)
             elif kind in _BLOCKS:
                 end = node.end_byte
             elif kind == "impl_item":
-                owner = self._impl(node)
+                owner = self._read_impl(node)
             elif kind == "enum_variant":
-                self._variant(node, owner)
+                self._add_variant(node, owner)
             elif kind in ("package_declaration", "package_header", "package_clause", "namespace_definition"):
-                self.package = self.package or _package(self._text(node))
+                self.package = self.package or _package_name(self._text(node))
             elif kind in ("namespace_declaration", "file_scoped_namespace_declaration"):
                 self.package = self.package or self._text(node.child_by_field_name("name"))
             if kind in _VARIABLES:
-                self._variable(node, owner, end)
-            if self._handing is not None:
-                self._handing.see(node)
+                self._read_variable(node, owner, end)
+            if self._callbacks is not None:
+                self._callbacks.record(node)
             if node.child_count:
                 waiting.extend((child, owner, end) for child in reversed(node.children) if child.child_count)
         self.variables.sort(key=lambda kept: kept[0])
 
-    def _function(self, node: "Node", owner: str) -> str:
+    def _read_function(self, node: "Node", owner: str) -> str:
         name = node.child_by_field_name("name")
         returns = next(
             (
@@ -203,7 +207,7 @@ class _Reading:
         if name is None:
             return owner
         if returns is None:
-            # Kotlin and Swift have no field for it: a type after the parameters.
+            # Kotlin and Swift have no field for the result; its type follows the parameters.
             after = False
             for child in node.children:
                 if child.type in ("function_value_parameters", ")"):
@@ -219,7 +223,7 @@ class _Reading:
         self.functions.append([self._text(name), line, self._type_name(text.removeprefix("->").strip()), owner])
         return owner
 
-    def _type(self, node: "Node", owner: str) -> str:
+    def _read_type(self, node: "Node", owner: str) -> str:
         name = node.child_by_field_name("name")
         inner = node.child_by_field_name("type")
         if node.type == "type_spec" and inner is not None and inner.type not in ("struct_type", "interface_type"):
@@ -235,40 +239,40 @@ class _Reading:
                     elif child.type == "type_elem" and child.named_child_count == 1:
                         self.bases.append([own, self._type_name(self._text(child))])
         for child in node.named_children:
-            if child.type == "inheritance_specifier":  # also of Swift's extensions
+            if child.type == "inheritance_specifier":  # also in extensions of Swift
                 self.bases.append([own, self._type_name(self._text(child))])
-        self._ordered(node, own)
+        self._add_positional_fields(node, own)
         return own
 
-    def _ordered(self, node: "Node", owner: str, before: str = "") -> None:
-        """The fields of `struct Pair(Left, Right)`, and those of a variant, are known by their places."""
+    def _add_positional_fields(self, node: "Node", owner: str, before: str = "") -> None:
+        """Record the fields of `struct Pair(Left, Right)` or of a variant, which are named by position."""
         body = node.child_by_field_name("body")
         if body is not None and body.type == "ordered_field_declaration_list":
             for place, kind in enumerate(body.children_by_field_name("type")):
                 self.fields.append([owner, f"{before}{place}", self._type_name(self._text(kind)), ""])
 
-    def _variant(self, node: "Node", owner: str) -> None:
+    def _add_variant(self, node: "Node", owner: str) -> None:
         name = self._text(node.child_by_field_name("name"))
-        self._ordered(node, owner, f"{name}#")
+        self._add_positional_fields(node, owner, f"{name}#")
         body = node.child_by_field_name("body")
         for field in body.named_children if body is not None and body.type == "field_declaration_list" else ():
             kind = self._type_name(self._text(field.child_by_field_name("type")))
             self.fields.append([owner, f"{name}#{self._text(field.child_by_field_name('name'))}", kind, ""])
 
-    def _impl(self, node: "Node") -> str:
+    def _read_impl(self, node: "Node") -> str:
         own = self._type_name(self._text(node.child_by_field_name("type")))
         trait = node.child_by_field_name("trait")
         if trait is not None:
             self.bases.append([own, self._type_name(self._text(trait))])
         body = node.child_by_field_name("body")
         if body is not None and self._text(trait).rpartition("::")[2] in ("Deref", "DerefMut"):
-            # What it stands for can be called as if it were its own.
+            # Methods of the target can be called as if they were its own.
             for child in body.named_children:
                 if child.type == "type_item":
                     self.bases.append([own, self._type_name(self._text(child.child_by_field_name("type")))])
         return own
 
-    def _parameter(self, node: "Node", owner: str, end: int) -> None:
+    def _add_parameter(self, node: "Node", owner: str, end: int) -> None:
         kind = node.child_by_field_name("type")
         names = [
             child
@@ -298,25 +302,25 @@ class _Reading:
         for name in names:
             self._add(name.start_byte, end, self._text(name), shown, "", owner)
             if node.type in ("class_parameter", "property_promotion_parameter") and owner:
-                self.fields.append([owner, _bare(self._text(name)), shown, ""])
+                self.fields.append([owner, _without_sigil(self._text(name)), shown, ""])
 
     def _add(self, at: int, end: int, name: str, kind: str, value: str, owner: str) -> None:
-        name = _bare(name)
+        name = _without_sigil(name)
         if name.isidentifier() and name != "_":
             self.variables.append([at, end, name, kind, value])
 
-    def _pairs(self, left: "Node", right: "Node | None", end: int, owner: str, mark: str = "") -> None:
-        """`a, b := f(), g()`: each name with its value; of one call the first name gets the result."""
+    def _add_pairs(self, left: "Node", right: "Node | None", end: int, owner: str, mark: str = "") -> None:
+        """Record `a, b := f(), g()`: each name with its value; of a single call the first name gets the result."""
         names = left.named_children if left.type == "expression_list" else [left]
         values = right.named_children if right is not None and right.type == "expression_list" else [right]
         for index, name in enumerate(names):
             value = values[index] if index < len(values) else None
             if mark and len(names) > 1:
                 value = values[0] if index == len(names) - 1 else None  # `for key, element := range …`
-            self._add(name.start_byte, end, self._text(name), *self._typed(value, mark), owner)
+            self._add(name.start_byte, end, self._text(name), *self._type_or_path(value, mark), owner)
 
-    def _typed(self, value: "Node | None", mark: str = "") -> tuple[str, str]:
-        """A value's type where it is written in it, else its path."""
+    def _type_or_path(self, value: "Node | None", mark: str = "") -> tuple[str, str]:
+        """Return the type of a value if it is written, else its path."""
         if value is None:
             return "", ""
         if value.type == "type_assertion_expression" or value.type == "as_expression":
@@ -330,14 +334,14 @@ class _Reading:
             value, mark = value.child_by_field_name("operand") or value, "[]"
         value = self._unwrapped(value)
         if value.type == "macro_invocation" and self._text(value).startswith("vec!["):
-            # Of what a macro takes only the text is known: the first of a list tells of all.
-            path = path_of(arguments_of(self._text(value)[5:].rstrip("]"))[0])
+            # The arguments of a macro are not parsed: the first item of a list gives the type of all.
+            path = parse_name_path(split_arguments(self._text(value)[5:].rstrip("]"))[0])
             return (f"{path[:-2]}[]", "") if path.endswith("{}") else ("", path)
-        path = path_of(self._text(value))
+        path = parse_name_path(self._text(value))
         return "", path + mark if path else ""
 
     def _unwrapped(self, value: "Node") -> "Node":
-        """What is in `Arc::new(…)`, `Some(…)` and their kin, and what `Arc::clone(…)` is of."""
+        """Return the value within `Arc::new(…)`, `Some(…)` and similar, or the argument of `Arc::clone(…)`."""
         while value.type == "call_expression":
             function = self._text(value.child_by_field_name("function"))
             wrapper, _, method = function.rpartition("::")
@@ -349,58 +353,58 @@ class _Reading:
             value = inner[0]
         return value
 
-    def _variable(self, node: "Node", owner: str, end: int) -> None:
+    def _read_variable(self, node: "Node", owner: str, end: int) -> None:
         match node.type:
             case "type_switch_statement":
-                self._type_switch(node, owner)
+                self._add_type_switch(node, owner)
             case "short_var_declaration" | "range_clause" | "receive_statement":
                 left = node.child_by_field_name("left")
                 if left is not None:
                     mark = "[]" if node.type == "range_clause" else ""
-                    self._pairs(left, node.child_by_field_name("right"), end, owner, mark)
+                    self._add_pairs(left, node.child_by_field_name("right"), end, owner, mark)
             case "var_spec" | "const_spec":
                 kind = self._type_name(self._text(node.child_by_field_name("type")))
                 value = node.child_by_field_name("value")
                 if value is not None and value.type == "expression_list" and value.named_children:
                     value = value.named_children[0]
                 for name in node.children_by_field_name("name"):
-                    said, path = self._typed(value)
-                    self._add(name.start_byte, end, self._text(name), kind or said, path, owner)
+                    declared, path = self._type_or_path(value)
+                    self._add(name.start_byte, end, self._text(name), kind or declared, path, owner)
             case (
                 "let_declaration" | "let_condition" | "static_item" | "const_item" | "val_definition" | "var_definition"
             ):
                 pattern = node.child_by_field_name("pattern") or node.child_by_field_name("name")
                 kind = self._type_name(self._text(node.child_by_field_name("type")))
-                said, path = self._typed(node.child_by_field_name("value"))
-                typed = (kind or said, path)
-                # A name is known after its own declaration: `let x = x.next()` means the one before.
+                declared, path = self._type_or_path(node.child_by_field_name("value"))
+                typed = (kind or declared, path)
+                # A name is visible after its own declaration: `let x = x.next()` reads the previous one.
                 at = -1 if node.type == "let_condition" else node.end_byte
                 self._bind(pattern, typed, at, end, owner)
                 inner = _only_name(pattern)
                 if inner is not None and owner and node.type in ("val_definition", "var_definition"):
                     self.fields.append([owner, self._text(inner), *typed])
             case "match_expression":
-                self._match(node, owner)
+                self._add_match(node, owner)
             case "for_expression":
-                typed = self._typed(node.child_by_field_name("value"), "[]")
+                typed = self._type_or_path(node.child_by_field_name("value"), "[]")
                 self._bind(node.child_by_field_name("pattern"), typed, -1, node.end_byte, owner)
             case "closure_expression":
-                self._closure(node, owner)
+                self._add_closure(node, owner)
             case "enhanced_for_statement" | "foreach_statement" | "for_range_loop":
-                self._each(node, owner)
+                self._add_loop_variable(node, owner)
             case "local_variable_declaration" | "field_declaration" | "variable_declaration" | "declaration":
-                self._declaration(node, owner, end)
+                self._add_declaration(node, owner, end)
             case "property_declaration":
-                self._property(node, owner, end)
+                self._add_property(node, owner, end)
             case "assignment_expression" | "assignment":
-                self._assigned(node, owner, end)
+                self._add_assignment(node, owner, end)
             case "for_statement" | "guard_statement" | "if_statement":
-                self._bound(node, owner, end)
+                self._add_loop_or_optional(node, owner, end)
             case _:
                 pass
 
-    def _type_switch(self, node: "Node", owner: str) -> None:
-        """`switch shape := shape.(type)`: in the case of one type the name is of that type."""
+    def _add_type_switch(self, node: "Node", owner: str) -> None:
+        """Record `switch shape := shape.(type)`: within the case of one type the name has that type."""
         alias = node.child_by_field_name("alias")
         for case in node.named_children if alias is not None else ():
             kinds = case.children_by_field_name("type") if case.type == "type_case" else []
@@ -408,43 +412,43 @@ class _Reading:
                 kind = self._type_name(self._text(kinds[0]))
                 self._add(kinds[0].end_byte, case.end_byte, self._text(alias), kind, "", owner)
 
-    def _match(self, node: "Node", owner: str) -> None:
+    def _add_match(self, node: "Node", owner: str) -> None:
         value, body = node.child_by_field_name("value"), node.child_by_field_name("body")
         for arm in body.named_children if body is not None else ():
             pattern = arm.child_by_field_name("pattern")
             if pattern is not None and pattern.named_children:
-                self._bind(pattern.named_children[0], self._typed(value), -1, arm.end_byte, owner)
+                self._bind(pattern.named_children[0], self._type_or_path(value), -1, arm.end_byte, owner)
 
     def _bind(self, pattern: "Node | None", typed: tuple[str, str], at: int, end: int, owner: str) -> None:
-        """The names that a pattern of Rust gives to a value, or to what is in it, from `at` or where they stand.
+        """Record the names that a Rust pattern binds, visible from `at` or, if that is -1, from where they stand.
 
-        What is in `Some` and `Ok` has the type that is wrapped; of a tuple the last has the type that is held: it is
-        the value of a map's entry, and what is counted by `enumerate`.
+        The content of `Some` and `Ok` has the wrapped type. The last name of a tuple has the item type, since it is the
+        value of a map's entry or the item that `enumerate` yields.
         """
         waiting = [(pattern, typed)]
         while waiting:
-            node, said = waiting.pop()
+            node, typed = waiting.pop()
             if node is None:
                 continue
             inner = [child for child in node.named_children if child.type != "mutable_specifier"]
             match node.type:
                 case "identifier":
-                    self._add(node.start_byte if at < 0 else at, end, self._text(node), *said, owner)
+                    self._add(node.start_byte if at < 0 else at, end, self._text(node), *typed, owner)
                 case "mut_pattern" | "ref_pattern" | "reference_pattern":
-                    waiting.append((inner[-1] if inner else None, said))
+                    waiting.append((inner[-1] if inner else None, typed))
                 case "captured_pattern":
-                    waiting.append((inner[0] if inner else None, said))
+                    waiting.append((inner[0] if inner else None, typed))
                 case "tuple_pattern":
                     waiting += [(child, ("", "")) for child in inner[:-1]]
-                    waiting.append((inner[-1] if inner else None, said))
+                    waiting.append((inner[-1] if inner else None, typed))
                 case "tuple_struct_pattern":
                     kind = self._text(node.child_by_field_name("type"))
-                    path = path_of(kind)
-                    for place, child in _placed(node):
-                        held = said if kind in ("Some", "Ok") else ("", f"{path}#{place}" if "." in path else "")
+                    path = parse_name_path(kind)
+                    for place, child in _positional_items(node):
+                        held = typed if kind in ("Some", "Ok") else ("", f"{path}#{place}" if "." in path else "")
                         waiting.append((child, held))
                 case "struct_pattern":
-                    path = path_of(self._text(node.child_by_field_name("type")))
+                    path = parse_name_path(self._text(node.child_by_field_name("type")))
                     link = "#" if "." in path else "{}."
                     for field in inner[1:]:
                         name = field.child_by_field_name("name")
@@ -456,23 +460,23 @@ class _Reading:
                 case _:
                     pass
 
-    def _closure(self, node: "Node", owner: str) -> None:
-        """What a closure takes that is handed to a method of a container is what the container holds."""
+    def _add_closure(self, node: "Node", owner: str) -> None:
+        """Record the parameters of a closure passed to a method of a container: they have the item type."""
         parameters = node.child_by_field_name("parameters")
         call = node.parent.parent if node.parent is not None and node.parent.type == "arguments" else None
         function = call.child_by_field_name("function") if call is not None else None
         if parameters is None or function is None or function.type != "field_expression":
             return
         method = self._text(function.child_by_field_name("field"))
-        typed = self._typed(function.child_by_field_name("value"), "[]")
+        typed = self._type_or_path(function.child_by_field_name("value"), "[]")
         taken = [child for child in parameters.named_children if child.type != "parameter"]
-        if method in _OF_ELEMENTS:
+        if method in _ITEM_METHODS:
             for child in taken:
                 self._bind(child, typed, -1, node.end_byte, owner)
         elif method in ("fold", "try_fold") and len(taken) == 2:
             self._bind(taken[1], typed, -1, node.end_byte, owner)
 
-    def _each(self, node: "Node", owner: str) -> None:
+    def _add_loop_variable(self, node: "Node", owner: str) -> None:
         kind = self._type_name(self._text(node.child_by_field_name("type")))
         name = (
             node.child_by_field_name("name")
@@ -483,11 +487,11 @@ class _Reading:
         if name is None and len(node.named_children) > 2:  # PHP
             value, name = node.named_children[0], node.named_children[1]
         if name is not None:
-            typed = (kind, "") if kind else self._typed(value, "[]")
+            typed = (kind, "") if kind else self._type_or_path(value, "[]")
             self._add(name.start_byte, node.end_byte, self._text(name), *typed, owner)
 
-    def _declaration(self, node: "Node", owner: str, end: int) -> None:
-        """Java, C, C++, C#, Rust and Go: a type, then names with their values."""
+    def _add_declaration(self, node: "Node", owner: str, end: int) -> None:
+        """Record declarations of Java, C, C++, C#, Rust and Go: a type, then names with their values."""
         kind = self._type_name(self._text(node.child_by_field_name("type")))
         names = [(name, None) for name in node.children_by_field_name("name")]
         found: list[tuple[Node, Node | None]] = [*names]
@@ -505,14 +509,14 @@ class _Reading:
             node.parent is not None and node.parent.type == "field_declaration"
         )
         for name, value in found:
-            typed = (kind, "") if kind else self._typed(value)
+            typed = (kind, "") if kind else self._type_or_path(value)
             if is_field and owner:
                 self.fields.append([owner, self._text(name), *typed])
             elif not is_field:
                 self._add(name.start_byte, end, self._text(name), *typed, owner)
 
-    def _property(self, node: "Node", owner: str, end: int) -> None:
-        """Kotlin, Swift, C# and PHP: a property of a type, or a variable."""
+    def _add_property(self, node: "Node", owner: str, end: int) -> None:
+        """Record a property or variable of Kotlin, Swift, C# or PHP."""
         kind = self._text(node.child_by_field_name("type"))
         value = node.child_by_field_name("value")
         name = node.child_by_field_name("name")
@@ -533,34 +537,38 @@ class _Reading:
         if name is None:
             return
         shown = self._type_name(kind)
-        typed = (shown, "") if shown else self._typed(value)
+        typed = (shown, "") if shown else self._type_or_path(value)
         within = node.parent.type if node.parent is not None else ""
-        text = _bare(self._text(name))
+        text = _without_sigil(self._text(name))
         if owner and within in ("class_body", "declaration_list", "enum_class_body", "protocol_body", "body_statement"):
             self.fields.append([owner, text, *typed])
         else:
             self._add(node.end_byte, end, text, *typed, owner)
 
-    def _assigned(self, node: "Node", owner: str, end: int) -> None:
-        """PHP and Ruby, where the first assignment declares; `this.x = …` and `@x = …` say what a field is."""
+    def _add_assignment(self, node: "Node", owner: str, end: int) -> None:
+        """Record assignments of PHP and Ruby, where the first declares; `this.x = …` and `@x = …` declare fields."""
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         if left is None or right is None:
             return
         text = self._text(left)
-        typed = self._typed(right)
+        typed = self._type_or_path(right)
         if left.type in ("variable_name", "identifier") and (text.startswith("$") or node.type == "assignment"):
             self._add(node.end_byte, end, text, *typed, owner)
         elif owner and text.startswith(("@", "$this->", "this.")):
             self.fields.append([owner, text.removeprefix("$this->").removeprefix("this.").lstrip("@"), *typed])
 
-    def _bound(self, node: "Node", owner: str, end: int) -> None:
-        """Kotlin's `for (x in …)`, Swift's `if let x = …`."""
+    def _add_loop_or_optional(self, node: "Node", owner: str, end: int) -> None:
+        """Record the names bound by Kotlin's `for (x in …)` and Swift's `if let x = …`."""
         children = node.named_children
         for index, child in enumerate(children[:-1]):
             if child.type == "variable_declaration" and node.type == "for_statement" and child.named_children:
                 name = child.named_children[0]
                 self._add(
-                    name.start_byte, node.end_byte, self._text(name), *self._typed(children[index + 1], "[]"), owner
+                    name.start_byte,
+                    node.end_byte,
+                    self._text(name),
+                    *self._type_or_path(children[index + 1], "[]"),
+                    owner,
                 )
             elif (
                 child.type == "value_binding_pattern"
@@ -569,11 +577,11 @@ class _Reading:
             ):
                 name = children[index + 1]
                 until = end if node.type == "guard_statement" else node.end_byte
-                self._add(name.end_byte, until, self._text(name), *self._typed(children[index + 2]), owner)
+                self._add(name.end_byte, until, self._text(name), *self._type_or_path(children[index + 2]), owner)
 
 
-def _placed(pattern: "Node") -> "Iterator[tuple[int, Node]]":
-    """What is in the brackets of a pattern, by its place: `_` takes one as well."""
+def _positional_items(pattern: "Node") -> "Iterator[tuple[int, Node]]":
+    """Yield position and node of the items in the parentheses of a pattern; `_` takes a position too."""
     place = -1
     for child in pattern.children:
         if child.type in ("(", ","):
@@ -583,7 +591,7 @@ def _placed(pattern: "Node") -> "Iterator[tuple[int, Node]]":
 
 
 def _innermost(node: "Node | None") -> "Node | None":
-    """The name in a declarator of C: behind stars, brackets and parameters."""
+    """Return the name in a declarator of C, within pointers, brackets and parameters."""
     for _ in range(12):
         if node is None or node.type in (
             "identifier",
@@ -615,7 +623,7 @@ def _is_function(declarator: "Node") -> bool:
 
 
 def _only_name(pattern: "Node | None") -> "Node | None":
-    """The one name that a pattern binds: `x`, `mut x`, `Some(x)`, `&x`."""
+    """Return the one name that a pattern binds: `x`, `mut x`, `Some(x)`, `&x`."""
     for _ in range(6):
         if pattern is None or pattern.type == "identifier":
             return pattern
@@ -632,10 +640,10 @@ def _only_name(pattern: "Node | None") -> "Node | None":
     return None
 
 
-def _package(text: str) -> str:
+def _package_name(text: str) -> str:
     words = text.split("{")[0].replace(";", " ").split()
     return words[1].replace("\\", ".") if len(words) > 1 else ""
 
 
-def _bare(name: str) -> str:
+def _without_sigil(name: str) -> str:
     return name.strip().lstrip("$@&").strip()

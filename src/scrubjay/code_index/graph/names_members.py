@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from scrubjay.code_index.graph.definitions import CALLABLES, TYPES, Place
-from scrubjay.code_index.graph.name_paths import type_name
+from scrubjay.code_index.graph.definitions import CALLABLES, TYPES, SymbolRef
+from scrubjay.code_index.graph.name_paths import parse_type_name
 from scrubjay.code_index.graph.names_scope import MAKING, FilePart
-from scrubjay.code_index.graph.referents import Meaning
+from scrubjay.code_index.graph.referents import Referent
 from scrubjay.code_index.models import Evidence, Language, Symbol, SymbolKind
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _SAME_TYPE = frozenset(
         "as_mut_slice", "upgrade", "expect_err", "get_or_insert_with", "deref", "deref_mut", "or_insert_with_key",
     }
 )  # fmt: skip
-"""Methods of wrappers and containers whose result has the type that is wrapped."""
+"""Methods of wrappers and containers whose result has the wrapped type."""
 _ELEMENT_OF = frozenset(
     {
         "get", "first", "last", "next", "pop", "find", "nth", "First", "Last", "Single", "Find", "Pop", "remove",
@@ -36,80 +36,80 @@ _ELEMENT_OF = frozenset(
 
 
 class MemberLookup(FilePart):
-    """Members of types, instances and modules."""
+    """Looks up members of types, instances and modules."""
 
     def __init__(self, file: "FileNames") -> None:
         super().__init__(file)
-        self._owners: dict[int, Sequence[Place] | None] = {}
+        self._owners: dict[int, Sequence[SymbolRef] | None] = {}
 
-    def lookup(self, meaning: Meaning, name: str, depth: int) -> Meaning | None:
-        """Return the meaning of a member of something."""
-        if meaning.kind == "symbols":
-            value = self._file.paths.value_of(meaning, depth, called=False)
+    def lookup(self, referent: Referent, name: str, depth: int) -> Referent | None:
+        """Return the referent of a member."""
+        if referent.kind == "symbols":
+            value = self._file.paths.value_of(referent, depth, called=False)
             return self.lookup(value, name, depth) if value is not None and value.kind != "symbols" else None
-        if meaning.kind == "module":
-            return self._module_member(meaning, name, depth)
-        if meaning.kind in ("type", "instance"):
-            if meaning.many:
+        if referent.kind == "module":
+            return self._module_member(referent, name, depth)
+        if referent.kind in ("type", "instance"):
+            if referent.is_container:
                 if name in _ELEMENT_OF:
-                    return meaning._replace(many=False)
-                return meaning._replace(kind="instance") if name in _SAME_TYPE else None
-            places, inherited = self.places(meaning, name)
-            if places:
-                only_types = all(self._all.symbol(place).kind in TYPES for place in places)
+                    return referent._replace(is_container=False)
+                return referent._replace(kind="instance") if name in _SAME_TYPE else None
+            refs, inherited = self.find(referent, name)
+            if refs:
+                only_types = all(self._defs.symbol(ref).kind in TYPES for ref in refs)
                 evidence = Evidence.INHERITED if inherited else Evidence.RECEIVER
                 if only_types:
-                    return Meaning("type", places, evidence, name)
-                return Meaning("symbols", places, evidence)
-            held = self._field(meaning, name, depth)
+                    return Referent("type", refs, evidence, name)
+                return Referent("symbols", refs, evidence)
+            held = self._field(referent, name, depth)
             if held is not None:
                 return held
-            if meaning.kind == "instance" and name in _SAME_TYPE:
-                return meaning
-            if meaning.kind == "type" and name in MAKING and self._language is Language.RUST:
-                return meaning
-            if meaning.kind == "type" and name == "new" and self._language is Language.RUBY:
-                made = self.constructors(meaning, ("initialize",))
-                return Meaning("type", made or meaning.places, Evidence.RECEIVER, meaning.name)
+            if referent.kind == "instance" and name in _SAME_TYPE:
+                return referent
+            if referent.kind == "type" and name in MAKING and self._language is Language.RUST:
+                return referent
+            if referent.kind == "type" and name == "new" and self._language is Language.RUBY:
+                made = self.constructors(referent, ("initialize",))
+                return Referent("type", made or referent.symbols, Evidence.RECEIVER, referent.name)
         return None
 
-    def _field(self, meaning: Meaning, name: str, depth: int) -> Meaning | None:
-        """Return the type of a field without a definition of its own: of a tuple or of a variant."""
-        for place in meaning.places:
-            said = self._all.flow(place.path).fields.get((meaning.name, name))
-            if said is not None and not (name.isidentifier() and meaning.kind == "type"):
-                return self._file.paths.declared_value(said, place.path, self._all.symbol(place).span.start, depth)
+    def _field(self, referent: Referent, name: str, depth: int) -> Referent | None:
+        """Return the type of a field that has no definition of its own: of a tuple or of a variant."""
+        for ref in referent.symbols:
+            declared = self._defs.flow(ref.path).fields.get((referent.name, name))
+            if declared is not None and not (name.isidentifier() and referent.kind == "type"):
+                return self._file.paths.declared_value(declared, ref.path, self._defs.symbol(ref).span.start, depth)
         return None
 
-    def constructors(self, meaning: Meaning, names: Sequence[str]) -> Sequence[Place]:
+    def constructors(self, referent: Referent, names: Sequence[str]) -> Sequence[SymbolRef]:
         """Return the constructors of a type."""
-        own = self._all.members.get(meaning.name, {})
-        wanted = {*names, meaning.name, "__construct", "init", "initialize"}
+        own = self._defs.members.get(referent.name, {})
+        wanted = {*names, referent.name, "__construct", "init", "initialize"}
         found = [
-            place
+            ref
             for name in wanted
-            for place in own.get(name, ())
-            if self._all.symbol(place).kind is SymbolKind.CONSTRUCTOR and self._is_of_type(place, meaning)
+            for ref in own.get(name, ())
+            if self._defs.symbol(ref).kind is SymbolKind.CONSTRUCTOR and self._is_of_type(ref, referent)
         ]
         return sorted(found)
 
-    def _is_of_type(self, place: Place, meaning: Meaning) -> bool:
+    def _is_of_type(self, ref: SymbolRef, referent: Referent) -> bool:
         """Return whether a member belongs to this type, not to another one of the same name."""
-        if len(self._all.types.get(meaning.name)) < 2 or not meaning.places:
+        if len(self._defs.types.get(referent.name)) < 2 or not referent.symbols:
             return True
-        if self._language is Language.RUST and place.path in self._all.facts:
-            owner = self._at(place.path).members.owner_of(place.symbol)
-            return owner is None or any(known in owner for known in meaning.places)
-        return self._is_in_package(place.path, meaning)
+        if self._language is Language.RUST and ref.path in self._defs.facts:
+            owner = self._file_names(ref.path).members.owner_of(ref.symbol)
+            return owner is None or any(known in owner for known in referent.symbols)
+        return self._is_in_package(ref.path, referent)
 
-    def _is_in_package(self, path: str, meaning: Meaning) -> bool:
-        """Return whether a file is in the package of a type, if several types have the name."""
-        if len(self._all.types.get(meaning.name)) < 2 or not meaning.places:
+    def _is_in_package(self, path: str, referent: Referent) -> bool:
+        """Return whether a file is in the package of a type, if several types have that name."""
+        if len(self._defs.types.get(referent.name)) < 2 or not referent.symbols:
             return True
-        return any(self._all.group(path) == self._all.group(known.path) for known in meaning.places)
+        return any(self._defs.package(path) == self._defs.package(known.path) for known in referent.symbols)
 
-    def owner_of(self, index: int) -> Sequence[Place] | None:
-        """Return the definitions of the type whose `impl` or body contains a member; None if they are not known."""
+    def owner_of(self, index: int) -> Sequence[SymbolRef] | None:
+        """Return the definitions of the type whose `impl` or body contains a member; None if unknown."""
         container = self._facts.symbols[index].container
         if container < 0:
             return None
@@ -117,25 +117,25 @@ class MemberLookup(FilePart):
             self._owners[container] = None
             symbol = self._facts.symbols[container]
             if symbol.kind in TYPES:
-                self._owners[container] = (Place(self._path, container),)
+                self._owners[container] = (SymbolRef(self._path, container),)
             elif symbol.kind is SymbolKind.IMPL:
-                owner = self._file.types.find(type_name(symbol.name.rpartition(" for ")[2]), 0, symbol.container)
-                self._owners[container] = owner.places if owner is not None and owner.kind == "type" else None
+                owner = self._file.types.find(parse_type_name(symbol.name.rpartition(" for ")[2]), 0, symbol.container)
+                self._owners[container] = owner.symbols if owner is not None and owner.kind == "type" else None
         return self._owners[container]
 
-    def places(self, meaning: Meaning, name: str) -> tuple[Sequence[Place], bool]:
+    def find(self, referent: Referent, name: str) -> tuple[Sequence[SymbolRef], bool]:
         """Return members of a type or else of its nearest base, and whether they are inherited."""
         seen: set[str] = set()
-        waiting: list[tuple[Meaning, int]] = [(meaning, 0)]
+        waiting: list[tuple[Referent, int]] = [(referent, 0)]
         while waiting:
             now, level = waiting.pop(0)
             if now.name in seen or level > 8:
                 continue
             seen.add(now.name)
-            own = [place for place in self._all.members.get(now.name, {}).get(name, ()) if self._is_of_type(place, now)]
+            own = [ref for ref in self._defs.members.get(now.name, {}).get(name, ()) if self._is_of_type(ref, now)]
             if own:
                 return self.without_signatures(self._inherent(own)), level > 0
-            for base, path in self._all.bases.get(now.name, ()):
+            for base, path in self._defs.bases.get(now.name, ()):
                 if not self._is_in_package(path, now):
                     continue
                 found = self._family.base(base, path)
@@ -143,25 +143,25 @@ class MemberLookup(FilePart):
                     waiting.append((found, level + 1))
         return (), False
 
-    def _inherent(self, places: Sequence[Place]) -> Sequence[Place]:
-        """Return a type's inherent methods if traits have methods of the same name (Rust)."""
-        if self._language is not Language.RUST or len(places) < 2:
-            return places
-        methods = [place for place in places if self._all.symbol(place).kind in CALLABLES]
-        own = [place for place in methods if not self._impl_of(place).bases]
-        return [place for place in places if place not in methods or place in own] if own else places
+    def _inherent(self, refs: Sequence[SymbolRef]) -> Sequence[SymbolRef]:
+        """Return the inherent methods of a Rust type if traits define methods of the same name."""
+        if self._language is not Language.RUST or len(refs) < 2:
+            return refs
+        methods = [ref for ref in refs if self._defs.symbol(ref).kind in CALLABLES]
+        own = [ref for ref in methods if not self._impl_of(ref).bases]
+        return [ref for ref in refs if ref not in methods or ref in own] if own else refs
 
-    def _impl_of(self, place: Place) -> Symbol:
-        symbol = self._all.symbol(place)
-        return self._all.facts[place.path].symbols[symbol.container] if symbol.container >= 0 else symbol
+    def _impl_of(self, ref: SymbolRef) -> Symbol:
+        symbol = self._defs.symbol(ref)
+        return self._defs.facts[ref.path].symbols[symbol.container] if symbol.container >= 0 else symbol
 
-    def without_signatures(self, places: Sequence[Place]) -> Sequence[Place]:
-        """Leave out declarations of functions that have a body somewhere."""
-        whole = [place for place in places if self._all.symbol(place).kind is not SymbolKind.SIGNATURE]
-        return whole or list(places)
+    def without_signatures(self, refs: Sequence[SymbolRef]) -> Sequence[SymbolRef]:
+        """Return the definitions without those that only declare a function whose body is found elsewhere."""
+        whole = [ref for ref in refs if self._defs.symbol(ref).kind is not SymbolKind.SIGNATURE]
+        return whole or list(refs)
 
-    def _module_member(self, meaning: Meaning, name: str, depth: int) -> Meaning | None:
-        if meaning.rust is not None:
-            return self._file.rust.module_member(meaning.rust, name, depth)
-        places = [Place(path, index) for path in meaning.files for index in self._all.top(path).get(name, ())]
-        return self._file.paths.as_meaning(places, Evidence.IMPORTED, name)
+    def _module_member(self, referent: Referent, name: str, depth: int) -> Referent | None:
+        if referent.rust is not None:
+            return self._file.rust.module_member(referent.rust, name, depth)
+        refs = [SymbolRef(path, index) for path in referent.files for index in self._defs.top_level(path).get(name, ())]
+        return self._file.paths.as_referent(refs, Evidence.IMPORTED, name)

@@ -1,4 +1,4 @@
-"""The definitions and imports of one file, and what is visible where."""
+"""The definitions and imports of one file, and the scopes in which names are visible."""
 
 import re
 from bisect import bisect_right
@@ -7,32 +7,32 @@ from typing import TYPE_CHECKING
 
 from scrubjay.code_index.graph.definitions import CALLABLES, TYPES
 from scrubjay.code_index.graph.modules import JVM, C
-from scrubjay.code_index.graph.referents import Meaning
+from scrubjay.code_index.graph.referents import Referent
 from scrubjay.code_index.models import Import, Language, SymbolKind
 
 if TYPE_CHECKING:
     from scrubjay.code_index.graph.names_file import FileNames
 
 MAX_DEPTH = 10
-"""Steps from a variable to its value, from that to its value and so on, that are followed."""
-UNKNOWN_MEANING = Meaning("unknown")
+"""Steps from a variable to its value, to that one's value and so on, that are followed."""
+UNKNOWN_REFERENT = Referent("unknown")
 FOLLOWS_FUNCTIONS = frozenset({Language.GO, Language.RUST})
 """Languages whose flow records where function values are passed and stored."""
 IMPLICIT_THIS = JVM | {Language.CPP, Language.CSHARP, Language.RUBY, Language.SWIFT}
 """Languages in which a bare name may be a member of the enclosing type."""
 MAKING = frozenset({"default", "from", "from_iter", "from_str", "try_from"})
-"""Functions of Rust's own traits that return the type that they are called on; often derived."""
+"""Functions of Rust's standard traits that return the type they are called on. They are often derived."""
 _CONTAINERS = CALLABLES | TYPES | {SymbolKind.IMPL, SymbolKind.MODULE}
 
 
 class FilePart:
-    """Base of the objects that resolve one file: gives access to the file, its facts and the family's definitions."""
+    """Base of the objects that resolve one file; holds the file, its facts and the family's definitions."""
 
     def __init__(self, file: "FileNames") -> None:
         self._file = file
         self._family = file.family
-        self._at = file.family.file
-        self._all = file.family.definitions
+        self._file_names = file.family.file
+        self._defs = file.family.definitions
         self._path, self._facts, self._language = file.path, file.facts, file.facts.language
 
 
@@ -43,7 +43,7 @@ class FileScope(FilePart):
         super().__init__(file)
         self.facts = file.facts
         self.by_name: dict[str, list[int]] = {}
-        """Indexes of the symbols."""
+        """Indexes of symbols."""
         for index, symbol in enumerate(self._facts.symbols):
             self.by_name.setdefault(symbol.name, []).append(index)
         self.imports: dict[str, list[Import]] = {}
@@ -56,16 +56,16 @@ class FileScope(FilePart):
                 self.imports.setdefault(self._local_name(each), []).append(each)
 
     def _local_name(self, each: Import) -> str:
-        """Return the name of an import in this file; a package of Go declares its own."""
+        """Return the name of an import in this file. In Go, a package declares its own name."""
         if self._language is Language.GO and not each.alias:
-            folder = self._all.modules.go.package(each.module, self._path)
-            for path in self._all.modules.go.folders[folder] if folder is not None else ():
-                if not path.endswith("_test.go") and (name := self._all.flow(path).package):
+            folder = self._defs.modules.go.package(each.module, self._path)
+            for path in self._defs.modules.go.folders[folder] if folder is not None else ():
+                if not path.endswith("_test.go") and (name := self._defs.flow(path).package):
                     return name
         return _local_name(each, self._language)
 
     def chain(self, container: int) -> Sequence[int]:
-        """Return a definition and those that enclose it, the innermost first."""
+        """Return a definition and those that enclose it, innermost first."""
         chain: list[int] = []
         while container >= 0 and len(chain) < 64:
             chain.append(container)
@@ -73,9 +73,9 @@ class FileScope(FilePart):
         return chain
 
     def levels(self, container: int) -> Sequence[int]:
-        """Return the definitions whose names are visible within one; -1 is the file.
+        """Return the definitions whose members are visible within one; -1 stands for the file.
 
-        A module of Rust does not see the names around it.
+        Within a Rust module, the names of enclosing modules are not visible.
         """
         chain = self.chain(container)
         if self._language is Language.RUST:
@@ -93,10 +93,10 @@ class FileScope(FilePart):
         return index
 
     def has_receiver(self, container: int) -> bool:
-        """Return whether `self` is a receiver here, within a type or an impl."""
+        """Return whether `self` is a receiver here, within a type or an `impl`."""
         return any(
             self._facts.symbols[each].kind in TYPES | {SymbolKind.IMPL}
-            or self._all.owner(self._path, self._facts.symbols[each])
+            or self._defs.owner(self._path, self._facts.symbols[each])
             for each in self.chain(container)
         )
 

@@ -5,15 +5,18 @@ from math import log1p
 from typing import TYPE_CHECKING
 
 from scrubjay.code_index.models import FileEdges, UseKind
+from scrubjay.core.lazy import lazy_module
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+else:
+    np = lazy_module("numpy")
 
 DAMPING = 0.85
-MOST_ROUNDS = 60
-CLOSE_ENOUGH = 1e-9
-"""Summed over all: the order does not change any more long before."""
+MAX_ITERATIONS = 60
+TOLERANCE = 1e-9
+"""Stop when the ranks change by less than this in total; the order is stable long before."""
 
 WEIGHTS: Mapping[UseKind, float] = {
     UseKind.CALL: 1.0,
@@ -43,40 +46,36 @@ def file_ranks(edges: Mapping[str, FileEdges]) -> Mapping[str, float]:
             used.setdefault(target, 0.0)
         for target, weight in used.items():
             if target in place:
-                # An import counts as one use; the hundredth use of a file counts less than its first.
+                # log1p: an import alone counts as one use, and the hundredth use of a file adds less than the first.
                 weights[source, place[target]] = log1p(1.0 + weight)
-    ranks = ranked(len(paths), ((source, target, weight) for (source, target), weight in sorted(weights.items())))
+    ranks = rank_nodes(len(paths), ((source, target, weight) for (source, target), weight in sorted(weights.items())))
     return dict(zip(paths, ranks, strict=True))
 
 
-def ranked(count: int, edges: Iterable[tuple[int, int, float]]) -> Sequence[float]:
-    """Return the rank of each node by power iteration; a node without edges gives to all alike."""
-    import numpy as np
-
+def rank_nodes(count: int, edges: Iterable[tuple[int, int, float]]) -> Sequence[float]:
+    """Return the rank of each node by power iteration; a node without outgoing edges gives an equal share to all."""
     kept = list(edges)
     sources = np.fromiter((edge[0] for edge in kept), np.int64, len(kept))
     targets = np.fromiter((edge[1] for edge in kept), np.int64, len(kept))
     weights = np.fromiter((edge[2] for edge in kept), np.float64, len(kept))
-    return ranks_by(count, sources, targets, weights).tolist()
+    return rank_columns(count, sources, targets, weights).tolist()
 
 
-def ranks_by(
+def rank_columns(
     count: int, sources: "NDArray[np.int64]", targets: "NDArray[np.int64]", weights: "NDArray[np.float64]"
 ) -> "NDArray[np.float64]":
-    """Like `ranks`, for edges in columns."""
-    import numpy as np
-
+    """Like `ranked`, for edges in columns."""
     if not count:
         return np.empty(0)
     given = np.bincount(sources, weights, count)
     dangling = given == 0
     shares = weights / given[sources]
     ranks = np.full(count, 1 / count)
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MAX_ITERATIONS):
         moved = np.bincount(targets, shares * ranks[sources], count)
         following = (1 - DAMPING) / count + DAMPING * (moved + ranks[dangling].sum() / count)
         change = float(np.abs(following - ranks).sum())
         ranks = following
-        if change < CLOSE_ENOUGH:
+        if change < TOLERANCE:
             break
     return ranks

@@ -1,17 +1,17 @@
-"""Resolves the uses of Python files: calls and names become edges between symbols."""
+"""Resolves the uses in Python files: calls and names become edges between symbols."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
-from scrubjay.code_index.facts.edge_rows import Rows
-from scrubjay.code_index.facts.packed_facts import LateFacts, Outline, Used, outline_of, used_in
+from scrubjay.code_index.facts.edge_rows import LazyRows
+from scrubjay.code_index.facts.packed_facts import LazyFacts, OutlineColumns, UseColumns, read_outline, read_uses
 from scrubjay.code_index.graph import python_flow_format as flow
-from scrubjay.code_index.graph.definitions import Named
-from scrubjay.code_index.graph.python_calls import Callers, ResolvedCall, Target
-from scrubjay.code_index.graph.python_program import Program
+from scrubjay.code_index.graph.definitions import NameIndex
+from scrubjay.code_index.graph.python_calls import Callers, CallTarget, ResolvedCall
+from scrubjay.code_index.graph.python_program import PythonProgram
 from scrubjay.code_index.graph.python_values import BOUND, CLASS, EXTERNAL, FUNCTION, KIND, NAME, PROPERTY, SCOPE, Value
-from scrubjay.code_index.index.gc_pause import uncollected
+from scrubjay.code_index.index.gc_pause import gc_paused
 from scrubjay.code_index.models import (
     Edge,
     Evidence,
@@ -23,17 +23,17 @@ from scrubjay.code_index.models import (
     UseKind,
 )
 
-# Plain strings, because comparing members of an enumeration for each use is slow.
+# Plain strings, because comparing enumeration members for each use is slow.
 _CALL, _READ, _CLASS = UseKind.CALL.value, UseKind.READ.value, SymbolKind.CLASS.value
 _CALLS = {UseKind.CALL.value, UseKind.NEW.value}
 _HANDLED_ELSEWHERE = {*_CALLS, UseKind.WRITE.value}
 _OF_LIBRARIES = {kind.value for kind in (UseKind.INHERIT, UseKind.RAISE, UseKind.CATCH, UseKind.DECORATE)}
 _LOCAL, _IMPORTED, _RECEIVER = Evidence.LOCAL.value, Evidence.IMPORTED.value, Evidence.RECEIVER.value
 _UNIQUE, _NAME = Evidence.UNIQUE.value, Evidence.NAME.value
-_POINTED_TO = {FUNCTION, CLASS, BOUND, PROPERTY}
+_EDGE_TARGET_KINDS = {FUNCTION, CLASS, BOUND, PROPERTY}
 _OF_OBJECTS = {BOUND, PROPERTY}
 
-_COMMON = frozenset(
+_COMMON_METHODS = frozenset(
     {name for kind in (str, bytes, list, dict, set, int, float, tuple, type, BaseException) for name in dir(kind)}
 ) | {
     "acquire", "all", "apply", "call", "cancel", "check", "close", "commit", "connect", "create", "debug", "delete",
@@ -48,24 +48,26 @@ _COMMON = frozenset(
 
 
 def resolve(paths: Iterable[str], facts: Facts, *, callers: Callers | None = None) -> Mapping[str, FileEdges]:
-    """Return the edges of the Python files among `paths`; the facts are those of the whole repository.
+    """Return the edges of the Python files among `paths`; `facts` covers the whole repository.
 
     Arguments are followed from these files and from `callers`, the files that are known to call into them.
     """
     wanted = sorted(path for path in set(paths) if facts[path].language is Language.PYTHON)
-    with uncollected():
-        edges_of = resolver(wanted, facts, callers=callers)
+    with gc_paused():
+        edges_of = prepare_resolution(wanted, facts, callers=callers)
         return {path: edges_of(path) for path in wanted}
 
 
-def resolver(paths: Sequence[str], facts: Facts, *, callers: Callers | None = None) -> Callable[[str], FileEdges]:
-    """Return a function from path to edges; the calls of all files are resolved at once."""
+def prepare_resolution(
+    paths: Sequence[str], facts: Facts, *, callers: Callers | None = None
+) -> Callable[[str], FileEdges]:
+    """Return a function from path to edges. The calls of all files are resolved before it returns."""
     asked = frozenset(paths)
     others = {path: lines for path, lines in (callers or {}).items() if path in facts and path not in asked}
     own = {path: lines for path, lines in others.items() if facts[path].language is Language.PYTHON}
-    program = Program(facts)
+    program = PythonProgram(facts)
     reached = program.resolve_calls(paths, own)
-    projection = _Projection(program, facts)
+    projection = _EdgeBuilder(program, facts)
     return lambda path: projection.edges(path, reached[path])
 
 
@@ -76,29 +78,29 @@ _Unresolved = dict[tuple[int, int, str, str, str], None]
 _BY_LINE = itemgetter(0, 1, 2)
 
 
-class _NameMeaning(NamedTuple):
-    """The meaning of a name."""
+class _NameTargets(NamedTuple):
+    """The targets of a name."""
 
-    places: Sequence[tuple[str, int, tuple[str, float]]]
+    targets: Sequence[tuple[str, int, tuple[str, float]]]
     """Path, symbol, and evidence with confidence."""
     libraries: Sequence[str]
 
 
-class _Projection:
-    """Turns calls and other uses into edges between symbols."""
+class _EdgeBuilder:
+    """Converts calls and other uses to edges between symbols."""
 
-    def __init__(self, program: Program, facts: Facts) -> None:
+    def __init__(self, program: PythonProgram, facts: Facts) -> None:
         self._program = program
         self._facts = facts
-        self._outlines: dict[str, Outline] = {}
+        self._outlines: dict[str, OutlineColumns] = {}
         self._symbols: dict[str, dict[int, int]] = {}
-        self._places_by_targets: dict[int, Sequence[tuple[str, int, str, tuple[str, float]]]] = {}
+        self._symbols_by_targets: dict[int, Sequence[tuple[str, int, str, tuple[str, float]]]] = {}
         self._guessed: dict[str, Sequence[tuple[str, int, tuple[str, float]]]] = {}
-        self._methods = Named(facts, [Language.PYTHON], [SymbolKind.METHOD], defined=self._defined)
+        self._methods = NameIndex(facts, [Language.PYTHON], [SymbolKind.METHOD], list_definitions=self._defined)
         self._methods.prepare()
 
     def edges(self, path: str, called: Sequence[ResolvedCall]) -> FileEdges:
-        own, used, known_places = self._symbols_of(path), used_in(self._facts[path]), self._places_by_targets
+        own, used, known_places = self._symbols_of(path), read_uses(self._facts[path]), self._symbols_by_targets
         edges: _Edges = {}
         unresolved: _Unresolved = {}
         written_at = zip(used.starts, used.paths, used.kinds, strict=True)
@@ -107,11 +109,11 @@ class _Projection:
         for line, start, scope, how, (targets, external, _, _) in zip(*sites, called, strict=True):
             source = own.get(scope, -1)
             if targets:
-                # Calls of the same targets share one object.
+                # Calls with the same targets share one object.
                 key = id(targets) if how != flow.RAISED else -id(targets)
                 places = known_places.get(key)
                 if places is None:
-                    places = known_places[key] = self._places(targets, how)
+                    places = known_places[key] = self._target_symbols(targets, how)
                 for where, target, kind, reason in places:
                     edge = (line, source, where, target, kind)
                     known = edges.get(edge)
@@ -136,25 +138,27 @@ class _Projection:
         self._other_uses(path, used, edges, unresolved)
         return FileEdges(_edge_rows(edges), _unresolved_rows(unresolved), self._program.imports(path))
 
-    def _places(self, targets: Sequence[Target], how: int) -> Sequence[tuple[str, int, str, tuple[str, float]]]:
-        """Return path, symbol, kind, and evidence with confidence of the targets."""
+    def _target_symbols(
+        self, targets: Sequence[CallTarget], how: int
+    ) -> Sequence[tuple[str, int, str, tuple[str, float]]]:
+        """Return path, symbol, kind, and evidence with confidence of each target."""
         if how == flow.RAISED:
             targets = [target for target in targets if target.kind is UseKind.CALL]
         places: list[tuple[str, int, str, tuple[str, float]]] = []
         for value, kind, evidence, confidence in targets:
-            where, target = self._pointed_to(value)
-            if target >= 0:  # else a lambda without a name: nothing that could be pointed to
+            where, target = self._symbol_of_value(value)
+            if target >= 0:  # else a lambda without a name, which has no symbol
                 share = round(confidence * 0.8, 3) if len(targets) > 2 else confidence
                 places.append((where, target, kind.value, (evidence.value, share)))
         return places
 
-    def _outline(self, path: str) -> Outline:
+    def _outline(self, path: str) -> OutlineColumns:
         facts = self._facts[path]
-        if isinstance(facts, LateFacts):
+        if isinstance(facts, LazyFacts):
             return facts.outline
         known = self._outlines.get(path)
         if known is None:
-            known = self._outlines[path] = outline_of(facts)
+            known = self._outlines[path] = read_outline(facts)
         return known
 
     def _defined(self, path: str) -> Iterable[tuple[str, str]]:
@@ -162,7 +166,7 @@ class _Projection:
         return zip(outline.names, outline.kinds, strict=True)
 
     def _symbols_of(self, path: str) -> dict[int, int]:
-        """Return the symbol of each scope; a scope without one has that of the enclosing scope."""
+        """Return the symbol of each scope; a scope without a symbol has that of its enclosing scope."""
         known = self._symbols.get(path)
         if known is not None:
             return known
@@ -175,17 +179,17 @@ class _Projection:
         self._symbols[path] = found
         return found
 
-    def _pointed_to(self, value: Value) -> tuple[str, int]:
-        """Return path and symbol of a function or class; -1 if it has no symbol of its own."""
+    def _symbol_of_value(self, value: Value) -> tuple[str, int]:
+        """Return path and symbol of a function or class; the symbol is -1 if it has none of its own."""
         path, scope = self._program.path_of(value), value[SCOPE]
         found = self._symbols_of(path)
         target = found.get(scope, -1)
         return path, target if target != found.get(self._program.file(path).scopes[scope].parent, -1) else -1
 
     def _guesses(self, written: str) -> Sequence[tuple[str, int, tuple[str, float]]]:
-        """Guess the target of a call on something unknown by the name of the method, if few have it."""
+        """Guess the target of a method call on an unknown value by the method's name, if few classes define it."""
         before, _, name = written.rpartition(".")
-        if not before or name in _COMMON or name.startswith("__"):
+        if not before or name in _COMMON_METHODS or name.startswith("__"):
             return ()
         named = self._methods.get(name)
         if len(named) > 3:
@@ -193,36 +197,36 @@ class _Projection:
         reason = (_UNIQUE, 0.45) if len(named) == 1 else (_NAME, 0.3 if len(named) == 2 else 0.2)
         return [(where, place, reason) for where, place in named]
 
-    def _other_uses(self, path: str, used: Used, edges: _Edges, unresolved: _Unresolved) -> None:
-        named: dict[tuple[str, int], _NameMeaning] = {}
+    def _other_uses(self, path: str, used: UseColumns, edges: _Edges, unresolved: _Unresolved) -> None:
+        named: dict[tuple[str, int], _NameTargets] = {}
         for kind, written, line, container in zip(used.kinds, used.paths, used.lines, used.containers, strict=True):
             if kind in _HANDLED_ELSEWHERE:
                 continue
             class_line = self._class_around(path, container) if written.startswith(("self", "cls")) else 0
             key = (written, class_line)
-            meant = named.get(key)
-            if meant is None:
-                meant = named[key] = self._meant(path, written, class_line)
-            for where, target, reason in meant.places:
+            found = named.get(key)
+            if found is None:
+                found = named[key] = self._name_targets(path, written, class_line)
+            for where, target, reason in found.targets:
                 if target != container or kind != _READ or where != path:
                     _add(edges, (line, container, where, target, kind), reason)
-            if meant.libraries and kind in _OF_LIBRARIES:
-                for library in meant.libraries:
+            if found.libraries and kind in _OF_LIBRARIES:
+                for library in found.libraries:
                     unresolved[line, container, written, kind, library] = None
 
-    def _meant(self, path: str, written: str, class_line: int) -> _NameMeaning:
+    def _name_targets(self, path: str, written: str, class_line: int) -> _NameTargets:
         places: list[tuple[str, int, tuple[str, float]]] = []
         libraries: list[str] = []
-        for value in self._program.named(path, written, class_line):
+        for value in self._program.lookup_name(path, written, class_line):
             if value[KIND] == EXTERNAL:
                 libraries.append(_library(value[NAME]))
-            elif value[KIND] in _POINTED_TO:
+            elif value[KIND] in _EDGE_TARGET_KINDS:
                 where = self._program.path_of(value)
                 target = self._symbols_of(where).get(value[SCOPE], -1)
                 if target >= 0:
                     evidence = _RECEIVER if value[KIND] in _OF_OBJECTS else _LOCAL if where == path else _IMPORTED
                     places.append((where, target, (evidence, 0.95)))
-        return _NameMeaning(places, libraries)
+        return _NameTargets(places, libraries)
 
     def _class_around(self, path: str, container: int) -> int:
         """Return the line of the class around a symbol; 0 if there is none."""
@@ -251,11 +255,11 @@ def _edge_rows(edges: _Edges) -> Sequence[Edge]:
     ordered = sorted(edges)
     lines, sources, paths, targets, kinds = zip(*ordered, strict=True)
     evidence, confidences = zip(*map(edges.__getitem__, ordered), strict=True)
-    return Rows(Edge, (sources, paths, targets, kinds, lines, evidence, confidences))
+    return LazyRows(Edge, (sources, paths, targets, kinds, lines, evidence, confidences))
 
 
 def _unresolved_rows(unresolved: _Unresolved) -> Sequence[Unresolved]:
     if not unresolved:
         return []
     lines, sources, uses, kinds, libraries = zip(*sorted(unresolved, key=_BY_LINE), strict=True)
-    return Rows(Unresolved, (sources, uses, kinds, lines, libraries))
+    return LazyRows(Unresolved, (sources, uses, kinds, lines, libraries))

@@ -1,4 +1,4 @@
-"""Looks up attributes of Python values: members of classes by their method resolution order, names of modules."""
+"""Looks up attributes of Python values: class members in method resolution order, names of modules."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _MAX_ANCESTORS = 60
 """Length of a method resolution order. Only generated code has longer ones."""
 _FINAL = {BOUND, FUNCTION, EXTERNAL}
-"""Kinds of values that do not depend on what is still being evaluated or on arguments."""
+"""Kinds of values that do not depend on nodes still being evaluated or on arguments."""
 _WITH_MEMBERS = {INSTANCE, CLASS}
 _STORABLE = {INSTANCE, CLASS, MODULE}
 
@@ -135,12 +135,12 @@ class AttributeLookup:
         return tuple(bound)
 
     def _stored(self, file: PythonFile, owner: Value, name: str) -> Values:
-        """Return what assignments in a file give to an attribute of an object (`thing.name = value`)."""
+        """Return what assignments in a file store in an attribute of an object (`thing.name = value`)."""
         if not file.stores:
             return ()
         values = self._evaluator.values
         if file.attribute_nodes is None:
-            file.attribute_nodes = {}  # while it is collected, which may ask for the same
+            file.attribute_nodes = {}  # guards against recursion while the table is built
             nodes: dict[tuple[Value, str], list[int]] = defaultdict(list)
             for base, attribute, node in file.stores:
                 for value in values(file, base):
@@ -180,7 +180,7 @@ class _ClassHierarchy:
 
 
 def _merge(orders: list[list[Value]]) -> Iterator[Value]:
-    """Yield the C3 linearization; classes that it cannot order come in the order in which they are written."""
+    """Yield the C3 linearization. Classes that it cannot order come in the order in which they are written."""
     orders = [order for order in orders if order]
     while orders:
         for order in orders:

@@ -1,4 +1,4 @@
-"""Resolves the call sites of Python files to functions and classes, with the evidence for each."""
+"""Resolves the call sites of Python files to functions and classes, with the evidence for each target."""
 
 from collections.abc import Container, Mapping, Sequence
 from typing import NamedTuple
@@ -32,11 +32,11 @@ Callers = Mapping[str, Container[int]]
 """Paths of files that call into others, and the lines of these calls."""
 
 _MAX_ROUNDS = 4
-"""Times that calls are resolved again with the arguments that the round before found."""
+"""Times that calls are resolved again with the arguments found in the previous round."""
 _FEW_CALLS = 2000
-"""More calls than this are resolved again only once, which bounds the time."""
+"""With more calls than this that depend on arguments, there is only one such round, which bounds the time."""
 
-# Local names of what is read for each call: an attribute of a module takes longer.
+# Local names for what is read for each call: reading an attribute of a module takes longer.
 _CALLED, _ATTRIBUTE, _GLOBAL, _IMPORTED = flow.CALLED, flow.ATTRIBUTE, flow.GLOBAL, flow.IMPORTED
 _DEFINITIONS = {flow.FUNCTION, flow.CLASS, flow.DECORATED}
 _MEMOIZED = {FUNCTION, BOUND, CLASS}
@@ -48,7 +48,7 @@ _PROTOCOLS = {
 """Methods that loops and `with` statements call."""
 
 
-class Target(NamedTuple):
+class CallTarget(NamedTuple):
     """A function that a call may call, or a class that it may instantiate."""
 
     value: Value
@@ -62,34 +62,34 @@ class Target(NamedTuple):
 
 
 class ResolvedCall(NamedTuple):
-    """The targets of a call; one object is shared by the calls with the same targets."""
+    """The targets of a call. Calls with the same targets share one object."""
 
-    targets: Sequence[Target]
+    targets: Sequence[CallTarget]
     """Functions and classes of the repository."""
     external: Sequence[str]
     """Dotted names of targets outside of the repository."""
     callees: Sequence[tuple[CallersOf, Value | None]] = ()
-    """The table of callers of each target, and the object whose method it is."""
+    """For each target, its table of callers and the object whose method is called."""
     needs_arguments: bool = False
-    """Whether it depends on the arguments that callers pass."""
+    """True if the targets depend on the arguments that callers pass."""
 
 
 _NO_TARGETS, _DEPENDENT = ResolvedCall((), ()), ResolvedCall((), (), needs_arguments=True)
-# Separate objects, because they are compared by identity: the hash of an enum's member is slow.
+# Compared by identity, because the hash of an enumeration member is slow. So each must be a separate object.
 _DEFINED_HERE, _IMPORTED_DIRECTLY = (Evidence.LOCAL, 1.0), (Evidence.IMPORTED, 1.0)
 _NAMED_HERE, _NAMED_ELSEWHERE = (Evidence.LOCAL, 0.95), (Evidence.IMPORTED, 0.95)
 _OF_RECEIVER, _OF_ANCESTOR, _BY_FLOW = (Evidence.RECEIVER, 0.9), (Evidence.INHERITED, 0.85), (Evidence.FLOW, 0.75)
 
 
 class _Targets:
-    """The targets of one call while they are collected."""
+    """Collects the targets of one call."""
 
     __slots__ = ("callees", "external", "file", "found", "index", "node")
 
     def __init__(self, file: PythonFile, index: int, node: Node) -> None:
         self.file, self.index, self.node = file, index, node
         """The file, the index of the call and the node of the called function."""
-        self.found: dict[Value, Target] = {}
+        self.found: dict[Value, CallTarget] = {}
         self.external: dict[str, None] = {}
         self.callees: list[tuple[CallersOf, Value | None]] = []
 
@@ -98,7 +98,7 @@ class _Targets:
 
 
 class CallResolver:
-    """Resolves call sites, first without and then with the arguments that are passed to functions."""
+    """Resolves call sites, first without and then with the arguments that callers pass."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         self._evaluator = evaluator
@@ -108,7 +108,7 @@ class CallResolver:
         self._callers = evaluator.results.callers
         self._constructors: dict[tuple[Value, str], Values] = {}
         self._by_value: dict[tuple[Value, int], ResolvedCall] = {}
-        """By the called value and the identity of the evidence."""
+        """By called value and identity of the evidence."""
         self._by_external: dict[str, ResolvedCall] = {}
 
     def resolve(self, paths: Sequence[str], callers: Callers | None = None) -> dict[str, list[ResolvedCall]]:
@@ -132,7 +132,7 @@ class CallResolver:
 
     def _resolve_file(self, file: PythonFile) -> list[ResolvedCall]:
         """Resolve the calls of a file without the arguments of callers."""
-        # Computed before the process may be forked, so that no process repeats it.
+        # Computed before a possible fork, so that no child process repeats it.
         file.call_columns()
         file.import_nodes()
         file_index, nodes, found = file.index, file.nodes, list[ResolvedCall]()
@@ -167,7 +167,7 @@ class CallResolver:
         self._evaluator.follows_arguments = False
 
     def _resolve_memoized(self, file: PythonFile, index: int) -> ResolvedCall:
-        """Resolve a call without arguments; calls of one function with the same evidence share the result."""
+        """Resolve a call without arguments. Calls of one function with the same evidence share the result."""
         call = file.calls[index]
         function = call.function
         values = file.node_values[function]
@@ -226,7 +226,7 @@ class CallResolver:
     # Targets
 
     def _add(self, targets: _Targets, value: Value, how: int) -> None:
-        """Add what is called when a value is called, raised, iterated, entered or used as a decorator."""
+        """Add the targets of calling, raising, iterating or entering a value, or of using it as a decorator."""
         kind = value[KIND]
         if how in _PROTOCOLS:
             if kind == INSTANCE:
@@ -238,7 +238,7 @@ class CallResolver:
             self._add_caller(targets, value, value[RECEIVER] if kind == BOUND else None)
             if key not in targets.found:
                 evidence = self._evidence(targets.file, targets.node, value)
-                targets.found[key] = new_tuple(Target, (key, UseKind.CALL, *evidence))
+                targets.found[key] = new_tuple(CallTarget, (key, UseKind.CALL, *evidence))
         elif kind == CLASS:
             self._add_class(targets, value, how)
         elif kind == INSTANCE:
@@ -263,13 +263,13 @@ class CallResolver:
                     self._add(targets, method, _CALLED)
 
     def _add_class(self, targets: _Targets, value: Value, how: int) -> None:
-        """Add a class, and the methods that construct an instance."""
+        """Add a class and the methods that construct its instances."""
         key = (CLASS, value[FILE], value[SCOPE])
         found = targets.found
         if key in found:
             return
         evidence = self._evidence(targets.file, targets.node, value)
-        found[key] = new_tuple(Target, (key, UseKind.NEW, *evidence))
+        found[key] = new_tuple(CallTarget, (key, UseKind.NEW, *evidence))
         name = self._modules.file_of(value).scopes[value[SCOPE]].name
         if how == flow.DECORATING and name.endswith("property"):
             return
@@ -278,7 +278,7 @@ class CallResolver:
             for method in self._constructor(instance, constructor):
                 function = (FUNCTION, method[FILE], method[SCOPE])
                 self._add_caller(targets, method, instance)
-                found.setdefault(function, new_tuple(Target, (function, UseKind.CALL, *evidence)))
+                found.setdefault(function, new_tuple(CallTarget, (function, UseKind.CALL, *evidence)))
         if len(found) == 1:
             for base in self._evaluator.attributes.ancestors(key):
                 if base[KIND] == EXTERNAL and not base[NAME].startswith("<builtin>"):
@@ -300,7 +300,7 @@ class CallResolver:
         return known
 
     def _evidence(self, file: PythonFile, node: Node, value: Value) -> tuple[Evidence, float]:
-        """Return why a node means a value, and the confidence of that, 0 to 1."""
+        """Return the evidence that a node refers to a value, and its confidence, 0 to 1."""
         kind = node[0]
         if kind == _ATTRIBUTE:
             kinds = {base[KIND] for base in self._values(file, node[flow.BASE])}

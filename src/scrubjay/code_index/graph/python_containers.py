@@ -1,6 +1,6 @@
 """Reads items of Python containers: lists, tuples, sets, dictionaries, generators and instances with `__iter__`.
 
-A container is known by the node that makes it. Changing one makes a node that refers to the version before.
+A container is identified by the node that creates it. A change to it creates a node that refers to the version before.
 """
 
 from collections.abc import Callable, Mapping
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from scrubjay.code_index.graph.python_evaluator import Evaluator
 
 Keys = list[Any] | None
-"""Constant keys that are read; None for any key."""
+"""Constant keys to read; None reads all items."""
 _Seen = set[tuple[Value, tuple[Any, ...] | None]]
 
 _MAX_VERSIONS = 60
@@ -40,11 +40,11 @@ _VERSIONS = {flow.REPLACED, flow.GROWN, flow.MERGED, flow.SLICE}
 _NOT_CARRIED_OVER = {CONTAINER, PARAMETER, EXTERNAL}
 
 ItemReader = Callable[[PythonFile, Value, Node, Keys, _Seen], list[Value]]
-"""Reads items of a container that a node of one kind made."""
+"""Reads items of a container that was created by a node of one kind."""
 
 
 class ContainerReader:
-    """Reads items of containers, and evaluates the nodes that make containers or take items."""
+    """Reads items of containers, and evaluates nodes that create containers or take items."""
 
     def __init__(self, evaluator: "Evaluator") -> None:
         self._evaluator = evaluator
@@ -67,7 +67,7 @@ class ContainerReader:
         return ((CONTAINER, file.index, index),)
 
     def read_changed(self, file: PythonFile, node: Node, index: int) -> Values:
-        """Evaluate a changed container; values of other kinds may define the operator and stay what they are."""
+        """Evaluate a changed container. Other values may define the operator themselves and are returned unchanged."""
         kept = tuple(value for value in self._values(file, node[flow.BASE]) if value[KIND] not in _NOT_CARRIED_OVER)
         return (*kept, (CONTAINER, file.index, index))
 
@@ -99,7 +99,7 @@ class ContainerReader:
         return tuple(found)
 
     def read_element(self, file: PythonFile, node: Node, index: int) -> Values:
-        """Evaluate what a loop variable gets."""
+        """Evaluate the value of a loop variable."""
         found: list[Value] = []
         for value in self._values(file, node[flow.BASE]):
             kind = value[KIND]
@@ -131,7 +131,7 @@ class ContainerReader:
         return tuple(found)
 
     def _iterate(self, instance: Value) -> Values:
-        """Return what iterating over an instance gives."""
+        """Return the values that iterating over an instance yields."""
         found: list[Value] = []
         for iterator in self._call_method(instance, "__iter__"):
             if iterator[KIND] == INSTANCE:
@@ -166,7 +166,7 @@ class ContainerReader:
         return "dict" if node[flow.KIND] in (flow.MAPPING, flow.REPLACED) else "list"
 
     def _length(self, container: Value) -> int | None:
-        """Return the number of items of a list or tuple as it is written; None if it is not known."""
+        """Return the number of items in a list or tuple display; None if it is not known."""
         file = self._file_of(container)
         node = file.nodes[container[NODE]]
         if node[flow.KIND] != flow.SEQUENCE or node[flow.SEQUENCE_TYPE] == "set":
@@ -188,7 +188,7 @@ class ContainerReader:
     # Items
 
     def items(self, container: Value, keys: Keys, seen: _Seen | None = None) -> list[Value]:
-        """Return the items of a container or generator under one of the keys, or all."""
+        """Return the items of a container or generator under one of the keys, or all items."""
         seen = set() if seen is None else seen
         step = (container, None if keys is None else tuple(keys))
         if step in seen or len(seen) > _MAX_VERSIONS:
@@ -223,7 +223,7 @@ class ContainerReader:
         items = node[flow.SEQUENCE_ITEMS]
         is_unordered = node[flow.SEQUENCE_TYPE] == "set"
         found: list[Value] = []
-        position: int | None = 0  # None after a spread, which has any number of items
+        position: int | None = 0  # None after a spread, which stands for any number of items
         for item in items:
             content = file.nodes[item]
             if content[flow.KIND] == flow.SPREAD:

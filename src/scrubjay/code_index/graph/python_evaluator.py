@@ -1,4 +1,4 @@
-"""Evaluates the nodes of Python files: which values an expression may have."""
+"""Evaluates the nodes of Python files: the values that an expression may have."""
 
 import builtins
 from collections.abc import Callable, Mapping
@@ -31,7 +31,7 @@ from scrubjay.code_index.graph.python_values import (
 )
 
 _MAX_DEPTH = 90
-"""Nodes within nodes that are evaluated; each takes several frames of Python's stack of 1,000."""
+"""Nesting of evaluated nodes; each level takes several frames of Python's stack of 1,000."""
 _DESCRIPTORS = {PROPERTY, CLASS_METHOD, STATIC_METHOD}
 _CLASS_METHOD_NAMES = {"__new__", "__init_subclass__", "__class_getitem__"}
 _VARIADIC = {flow.ANY_POSITIONAL, flow.ANY_KEYWORD}
@@ -41,7 +41,7 @@ NodeReader = Callable[[PythonFile, Node, int], Values]
 
 
 class Evaluator:
-    """Evaluates nodes and memoizes the result.
+    """Evaluates nodes and memoizes the results.
 
     Nodes are evaluated first without and then, while `follows_arguments` is true, with the arguments of known callers.
     """
@@ -120,7 +120,7 @@ class Evaluator:
         return ((MODULE, inner.index),) if inner is not None else None
 
     def global_name(self, file: PythonFile, name: str) -> Values:
-        """Return the values of a name at the top of a file, which may be one of Python's own."""
+        """Return the values of a name at the top level of a file, which may be a builtin."""
         found = self.module_member(file, name)
         if found is not None:
             return found
@@ -212,7 +212,7 @@ class Evaluator:
         return (marker, *values)
 
     def _receiver(self, file: PythonFile, scope: int) -> Value | None:
-        """Return the object or class that is the first parameter of a method; None for other functions."""
+        """Return the object or class that a method receives as first parameter; None for other functions."""
         name, outer = file.scopes[scope].name, file.scopes[scope].parent
         if outer < 0 or file.scopes[outer].kind != flow.CLASS_SCOPE:
             return None
@@ -231,13 +231,13 @@ class Evaluator:
         base: int
         name: str
         _, base, name = node
-        # As in `values`: most nodes are attributes, and most of their bases are known.
+        # Repeats the lookup in `values`: most nodes are attributes, and most of their bases are already evaluated.
         values = (file.argument_values if self.follows_arguments else file.node_values)[base]
         if values is None:
             values = self.values(file, base)
         if len(values) == 1:
             found = self.attributes.lookup(values[0], name)
-        elif len(values) == 2 and values[0][KIND] == PARAMETER:  # mostly `self`
+        elif len(values) == 2 and values[0][KIND] == PARAMETER:  # usually `self`
             found = self.attributes.lookup(values[1], name)
             if DEPENDENT_VALUE not in found:
                 return found or (DEPENDENT_VALUE,)

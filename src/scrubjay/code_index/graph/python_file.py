@@ -1,4 +1,4 @@
-"""One Python file while it is evaluated: its flow with named fields, and the values that are known of its nodes."""
+"""A Python file during evaluation: its flow with named fields, and the memoized values of its nodes."""
 
 from array import array
 from collections.abc import Iterator, Sequence
@@ -18,15 +18,15 @@ _Row = TypeVar("_Row", covariant=True)
 _IMPORTS = {flow.MODULE, flow.IMPORTED}
 
 
-class Table(Protocol[_Row]):
-    """A list that is indexed by integers only, so that pyright knows the type of a row whose index is `Any`."""
+class RowTable(Protocol[_Row]):
+    """A list that is indexed only by integers, so that pyright knows the type of a row when the index is `Any`."""
 
     def __getitem__(self, index: int, /) -> _Row: ...
     def __iter__(self) -> Iterator[_Row]: ...
 
 
 class FlowScope(NamedTuple):
-    """A module, class or function as it is stored in the flow."""
+    """A module, class or function as stored in the flow."""
 
     kind: str
     name: str
@@ -34,12 +34,13 @@ class FlowScope(NamedTuple):
     """Index of the enclosing scope; -1 for the module."""
     line: int
     names: dict[str, int]
-    """Nodes of the names at the end of a module or class body."""
+    """Node of each name at the end of a module or class body."""
     parameters: list[list[Any]]
-    """Name, kind (`python_flow_format.POSITIONAL` ...), node of the default and node of the annotation of each."""
+    """Name, kind (`python_flow_format.POSITIONAL` ...), node of the default and node of the annotation, per parameter.
+    """
     bases: list[int]
     attributes: dict[str, list[int]]
-    """Nodes that methods assign to attributes of `self`."""
+    """Nodes that methods assign to attributes of `self`, by attribute."""
     returns: list[int]
     yields: list[int]
     result: int
@@ -47,7 +48,7 @@ class FlowScope(NamedTuple):
 
 
 class FlowCall(NamedTuple):
-    """A call site as it is stored in the flow."""
+    """A call site as stored in the flow."""
 
     function: int
     args: list[int]
@@ -60,7 +61,7 @@ class FlowCall(NamedTuple):
 
 
 class PythonFile:
-    """A file's flow and the memoized values of its nodes."""
+    """The flow of a file and the memoized values of its nodes."""
 
     __slots__ = (
         "_call_columns",
@@ -91,41 +92,42 @@ class PythonFile:
         self.is_package = path.endswith("__init__.py")
         self.package = parts if self.is_package else parts[:-1]
         self.modules: dict[str, str | None] = {}
-        """Paths of the modules that absolute imports in its package mean, as far as they have been looked up."""
+        """Paths of the modules that absolute imports in this package refer to, as far as they were looked up."""
         content: list[Any] = from_json(facts.flow) if facts.flow else []
         if not content or content[0] != flow.VERSION:
             content = flow.empty_flow()
         nodes, scopes, calls, stores, stars, late, exports = content[1:]
         self.nodes: list[Node] = nodes
         self.stores: list[tuple[int, str, int]] = stores
-        """Base, name and value of the assignments to attributes."""
+        """Base, name and value of assignments to attributes."""
         self.stars: list[tuple[str, int]] = stars
-        """Module name and level of the imports of all names."""
+        """Module name and relative level of star imports."""
         self.exports: list[str] | None = exports
-        self.scopes: Table[FlowScope] = [*map(new_tuple, repeat(FlowScope), scopes)]
-        self.calls: Table[FlowCall] = [*map(new_tuple, repeat(FlowCall), calls)]
+        self.scopes: RowTable[FlowScope] = [*map(new_tuple, repeat(FlowScope), scopes)]
+        self.calls: RowTable[FlowCall] = [*map(new_tuple, repeat(FlowCall), calls)]
         self.late_items: dict[int, list[tuple[int, int]]] = {int(node): items for node, items in late.items()}
-        """Keys and values that are added to a container elsewhere, by the container's node."""
+        """Keys and values added to a container from another scope, by the node of the container."""
         # None marks a node that was not evaluated yet. Node 0 is the unknown value.
         self.node_values: list[Values | None] = [None] * len(self.nodes)
         self.node_values[0] = ()
         self.argument_values: list[Values | None] = [*self.node_values]
-        """Like `node_values`, with parameters replaced by the arguments of the callers."""
+        """Like `node_values`, but parameters include the arguments that callers pass."""
         self.return_values: dict[int, Values] = {}
-        """By the scope of the function."""
+        """By scope of the function."""
         self.attribute_nodes: dict[tuple[Value, str], list[int]] | None = None
-        """Nodes that are assigned to attributes of objects; None before they are first needed."""
+        """Nodes assigned to attributes of objects; None until first needed."""
         self.stored_names: set[str] = {name for _, name, _ in self.stores}
         classes = [(scope.line, place) for place, scope in enumerate(self.scopes) if scope.kind == flow.CLASS_SCOPE]
         self.class_at_line: dict[int, int] = dict(reversed(classes))
-        """The scope of the first class on each line."""
+        """Scope of the first class on each line."""
         self._call_columns: Sequence[array[int]] | None = None
         self._import_nodes: Sequence[Node] | None = None
 
     def call_columns(self) -> "Sequence[array[int]]":
-        """Return lines, first bytes, scopes and kinds of the calls.
+        """Return the lines, first bytes, scopes and kinds of the calls.
 
-        Arrays, because reading a list changes the reference counts of its items, so that a forked process copies it.
+        Arrays, because reading a list changes the reference counts of its items, which copies memory in a forked
+        process.
         """
         if self._call_columns is None:
             columns = (*zip(*self.calls, strict=True),)[3:]

@@ -1,4 +1,4 @@
-"""Builds the flow of one Python file: nodes, scopes, names and calls."""
+"""Builds the flow of one Python file: its nodes, scopes, names and calls."""
 
 import ast
 from typing import Any
@@ -17,7 +17,7 @@ from scrubjay.code_index.graph.python_flow_format import (
 
 
 class ScopeBuilder:
-    """A module, class or function while it is read."""
+    """A module, class or function while it is being read."""
 
     __slots__ = (
         "attributes", "bases", "declared", "env", "globals", "index", "kind", "line", "name", "params", "parent",
@@ -29,7 +29,7 @@ class ScopeBuilder:
         self.env: dict[str, int] = {}
         self.globals: set[str] = set()
         self.declared: dict[str, list[int]] = {}
-        """All nodes ever bound to a name."""
+        """Nodes ever bound to each name."""
         self.params: list[list[Any]] = []
         self.bases: list[int] = []
         self.attributes: dict[str, list[int]] = {}
@@ -40,7 +40,7 @@ class ScopeBuilder:
 
 
 class FlowBuilder:
-    """Collects the nodes, scopes and calls of one file."""
+    """Collects the nodes, scopes and calls of a file."""
 
     def __init__(self, content: bytes) -> None:
         self._starts = python_line_starts(content)
@@ -49,13 +49,13 @@ class FlowBuilder:
         self.scopes: list[ScopeBuilder] = []
         self.calls: list[tuple[Any, ...]] = []
         self.stores: list[tuple[int, str, int]] = []
-        """Base, name and value of the assignments to attributes."""
+        """Base, name and value of assignments to attributes."""
         self.stars: list[tuple[str, int]] = []
-        """Module name and level of the imports of all names."""
+        """Module name and relative level of star imports."""
         self.late: dict[int, list[tuple[int, int]]] = {}
-        """Keys and values that are added to a container elsewhere, by the container's node."""
+        """Keys and values added to a container from another scope, by the node of the container."""
         self.waiting: list[tuple[ScopeBuilder, list[ast.stmt] | ast.expr]] = []
-        """Function bodies that are still to be read."""
+        """Scopes whose bodies are still to be read."""
         self.exports: list[str] | None = None
         self.scope = self.open_scope(MODULE_SCOPE, "", None, 0)
         """The scope that is being read."""
@@ -85,7 +85,7 @@ class FlowBuilder:
         return scope
 
     def node(self, *parts: Any) -> int:
-        """A node that is the same wherever its parts are."""
+        """Return the node with these parts; it is created once."""
         known = self.interned.get(parts)
         if known is None:
             known = self.interned[parts] = len(self.nodes)
@@ -109,7 +109,7 @@ class FlowBuilder:
         else:
             line, column = place.lineno, place.col_offset
         starts, calls, nodes = self._starts, self.calls, self.nodes
-        # A text that is an annotation has lines of its own.
+        # A string annotation is parsed on its own, so its line numbers may lie outside of the file.
         start = (starts[line] if line < len(starts) else starts[-1]) + column
         nodes.append((RESULT, len(calls)))
         calls.append((function, args, named, line, start, self.scope.index, how))
@@ -126,7 +126,7 @@ class FlowBuilder:
         return self.node(GLOBAL, name)
 
     def enclosing_scope_of(self, name: str) -> ScopeBuilder | None:
-        """The scope outside of this one whose variable the name is."""
+        """Return the enclosing scope that has this name as a local variable; None if there is none."""
         scope = self.scope.parent
         while scope is not None:
             if scope.kind != CLASS_SCOPE and name in scope.env:
@@ -160,7 +160,7 @@ class FlowBuilder:
         return joined
 
     def class_of_receiver(self, owner: str) -> ScopeBuilder | None:
-        """The class whose instance or class object the name is by its place as first parameter of a method."""
+        """Return the class in whose method `owner` is the first parameter, such as `self`; None if there is none."""
         scope: ScopeBuilder | None = self.scope
         while scope is not None and scope.kind == FUNCTION_SCOPE:
             if scope.self_name == owner:
@@ -185,5 +185,5 @@ class FlowBuilder:
 
 
 def is_text(value: str) -> bool:
-    """Return whether a string has no lone surrogates, which JSON cannot store."""
+    """Return whether a string has no lone surrogates, which cannot be stored as JSON."""
     return value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value)

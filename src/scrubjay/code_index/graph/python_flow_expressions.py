@@ -1,4 +1,4 @@
-"""Reads the expressions of Python files."""
+"""Reads the expressions of Python files into their flow."""
 
 import ast
 from collections import defaultdict
@@ -43,8 +43,8 @@ _SEQUENCES = {
 _MAPPINGS = {"dict", "Dict", "Mapping", "MutableMapping", "defaultdict", "DefaultDict", "OrderedDict"}
 
 
-class ExpressionReader:
-    """Reads expressions, assignment targets, parameters and annotations; each returns the node of its value."""
+class FlowExpressionReader:
+    """Reads expressions, assignment targets, parameters and annotations; each method returns the node of the value."""
 
     def __init__(self, builder: FlowBuilder) -> None:
         self._flow = builder
@@ -85,7 +85,7 @@ class ExpressionReader:
         params.append([name, how, value, kind])
 
     def assign(self, target: ast.expr, node: int) -> None:
-        if type(target) is ast.Name:  # most are one of these two
+        if type(target) is ast.Name:  # most targets are one of these two
             self._flow.bind(target.id, node)
             return
         if type(target) is ast.Attribute:
@@ -115,7 +115,7 @@ class ExpressionReader:
                 return
 
     def _store_item(self, base: ast.expr, key: int, node: int) -> None:
-        """Replace an entry: by a new version of the container that a name holds here, else as one that comes later."""
+        """Replace an item: with a new version of a local container, or else as an addition from another scope."""
         value = self.read(base)
         if not value:
             return
@@ -148,7 +148,7 @@ class ExpressionReader:
         return _EXPRESSIONS[type(expression)](self, expression)
 
     def read_nothing(self, expression: ast.expr) -> int:
-        """Of what comes of it nothing is known."""
+        """Return the unknown value, for expressions that are not followed."""
         return 0
 
     def read_constant(self, expression: ast.Constant) -> int:
@@ -160,7 +160,7 @@ class ExpressionReader:
     def read_attribute(self, expression: ast.Attribute) -> int:
         base = expression.value
         parts = (ATTRIBUTE, _EXPRESSIONS[type(base)](self, base), expression.attr)
-        known = self._flow.interned.get(parts)  # as in _node: most nodes are made here
+        known = self._flow.interned.get(parts)  # inlined from `FlowBuilder.node`, because most nodes are made here
         if known is None:
             known = self._flow.interned[parts] = len(self._flow.nodes)
             self._flow.nodes.append(parts)
@@ -233,7 +233,7 @@ class ExpressionReader:
         return self._flow.node(ITEM, base, key) if base else 0
 
     def read_sign(self, expression: ast.UnaryOp) -> int:
-        """Read what an operation is made of; nothing is known of its result."""
+        """Read the operand; the result is unknown."""
         self.read(expression.operand)
         return 0
 
@@ -304,7 +304,7 @@ class ExpressionReader:
         return node
 
     def read_annotation(self, expression: ast.expr) -> int:
-        """What a value of the annotated type is."""
+        """Return the node of a value of the annotated type."""
         match expression:
             case ast.Constant(value=str(text)):
                 try:
@@ -351,33 +351,33 @@ def _whole_number(expression: ast.expr | None) -> int | None:
 
 
 _EXPRESSIONS: defaultdict[type[ast.expr], Any] = defaultdict(
-    lambda: ExpressionReader.read_nothing,
+    lambda: FlowExpressionReader.read_nothing,
     {
-        ast.Name: ExpressionReader.read_name,
-        ast.Constant: ExpressionReader.read_constant,
-        ast.Attribute: ExpressionReader.read_attribute,
-        ast.Call: ExpressionReader.read_call,
-        ast.Lambda: ExpressionReader.read_lambda_value,
-        ast.List: ExpressionReader.read_sequence,
-        ast.Tuple: ExpressionReader.read_sequence,
-        ast.Set: ExpressionReader.read_sequence,
-        ast.Dict: ExpressionReader.read_mapping,
-        ast.Starred: ExpressionReader.read_starred,
-        ast.Subscript: ExpressionReader.read_subscript,
-        ast.BinOp: ExpressionReader.read_operation,
-        ast.UnaryOp: ExpressionReader.read_sign,
-        ast.Compare: ExpressionReader.read_comparison,
-        ast.JoinedStr: ExpressionReader.read_text,
-        ast.FormattedValue: ExpressionReader.read_formatted,
-        ast.BoolOp: ExpressionReader.read_any_of,
-        ast.IfExp: ExpressionReader.read_one_of,
-        ast.Await: ExpressionReader.read_inner,
-        ast.Yield: ExpressionReader.read_yield,
-        ast.YieldFrom: ExpressionReader.read_yield_from,
-        ast.NamedExpr: ExpressionReader.read_named,
-        ast.ListComp: ExpressionReader.read_comprehension,
-        ast.SetComp: ExpressionReader.read_comprehension,
-        ast.GeneratorExp: ExpressionReader.read_comprehension,
-        ast.DictComp: ExpressionReader.read_comprehension,
+        ast.Name: FlowExpressionReader.read_name,
+        ast.Constant: FlowExpressionReader.read_constant,
+        ast.Attribute: FlowExpressionReader.read_attribute,
+        ast.Call: FlowExpressionReader.read_call,
+        ast.Lambda: FlowExpressionReader.read_lambda_value,
+        ast.List: FlowExpressionReader.read_sequence,
+        ast.Tuple: FlowExpressionReader.read_sequence,
+        ast.Set: FlowExpressionReader.read_sequence,
+        ast.Dict: FlowExpressionReader.read_mapping,
+        ast.Starred: FlowExpressionReader.read_starred,
+        ast.Subscript: FlowExpressionReader.read_subscript,
+        ast.BinOp: FlowExpressionReader.read_operation,
+        ast.UnaryOp: FlowExpressionReader.read_sign,
+        ast.Compare: FlowExpressionReader.read_comparison,
+        ast.JoinedStr: FlowExpressionReader.read_text,
+        ast.FormattedValue: FlowExpressionReader.read_formatted,
+        ast.BoolOp: FlowExpressionReader.read_any_of,
+        ast.IfExp: FlowExpressionReader.read_one_of,
+        ast.Await: FlowExpressionReader.read_inner,
+        ast.Yield: FlowExpressionReader.read_yield,
+        ast.YieldFrom: FlowExpressionReader.read_yield_from,
+        ast.NamedExpr: FlowExpressionReader.read_named,
+        ast.ListComp: FlowExpressionReader.read_comprehension,
+        ast.SetComp: FlowExpressionReader.read_comprehension,
+        ast.GeneratorExp: FlowExpressionReader.read_comprehension,
+        ast.DictComp: FlowExpressionReader.read_comprehension,
     },
 )

@@ -1,10 +1,10 @@
-"""The stored format of the flow of Python files. Changing it needs a new `VERSION`, here and in the C code."""
+"""The stored format of the flow of Python files. Changes need a new `VERSION`, here and in the C code."""
 
 from typing import Any
 
 VERSION = 1
 
-# The kinds of nodes, which are stored on disk. Node 0 is the unknown value; operands are nodes unless noted.
+# Kinds of nodes; the letters are stored on disk. Node 0 is the unknown value. Operands are nodes unless noted.
 # FUNCTION scope [1 for a lambda]         CLASS scope                    MODULE dotted name, level
 # IMPORTED module name, level, name       ATTRIBUTE base, name           RESULT call
 # PARAMETER scope, index                  CONSTANT string or integer     GLOBAL name
@@ -19,7 +19,8 @@ SEQUENCE, MAPPING, ITEM, SLICE, REPLACED, GROWN, MERGED, ELEMENT = "l", "d", "x"
 ENTERED, EITHER, GLOBAL, INSTANCE, SUPER, UNPACKED, REST, SPREAD = "w", "j", "g", "z", "y", "t", "T", "*"
 DECORATED, UNKNOWN = "D", "?"
 
-# Indexes of a node's items. Nodes come from JSON as lists; making objects of them would take longer than evaluating.
+# Indexes of a node's items. Nodes come from JSON as lists; converting them to objects would take longer than
+# evaluating.
 KIND = 0
 BASE = 1
 ATTRIBUTE_NAME = 2
@@ -30,7 +31,7 @@ SEQUENCE_ITEMS = slice(2, None)
 
 MODULE_SCOPE, CLASS_SCOPE, FUNCTION_SCOPE = "m", "c", "f"
 
-# How a place calls what its node stands for.
+# How a call site calls the value of its node.
 CALLED, DECORATING, RAISED, ITERATED, ENTERING = range(5)
 POSITIONAL, ANY_POSITIONAL, KEYWORD, ANY_KEYWORD = range(4)
 

@@ -1,10 +1,10 @@
-"""Reads the statements of Python files."""
+"""Reads the statements of Python files into their flow."""
 
 import ast
 from typing import Any
 
 from scrubjay.code_index.graph.python_flow_builder import FlowBuilder
-from scrubjay.code_index.graph.python_flow_expressions import ExpressionReader, last_name
+from scrubjay.code_index.graph.python_flow_expressions import FlowExpressionReader, last_name
 from scrubjay.code_index.graph.python_flow_format import (
     ATTRIBUTE,
     CLASS,
@@ -26,12 +26,12 @@ from scrubjay.code_index.graph.python_flow_format import (
 )
 
 
-class StatementReader:
-    """Reads statements: bodies in their order, function bodies after the scope that contains them."""
+class FlowStatementReader:
+    """Reads statements in order; bodies of functions are read after the scope that contains them."""
 
     def __init__(self, builder: FlowBuilder) -> None:
         self._flow = builder
-        self._expressions = ExpressionReader(builder)
+        self._expressions = FlowExpressionReader(builder)
 
     def read(self, module: ast.Module) -> None:
         self._read_body(module.body)
@@ -51,11 +51,11 @@ class StatementReader:
             if reader is not None:
                 try:
                     reader(self, statement)
-                except RecursionError:  # nested deeper than Python can follow: what is around it still counts
+                except RecursionError:  # nested too deeply; the enclosing statements are still read
                     continue
 
     def _read_branches(self, *branches: list[ast.stmt]) -> None:
-        """Read bodies of which one or the other is run; afterwards a name may be what any of them made it."""
+        """Read alternative bodies; afterwards each name may have the value from any of them."""
         before = self._flow.scope.env
         ends: list[dict[str, int]] = []
         for branch in branches:
@@ -292,27 +292,27 @@ class StatementReader:
 
 
 _STATEMENTS: dict[type[ast.stmt], Any] = {
-    ast.FunctionDef: StatementReader.read_function,
-    ast.AsyncFunctionDef: StatementReader.read_function,
-    ast.ClassDef: StatementReader.read_class,
-    ast.Return: StatementReader.read_return,
-    ast.Assign: StatementReader.read_assignment,
-    ast.AnnAssign: StatementReader.read_annotated,
-    ast.AugAssign: StatementReader.read_augmented,
-    ast.For: StatementReader.read_loop,
-    ast.AsyncFor: StatementReader.read_loop,
-    ast.While: StatementReader.read_loop,
-    ast.If: StatementReader.read_if,
-    ast.With: StatementReader.read_with,
-    ast.AsyncWith: StatementReader.read_with,
-    ast.Match: StatementReader.read_match,
-    ast.Raise: StatementReader.read_raise,
-    ast.Try: StatementReader.read_try,
-    ast.TryStar: StatementReader.read_try,
-    ast.Assert: StatementReader.read_evaluated,
-    ast.Import: StatementReader.read_import,
-    ast.ImportFrom: StatementReader.read_import_from,
-    ast.Global: StatementReader.read_names_outside,
-    ast.Nonlocal: StatementReader.read_names_outside,
-    ast.Expr: StatementReader.read_expression_statement,
+    ast.FunctionDef: FlowStatementReader.read_function,
+    ast.AsyncFunctionDef: FlowStatementReader.read_function,
+    ast.ClassDef: FlowStatementReader.read_class,
+    ast.Return: FlowStatementReader.read_return,
+    ast.Assign: FlowStatementReader.read_assignment,
+    ast.AnnAssign: FlowStatementReader.read_annotated,
+    ast.AugAssign: FlowStatementReader.read_augmented,
+    ast.For: FlowStatementReader.read_loop,
+    ast.AsyncFor: FlowStatementReader.read_loop,
+    ast.While: FlowStatementReader.read_loop,
+    ast.If: FlowStatementReader.read_if,
+    ast.With: FlowStatementReader.read_with,
+    ast.AsyncWith: FlowStatementReader.read_with,
+    ast.Match: FlowStatementReader.read_match,
+    ast.Raise: FlowStatementReader.read_raise,
+    ast.Try: FlowStatementReader.read_try,
+    ast.TryStar: FlowStatementReader.read_try,
+    ast.Assert: FlowStatementReader.read_evaluated,
+    ast.Import: FlowStatementReader.read_import,
+    ast.ImportFrom: FlowStatementReader.read_import_from,
+    ast.Global: FlowStatementReader.read_names_outside,
+    ast.Nonlocal: FlowStatementReader.read_names_outside,
+    ast.Expr: FlowStatementReader.read_expression_statement,
 }

@@ -1,4 +1,4 @@
-"""The modules of a Python repository: which file an import means, and the loaded files."""
+"""The modules of a Python repository: the files that imports refer to, and the loaded files."""
 
 import sys
 from collections import defaultdict
@@ -13,18 +13,18 @@ from scrubjay.code_index.models import Facts
 
 
 class _ModuleNames(NamedTuple):
-    """The names of a repository's modules."""
+    """Module names of a repository."""
 
     parts: Mapping[str, tuple[str, ...]]
     """Parts of the dotted name, by path."""
     by_last: Mapping[str, Sequence[tuple[tuple[str, ...], str]]]
-    """Parts and path, by the last part."""
+    """Parts and path, by last part."""
     packages: Set[tuple[str, ...]]
     exact: Mapping[tuple[str, ...], str]
-    """Path by parts."""
+    """Path, by parts."""
 
 
-@lru_cache(maxsize=4)  # the set of files seldom differs between two changes
+@lru_cache(maxsize=4)  # the set of files rarely changes between two updates
 def _module_names(paths: tuple[str, ...]) -> _ModuleNames:
     names: dict[str, tuple[str, ...]] = {}
     by_last: dict[str, list[tuple[tuple[str, ...], str]]] = defaultdict(list)
@@ -41,7 +41,7 @@ def _module_names(paths: tuple[str, ...]) -> _ModuleNames:
 
 
 class PythonModules:
-    """Finds and loads the modules of a repository; a file is read when it is first needed."""
+    """Finds and loads the modules of a repository. A file is loaded on first use."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
@@ -57,7 +57,7 @@ class PythonModules:
         """Return a file of the repository, loading it if necessary."""
         known = self._files.get(path)
         if known is None:
-            # A script without suffix has no module name.
+            # A script without a suffix has no module name.
             parts = self._parts.get(path, tuple(path.split("/")))
             known = self._files[path] = PythonFile(len(self.by_index), path, parts, self._facts[path])
             known.modules = self._found[known.package]
@@ -70,7 +70,7 @@ class PythonModules:
         return self.by_index[index]
 
     def find(self, file: PythonFile, name: str, level: int) -> tuple[str | None, str]:
-        """Return the path and the dotted name of an imported module; the path is None for a library's module.
+        """Return path and dotted name of an imported module; the path is None for a library's module.
 
         `level` is the number of leading dots of a relative import.
         """
@@ -102,12 +102,12 @@ class PythonModules:
         return found
 
     def submodule(self, file: PythonFile, name: str) -> PythonFile | None:
-        """Return the module of that name in a package; None if the file is no package or has no such module."""
+        """Return the module of this name in a package; None if the file is not a package or has no such module."""
         path = self._exact.get((*file.parts, name)) if file.is_package else None
         return self.file(path) if path is not None else None
 
     def star_imports(self, file: PythonFile) -> Iterator[PythonFile]:
-        """Yield the modules of the repository that a file imports all names from."""
+        """Yield the repository's modules from which a file imports all names."""
         for module, level in file.stars:
             path, _ = self.find(file, module, level)
             if path is not None:

@@ -1,10 +1,10 @@
-"""The Python files of a repository as one program: calls, names and imports, resolved to definitions."""
+"""The Python files of a repository as one program: calls, names and imports resolved to definitions."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from scrubjay.code_index.graph import python_flow_format as flow
-from scrubjay.code_index.graph.python_calls import Callers, CallResolver, Target
+from scrubjay.code_index.graph.python_calls import Callers, CallResolver, CallTarget
 from scrubjay.code_index.graph.python_evaluator import Evaluator
 from scrubjay.code_index.graph.python_file import PythonFile
 from scrubjay.code_index.graph.python_modules import PythonModules
@@ -12,21 +12,21 @@ from scrubjay.code_index.graph.python_values import INSTANCE, SCOPE, Value, Valu
 from scrubjay.code_index.models import Facts
 
 
-class Call(NamedTuple):
+class ResolvedCallSite(NamedTuple):
     """A call site and its targets."""
 
     scope: int
     line: int
     start: int
     how: int
-    targets: Sequence[Target]
+    targets: Sequence[CallTarget]
     """Functions and classes of the repository."""
     external: Sequence[str]
     """Dotted names of targets outside of the repository."""
 
 
-class Program:
-    """The Python files of a repository, linked; a file is loaded when it is first needed."""
+class PythonProgram:
+    """The linked Python files of a repository. A file is loaded on first use."""
 
     def __init__(self, facts: Facts) -> None:
         self._modules = PythonModules(facts)
@@ -36,20 +36,22 @@ class Program:
         self.imports = self._modules.imports
         self.resolve_calls = self._calls.resolve
 
-    def calls(self, paths: Sequence[str], callers: Callers | None = None) -> dict[str, list[Call]]:
-        """Like `resolve_calls`, with the place of each call."""
+    def resolve_call_sites(
+        self, paths: Sequence[str], callers: Callers | None = None
+    ) -> dict[str, list[ResolvedCallSite]]:
+        """Like `resolve_calls`, with the location of each call."""
         return {
             path: [
-                Call(scope, line, start, how, resolved.targets, resolved.external)
+                ResolvedCallSite(scope, line, start, how, resolved.targets, resolved.external)
                 for line, start, scope, how, resolved in zip(*self.file(path).call_columns(), found, strict=True)
             ]
             for path, found in self.resolve_calls(paths, callers).items()
         }
 
-    def named(self, path: str, dotted: str, class_line: int) -> Values:
-        """Return the values of a dotted name at the top of a file.
+    def lookup_name(self, path: str, dotted: str, class_line: int) -> Values:
+        """Return the values of a dotted name at the top level of a file.
 
-        `self` and `cls` mean the class whose name is on `class_line`; 0 if there is none.
+        `self` and `cls` refer to the class whose name is on `class_line`; 0 if there is none.
         """
         file = self.file(path)
         first, *rest = dotted.split(".")
@@ -70,12 +72,12 @@ class Program:
         """Return the path of the file in which a value is defined."""
         return self._modules.file_of(value).path
 
-    def qualified_value(self, value: Value) -> str:
+    def qualified_name_of_value(self, value: Value) -> str:
         """Return the dotted name of a function or class."""
-        return self.qualified(self.path_of(value), value[SCOPE])
+        return self.qualified_name(self.path_of(value), value[SCOPE])
 
-    def qualified(self, path: str, scope: int) -> str:
-        """Return the dotted name of a scope; lambdas are numbered within the scope that contains them."""
+    def qualified_name(self, path: str, scope: int) -> str:
+        """Return the dotted name of a scope; lambdas are numbered within the enclosing scope."""
         file = self.file(path)
         names: list[str] = []
         while scope > 0:
@@ -89,7 +91,7 @@ def _is_lambda(file: PythonFile, scope: int) -> bool:
     content = file.scopes[scope]
     if content.kind != flow.FUNCTION_SCOPE:
         return False
-    # The node of a lambda has an item more than that of other functions.
+    # The node of a lambda has one item more than that of another function.
     return not content.name or any(
         node[flow.KIND] == flow.FUNCTION and node[flow.SCOPE_INDEX] == scope and len(node) > 2 for node in file.nodes
     )

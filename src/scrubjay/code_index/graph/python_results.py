@@ -61,7 +61,7 @@ def is_calling_builtin(node: Node) -> bool:
 
 
 class CallResults:
-    """Evaluates what calls return."""
+    """Evaluates the results of calls."""
 
     def __init__(self, evaluator: "Evaluator") -> None:
         self._evaluator = evaluator
@@ -73,7 +73,7 @@ class CallResults:
         self._arguments: dict[Value, Values] = {}
 
     def forget_arguments(self) -> None:
-        """Discard the memoized arguments, for instance because there are more callers."""
+        """Discard the memoized arguments, for example because further callers were found."""
         self._arguments = {}
 
     def read_result(self, file: PythonFile, node: Node, index: int) -> Values:
@@ -117,7 +117,7 @@ class CallResults:
     # Libraries and Python's own functions
 
     def _decorated(self, file: PythonFile, call: FlowCall, decorator: str) -> Values:
-        """Return what the decorator of a library makes of a function."""
+        """Return the result of applying a library's decorator to a function."""
         last = _last(decorator)
         kind = _DECORATED_KINDS.get(last) or (PROPERTY if last.endswith("property") else None)
         values = self._values(file, call.args[0])
@@ -126,7 +126,7 @@ class CallResults:
         return tuple((kind, *value[PLACE]) if value[KIND] == FUNCTION else value for value in values)
 
     def _made_outside(self, file: PythonFile, call: FlowCall, name: str) -> Values:
-        """Return the result of a library's function, as far as it is known without reading it."""
+        """Return the result of a library's function, as far as it is known without reading the library."""
         last, args = _last(name), call.args
         if name.startswith("<builtin>."):
             return self._made_by_builtin(file, call, last)
@@ -188,7 +188,7 @@ class CallResults:
         ]
 
     def _mapped(self, file: PythonFile, call: FlowCall) -> int:
-        """Add a container of what the functions among the arguments return, and return its node."""
+        """Add a container of the results of the functions among the arguments, and return its node."""
         items: list[int] = []
         for value in self._called_back(file, call):
             file.nodes.append([flow.UNKNOWN])
@@ -223,7 +223,7 @@ class CallResults:
             if made[KIND] != PARAMETER or made[FILE] != function[FILE] or made[SCOPE] != scope:
                 own_instance = (INSTANCE, home.index, home.scopes[scope].parent)
                 if receiver is not None and made == own_instance and receiver[KIND] == INSTANCE:
-                    continue  # the receiver, which may be of a subclass, is the better answer
+                    continue  # the receiver, possibly of a subclass, is more precise
                 found.append(made)
             elif made[PARAMETER_INDEX] == 0 and receiver is not None:
                 found.append(receiver)
@@ -249,7 +249,7 @@ class CallResults:
         _, file_index, scope, place = parameter
         home = self._file_of(parameter)
         found: dict[Value, None] = {}
-        # A copy, because evaluating may find further callers.
+        # A copy, because evaluation may add callers.
         callers = [*islice(self.callers.get((file_index, scope), {}).items(), _MAX_CALLERS)]
         for (caller, call), receiver in callers:
             if place == 0 and receiver is not None:

@@ -1,41 +1,41 @@
-"""The meaning of a name or of a path of names."""
+"""Referents: the definitions, types, modules or libraries that a name or a path of names refers to."""
 
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from scrubjay.code_index.graph.definitions import Place
+from scrubjay.code_index.graph.definitions import SymbolRef
 from scrubjay.code_index.graph.rust_modules import RustModule
 from scrubjay.code_index.models import Evidence
 
 _LINK = re.compile(r"([^.\[\](){}]*)((?:\(\)|\[\]|\{\})*)")
 
-Links = Sequence[tuple[str, str]]
-"""The names of a path, each with its marks (`()`, `[]`, `{}`)."""
+PathParts = Sequence[tuple[str, str]]
+"""The names of a path, each with its suffixes (`()`, `[]`, `{}`)."""
 
 
-class Meaning(NamedTuple):
-    """A resolved name."""
+class Referent(NamedTuple):
+    """A resolved name: the definitions, type, module or library that it refers to."""
 
     kind: str
-    """`symbols`, `instance` (of a type), `type`, `module`, `library`, or `unknown` (a value of no known type)."""
-    places: Sequence[Place] = ()
-    """The symbols; of an instance or type the type's definitions."""
+    """`symbols`, `instance` (of a type), `type`, `module`, `library`, or `unknown` (a value of unknown type)."""
+    symbols: Sequence[SymbolRef] = ()
+    """The definitions; for an instance or type, those of the type."""
     evidence: Evidence = Evidence.LOCAL
     name: str = ""
-    """Of an instance or type its name, of a library its name."""
+    """Name of the type or library."""
     files: Sequence[str] = ()
-    """Of a module."""
+    """Paths of the files of a module."""
     rust: RustModule | None = None
-    """Of a module of Rust."""
-    many: bool = False
-    """Whether it is a container of such instances."""
+    """Set only for a module of Rust."""
+    is_container: bool = False
+    """True for a container of such instances."""
 
 
-def links_of(path: str) -> Links:
-    """Split a path into names with their marks: `a[].b().c` is `a` with `[]`, `b` with `()`, `c`."""
-    links: list[tuple[str, str]] = []
+def split_path(path: str) -> PathParts:
+    """Split a path into names with their suffixes: `a[].b().c` is `a` with `[]`, `b` with `()`, `c`."""
+    parts: list[tuple[str, str]] = []
     for part in path.split("."):
         match = _LINK.match(part)
-        links.append((match.group(1).strip(), match.group(2)) if match else (part, ""))
-    return links
+        parts.append((match.group(1).strip(), match.group(2)) if match else (part, ""))
+    return parts

@@ -1,4 +1,4 @@
-"""The crates and modules of Rust in a repository: by `Cargo.toml`, by where files are, and by what they declare."""
+"""Maps Rust crates and modules to files of a repository, by `Cargo.toml`, file locations and `mod` declarations."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -6,17 +6,17 @@ from functools import cached_property
 from posixpath import basename, dirname
 from typing import NamedTuple
 
-from scrubjay.code_index.graph.manifests import Manifests, joined, upwards
+from scrubjay.code_index.graph.manifests import Manifests, joined, with_parents
 from scrubjay.code_index.models import Facts, Language, SymbolKind
 
 _PATH = re.compile(r'path\s*=\s*"([^"]+)"')
-_BESIDE = ("src/bin", "examples", "tests", "benches")
-"""Where each file, and each folder with a `main.rs`, is a crate of its own."""
-_OF_THE_LANGUAGE = frozenset({"std", "core", "alloc", "proc_macro", "test"})
+_CRATE_FOLDERS = ("src/bin", "examples", "tests", "benches")
+"""Folders in which each file, and each folder with a `main.rs`, is a crate of its own."""
+_STANDARD_CRATES = frozenset({"std", "core", "alloc", "proc_macro", "test"})
 
 
 class RustModule(NamedTuple):
-    """A crate by its first file, and a module in it by its path."""
+    """A module: the first file of its crate, and its path in that crate."""
 
     crate: str
     path: tuple[str, ...] = ()
@@ -30,27 +30,27 @@ class RustModule(NamedTuple):
 
 
 class RustScope(NamedTuple):
-    """Where a module is written: its file, and the place of its symbol there; -1 for the whole file."""
+    """Location of a module: a file, and the index of the module's symbol there; -1 for the whole file."""
 
     file: str
     symbol: int = -1
 
 
 class _Package(NamedTuple):
-    """What a `Cargo.toml` says."""
+    """A package as described by its `Cargo.toml`."""
 
     folder: str
     name: str
     library: str
-    """The first file of its library; empty when it has none."""
+    """The first file of its library; empty if it has none."""
     imported_as: str
-    """By which its library is known."""
+    """The name by which other crates import its library."""
     needs: Mapping[str, str]
-    """By the names that they have here, the packages that it needs."""
+    """Packages that it depends on, by local name."""
 
 
 class RustModules:
-    """All modules of a repository, by file and by path."""
+    """The Rust modules of a repository, by file and by path."""
 
     def __init__(self, facts: Facts, manifests: Manifests) -> None:
         self._facts = facts
@@ -59,7 +59,7 @@ class RustModules:
         self._crates: dict[tuple[str, str], RustModule | None] = {}
 
     def of(self, path: str, symbol: int = -1) -> RustModule:
-        """The module that a definition of a file is in; the file's own for -1."""
+        """Return the module that contains a symbol of a file; for -1 the module of the file."""
         module = self._by_file.get(path, RustModule(path))
         names: list[str] = []
         symbols = self._facts[path].symbols if symbol >= 0 else ()
@@ -70,7 +70,7 @@ class RustModules:
         return RustModule(module.crate, (*module.path, *reversed(names))) if names else module
 
     def scope(self, module: RustModule) -> RustScope | None:
-        """Where a module is written; None when it is not there."""
+        """Return where a module is written; None if it is not in the repository."""
         if module not in self._scopes:
             self._scopes[module] = self._scope(module)
         return self._scopes[module]
@@ -92,28 +92,28 @@ class RustModules:
         return None
 
     def crate(self, name: str, importer: str) -> RustModule | None:
-        """The library that a file knows by this name; None when it is not in the repository."""
+        """Return the library crate that a file knows by this name; None if it is not in the repository."""
         key = (name, self.of(importer).crate)
         if key not in self._crates:
             self._crates[key] = self._crate(name, importer)
         return self._crates[key]
 
     def _crate(self, name: str, importer: str) -> RustModule | None:
-        if name in _OF_THE_LANGUAGE:
+        if name in _STANDARD_CRATES:
             return None
         own = self._package_around(importer)
         if own is not None:
             if own.library and name == own.imported_as:
-                return RustModule(own.library)  # of tests, examples and binaries the library beside them
+                return RustModule(own.library)  # the library next to tests, examples and binaries
             library = self._needed(own).get(name)
             return RustModule(library) if library is not None else None
         found = [root for root in self._roots if basename(root) == "lib.rs" and _named_by_folder(root) == name]
-        # The folder of a repository says nothing of its crate's name: whoever stands beside the library means it.
+        # A repository's folder need not have the name of its crate, so a file next to the library may refer to it.
         beside = [root for root in ("src/lib.rs", "lib.rs") if root in self._roots and root != self.of(importer).crate]
         return RustModule(root) if (root := next(iter([*found, *beside]), None)) is not None else None
 
     def start(self, importer: str, module: RustModule, first: str) -> RustModule | None:
-        """Where the path of a `use` begins: this crate, this module, the one above, one within it, another crate."""
+        """Return the module at which a `use` path starts: this crate or module, a parent, child or other crate."""
         match first:
             case "crate":
                 return RustModule(module.crate)
@@ -126,7 +126,7 @@ class RustModules:
                 return child if self.scope(child) is not None else self.crate(first, importer)
 
     def imported(self, importer: str, container: int, parts: Sequence[str]) -> str | None:
-        """The file that a `use` leads to, as far as it is one of modules."""
+        """Return the file that a `use` path leads to, as far as its parts are modules."""
         if not parts:
             return None
         at = self.start(importer, self.of(importer, container), parts[0])
@@ -148,26 +148,32 @@ class RustModules:
 
     @cached_property
     def _packages(self) -> Sequence[_Package]:
-        said = [(folder, told["cargo"]) for folder, told in self._manifests.named("Cargo.toml") if "cargo" in told]
-        shared: dict[str, dict[str, str]] = {folder: told["shared"] for folder, told in said if told["shared"]}
+        manifests = [
+            (folder, content["cargo"]) for folder, content in self._manifests.named("Cargo.toml") if "cargo" in content
+        ]
+        shared: dict[str, dict[str, str]] = {
+            folder: content["shared"] for folder, content in manifests if content["shared"]
+        }
         nothing: dict[str, str] = {}
         found: list[_Package] = []
-        for folder, told in said:
-            if not told["name"]:
+        for folder, content in manifests:
+            if not content["name"]:
                 continue
-            library = joined(folder, told["path"] or "src/lib.rs")
-            around = next((shared[each] for each in upwards(folder) if each in shared), nothing)
-            said_needs: dict[str, str] = told["needs"]
+            library = joined(folder, content["path"] or "src/lib.rs")
+            around = next((shared[each] for each in with_parents(folder) if each in shared), nothing)
+            dependencies: dict[str, str] = content["needs"]
             needs = {
-                name: around.get(name, name) if package == "*" else package for name, package in said_needs.items()
+                name: around.get(name, name) if package == "*" else package for name, package in dependencies.items()
             }
-            imported_as = (told["library"] or told["name"]).replace("-", "_")
-            found.append(_Package(folder, told["name"], library if library in self._facts else "", imported_as, needs))
+            imported_as = (content["library"] or content["name"]).replace("-", "_")
+            found.append(
+                _Package(folder, content["name"], library if library in self._facts else "", imported_as, needs)
+            )
         return found
 
     @cached_property
     def _libraries(self) -> Mapping[str, _Package]:
-        """The packages that have one, by their names."""
+        """The packages with a library, by name."""
         return {each.name: each for each in self._packages if each.library}
 
     @cached_property
@@ -175,29 +181,29 @@ class RustModules:
         return {each.folder: each for each in self._packages}
 
     def _package_around(self, path: str) -> _Package | None:
-        return next((self._by_folder[each] for each in upwards(dirname(path)) if each in self._by_folder), None)
+        return next((self._by_folder[each] for each in with_parents(dirname(path)) if each in self._by_folder), None)
 
     def _needed(self, package: _Package) -> Mapping[str, str]:
-        """The first files of the libraries that a package needs, by the names that they have in its code."""
+        """Return the first files of the libraries that a package depends on, by the names that its code uses."""
         found: dict[str, str] = {}
         for alias, name in package.needs.items():
             other = self._libraries.get(name)
             if other is not None:
-                # One that is not renamed is known by what its own manifest calls its library.
+                # Without a rename, the name in code is the one that the library's own manifest sets.
                 found[alias.replace("-", "_") if alias != name else other.imported_as] = other.library
         return found
 
     @cached_property
     def _roots(self) -> Sequence[str]:
-        """The first files of all crates, libraries before others."""
+        """The first files of all crates, libraries first."""
         found: list[str] = [each.library for each in self._packages if each.library]
         found += [
             joined(folder, path)
-            for folder, told in self._manifests.named("Cargo.toml")
-            for path in told.get("cargo", {}).get("roots", ())
+            for folder, content in self._manifests.named("Cargo.toml")
+            for path in content.get("cargo", {}).get("roots", ())
         ]
         folders = {each.folder for each in self._packages}
-        beside = {joined(each, part) for each in folders for part in _BESIDE}
+        beside = {joined(each, part) for each in folders for part in _CRATE_FOLDERS}
         for path in self._files:
             folder, name = dirname(path), basename(path)
             is_first = name in ("lib.rs", "main.rs") and (basename(folder) == "src" or not folders)
@@ -216,17 +222,17 @@ class RustModules:
             beside.setdefault(dirname(root), []).append(root)
         found: dict[str, RustModule] = {}
         for path in self._files:
-            found[path] = RustModule(path) if path in roots else self._placed(path, beside)
+            found[path] = RustModule(path) if path in roots else self._module_by_location(path, beside)
         for path in self._files:
-            for name, file in self._said_paths(path):
+            for name, file in self._declared_paths(path):
                 if file in found:
-                    usual, said = found[file], found[path].child(name)
-                    found[file] = said
-                    # What is within it goes with it.
+                    usual, declared = found[file], found[path].child(name)
+                    found[file] = declared
+                    # Files in its folder move with it.
                     for other in self._files:
                         if basename(file) == "mod.rs" and other.startswith(dirname(file) + "/") and other != file:
                             rest = found[other].path[len(usual.path) :]
-                            found[other] = RustModule(said.crate, (*said.path, *rest))
+                            found[other] = RustModule(declared.crate, (*declared.path, *rest))
         return found
 
     @cached_property
@@ -234,17 +240,16 @@ class RustModules:
         found: dict[RustModule, str] = {}
         for path, module in self._by_file.items():
             found.setdefault(module, path)
-        # What is said to be in a file is there, and not where it usually would be; of several, for one system each,
-        # it is in the first.
+        # A `#[path]` attribute overrides the usual location; of several, one per platform, the first applies.
         for path in reversed(self._files):
-            for name, file in reversed([*self._said_paths(path)]):
+            for name, file in reversed([*self._declared_paths(path)]):
                 if file in self._by_file:
                     found[self._by_file[path].child(name)] = file
         return found
 
-    def _placed(self, path: str, beside: Mapping[str, Sequence[str]]) -> RustModule:
-        """The module that a file is by where it is: `a/b.rs` and `a/b/mod.rs` beside the first file are `a::b`."""
-        folder = next((each for each in upwards(dirname(path)) if each in beside), None)
+    def _module_by_location(self, path: str, beside: Mapping[str, Sequence[str]]) -> RustModule:
+        """Return the module of a file by location: `a/b.rs` and `a/b/mod.rs` next to the crate root are `a::b`."""
+        folder = next((each for each in with_parents(dirname(path)) if each in beside), None)
         if folder is None:
             return RustModule(path)
         inside = path[len(folder) + 1 if folder else 0 : -len(".rs")].split("/")
@@ -257,15 +262,15 @@ class RustModules:
     def _declared(self, path: str) -> Iterable[str]:
         return {symbol.name for symbol in self._facts[path].symbols if symbol.kind is SymbolKind.MODULE}
 
-    def _said_paths(self, path: str) -> Iterator[tuple[str, str]]:
-        """Modules that a file declares to be in a file of another name."""
+    def _declared_paths(self, path: str) -> Iterator[tuple[str, str]]:
+        """Yield modules declared with a `#[path]` attribute, and their files."""
         for symbol in self._facts[path].symbols:
             if symbol.kind is SymbolKind.MODULE:
-                for said in filter(None, map(_PATH.fullmatch, symbol.decorators)):
-                    yield symbol.name, joined(dirname(path), said[1])
+                for attribute in filter(None, map(_PATH.fullmatch, symbol.decorators)):
+                    yield symbol.name, joined(dirname(path), attribute[1])
 
 
 def _named_by_folder(root: str) -> str:
-    """What a library without a manifest is probably called: as the folder that its sources are in."""
+    """Return the probable name of a library without a manifest: the folder that contains its sources."""
     folder = dirname(root)
     return basename(dirname(folder) if basename(folder) == "src" else folder).replace("-", "_")

@@ -1,4 +1,4 @@
-"""Work that ends when it is asked to stop or takes longer than it may, also where it reports nothing."""
+"""Run work that stops on cancellation or timeout, even while it reports no progress."""
 
 import threading
 from collections.abc import Awaitable, Callable
@@ -12,11 +12,11 @@ from scrubjay.core.progress import Progress, Reporter
 
 T = TypeVar("T")
 
-LOOK_SECONDS = 0.1
+POLL_SECONDS = 0.1
 
 
-class _Heard:
-    """A reporter that can say again what was said last."""
+class _RepeatingReporter:
+    """A reporter that can repeat its last report."""
 
     def __init__(self, reporter: Reporter) -> None:
         self._reporter = reporter
@@ -24,29 +24,32 @@ class _Heard:
 
     async def report(self, done: float, total: float | None = None, message: str = "") -> None:
         self._last = Progress(done, total, message)
-        await self.again()
+        await self.repeat()
 
-    async def again(self) -> None:
+    async def repeat(self) -> None:
         await self._reporter.report(self._last.done, self._last.total, self._last.message)
 
 
-async def heeding(
+async def run_cancellable(
     reporter: Reporter,
     work: Callable[[Reporter], Awaitable[T]],
     *,
     stage: str = "",
     seconds: float | None = None,
-    every: float = LOOK_SECONDS,
+    every: float = POLL_SECONDS,
 ) -> T:
-    """What the work comes to; it has so many seconds, and its reporter is asked so often whether to go on."""
-    heard = _Heard(reporter)
+    """Return the result of `work`, polling `reporter` for cancellation every `every` seconds.
+
+    Raises `Cancelled` when the reporter does, and `Unavailable` when the work takes longer than `seconds`.
+    """
+    repeating = _RepeatingReporter(reporter)
     outcome: list[T] = []
     failures: list[Exception] = []
 
     async def perform() -> None:
         try:
-            outcome.append(await work(heard))
-        except Exception as error:  # it is raised below, and not as one of a group
+            outcome.append(await work(repeating))
+        except Exception as error:  # raised below, so that it is not wrapped in an exception group
             failures.append(error)
         tasks.cancel_scope.cancel()
 
@@ -56,56 +59,58 @@ async def heeding(
         while True:
             await anyio.sleep(every)
             try:
-                await heard.again()
+                await repeating.repeat()
             except Cancelled as error:
                 failures.append(error)
                 tasks.cancel_scope.cancel()
             if ends is not None and anyio.current_time() > ends:
-                failures.append(too_long(stage, seconds or 0.0))
+                failures.append(stage_timeout(stage, seconds or 0.0))
                 tasks.cancel_scope.cancel()
     if failures:
         raise failures[0]
     return outcome[0]
 
 
-async def meanwhile(work: Callable[[], Awaitable[T]], other: Callable[[], Awaitable[None]]) -> T:
-    """What the work comes to, when the other has been done beside it as well; if one of them fails, both end."""
+async def run_alongside(work: Callable[[], Awaitable[T]], other: Callable[[], Awaitable[None]]) -> T:
+    """Run both concurrently and return the result of `work`; when one fails, cancel the other and raise."""
     outcome: list[T] = []
     failures: list[Exception] = []
 
     async def perform(one: Callable[[], Awaitable[object]]) -> None:
         try:
             await one()
-        except Exception as error:  # it is raised below, and not as one of a group
+        except Exception as error:  # raised below, so that it is not wrapped in an exception group
             failures.append(error)
             tasks.cancel_scope.cancel()
 
-    async def keep() -> None:
+    async def run_work() -> None:
         outcome.append(await work())
 
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(perform, keep)
+        tasks.start_soon(perform, run_work)
         tasks.start_soon(perform, other)
     if failures:
         raise failures[0]
     return outcome[0]
 
 
-def too_long(stage: str, seconds: float) -> Unavailable:
+def stage_timeout(stage: str, seconds: float) -> Unavailable:
+    """Return the error for a stage that exceeded its time limit."""
     return Unavailable(
         f"the stage {stage} took longer than {seconds:g} seconds",
-        hint="SCRUBJAY_CODE_STAGE_SECONDS allows more; excludes leave folders out",
+        hint="SCRUBJAY_CODE_STAGE_SECONDS raises the limit; excludes leave folders out",
         details={"stage": stage, "seconds": seconds},
     )
 
 
-async def in_thread(work: Callable[[Callable[[], bool]], T]) -> T:
-    """What the work comes to, in a thread. When nobody waits for it any more, the callable that it is given says so.
+async def run_in_thread(work: Callable[[Callable[[], bool]], T]) -> T:
+    """Return the result of `work`, run in a thread.
 
-    It does not have to be waited for: work that asks now and then ends soon.
+    On cancellation the thread is abandoned; the callable passed to `work` then returns True, and the work should poll
+    it to end soon.
     """
-    given_up = threading.Event()
+    abandoned = threading.Event()
     try:
-        return await anyio.to_thread.run_sync(work, given_up.is_set, abandon_on_cancel=True)
+        return await anyio.to_thread.run_sync(work, abandoned.is_set, abandon_on_cancel=True)
     finally:
-        given_up.set()
+        abandoned.set()

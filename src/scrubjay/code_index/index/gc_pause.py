@@ -1,4 +1,4 @@
-"""Work that makes many small objects and next to no garbage goes on without the search for it."""
+"""Pause garbage collection during work that allocates many objects and little garbage."""
 
 import gc
 from collections.abc import Generator
@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def uncollected() -> Generator[None]:
-    """Meanwhile no garbage is searched for, which would take up to a third of the time, in vain."""
+def gc_paused() -> Generator[None]:
+    """Disable the garbage collector inside the block; it would take up to a third of the time and find nothing."""
     collecting = gc.isenabled()
     gc.disable()
     try:

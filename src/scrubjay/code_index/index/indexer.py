@@ -1,7 +1,6 @@
-"""Bringing the index of a repository up to date: only what changed is read, and it changes from whole to whole."""
+"""Build and update the index of a repository: parse only what changed, and commit each state atomically."""
 
-import hashlib
-import json
+import fcntl
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
@@ -9,34 +8,40 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import NamedTuple, TypeVar
 
 import anyio
 import anyio.to_thread
 
-from scrubjay.code_index.bundle.build_log import Journal
-from scrubjay.code_index.discovery.limits import Limits
-from scrubjay.code_index.discovery.stat_cache import Remembered
-from scrubjay.code_index.facts.digest_cache import FreshDigests
+from scrubjay.code_index.bundle.build_log import BuildLogReporter
+from scrubjay.code_index.discovery.contents import CHANGED, DAMAGED, read_contents
+from scrubjay.code_index.discovery.limits import IndexLimits
+from scrubjay.code_index.discovery.snapshot import take_snapshot
+from scrubjay.code_index.discovery.stat_cache import StatCache
+from scrubjay.code_index.facts.digest_cache import DigestCache
 from scrubjay.code_index.facts.digest_version import VERSION
-from scrubjay.code_index.facts.facts_cache import RecentFacts
-from scrubjay.code_index.index.cancellation import LOOK_SECONDS, heeding, in_thread, meanwhile
-from scrubjay.code_index.index.link_process import LinkingProcess
-from scrubjay.code_index.index.linker import Linked, Linker, is_unsettled
-from scrubjay.code_index.index.statistics import told_of_files
-from scrubjay.code_index.index.worker_pool import Workers
+from scrubjay.code_index.facts.facts_cache import FactsCache
+from scrubjay.code_index.facts.packed_facts import extract_facts_and_callables, unpack_facts
+from scrubjay.code_index.index.cancellation import POLL_SECONDS, run_alongside, run_cancellable, run_in_thread
+from scrubjay.code_index.index.gc_pause import gc_paused
+from scrubjay.code_index.index.link_process import LinkProcess
+from scrubjay.code_index.index.linker import LinkResult, RepositoryLinker, needs_relink
+from scrubjay.code_index.index.options import IndexOptions, index_id_of
+from scrubjay.code_index.index.statistics import file_statistics
+from scrubjay.code_index.index.worker_pool import WorkerPool
 from scrubjay.code_index.models import FileFacts, Skipped, Snapshot, SourceFile
-from scrubjay.code_index.path_text import path_text, printable
-from scrubjay.code_index.store import CodeStore, Content, IndexedFile, IndexRecord, KeptDigest, KeptEdges
+from scrubjay.code_index.path_text import printable
+from scrubjay.code_index.store import CodeStore, Content, IndexedFile, IndexRecord, StoredDigest, StoredEdges
 from scrubjay.core.clock import Clock, system_clock
-from scrubjay.core.errors import InvalidRequest, NotFound
+from scrubjay.core.errors import InvalidRequest
 from scrubjay.core.progress import Reporter
+from scrubjay.core.protected_paths import ProtectedPaths
 
 logger = logging.getLogger("scrubjay.code_index")
 
 T = TypeVar("T")
 
-# What each stage takes of the whole, in hundredths.
+# Start and end of each stage in overall progress, in percent.
 STAGES: Mapping[str, tuple[int, int]] = {
     "acquire": (0, 5),
     "read": (5, 70),
@@ -44,59 +49,20 @@ STAGES: Mapping[str, tuple[int, int]] = {
     "write": (92, 97),
     "bundle": (97, 100),
 }
-# Of so many folders it is remembered what was seen of them last.
-MOST_REMEMBERED = 8
-# Digests are kept when there are so many bytes of them, or so long after the last ones.
-KEPT_BYTES = 4_000_000
-KEPT_SECONDS = 0.5
-# A thousand files, of which git's index tells about a hundred bytes each.
+# Number of folders whose file stamps are cached.
+MAX_REMEMBERED_FOLDERS = 8
+# Digests are written to the store in batches of this size, or after this time.
+FLUSH_BYTES = 4_000_000
+FLUSH_SECONDS = 0.5
+# Detail of an index: the version of the rules that kept files out of it.
+KEPT_OUT = "kept_out"
+# About a thousand files: git's index takes about 100 bytes per file.
 LARGE_GIT_INDEX = 100_000
-_LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
-
-
-CONTEXT_LINES = 5
 
 
 @dataclass(frozen=True, slots=True)
-class IndexOptions:
-    """What an index is asked to hold."""
-
-    excludes: tuple[str, ...] = ()
-    languages: tuple[str, ...] = ()
-    """Only these; all by default."""
-    context_lines: int = CONTEXT_LINES
-    """How many lines are shown around what is found, where whoever asks does not say."""
-    unheard: tuple[str, ...] = ()
-    """The witnesses (vector, symbol, graph) that are not heard, where whoever asks does not say."""
-
-    def as_data(self) -> dict[str, Any]:
-        data: dict[str, Any] = {"excludes": list(self.excludes), "languages": list(self.languages)}
-        # What is as always is not said, so that an index keeps its id.
-        if self.context_lines != CONTEXT_LINES:
-            data["context_lines"] = self.context_lines
-        if self.unheard:
-            data["unheard"] = sorted(self.unheard)
-        return data
-
-    @classmethod
-    def of(cls, data: Mapping[str, Any]) -> Self:
-        """As they are kept with an index."""
-        return cls(
-            tuple(data.get("excludes", ())),
-            tuple(data.get("languages", ())),
-            data.get("context_lines", CONTEXT_LINES),
-            tuple(data.get("unheard", ())),
-        )
-
-    @property
-    def features(self) -> dict[str, bool]:
-        """Which witnesses are heard."""
-        return {name: name not in self.unheard for name in ("vector", "symbol", "graph")}
-
-
-@dataclass(frozen=True, slots=True)
-class Built:
-    """An index that is up to date, and what was done for it."""
+class BuildResult:
+    """An up-to-date index, and the files that changed."""
 
     record: IndexRecord
     snapshot: Snapshot
@@ -104,129 +70,133 @@ class Built:
     removed: Sequence[str] = ()
 
 
-async def nothing_meanwhile(record: IndexRecord, what: object) -> None:
-    """There is nothing else to do."""
+async def _do_nothing(record: IndexRecord, what: object) -> None:
+    """Ignore the call; the default hook."""
 
 
 @dataclass
 class Indexer:
-    """Builds indexes. One process at a time builds one of them; others wait and find it done."""
+    """Builds indexes. A file lock lets one process build an index while others wait and reuse the result."""
 
     store: CodeStore
     folder: Path
-    """Where locks and other files of indexes are."""
-    limits: Limits = field(default_factory=Limits)
-    workers: Workers = field(default_factory=Workers)
+    """Folder of locks and derived files."""
+    limits: IndexLimits = field(default_factory=IndexLimits)
+    workers: WorkerPool = field(default_factory=WorkerPool)
     clock: Clock = system_clock
     graph_bytes: int = 4_000_000_000
-    """How much memory finding what uses mean may take."""
-    while_linking: Callable[[IndexRecord, Sequence[IndexedFile]], Awaitable[None]] = nothing_meanwhile
-    """What else is done with the files while their uses are resolved; it is given all of them if all are new."""
-    while_writing: Callable[[IndexRecord, Mapping[str, KeptEdges]], Awaitable[None]] = nothing_meanwhile
-    """What else is done with what the uses lead to while it is written."""
-    when_mended: Callable[[str], None] = lambda index_id: None
-    """Told the id of an index whose uses were not all resolved together when it was brought up to date."""
-    digests: FreshDigests = field(default_factory=FreshDigests)
-    _seen: dict[tuple[str, str], Remembered] = field(default_factory=dict[tuple[str, str], Remembered])
-    _recent: RecentFacts = field(default_factory=RecentFacts)
+    """Memory limit of the link process."""
+    protected: ProtectedPaths = field(default_factory=ProtectedPaths)
+    """The store, which is never indexed, and places of secrets, which are left out of the indexes of other folders."""
+    during_linking: Callable[[IndexRecord, Sequence[IndexedFile]], Awaitable[None]] = _do_nothing
+    """Hook run while files are linked; receives all files when all are new, else none."""
+    during_writing: Callable[[IndexRecord, Mapping[str, StoredEdges]], Awaitable[None]] = _do_nothing
+    """Hook run while the edges are written."""
+    on_incremental_link: Callable[[str], None] = lambda index_id: None
+    """Called with the index id after an incremental link, which needs a full relink later."""
+    digests: DigestCache = field(default_factory=DigestCache)
+    _stat_caches: dict[tuple[str, str], StatCache] = field(default_factory=dict[tuple[str, str], StatCache])
+    _recent: FactsCache = field(default_factory=FactsCache)
     _files: "_KnownFiles | None" = None
-    """Those of the index that was asked for last, in that state."""
+    """Files of the most recently used index, at one generation."""
 
     async def build(
         self, root: str, rev: str, options: IndexOptions, reporter: Reporter, *, seen: Snapshot | None = None
-    ) -> Built:
-        """Bring the index of this folder at this revision up to date; what was just seen is not looked for again."""
+    ) -> BuildResult:
+        """Bring the index of a folder at a revision up to date; `seen` is a snapshot that was just taken, if any."""
         try:
             return await self._build(root, rev, options, reporter, seen)
         finally:
-            self.digests.forget()
+            self.digests.clear()
 
     async def _build(
         self, root: str, rev: str, options: IndexOptions, reporter: Reporter, seen: Snapshot | None
-    ) -> Built:
+    ) -> BuildResult:
         if seen is None and _is_large(Path(root)) and await self.store.index(index_id_of(root, rev, options)) is None:
-            # There will be much to read: who does it starts while git is asked what there is.
-            await anyio.to_thread.run_sync(self.workers.get_ready, self.workers.count)
-        snapshot = seen or await self._acquired(root, rev, options, reporter)
+            # A first build of a large repository: start workers while git lists the files.
+            await anyio.to_thread.run_sync(self.workers.start_ahead, self.workers.count)
+        snapshot = seen or await self._acquire(root, rev, options, reporter)
         index_id = index_id_of(snapshot.root, rev, options)
-        async with self.alone(index_id, reporter) as waited:
-            if waited:  # what was seen before may be older than what the other process has indexed since
-                snapshot = await self._acquired(root, rev, options, reporter)
+        async with self.lock(index_id, reporter) as waited:
+            if waited:  # the snapshot may be older than what the other process has indexed
+                snapshot = await self._acquire(root, rev, options, reporter)
             before = await self.store.index(index_id)
-            unread = _binaries(snapshot, before)
-            snapshot = _without(snapshot, unread)
-            changed, removed, known, anew = await self._behind(snapshot, before)
-            if before is not None and _is_as(before, snapshot, changed, removed, _final(unread)):
-                return Built(before, snapshot)
+            unread = _known_binaries(snapshot, before)
+            snapshot = _move_to_skipped(snapshot, unread)
+            changed, removed, known, reparse = await self._compare(snapshot, before)
+            if before is not None and _is_current(before, snapshot, changed, removed, _permanently_unread(unread)):
+                return BuildResult(before, snapshot)
             record = self._record(index_id, rev, options, snapshot, before)
-            with Journal(self.folder / index_id, record, reporter, self.clock) as journal:
+            with BuildLogReporter(self.folder / index_id, record, reporter, self.clock) as journal:
                 journal.begin(snapshot)
                 new = [file for file in snapshot.files if file.path in changed]
-                # Who resolves uses starts while files are read.
-                async with self._linker.getting_ready(
-                    None if anew else before, len(changed) + len(removed), len(snapshot.files)
+                # The link process starts while files are being read.
+                async with self._linker.prepare_process(
+                    None if reparse else before, len(changed) + len(removed), len(snapshot.files)
                 ) as ready:
-                    found = await self._staged("read", journal, partial(self._read, snapshot, new, ready))
+                    found = await self._run_stage("read", journal, partial(self._read, snapshot, new, ready))
                     if found:
                         unread |= found
-                        snapshot = _without(snapshot, found)
-                        changed, removed, known, anew = await self._behind(snapshot, before)
-                        if before is not None and _is_as(before, snapshot, changed, removed, _final(unread)):
+                        snapshot = _move_to_skipped(snapshot, found)
+                        changed, removed, known, reparse = await self._compare(snapshot, before)
+                        if before is not None and _is_current(
+                            before, snapshot, changed, removed, _permanently_unread(unread)
+                        ):
                             journal.complete(before)
-                            return Built(before, snapshot)
+                            return BuildResult(before, snapshot)
                         record = self._record(index_id, rev, options, snapshot, before)
-                    files = [_indexed(file, record.generation) for file in snapshot.files if file.path in changed]
-                    linking = partial(self._linked, None if anew else before, snapshot, known, changed, ready)
-                    linked = await meanwhile(
-                        partial(self._staged, "graph", journal, linking),
-                        partial(self.while_linking, record, files if len(files) == len(snapshot.files) else ()),
+                    files = [
+                        _to_indexed_file(file, record.generation) for file in snapshot.files if file.path in changed
+                    ]
+                    linking = partial(self._link, None if reparse else before, snapshot, known, changed, ready)
+                    linked = await run_alongside(
+                        partial(self._run_stage, "graph", journal, linking),
+                        partial(self.during_linking, record, files if len(files) == len(snapshot.files) else ()),
                     )
                 await _report(journal, "write", 0, "writing")
-                record = replace(record, details={**record.details, **linked.details, "binaries": _final(unread)})
-                await meanwhile(
+                record = replace(
+                    record, details={**record.details, **linked.details, "binaries": _permanently_unread(unread)}
+                )
+                await run_alongside(
                     partial(self.store.write, record, changed=files, removed=removed, edges=linked.edges),
-                    partial(self.while_writing, record, linked.edges),
+                    partial(self.during_writing, record, linked.edges),
                 )
                 now = {**known, **{file.path: file for file in files}}
                 same = {id(file): file for file in snapshot.files}
-                self._files = _KnownFiles(_state_of(record), _except(now, removed), same)
+                self._files = _KnownFiles(_version_of(record), _without_paths(now, removed), same)
                 await _report(journal, "write", 1, "written")
                 journal.complete(record)
-            if is_unsettled(record):
-                self.when_mended(index_id)
-            return Built(record, snapshot, sorted(changed), removed)
+            if needs_relink(record):
+                self.on_incremental_link(index_id)
+            return BuildResult(record, snapshot, sorted(changed), removed)
 
-    async def settle(self, index_id: str, reporter: Reporter) -> bool:
-        """Resolve all uses of an index together; False when that was done, or the index is gone."""
-        async with self.alone(index_id, reporter):
+    async def relink(self, index_id: str, reporter: Reporter) -> bool:
+        """Relink all files of an index; False when no relink is pending or the index is gone."""
+        async with self.lock(index_id, reporter):
             before = await self.store.index(index_id)
-            if before is None or not is_unsettled(before):
+            if before is None or not needs_relink(before):
                 return False
             contents = {file.path: file.content for file in await self.store.files(index_id)}
 
-            async def link(heard: Reporter) -> Linked:
-                await _report(heard, "graph", 0, "finding what each use means")
-                return await self._linker.all_linked(contents)
+            async def link(reporter: Reporter) -> LinkResult:
+                await _report(reporter, "graph", 0, "linking")
+                return await self._linker.link_all(contents)
 
-            linked = await self._staged("graph", reporter, link)
+            linked = await self._run_stage("graph", reporter, link)
             known = await self.store.edges(index_id)
             edges = {path: found for path, found in linked.edges.items() if found.edges != known.get(path)}
             record = replace(before, generation=before.generation + 1, details={**before.details, **linked.details})
             return await self.store.write(record, changed=[], removed=[], edges=edges)
 
     @property
-    def _linker(self) -> Linker:
-        return Linker(self.store, self.graph_bytes, self._recent, self.digests)
+    def _linker(self) -> RepositoryLinker:
+        return RepositoryLinker(self.store, self.graph_bytes, self._recent, self.digests)
 
     async def snapshot(self, root: str, rev: str, options: IndexOptions) -> Snapshot:
-        """What there is now."""
-        if root != (told := printable(root)):
-            raise InvalidRequest(
-                f"the path {told} is not UTF-8", hint="give the folder, or those around it, other names"
-            )
-        from scrubjay.code_index.discovery.snapshot import take_snapshot
-
-        remembered = self._remembered(root, options)
+        """Return the files of the folder now; raises `InvalidRequest` when its path is not UTF-8."""
+        if root != (shown := printable(root)):
+            raise InvalidRequest(f"the path {shown} is not UTF-8", hint="rename the folder or its parents")
+        stat_cache = self._stat_cache(root, options)
 
         def take(should_stop: Callable[[], bool]) -> Snapshot:
             return take_snapshot(
@@ -234,67 +204,66 @@ class Indexer:
                 rev=rev,
                 limits=self.limits,
                 excludes=options.excludes,
-                remembered=remembered,
+                stat_cache=stat_cache,
                 should_stop=should_stop,
+                protected=self.protected,
             )
 
-        found = await in_thread(take)
+        found = await run_in_thread(take)
         if not options.languages:
             return found
         return replace(found, files=[file for file in found.files if file.language in options.languages])
 
-    def _remembered(self, root: str, options: IndexOptions) -> Remembered:
-        """What was seen of the folder before; of those that nobody looked at the longest, nothing is kept."""
+    def _stat_cache(self, root: str, options: IndexOptions) -> StatCache:
+        """Return the stamp cache of a folder; evict the least recently used one when there are too many."""
         key = (root, "\0".join(options.excludes))
-        remembered = self._seen.pop(key, None) or Remembered()
-        self._seen[key] = remembered
-        while len(self._seen) > MOST_REMEMBERED:
-            del self._seen[next(iter(self._seen))]
-        return remembered
+        stat_cache = self._stat_caches.pop(key, None) or StatCache()
+        self._stat_caches[key] = stat_cache
+        while len(self._stat_caches) > MAX_REMEMBERED_FOLDERS:
+            del self._stat_caches[next(iter(self._stat_caches))]
+        return stat_cache
 
-    async def _acquired(self, root: str, rev: str, options: IndexOptions, reporter: Reporter) -> Snapshot:
-        async def acquire(heard: Reporter) -> Snapshot:
-            await _report(heard, "acquire", 0, f"looking at {root}")
+    async def _acquire(self, root: str, rev: str, options: IndexOptions, reporter: Reporter) -> Snapshot:
+        async def acquire(reporter: Reporter) -> Snapshot:
+            await _report(reporter, "acquire", 0, f"listing the files of {root}")
             return await self.snapshot(root, rev, options)
 
-        return await heeding(reporter, acquire)
+        return await run_cancellable(reporter, acquire)
 
-    async def behind(self, snapshot: Snapshot, record: IndexRecord | None) -> tuple[set[str], list[str]]:
-        """The paths of files that the index does not have as they are, and of those that are gone."""
-        return (await self._behind(_without(snapshot, _binaries(snapshot, record)), record))[:2]
+    async def changes_since(self, snapshot: Snapshot, record: IndexRecord | None) -> tuple[set[str], list[str]]:
+        """Return the paths of new and changed files, and of removed ones."""
+        return (await self._compare(_move_to_skipped(snapshot, _known_binaries(snapshot, record)), record))[:2]
 
     async def files_of(self, record: IndexRecord | None) -> Mapping[str, IndexedFile]:
-        """The files that an index has, by their paths."""
+        """Return the files of an index by path; empty when there is no index."""
         return {} if record is None else await self._files_of(record)
 
-    async def _behind(self, snapshot: Snapshot, record: IndexRecord | None) -> "_Behind":
-        """The same of a snapshot without what is known to be no text."""
+    async def _compare(self, snapshot: Snapshot, record: IndexRecord | None) -> "_Changes":
+        """Compare a snapshot without known binaries to the index."""
         if record is None:
-            return _Behind(*differences(snapshot, {}, {}), {}, to_read=False)
+            return _Changes(*differences(snapshot, {}, {}), {}, reparse=False)
         known = await self._files_of(record)
         same = self._files.same if self._files is not None and self._files.files is known else {}
         changed, removed = differences(snapshot, known, same)
-        unread = {*await self.store.unread(record.id, VERSION)}.difference(changed, removed)
-        return _Behind(changed | unread, removed, known, to_read=bool(unread))
+        unread = {*await self.store.without_digest(record.id, VERSION)}.difference(changed, removed)
+        return _Changes(changed | unread, removed, known, reparse=bool(unread))
 
     async def paths_of(self, record: IndexRecord) -> Collection[str]:
-        """The paths of the files that an index has in this state."""
-        if self._files is not None and self._files.state == _state_of(record):
+        """Return the paths of the files of an index."""
+        if self._files is not None and self._files.state == _version_of(record):
             return self._files.files.keys()
         return {*await self.store.paths(record.id)}
 
     async def _files_of(self, record: IndexRecord) -> Mapping[str, IndexedFile]:
-        """The files of an index as it is; they are asked for once after each change."""
-        if self._files is None or self._files.state != _state_of(record):
+        """Return the files of an index by path, cached per generation."""
+        if self._files is None or self._files.state != _version_of(record):
             files = {file.path: file for file in await self.store.files(record.id)}
-            self._files = _KnownFiles(_state_of(record), files, {})
+            self._files = _KnownFiles(_version_of(record), files, {})
         return self._files.files
 
     @asynccontextmanager
-    async def alone(self, index_id: str, reporter: Reporter) -> AsyncGenerator[bool]:
-        """While this is held, no other process builds the same index; it tells whether another one had to end first."""
-        import fcntl
-
+    async def lock(self, index_id: str, reporter: Reporter) -> AsyncGenerator[bool]:
+        """Hold the build lock of an index; yields whether another process held it first."""
         await anyio.to_thread.run_sync(lambda: self.folder.mkdir(mode=0o700, parents=True, exist_ok=True))
         with (self.folder / f"{index_id}.lock").open("wb") as lock:
             waited = False
@@ -304,78 +273,74 @@ class Indexer:
                     break
                 except BlockingIOError:
                     waited = True
-                    await _report(reporter, "acquire", 0, "another process builds this index; waiting for it")
-                    await anyio.sleep(LOOK_SECONDS)
+                    await _report(reporter, "acquire", 0, "waiting for another process that builds this index")
+                    await anyio.sleep(POLL_SECONDS)
             yield waited
 
-    async def _staged(self, stage: str, reporter: Reporter, work: Callable[[Reporter], Awaitable[T]]) -> T:
-        return await heeding(reporter, work, stage=stage, seconds=self.limits.stage_seconds)
+    async def _run_stage(self, stage: str, reporter: Reporter, work: Callable[[Reporter], Awaitable[T]]) -> T:
+        return await run_cancellable(reporter, work, stage=stage, seconds=self.limits.stage_seconds)
 
     async def _read(
         self,
         snapshot: Snapshot,
         files: Sequence[SourceFile],
-        ready: LinkingProcess | None,
+        ready: LinkProcess | None,
         reporter: Reporter,
     ) -> dict[Content, str]:
-        """Digest the contents of these that nobody digested before; those that cannot be had, and why.
+        """Digest the contents that are not in the store yet; return those that could not be read, with the reason.
 
-        Whoever is ready to resolve uses is told what each file says.
+        The facts are also sent ahead to the link process if one was started.
         """
-
         wanted = {Content(file.blob, file.language): file for file in files}
-        known = await self.store.known(VERSION, [*wanted])
+        known = await self.store.with_digest(VERSION, [*wanted])
         missing = {content: file for content, file in wanted.items() if content not in known}
         total, done = sum(file.size for file in missing.values()) or 1, 0
         await _report(reporter, "read", 0, f"reading {len(missing)} of {len(snapshot.files)} files")
         reasons: dict[str, str] = {}
-        async with aclosing(self.workers.digested(_contents(snapshot, [*missing.values()], reasons))) as batches:
-            keeping = _Keeping(self.store)
+        async with aclosing(self.workers.digest_all(_contents(snapshot, [*missing.values()], reasons))) as batches:
+            writer = _DigestWriter(self.store)
             async for batch in batches:
-                facts = keeping.add(batch)
+                facts = writer.add(batch)
                 if ready is not None:
-                    ready.tell(facts)
-                self.digests.note(batch)
+                    ready.send_ahead(facts)
+                self.digests.add(batch)
                 done += sum([missing[content].size for content, _ in batch])
-                if keeping.is_due or not batch:
-                    await keeping.keep()
-                    told = f"read {done // 1000} of {total // 1000} kB"
-                    await _report(reporter, "read", min(1.0, done / total), told)
-            await keeping.keep()
+                if writer.is_due or not batch:
+                    await writer.flush()
+                    message = f"read {done // 1000} of {total // 1000} kB"
+                    await _report(reporter, "read", min(1.0, done / total), message)
+            await writer.flush()
         return {content: reasons[file.path] for content, file in missing.items() if file.path in reasons}
 
-    async def _linked(
+    async def _link(
         self,
         before: IndexRecord | None,
         snapshot: Snapshot,
         known: Mapping[str, IndexedFile],
         changed: Collection[str],
-        ready: LinkingProcess | None,
+        ready: LinkProcess | None,
         reporter: Reporter,
-    ) -> Linked:
-        """What the uses in changed files, and in those that may mean something else now, lead to."""
-        await _report(reporter, "graph", 0, "finding what each use means")
-        before_that = {path: file.content for path, file in known.items()}
-        # What is the same is the same object: to see that it has not changed takes no time.
+    ) -> LinkResult:
+        """Link the changed files, and those whose targets may have changed with them."""
+        await _report(reporter, "graph", 0, "linking")
+        previous = {path: file.content for path, file in known.items()}
+        # An unchanged content stays the same object, so that comparing it takes an identity check.
         contents = {
-            path: Content(blob, language) if path in changed else before_that[path]
+            path: Content(blob, language) if path in changed else previous[path]
             for path, blob, _, language, _, _ in snapshot.files
         }
-        linked = await self._linker.linked(before, before_that, contents, ready)
-        await _report(reporter, "graph", 1, "found what each use means")
+        linked = await self._linker.link(before, previous, contents, ready)
+        await _report(reporter, "graph", 1, "linked")
         return linked
 
     async def facts(self, files: Iterable[IndexedFile]) -> dict[str, FileFacts]:
-        """What each of these files says."""
-        from scrubjay.code_index.facts.packed_facts import unpacked_facts
-        from scrubjay.code_index.index.gc_pause import uncollected
-
+        """Return the facts of these files by path; files without a digest are left out."""
         wanted = {file.path: file.content for file in files}
         known: dict[Content, FileFacts] = {}
-        for part in _parts(list(dict.fromkeys(wanted.values())), 500):
+        for part in _split(list(dict.fromkeys(wanted.values())), 500):
             packed = await self.store.digests(VERSION, part)
-            with uncollected():
-                known |= {content: unpacked_facts(digest) for content, digest in packed.items()}
+            with gc_paused():
+                known |= {content: unpack_facts(digest) for content, digest in packed.items()}
         return {path: known[content] for path, content in wanted.items() if content in known}
 
     def _record(
@@ -394,86 +359,68 @@ class Indexer:
             details={
                 "files": len(snapshot.files),
                 "skipped": len(snapshot.skipped),
-                **told_of_files(snapshot),
+                **file_statistics(snapshot),
                 "bytes": sum(file.size for file in snapshot.files),
                 "dirty": len(snapshot.dirty),
                 "is_git": snapshot.is_git,
                 "from_objects": snapshot.from_objects,
                 "repositories": list(snapshot.repositories),
+                KEPT_OUT: self.protected.below(snapshot.root).version,
             },
         )
 
 
-class _Keeping:
-    """Keeps digests some at a time: whoever is killed has to make those again that are not kept, and no more."""
+class _DigestWriter:
+    """Writes digests to the store in batches, so that a killed build loses only the last batch."""
 
     def __init__(self, store: CodeStore) -> None:
         self._store = store
-        self._made: list[KeptDigest] = []
+        self._made: list[StoredDigest] = []
         self._bytes = 0
-        self._kept_at = anyio.current_time()
+        self._flushed_at = anyio.current_time()
 
     def add(self, batch: Iterable[tuple[Content, bytes]]) -> Mapping[Content, bytes]:
-        """Take these; what they have of facts."""
-        from scrubjay.code_index.facts.packed_facts import facts_and_callables
-
+        """Buffer these digests, and return their facts."""
         found: dict[Content, bytes] = {}
         for content, digest in batch:
-            found[content], callables = facts_and_callables(digest)
-            self._made.append(KeptDigest(content, digest, callables))
+            found[content], callables = extract_facts_and_callables(digest)
+            self._made.append(StoredDigest(content, digest, callables))
             self._bytes += len(digest)
         return found
 
     @property
     def is_due(self) -> bool:
-        return self._bytes >= KEPT_BYTES or anyio.current_time() >= self._kept_at + KEPT_SECONDS
+        return self._bytes >= FLUSH_BYTES or anyio.current_time() >= self._flushed_at + FLUSH_SECONDS
 
-    async def keep(self) -> None:
+    async def flush(self) -> None:
         if self._made:
-            await self._store.keep(VERSION, self._made)
-        self._made, self._bytes, self._kept_at = [], 0, anyio.current_time()
+            await self._store.put_digests(VERSION, self._made)
+        self._made, self._bytes, self._flushed_at = [], 0, anyio.current_time()
 
 
 class _KnownFiles(NamedTuple):
-    """The files of an index in one state."""
+    """Files of an index at one generation."""
 
     state: tuple[str, int, datetime]
     files: Mapping[str, IndexedFile]
     same: dict[int, SourceFile]
-    """Files of snapshots that are as the index has them, by their identity: a look takes what it knows as it is."""
+    """Snapshot files known to equal the index, by `id()`: snapshots reuse the objects of unchanged files."""
 
 
-class _Behind(NamedTuple):
-    """How the files differ from what an index has."""
+class _Changes(NamedTuple):
+    """Differences between a snapshot and an index."""
 
     changed: set[str]
     removed: list[str]
     known: Mapping[str, IndexedFile]
-    """What it has."""
-    to_read: bool
-    """Whether some of what it has must be read anew: an older program had read it."""
-
-
-def index_id_of(root: str, rev: str, options: IndexOptions) -> str:
-    """The id of the index of a folder at a revision: the same in every process, whatever is in the folder."""
-    told = json.dumps([path_text(root), rev, options.as_data()], sort_keys=True)
-    number = int.from_bytes(hashlib.sha256(told.encode()).digest()[:16])
-    letters = ""
-    for _ in range(26):
-        number, place = divmod(number, 32)
-        letters += _LETTERS[place]
-    return f"idx_{letters}"
-
-
-def unknown_index(index_id: str) -> NotFound:
-    return NotFound(f"there is no index {index_id[:80]!r}", hint="ensure_repo_index makes one and tells its id")
+    """Files of the index by path."""
+    reparse: bool
+    """True if some digests must be made again because another version made them."""
 
 
 def _contents(
     snapshot: Snapshot, files: Sequence[SourceFile], reasons: dict[str, str]
 ) -> Iterator[tuple[Content, bytes]]:
-    from scrubjay.code_index.discovery.contents import read_contents
-
     def note(skipped: Skipped) -> None:
         reasons[skipped.path] = skipped.reason
 
@@ -482,8 +429,8 @@ def _contents(
             yield Content(file.blob, file.language), content
 
 
-def _without(snapshot: Snapshot, unread: Mapping[Content, str]) -> Snapshot:
-    """The snapshot as far as it can be read."""
+def _move_to_skipped(snapshot: Snapshot, unread: Mapping[Content, str]) -> Snapshot:
+    """Return the snapshot with unreadable files moved to `skipped`."""
     if not unread:
         return snapshot
     blobs = {content.blob for content in unread}
@@ -502,55 +449,53 @@ def _without(snapshot: Snapshot, unread: Mapping[Content, str]) -> Snapshot:
 
 
 def _is_large(root: Path) -> bool:
-    """Whether a repository surely has many files, by what a look tells."""
+    """Return whether the size of git's index implies many files."""
     try:
         return (root / ".git" / "index").stat().st_size >= LARGE_GIT_INDEX
     except OSError:
         return False
 
 
-def _binaries(snapshot: Snapshot, record: IndexRecord | None) -> dict[Content, str]:
-    """The contents that were found to be no text when the index was made, and need not be looked at again."""
+def _known_binaries(snapshot: Snapshot, record: IndexRecord | None) -> dict[Content, str]:
+    """Return the contents found to be binary in an earlier build, with the reason."""
     known: Mapping[str, str] = record.details.get("binaries", {}) if record else {}
     if not known:
         return {}
     return {Content(blob, language): known[blob] for _, blob, _, language, _, _ in snapshot.files if blob in known}
 
 
-def _is_as(
+def _is_current(
     record: IndexRecord,
     snapshot: Snapshot,
     changed: set[str],
     removed: Sequence[str],
     binaries: Mapping[str, str],
 ) -> bool:
-    """Whether an index with these differences would be no other than it is."""
+    """Return whether the index already equals the snapshot."""
     same = record.commit == snapshot.commit and record.details.get("binaries", {}) == binaries
     return same and not changed and not removed
 
 
-def _final(unread: Mapping[Content, str]) -> dict[str, str]:
-    """Of contents that were not read those that never will be, and why."""
-    from scrubjay.code_index.discovery.contents import CHANGED, DAMAGED
-
+def _permanently_unread(unread: Mapping[Content, str]) -> dict[str, str]:
+    """Return the unreadable contents that will stay unreadable, by blob id, with the reason."""
     return {content.blob: reason for content, reason in unread.items() if reason not in (CHANGED, DAMAGED)}
 
 
 def differences(
     snapshot: Snapshot, known: Mapping[str, IndexedFile], same: dict[int, SourceFile]
 ) -> tuple[set[str], list[str]]:
-    """The paths of files that are new or changed, and of those that are gone.
+    """Return the paths of new and changed files, and of removed ones.
 
-    Those that are the same by their identity are not looked at; if others turn out to be the same, those of this
-    snapshot take their place.
+    Files in `same` (by `id()`) are not compared. When others turn out to be equal, `same` is replaced by the unchanged
+    files of this snapshot.
     """
     changed: set[str] = set()
-    there = 0
+    still_present = 0
     new = [file for file in snapshot.files if id(file) not in same]
     for file in new:
         before = known.get(file.path)
         if before is not None:
-            there += 1
+            still_present += 1
             (blob, language), dirty = before.content, before.dirty
             if blob == file.blob and language is file.language and dirty == file.dirty:
                 continue
@@ -558,26 +503,26 @@ def differences(
     if len(changed) < len(new):
         same.clear()
         same |= {id(file): file for file in snapshot.files if file.path not in changed}
-    if len(snapshot.files) - len(new) + there == len(known):
+    if len(snapshot.files) - len(new) + still_present == len(known):
         return changed, []
     return changed, sorted(known.keys() - {file.path for file in snapshot.files})
 
 
-def _state_of(record: IndexRecord) -> tuple[str, int, datetime]:
+def _version_of(record: IndexRecord) -> tuple[str, int, datetime]:
     return record.id, record.generation, record.updated_at
 
 
-def _except(files: dict[str, IndexedFile], removed: Iterable[str]) -> Mapping[str, IndexedFile]:
+def _without_paths(files: dict[str, IndexedFile], removed: Iterable[str]) -> Mapping[str, IndexedFile]:
     for path in removed:
         files.pop(path, None)
     return files
 
 
-def _indexed(file: SourceFile, generation: int) -> IndexedFile:
+def _to_indexed_file(file: SourceFile, generation: int) -> IndexedFile:
     return IndexedFile(file.path, Content(file.blob, file.language), file.size, file.traits, file.dirty, generation)
 
 
-def _parts(contents: Sequence[Content], size: int) -> Iterator[Sequence[Content]]:
+def _split(contents: Sequence[Content], size: int) -> Iterator[Sequence[Content]]:
     for start in range(0, len(contents), size):
         yield contents[start : start + size]
 

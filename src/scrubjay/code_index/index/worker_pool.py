@@ -1,113 +1,90 @@
-"""Reading many files at once, in processes of their own: parsing keeps a processor busy, and garbage can end it."""
+"""A pool of digest worker processes: parsing is CPU-bound, and a malformed file can kill its process."""
 
-import fcntl
 import pickle
 import signal
-import subprocess
-import sys
 import threading
 import weakref
 from collections import deque
 from collections.abc import AsyncGenerator, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import chain
 from types import TracebackType
-from typing import IO, Self, cast
+from typing import Self
 
 import anyio.to_thread
 
-from scrubjay.code_index.index.digest_worker import LENGTH_BYTES, MANY_BYTES, PLAIN, Asked, Way, packed_digest
+from scrubjay.code_index.index.digest_worker import (
+    MANY_BYTES,
+    PLAIN,
+    DigestRequest,
+    ParseMode,
+    make_digest,
+)
 from scrubjay.code_index.store import Content
 from scrubjay.core.errors import Cancelled, Unavailable
+from scrubjay.isolation.worker import Worker, WorkerExited
 from scrubjay.native.library import is_wanted
 
-# So much is read by a worker at a time: little enough that progress is seen, enough to be worth sending.
+# Batch size of a worker: small enough for visible progress, large enough to amortise the transfer.
 BATCH_BYTES = 256 * 1024
 BATCH_FILES = 40
-# So much waits in a pipe: a worker need not wait until the batch before is asked for.
+# Pipe capacity: lets a worker continue before its previous batch is read.
 PIPE_BYTES = 512 * 1024
-# Linux's number for setting the size of a pipe, which not every Python's `fcntl` names.
-F_SETPIPE_SZ = 1031
-# So few and small files are read sooner here than a worker starts. No parser takes longer than a moment for one of
-# them, whatever is in it; for garbage of 20,000 bytes one takes seconds, and this process would stand still.
+# Up to this many files of this size are digested in this process, faster than a worker starts. No parser takes long
+# for files this small; 20,000 bytes of garbage can take seconds, which would block this process.
 FEW_FILES = 24
 FEW_BYTES = 4_000
-# How often whoever waits for digests is asked whether to go on.
-LOOK_SECONDS = 0.2
-# Without -P the folder that this process works in, which may be a stranger's repository, would be searched for modules.
+# Seconds between empty batches while a digest takes long, so that the caller can cancel.
+POLL_SECONDS = 0.2
+# -P: do not import modules from the working directory, which may be an untrusted repository.
 PROGRAM = ("-P", "-c", "from scrubjay.code_index.index.digest_worker import serve; serve()")
 TOO_LONG = "took too long"
 
 Unread = tuple[Content, bytes]
 Read = tuple[Content, bytes]
-"""A content and its digest, packed."""
+"""A content and its packed digest."""
 
 
-class _Died(Exception):
-    """The worker ended before it answered."""
-
-
-class _Worker:
-    """A process that makes digests."""
+class DigestWorker(Worker):
+    """A process that parses files (`digest_worker.py`)."""
 
     def __init__(self, file_seconds: float, memory_bytes: int) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, *PROGRAM, str(file_seconds), str(memory_bytes), *(() if is_wanted() else (PLAIN,))],
-            bufsize=PIPE_BYTES,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
-        self._questions = cast(IO[bytes], self.process.stdin)
-        self._answers = cast(IO[bytes], self.process.stdout)
-        for pipe in (self._questions, self._answers):
-            with suppress(OSError):  # there may be too many of them on this machine
-                fcntl.fcntl(pipe, F_SETPIPE_SZ, PIPE_BYTES)
+        options = () if is_wanted() else (PLAIN,)
+        arguments = [*PROGRAM, str(file_seconds), str(memory_bytes), *options]
+        super().__init__(arguments, name="parser", pipe_bytes=PIPE_BYTES)
 
-    def answers(self, batch: Sequence[Asked]) -> Iterator[bytes]:
-        """The digest of each, as soon as it is made."""
-        try:
-            pickle.dump(list(batch), self._questions)
-            self._questions.flush()
-        except BrokenPipeError:
-            raise _Died from None
+    def answers(self, batch: Sequence[DigestRequest]) -> Iterator[bytes]:
+        """Yield the digest of each request as soon as it is ready. Raises `WorkerExited`."""
+        self.send(pickle.dumps(list(batch)))
         for _ in batch:
-            head = self._answers.read(LENGTH_BYTES)
-            length = int.from_bytes(head, "little")
-            digest = self._answers.read(length)
-            if len(head) < LENGTH_BYTES or len(digest) < length:
-                raise _Died
-            yield digest
+            yield self.receive()
 
-    def end(self) -> str:
-        """Let there be no such process; what it died of, if it had died."""
-        self.process.kill()
-        code = self.process.wait()
-        self._answers.close()
-        with suppress(BrokenPipeError):  # it was not sent all
-            self._questions.close()
+    def stop(self) -> str:
+        """Kill the process and return why it exited, if it had."""
+        code = self.close()
         if code == -signal.SIGPROF:
             return TOO_LONG
-        return f"ended its reader ({signal.Signals(-code).name if code < 0 else code})"
+        return f"killed its parser process ({signal.Signals(-code).name if code < 0 else code})"
 
 
-class Workers:
-    """Makes digests. What ends a worker is told as a problem of the file that it was at, and hurts no other file."""
+class WorkerPool:
+    """Makes digests in worker processes. A crash is recorded as a problem of the file being parsed; others continue."""
 
     def __init__(self, count: int = 2, *, file_seconds: float = 10.0, memory_bytes: int = 2_000_000_000) -> None:
-        """`file_seconds` is how long one file may keep a processor busy."""
+        """`file_seconds` is the CPU time limit of one file, `memory_bytes` the memory limit of one worker."""
         self.count = count
         self._file_seconds = file_seconds
         self.memory_bytes = memory_bytes
         self._lock = threading.Lock()
-        self._idle: list[_Worker] = []
-        """They stay for a while, so that a file that has just changed is read at once."""
-        weakref.finalize(self, _end_all, self._idle)
+        self._idle: list[DigestWorker] = []
+        """Idle workers stay alive for a while, so that a changed file is digested without a process start."""
+        weakref.finalize(self, _stop_all, self._idle)
 
-    async def digested(self, contents: Iterable[Unread]) -> AsyncGenerator[list[Read]]:
-        """The digests of all these, a batch at a time, in no particular order; an empty batch when one takes a while.
+    async def digest_all(self, contents: Iterable[Unread]) -> AsyncGenerator[list[Read]]:
+        """Yield the digests of all contents in batches, unordered; an empty batch when one takes long.
 
-        Close it if it is not read to its end: then its workers are gone.
+        Close the generator if you do not exhaust it; that stops its workers.
         """
         batches = _batches(contents)
         batch = await anyio.to_thread.run_sync(next, batches, None)
@@ -115,62 +92,57 @@ class Workers:
             return
         if len(batch) <= FEW_FILES and all(len(data) <= FEW_BYTES for _, data in batch):
             for content, data in batch:
-                yield [(content, await anyio.to_thread.run_sync(packed_digest, Asked(data, content.language)))]
+                yield [(content, await anyio.to_thread.run_sync(make_digest, DigestRequest(data, content.language)))]
             return
-        with _Reading(self) as reading:
+        with _DigestRun(self) as reading:
             coming = chain([batch], batches)
             while (done := await anyio.to_thread.run_sync(reading.next_done, coming)) is not None:
                 yield done
         if reading.read_bytes > MANY_BYTES:
-            self.end_idle(but=1)
+            self.stop_idle(but=1)
 
-    def take(self) -> _Worker:
-        """A worker that nobody else has."""
+    def take(self) -> DigestWorker:
+        """Return an idle worker, or start one."""
         with self._lock:
             while self._idle:
                 worker = self._idle.pop()
-                if worker.process.poll() is None:
+                if worker.is_alive:
                     return worker
-                worker.end()
-        return self._started()
+                worker.stop()
+        return self._start()
 
-    def get_ready(self, count: int) -> None:
-        """Let so many be there, so that who needs them soon need not wait until they have started."""
+    def start_ahead(self, count: int) -> None:
+        """Start workers until `count` are idle, so that a coming build does not wait for process starts."""
         with self._lock:
             lacking = min(count, self.count) - len(self._idle)
         for _ in range(lacking):
-            self.give_back(self._started())
+            self.release(self._start())
 
-    def _started(self) -> _Worker:
-        try:
-            return _Worker(self._file_seconds, self.memory_bytes)
-        except OSError as error:
-            raise Unavailable(
-                f"no process can be started that reads files ({error.strerror})", hint="end some others"
-            ) from error
+    def _start(self) -> DigestWorker:
+        return DigestWorker(self._file_seconds, self.memory_bytes)
 
-    def give_back(self, worker: _Worker) -> None:
-        """It can be taken again."""
+    def release(self, worker: DigestWorker) -> None:
+        """Return a worker to the pool."""
         with self._lock:
             if len(self._idle) < self.count:
                 self._idle.append(worker)
                 return
-        worker.end()
+        worker.stop()
 
-    def end_idle(self, *, but: int = 0) -> None:
-        """End those that nobody has, all but so many."""
+    def stop_idle(self, *, but: int = 0) -> None:
+        """Stop the idle workers, except `but` of them."""
         with self._lock:
-            _end_all(self._idle, but)
+            _stop_all(self._idle, but)
 
 
-class _Reading:
-    """One run over many contents; when it is left by an error, or is cancelled, no worker of it is left."""
+class _DigestRun:
+    """One run over many contents; on an error or cancellation it stops all of its workers."""
 
-    def __init__(self, workers: Workers) -> None:
+    def __init__(self, workers: WorkerPool) -> None:
         self._workers = workers
-        self._threads = ThreadPoolExecutor(workers.count, "scrubjay-reading")
+        self._threads = ThreadPoolExecutor(workers.count, "scrubjay-digest")
         self._lock = threading.Lock()
-        self._busy: set[_Worker] = set()
+        self._busy: set[DigestWorker] = set()
         self._stopped = False
         self._running: set[Future[list[Read]]] = set()
         self.read_bytes = 0
@@ -185,44 +157,44 @@ class _Reading:
             with self._lock:
                 self._stopped = True
                 for worker in self._busy:
-                    worker.process.kill()
-            self._workers.end_idle()
+                    worker.kill()
+            self._workers.stop_idle()
         self._threads.shutdown(cancel_futures=True)
 
     def next_done(self, batches: Iterator[Sequence[Unread]]) -> list[Read] | None:
-        """What was read meanwhile, with enough of the batches under way; nothing if that takes a while.
+        """Submit enough batches and return the digests finished so far; an empty list when one takes long.
 
-        None when all is read.
+        None when everything is read.
         """
         while len(self._running) < self._workers.count + 2 and (batch := next(batches, None)) is not None:
             self.read_bytes += sum([len(data) for _, data in batch])
             self._running.add(self._threads.submit(self._read, batch))
         if not self._running:
             return None
-        done, self._running = wait(self._running, LOOK_SECONDS, FIRST_COMPLETED)
+        done, self._running = wait(self._running, POLL_SECONDS, FIRST_COMPLETED)
         return [*chain.from_iterable(future.result() for future in done)]
 
     def _read(self, batch: Sequence[Unread]) -> list[Read]:
-        waiting = deque((content, Asked(data, content.language)) for content, data in batch)
+        waiting = deque((content, DigestRequest(data, content.language)) for content, data in batch)
         read: list[Read] = []
         suspect: Content | None = None
         while waiting:
             with self._worker() as worker:
                 try:
-                    for digest in worker.answers([asked for _, asked in waiting]):
+                    for digest in worker.answers([request for _, request in waiting]):
                         read.append((waiting.popleft()[0], digest))
-                except _Died:
-                    content, asked = waiting[0]
-                    reason = worker.end()
-                    # Of time it is known whose fault it is. Else a worker may have died of something outside of it,
-                    # so that the same is tried a second time.
+                except WorkerExited:
+                    content, request = waiting[0]
+                    reason = worker.stop()
+                    # A CPU timeout is always the file's fault. Otherwise the worker may have been killed from outside,
+                    # so the file gets a second try.
                     if reason == TOO_LONG or content == suspect:
-                        waiting[0] = content, _more_careful(asked, reason)
+                        waiting[0] = content, _next_mode(request, reason)
                     suspect = content
         return read
 
     @contextmanager
-    def _worker(self) -> Generator[_Worker]:
+    def _worker(self) -> Generator[DigestWorker]:
         worker = self._workers.take()
         try:
             with self._lock:
@@ -231,28 +203,28 @@ class _Reading:
                 self._busy.add(worker)
             yield worker
         except BaseException:
-            worker.end()
+            worker.stop()
             raise
         finally:
             with self._lock:
                 self._busy.discard(worker)
-        if worker.process.returncode is None:
-            self._workers.give_back(worker)
+        if worker.exit_code is None:
+            self._workers.release(worker)
 
 
-def _more_careful(asked: Asked, reason: str) -> Asked:
-    if asked.way is Way.NOTHING:
+def _next_mode(request: DigestRequest, reason: str) -> DigestRequest:
+    if request.mode is ParseMode.NOTHING:
         raise Unavailable(
-            f"the processes that read files do not work: each {reason}",
-            hint="SCRUBJAY_CODE_WORKER_BYTES gives them more memory, SCRUBJAY_CODE_FILE_SECONDS more time",
+            f"parser processes do not work: each {reason}",
+            hint="raise SCRUBJAY_CODE_WORKER_BYTES (memory) or SCRUBJAY_CODE_FILE_SECONDS (CPU time)",
         )
-    following = Way.TEXT if asked.way is Way.SYNTAX else Way.NOTHING
-    return asked._replace(way=following, problem=asked.problem or reason)
+    following = ParseMode.TEXT if request.mode is ParseMode.SYNTAX else ParseMode.NOTHING
+    return request._replace(mode=following, problem=request.problem or reason)
 
 
-def _end_all(workers: list[_Worker], but: int = 0) -> None:
+def _stop_all(workers: list[DigestWorker], but: int = 0) -> None:
     while len(workers) > but:
-        workers.pop().end()
+        workers.pop().stop()
 
 
 def _batches(contents: Iterable[Unread]) -> Iterator[list[Unread]]:

@@ -1,1 +1,1 @@
-"""What one file's text says by itself: definitions, imports and uses. Knows no other file and does no I/O."""
+"""Extracts definitions, imports and uses from the text of one file. Knows no other files and does no I/O."""

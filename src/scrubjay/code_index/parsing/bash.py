@@ -1,11 +1,11 @@
-"""Reads Bash: functions, variables, what is sourced and which commands are run."""
+"""Reads Bash: functions, variables, sourced files and commands."""
 
 from functools import cache
 from typing import TYPE_CHECKING
 
 from scrubjay.code_index.models import Import, Language, SymbolKind, UseKind
-from scrubjay.code_index.parsing.dialect import LONGEST_NAME, Scope, opening, signature
-from scrubjay.code_index.parsing.nodes import Findings, Visitor, kind_ids, kinds
+from scrubjay.code_index.parsing.dialect import MAX_NAME_BYTES, LocalScope, format_signature, read_file_doc
+from scrubjay.code_index.parsing.nodes import Findings, Visitor, kind_ids, visitor_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,10 +21,10 @@ def _function(found: Findings, node: "Node") -> None:
         found.visit(node.children)
         return
     begin, doc = found.take_above(node.start_byte)
-    head = signature(found, node.start_byte, body.start_byte if body else node.end_byte)
+    head = format_signature(found, node.start_byte, body.start_byte if body else node.end_byte)
     text = found.text_of(name)
     place = found.add(text, SymbolKind.FUNCTION, node, name.start_byte, start=begin, signature=head, doc=doc)
-    scope: Scope = found.scope.within(local=True)
+    scope: LocalScope = found.scope.within(local=True)
     found.enter(place, [body] if body is not None else [], scope)
 
 
@@ -37,7 +37,7 @@ def _command(found: Findings, node: "Node") -> None:
     text = found.text_of(name)
     if text in ("source", ".") and arguments:
         path = found.text_of(arguments[0]).strip("\"'")
-        # A folder that is only known when it runs is left out.
+        # A directory known only at run time is left out.
         if path.startswith("$"):
             path = path.partition("/")[2] or path
         found.imports.append(Import(path, "*", line=found.line_at(node.start_byte), container=found.container))
@@ -45,7 +45,7 @@ def _command(found: Findings, node: "Node") -> None:
         _alias(found, node, arguments[0])
     elif text == "trap" and len(arguments) > 1 and arguments[0].type == "word":
         found.use(UseKind.READ, found.text_of(arguments[0]), arguments[0].start_byte)
-    elif name.named_child_count == 1 and name.named_children[0].type == "word" and len(text) <= LONGEST_NAME:
+    elif name.named_child_count == 1 and name.named_children[0].type == "word" and len(text) <= MAX_NAME_BYTES:
         found.use(UseKind.CALL, text, name.start_byte)
     found.visit(node.children)
 
@@ -54,12 +54,12 @@ def _alias(found: Findings, node: "Node", argument: "Node") -> None:
     name, equals, _ = found.text_of(argument).partition("=")
     if name and equals:
         begin, doc = found.take_above(node.start_byte)
-        head = signature(found, node.start_byte, node.end_byte)
+        head = format_signature(found, node.start_byte, node.end_byte)
         found.add(name, SymbolKind.FUNCTION, node, argument.start_byte, start=begin, signature=head, doc=doc)
 
 
 def _declaration(found: Findings, node: "Node") -> None:
-    """`local`, `readonly`, `export` and `declare`."""
+    """Read `local`, `readonly`, `export` and `declare`."""
     word = node.children[0].type if node.children else ""
     if word in _LOCAL or (word == "declare" and found.scope.local):
         for child in node.named_children:
@@ -87,19 +87,19 @@ def _assign(found: Findings, node: "Node", *, is_constant: bool, statement: "Nod
 
 def _add_variable(found: Findings, name: "Node", statement: "Node", node: "Node", *, is_constant: bool) -> None:
     text = found.text_of(name)
-    scope: Scope = found.scope
+    scope: LocalScope = found.scope
     if scope.local and text not in scope.names:
         found.use(UseKind.WRITE, text, name.start_byte)
     elif not scope.local and text not in scope.names:
         scope.names.add(text)
         begin, doc = found.take_above(statement.start_byte)
         kind = SymbolKind.CONSTANT if is_constant else SymbolKind.VARIABLE
-        head = signature(found, statement.start_byte, min(statement.end_byte, statement.start_byte + 120))
+        head = format_signature(found, statement.start_byte, min(statement.end_byte, statement.start_byte + 120))
         found.add(text, kind, node, name.start_byte, start=begin, signature=head, doc=doc)
 
 
 def _variable(found: Findings, node: "Node") -> None:
-    """A variable of the file is read; names of the shell itself (`1`, `@`) are none."""
+    """Add a read of a variable of the file; variables of the shell itself (`1`, `@`) do not count."""
     text = found.text_of(node)
     if found.scope.local and text.isidentifier() and text not in found.scope.names:
         found.use(UseKind.READ, text, node.start_byte)
@@ -117,21 +117,21 @@ _VISITORS: "Mapping[str, Visitor]" = {
 
 @cache
 def _kinds() -> "Mapping[int, object]":
-    return kinds(Language.BASH, _VISITORS)
+    return visitor_table(Language.BASH, _VISITORS)
 
 
 def read(tree: "Tree", found: Findings) -> None:
-    """Put what the tree says into the findings."""
+    """Add the contents of the tree to the findings."""
     found.scope = _FileScope()
     comments = kind_ids(Language.BASH, "comment")
-    found.doc = opening(found, tree.root_node, comments, kind_ids(Language.BASH, "function_definition"))
+    found.doc = read_file_doc(found, tree.root_node, comments, kind_ids(Language.BASH, "function_definition"))
     found.walk(tree.root_node, _kinds())
 
 
-class _FileScope(Scope):
-    """The variables of the file are not those of its functions."""
+class _FileScope(LocalScope):
+    """The scope of a file, whose variables are not local to its functions."""
 
     __slots__ = ()
 
-    def within(self, *, local: bool) -> Scope:
-        return Scope(local=local)
+    def within(self, *, local: bool) -> LocalScope:
+        return LocalScope(local=local)

@@ -5,8 +5,9 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from scrubjay.code_index.models import Import, Language, SymbolKind, UseKind
-from scrubjay.code_index.parsing.dialect import Dialect, How, Link, Scope, Tables, dotted, nothing, signature
-from scrubjay.code_index.parsing.nodes import LONGEST_CHAIN, Findings, Visitor
+from scrubjay.code_index.parsing.dialect import Dialect, LocalScope, dotted_name, format_signature, ignore
+from scrubjay.code_index.parsing.grammar_tables import GrammarTables, PathRole, PathRule
+from scrubjay.code_index.parsing.nodes import MAX_CHAIN_LENGTH, Findings, Visitor
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree
@@ -34,21 +35,21 @@ _GUARDS = ("_H", "_H_", "_H__", "_HPP", "_HPP_", "_HH", "_INCLUDED")
 
 
 class _C(Dialect):
-    tables = Tables(
+    tables = GrammarTables(
         names=("identifier", "this"),
         type_names=("type_identifier", "qualified_identifier", "template_type"),
         type_nodes=("type_identifier", "template_type", "template_argument_list", "dependent_type"),
         type_arguments=("template_argument_list",),
         type_parameters=("type_parameter_declaration", "optional_type_parameter_declaration"),
         links={
-            "field_expression": Link(How.MEMBER, "argument", "field"),
-            "template_method": Link(How.NAME, name="name"),
-            "template_function": Link(How.NAME, name="name"),
-            "qualified_identifier": Link(How.QUALIFIED),
-            "call_expression": Link(How.CALL, "function"),
-            "subscript_expression": Link(How.ENTRY, "argument"),
-            "parenthesized_expression": Link(How.INNER),
-            "pointer_expression": Link(How.INNER, "argument"),
+            "field_expression": PathRule(PathRole.MEMBER, "argument", "field"),
+            "template_method": PathRule(PathRole.NAME, name="name"),
+            "template_function": PathRule(PathRole.NAME, name="name"),
+            "qualified_identifier": PathRule(PathRole.QUALIFIED),
+            "call_expression": PathRule(PathRole.CALL, "function"),
+            "subscript_expression": PathRule(PathRole.ENTRY, "argument"),
+            "parenthesized_expression": PathRule(PathRole.INNER),
+            "pointer_expression": PathRule(PathRole.INNER, "argument"),
         },
         heritage=("base_class_clause",),
         modifiers=("storage_class_specifier", "type_qualifier", "access_specifier"),
@@ -59,7 +60,7 @@ class _C(Dialect):
         assignments={"assignment_expression": "left", "update_expression": "argument"},
     )
 
-    def more(self) -> Mapping[str, Visitor]:
+    def extra_visitors(self) -> Mapping[str, Visitor]:
         return {
             **dict.fromkeys(_KINDS, self._specifier),
             "enumerator": self._enumerator,
@@ -70,7 +71,7 @@ class _C(Dialect):
             "alias_declaration": self._alias,
             "concept_definition": self._alias,
             "namespace_definition": self._namespace,
-            "namespace_alias_definition": nothing,
+            "namespace_alias_definition": ignore,
             "template_declaration": self._template,
             "using_declaration": _using,
             "access_specifier": _access,
@@ -82,27 +83,27 @@ class _C(Dialect):
             "qualified_identifier": self._qualified,
             "call_expression": self._call,
             "field_initializer": _initializer,
-            "field_designator": nothing,
-            "lambda_capture_specifier": nothing,
+            "field_designator": ignore,
+            "lambda_capture_specifier": ignore,
             "labeled_statement": _after_label,
-            "goto_statement": nothing,
+            "goto_statement": ignore,
             "preproc_include": _include,
             "preproc_def": _macro,
             "preproc_function_def": _macro,
             "preproc_ifdef": _conditional,
             "preproc_if": _conditional,
             "preproc_elif": _conditional,
-            "attribute_specifier": nothing,
-            "attribute_declaration": nothing,
+            "attribute_specifier": ignore,
+            "attribute_declaration": ignore,
         }
 
-    # Types.
+    # Types
 
     def _specifier(self, found: Findings, node: "Node") -> None:
         self._type(found, node, None, None)
 
     def _type(self, found: Findings, node: "Node", start: int | None, called: "Node | None") -> None:
-        """A class, struct, union or enum: a definition where it has a body, else a use."""
+        """Read a class, struct, union or enum: a definition if it has a body, otherwise a use."""
         name = node.child_by_field_name("name") or called
         body = node.child_by_field_name("body")
         if body is None:
@@ -111,18 +112,18 @@ class _C(Dialect):
         elif name is None:
             found.visit(body.children)
         else:
-            text = dotted(found, name)[0].rpartition(".")[2]
+            text = dotted_name(found, name)[0].rpartition(".")[2]
             kind = _KINDS[node.type]
             self.declare(found, node, text, name.start_byte, kind, body, name, start)
             if node.type == "class_specifier":
-                inside: Scope = found.stack[-1].scope  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]
+                inside: LocalScope = found.stack[-1].scope  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]
                 inside.hidden = True
 
     def _enumerator(self, found: Findings, node: "Node") -> None:
         name = node.child_by_field_name("name")
         if name is not None and not name.is_missing:
             begin, doc = found.take_above(node.start_byte)
-            head = signature(found, node.start_byte, node.end_byte)
+            head = format_signature(found, node.start_byte, node.end_byte)
             found.add(
                 found.text_of(name), SymbolKind.MEMBER, node, name.start_byte, start=begin, signature=head, doc=doc
             )
@@ -139,7 +140,7 @@ class _C(Dialect):
             own = type_.child_by_field_name("name")
             place = len(found.symbols)
             self._type(found, type_, node.start_byte, names[0] if names else None)
-            if place < len(found.symbols):  # it ends with the statement, behind its name
+            if place < len(found.symbols):  # it ends with the statement, after its name
                 symbol = found.symbols[place]
                 found.symbols[place] = symbol._replace(span=found.span(symbol.span.start, node.end_byte))
             if own is None or (names and found.text_of(own) == found.text_of(names[0])):
@@ -148,7 +149,7 @@ class _C(Dialect):
             found.visit([type_])
         if names:
             begin, doc = found.take_above(node.start_byte)
-            head = signature(found, node.start_byte, node.end_byte)
+            head = format_signature(found, node.start_byte, node.end_byte)
             for name in names:
                 text = found.text_of(name)
                 found.add(text, SymbolKind.TYPE, node, name.start_byte, start=begin, signature=head, doc=doc)
@@ -163,12 +164,12 @@ class _C(Dialect):
         if name is None or body is None:
             found.visit([body] if body is not None else [])
         else:
-            text, at = dotted(found, name)
+            text, at = dotted_name(found, name)
             self.declare(found, node, text, at, SymbolKind.MODULE, body, inside=[body])
 
     def _template(self, found: Findings, node: "Node") -> None:
-        """A template begins before what it makes a template of; its parameters are local there."""
-        scope: Scope = found.scope
+        """Read a template. It starts before the definition it parameterizes, and its parameters are local there."""
+        scope: LocalScope = found.scope
         outer = set(scope.names)
         start, inner = node.start_byte, node
         while inner.type == "template_declaration" and inner.named_children:
@@ -187,7 +188,7 @@ class _C(Dialect):
             return
         scope.names = outer
 
-    # Functions and variables.
+    # Functions and variables
 
     def _function(self, found: Findings, node: "Node") -> None:
         self._define_function(found, node, None)
@@ -200,7 +201,7 @@ class _C(Dialect):
             found.visit(node.children)
             return
         text, at = _bare_name(found, name)
-        owner = dotted(found, name)[0].rpartition(".")[0] if name.type == "qualified_identifier" else ""
+        owner = dotted_name(found, name)[0].rpartition(".")[0] if name.type == "qualified_identifier" else ""
         body = node.child_by_field_name("body")
         inside: list[Node] = []
         for child in node.children:
@@ -239,7 +240,7 @@ class _C(Dialect):
                 node if len(declarators) == 1 else declarator,
                 at,
                 start=begin if not number else declarator.start_byte,
-                signature=signature(found, head.start, _head_end(node, declarator)),
+                signature=format_signature(found, head.start, _head_end(node, declarator)),
                 doc=doc,
                 exported=self.is_exported(found, text, head.words),
             )
@@ -268,7 +269,7 @@ class _C(Dialect):
     def is_exported(self, found: Findings, name: str, words: frozenset[str]) -> bool:
         return not found.scope.hidden and (self.in_type(found) or "static" not in words)
 
-    # Uses.
+    # Uses
 
     def _catch(self, found: Findings, node: "Node") -> None:
         parameters = node.child_by_field_name("parameters")
@@ -279,7 +280,7 @@ class _C(Dialect):
         found.visit(node.children_by_field_name("body"))
 
     def _qualified(self, found: Findings, node: "Node") -> None:
-        """A type, if its last name is one."""
+        """Read a qualified name as a type if its last part is one."""
         if _last_name(node).type in ("type_identifier", "template_type"):
             self.read_type(found, node)
         else:
@@ -308,8 +309,8 @@ class _Cpp(_C):
 
 
 def _name_in(node: "Node | None") -> "Node | None":
-    """The name that a declarator declares."""
-    for _ in range(LONGEST_CHAIN):
+    """Return the name that a declarator declares."""
+    for _ in range(MAX_CHAIN_LENGTH):
         if node is None or node.type in _NAMES:
             return node
         inner = node.child_by_field_name("declarator")
@@ -322,7 +323,7 @@ def _name_in(node: "Node | None") -> "Node | None":
 
 
 def _function_in(node: "Node | None") -> "Node | None":
-    for _ in range(LONGEST_CHAIN):
+    for _ in range(MAX_CHAIN_LENGTH):
         if node is None or node.type == "function_declarator":
             return node
         inner = node.child_by_field_name("declarator")
@@ -338,7 +339,7 @@ def _is_pointer(function: "Node") -> bool:
 
 
 def _last_name(node: "Node") -> "Node":
-    for _ in range(LONGEST_CHAIN):
+    for _ in range(MAX_CHAIN_LENGTH):
         inner = node.child_by_field_name("name") if node.type == "qualified_identifier" else None
         if inner is None:
             break
@@ -347,7 +348,7 @@ def _last_name(node: "Node") -> "Node":
 
 
 def _bare_name(found: Findings, name: "Node") -> tuple[str, int]:
-    path, at = dotted(found, name)
+    path, at = dotted_name(found, name)
     if name.type in ("operator_name", "operator_cast", "destructor_name"):
         return " ".join(found.text_of(name).split())[:80], name.start_byte
     if name.type == "qualified_identifier" and (last := _last_name(name)).type != "qualified_identifier":
@@ -356,7 +357,7 @@ def _bare_name(found: Findings, name: "Node") -> tuple[str, int]:
 
 
 def _values(declarator: "Node") -> list["Node"]:
-    """What is read in a declarator beside the name: its value, the types of parameters."""
+    """Return the parts of a declarator to read besides its name: its value and the parameter types."""
     value = declarator.child_by_field_name("value")
     function = _function_in(declarator)
     parameters = function.child_by_field_name("parameters") if function is not None else None
@@ -372,7 +373,7 @@ def _using(found: Findings, node: "Node") -> None:
     named = node.named_children
     if not named:
         return
-    path, _ = dotted(found, named[-1])
+    path, _ = dotted_name(found, named[-1])
     line = found.line_at(node.start_byte)
     if any(child.type == "namespace" for child in node.children):
         found.imports.append(Import(path, "*", line=line, container=found.container))
@@ -406,13 +407,13 @@ def _macro(found: Findings, node: "Node") -> None:
         return
     begin, doc = found.take_above(node.start_byte)
     end = value.start_byte if value is not None and value.end_byte - value.start_byte > 80 else node.end_byte
-    head = signature(found, node.start_byte, end)
+    head = format_signature(found, node.start_byte, end)
     found.add(found.text_of(name), SymbolKind.MACRO, node, name.start_byte, start=begin, signature=head, doc=doc)
 
 
 def _conditional(found: Findings, node: "Node") -> None:
-    told = {child.id for field in ("name", "condition") for child in node.children_by_field_name(field)}
-    found.visit(child for child in node.children if child.id not in told)
+    read_already = {child.id for field in ("name", "condition") for child in node.children_by_field_name(field)}
+    found.visit(child for child in node.children if child.id not in read_already)
 
 
 @cache
@@ -421,5 +422,5 @@ def _dialect(language: Language) -> _C:
 
 
 def read(tree: "Tree", found: Findings) -> None:
-    """Put what the tree says into the findings."""
+    """Add the contents of the tree to the findings."""
     _dialect(found.language).read(tree, found)

@@ -6,7 +6,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from scrubjay.code_index.models import Import, Language, SymbolKind, UseKind
-from scrubjay.code_index.parsing.dialect import Defines, Dialect, How, Link, Tables, dotted, module_of, nothing
+from scrubjay.code_index.parsing.dialect import Dialect, add_module, dotted_name, ignore
+from scrubjay.code_index.parsing.grammar_tables import DefinitionRule, GrammarTables, PathRole, PathRule
 from scrubjay.code_index.parsing.nodes import Findings, Visitor
 
 if TYPE_CHECKING:
@@ -18,42 +19,42 @@ _VISIBLE = frozenset({"public", "internal", "protected"})
 
 class _CSharp(Dialect):
     language = Language.CSHARP
-    tables = Tables(
+    tables = GrammarTables(
         names=("identifier",),
         type_names=("identifier", "qualified_name", "generic_name", "alias_qualified_name"),
         type_nodes=("type_argument_list",),
         type_arguments=("type_argument_list",),
         type_parameters=("type_parameter",),
         links={
-            "member_access_expression": Link(How.MEMBER, "expression", "name"),
-            "conditional_access_expression": Link(How.MEMBER, "condition"),
-            "member_binding_expression": Link(How.NAME, name="name"),
-            "qualified_name": Link(How.QUALIFIED),
-            "alias_qualified_name": Link(How.QUALIFIED),
-            "generic_name": Link(How.NAME),
-            "invocation_expression": Link(How.CALL, "function"),
-            "element_access_expression": Link(How.ENTRY, "expression"),
-            "parenthesized_expression": Link(How.INNER),
-            "await_expression": Link(How.INNER),
+            "member_access_expression": PathRule(PathRole.MEMBER, "expression", "name"),
+            "conditional_access_expression": PathRule(PathRole.MEMBER, "condition"),
+            "member_binding_expression": PathRule(PathRole.NAME, name="name"),
+            "qualified_name": PathRule(PathRole.QUALIFIED),
+            "alias_qualified_name": PathRule(PathRole.QUALIFIED),
+            "generic_name": PathRule(PathRole.NAME),
+            "invocation_expression": PathRule(PathRole.CALL, "function"),
+            "element_access_expression": PathRule(PathRole.ENTRY, "expression"),
+            "parenthesized_expression": PathRule(PathRole.INNER),
+            "await_expression": PathRule(PathRole.INNER),
         },
         definitions={
-            "class_declaration": Defines(SymbolKind.CLASS),
-            "record_declaration": Defines(SymbolKind.CLASS),
-            "struct_declaration": Defines(SymbolKind.STRUCT),
-            "interface_declaration": Defines(SymbolKind.INTERFACE),
-            "enum_declaration": Defines(SymbolKind.ENUM),
-            "enum_member_declaration": Defines(SymbolKind.MEMBER),
-            "delegate_declaration": Defines(SymbolKind.TYPE),
-            "method_declaration": Defines(SymbolKind.METHOD),
-            "local_function_statement": Defines(SymbolKind.FUNCTION),
-            "constructor_declaration": Defines(SymbolKind.CONSTRUCTOR),
-            "destructor_declaration": Defines(SymbolKind.METHOD),
-            "operator_declaration": Defines(SymbolKind.METHOD, "", "operator"),
-            "conversion_operator_declaration": Defines(SymbolKind.METHOD, "", "operator"),
-            "indexer_declaration": Defines(SymbolKind.FIELD, "", "this"),
-            "property_declaration": Defines(SymbolKind.FIELD),
-            "event_declaration": Defines(SymbolKind.FIELD),
-            "namespace_declaration": Defines(SymbolKind.MODULE),
+            "class_declaration": DefinitionRule(SymbolKind.CLASS),
+            "record_declaration": DefinitionRule(SymbolKind.CLASS),
+            "struct_declaration": DefinitionRule(SymbolKind.STRUCT),
+            "interface_declaration": DefinitionRule(SymbolKind.INTERFACE),
+            "enum_declaration": DefinitionRule(SymbolKind.ENUM),
+            "enum_member_declaration": DefinitionRule(SymbolKind.MEMBER),
+            "delegate_declaration": DefinitionRule(SymbolKind.TYPE),
+            "method_declaration": DefinitionRule(SymbolKind.METHOD),
+            "local_function_statement": DefinitionRule(SymbolKind.FUNCTION),
+            "constructor_declaration": DefinitionRule(SymbolKind.CONSTRUCTOR),
+            "destructor_declaration": DefinitionRule(SymbolKind.METHOD),
+            "operator_declaration": DefinitionRule(SymbolKind.METHOD, "", "operator"),
+            "conversion_operator_declaration": DefinitionRule(SymbolKind.METHOD, "", "operator"),
+            "indexer_declaration": DefinitionRule(SymbolKind.FIELD, "", "this"),
+            "property_declaration": DefinitionRule(SymbolKind.FIELD),
+            "event_declaration": DefinitionRule(SymbolKind.FIELD),
+            "namespace_declaration": DefinitionRule(SymbolKind.MODULE),
         },
         bodies=("accessor_list", "arrow_expression_clause"),
         heritage=("base_list",),
@@ -101,7 +102,7 @@ class _CSharp(Dialect):
         },
     )
 
-    def more(self) -> Mapping[str, Visitor]:
+    def extra_visitors(self) -> Mapping[str, Visitor]:
         return {
             "using_directive": _using,
             "file_scoped_namespace_declaration": _namespace,
@@ -111,8 +112,8 @@ class _CSharp(Dialect):
             "implicit_parameter": _bind,
             "constructor_initializer": _initializer,
             "type_parameter_constraints_clause": _constraints,
-            "attribute_list": nothing,
-            "goto_statement": nothing,
+            "attribute_list": ignore,
+            "goto_statement": ignore,
         }
 
     def defined_name(self, found: Findings, name: "Node") -> tuple[str, int]:
@@ -124,7 +125,7 @@ class _CSharp(Dialect):
             return "private" not in words
         return bool(words & _VISIBLE)
 
-    def said(self, doc: str) -> str:
+    def clean_doc(self, doc: str) -> str:
         return " ".join(_TAG.sub(" ", doc).split()) if "<" in doc else doc
 
     def _fields(self, found: Findings, node: "Node") -> None:
@@ -152,7 +153,7 @@ class _CSharp(Dialect):
         for parameter in parameters.named_children if parameters is not None else ():
             name = parameter.child_by_field_name("name")
             if name is not None and found.text_of(name):
-                head = found.head(parameter.start_byte, parameter.end_byte)
+                head = found.signature(parameter.start_byte, parameter.end_byte)
                 text = found.text_of(name)
                 found.add(text, SymbolKind.FIELD, parameter, name.start_byte, signature=head, container=place)
 
@@ -162,7 +163,7 @@ def _using(found: Findings, node: "Node") -> None:
     if not named:
         return
     alias = node.child_by_field_name("name")
-    path, _ = dotted(found, named[-1])
+    path, _ = dotted_name(found, named[-1])
     line = found.line_at(node.start_byte)
     exported = any(child.type == "global" for child in node.children)
     if alias is not None:
@@ -173,7 +174,7 @@ def _using(found: Findings, node: "Node") -> None:
 
 
 def _namespace(found: Findings, node: "Node") -> None:
-    module_of(found, node, node.child_by_field_name("name"))
+    add_module(found, node, node.child_by_field_name("name"))
 
 
 def _bind(found: Findings, node: "Node") -> None:
@@ -197,5 +198,5 @@ def _dialect() -> _CSharp:
 
 
 def read(tree: "Tree", found: Findings) -> None:
-    """Put what the tree says into the findings."""
+    """Add the contents of the tree to the findings."""
     _dialect().read(tree, found)

@@ -1,11 +1,11 @@
-"""Reads CSS: selectors, rules that begin with `@`, and variables."""
+"""Reads CSS: selectors, at-rules and variables."""
 
 from functools import cache
 from typing import TYPE_CHECKING
 
 from scrubjay.code_index.models import Import, Language, SymbolKind, UseKind
-from scrubjay.code_index.parsing.dialect import opening
-from scrubjay.code_index.parsing.nodes import Findings, Visitor, kind_ids, kinds
+from scrubjay.code_index.parsing.dialect import read_file_doc
+from scrubjay.code_index.parsing.nodes import Findings, Visitor, kind_ids, visitor_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Tree
 
 _BLOCKS = frozenset({"block", "keyframe_block_list"})
-_LONGEST_SELECTOR = 120
+_MAX_SELECTOR_LENGTH = 120
 
 
 def _rule(found: Findings, node: "Node") -> None:
-    """A rule is called by what is before its block."""
+    """Add a rule, named by the text before its block."""
     block = next((child for child in node.named_children if child.type in _BLOCKS), None)
     if block is None:
         found.visit(node.children)
         return
-    head = found.head(node.start_byte, block.start_byte)
+    head = found.signature(node.start_byte, block.start_byte)
     if not head:
         found.visit(block.children)
         return
     begin, doc = found.take_above(node.start_byte)
-    name = head if len(head) <= _LONGEST_SELECTOR else head[: _LONGEST_SELECTOR - 1] + "…"
+    name = head if len(head) <= _MAX_SELECTOR_LENGTH else head[: _MAX_SELECTOR_LENGTH - 1] + "…"
     at = node.start_byte
     place = found.add(name, SymbolKind.SECTION, node, at, start=begin, signature=head, doc=doc)
     found.enter(place, block.children)
@@ -36,7 +36,7 @@ def _rule(found: Findings, node: "Node") -> None:
 def _declaration(found: Findings, node: "Node") -> None:
     name = next((child for child in node.named_children if child.type == "property_name"), None)
     if name is not None and found.text_of(name).startswith("--"):
-        head = found.head(node.start_byte, node.end_byte)
+        head = found.signature(node.start_byte, node.end_byte)
         found.add(found.text_of(name), SymbolKind.VARIABLE, node, name.start_byte, signature=head)
     found.visit(child for child in node.named_children if name is None or child.id != name.id)
 
@@ -73,11 +73,11 @@ _VISITORS: "Mapping[str, Visitor]" = {
 
 @cache
 def _kinds() -> "Mapping[int, object]":
-    return kinds(Language.CSS, _VISITORS)
+    return visitor_table(Language.CSS, _VISITORS)
 
 
 def read(tree: "Tree", found: Findings) -> None:
-    """Put what the tree says into the findings."""
+    """Add the contents of the tree to the findings."""
     comments, rules = kind_ids(Language.CSS, "comment"), kind_ids(Language.CSS, "rule_set")
-    found.doc = opening(found, tree.root_node, comments, rules)
+    found.doc = read_file_doc(found, tree.root_node, comments, rules)
     found.walk(tree.root_node, _kinds())

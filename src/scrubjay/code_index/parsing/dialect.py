@@ -1,21 +1,20 @@
-"""Languages that are alike, told as tables: what their nodes define, name, call and take types from."""
+"""Reads languages with similar grammars by tables: which nodes define, name, call and inherit what."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.code_index.models import Language, SymbolKind, UseKind
+from scrubjay.code_index.parsing.grammar_tables import GrammarTables, PathRole
 from scrubjay.code_index.parsing.nodes import (
-    LICENSE,
-    LONGEST_CHAIN,
-    LONGEST_SIGNATURE,
+    LICENSE_PATTERN,
+    MAX_CHAIN_LENGTH,
+    MAX_SIGNATURE_LENGTH,
     Findings,
     Visitor,
     kind_ids,
-    kinds,
-    uncommented,
+    strip_comment_marks,
+    visitor_table,
 )
 
 if TYPE_CHECKING:
@@ -31,131 +30,52 @@ TYPES = frozenset(
         SymbolKind.IMPL,
     }
 )
-"""What has methods and fields."""
+"""Kinds of symbols that have methods and fields."""
 
 _SEPARATORS = re.compile(r"\s*(?:::|->|\?\.|!!?\.|\\|\.)\s*")
-_INSTANCE = frozenset({"this", "self", "super"})
-# More local names than this are not handed on to a function within: it would take quadratic time.
-_MOST_HANDED_ON = 500
-LONGEST_NAME = 300
-"""What is longer is no name; bytes."""
+_INSTANCE_NAMES = frozenset({"this", "self", "super"})
+# With more local names than this, they are not copied into inner scopes, which would take quadratic time.
+_MAX_COPIED_NAMES = 500
+MAX_NAME_BYTES = 300
+"""Bytes; longer text is not a name."""
 
 
-class How(Enum):
-    """How a node takes part in the path of a name."""
-
-    NAME = 1
-    """The name itself, perhaps with types in brackets behind it."""
-    QUALIFIED = 2
-    """Nothing but names and separators."""
-    MEMBER = 3
-    """A name taken of something."""
-    CALL = 4
-    """The result of a call."""
-    MEMBER_CALL = 5
-    """The result of calling a name that is taken of something, all in one node."""
-    ENTRY = 6
-    """An entry of something."""
-    INNER = 7
-    """Nothing but what is within: brackets, `await`."""
-
-
-class Link(NamedTuple):
-    """How a node takes part in a path, and in which fields it has the parts; without a field, first and last child."""
-
-    how: How
-    of: str = ""
-    name: str = ""
-
-
-class Defines(NamedTuple):
-    """What a node defines."""
-
-    kind: SymbolKind
-    name: str = "name"
-    """The field that has its name."""
-    called: str = ""
-    """Its name, where the language gives it none."""
-
-
-class Scope:
-    """The names that are local where the reader is."""
+class LocalScope:
+    """The names that are local at the current position."""
 
     __slots__ = ("hidden", "local", "names")
 
     def __init__(self, names: Iterable[str] = (), *, local: bool = False) -> None:
         self.names = set(names)
         self.local = local
-        """Whether this is the inside of a function."""
+        """True within a function."""
         self.hidden = False
-        """Whether what is defined from here on is for this file only."""
+        """True if definitions from here on are private to the file."""
 
-    def within(self, *, local: bool) -> "Scope":
-        """The scope of a definition that is in this one."""
-        return Scope(self.names if len(self.names) < _MOST_HANDED_ON else (), local=local)
+    def within(self, *, local: bool) -> "LocalScope":
+        """Return the scope of a definition within this one."""
+        return LocalScope(self.names if len(self.names) < _MAX_COPIED_NAMES else (), local=local)
 
 
-class Head(NamedTuple):
-    """What stands before a definition's name."""
+class DefinitionHead(NamedTuple):
+    """The part of a definition before its name."""
 
     start: int
-    """Where it begins without its annotations."""
+    """First byte after the annotations."""
     words: frozenset[str]
     annotations: Sequence[tuple[str, int]]
-    """The name of each, and where it begins."""
+    """Name and first byte of each."""
     decorators: tuple[str, ...]
-    """Each as it is written, without its marks."""
+    """Source text of each, without its marks."""
     pending: Sequence["Node"]
-    """What is in them."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tables:
-    """What a language's grammar calls its nodes."""
-
-    comments: Sequence[str] = ("comment",)
-    ignored: Sequence[str] = ()
-    names: Sequence[str] = ("identifier",)
-    """Names in expressions."""
-    type_names: Sequence[str] = ()
-    """Names within types."""
-    type_nodes: Sequence[str] = ()
-    """Types, wherever they stand."""
-    type_arguments: Sequence[str] = ()
-    type_parameters: Sequence[str] = ()
-    """What binds the name of a type, which is its first name."""
-    links: Mapping[str, Link] = field(default_factory=dict[str, Link])
-    definitions: Mapping[str, Defines] = field(default_factory=dict[str, Defines])
-    bodies: Sequence[str] = ()
-    """Where a definition's head is over, if not at the field `body`."""
-    heritage: Sequence[str] = ()
-    """Within a definition: what it inherits from."""
-    arguments: Sequence[str] = ()
-    """Values among types."""
-    modifiers: Sequence[str] = ()
-    """Words before a definition, or nodes that hold such words."""
-    annotations: Sequence[str] = ()
-    binders: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
-    """Nodes that bind local names, with the fields these are in; without a field, names among the children."""
-    calls: Sequence[str] = ()
-    news: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Nodes that make an instance, with the field of its type; without a field, the first named child."""
-    throws: Sequence[str] = ()
-    catches: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Nodes that catch, with the field of the types."""
-    assignments: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Nodes that write, with the field of what is written to."""
-    typed: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
-    """Nodes that have types in fields, where types cannot be told from other names."""
-    private: frozenset[str] = frozenset({"private"})
-    """Words before a definition by which no other file may use it."""
+    """Nodes within the annotations."""
 
 
 class Dialect:
-    """Reads trees by tables; a language says in `more` what its tables do not tell."""
+    """Reads trees by tables. A language adds in `more` what its tables cannot express."""
 
     language: Language
-    tables: Tables
+    tables: GrammarTables
 
     def __init__(self) -> None:
         tables, language = self.tables, self.language
@@ -185,32 +105,32 @@ class Dialect:
         visitors.update(dict.fromkeys(tables.typed, self.read_typed))
         visitors.update({name: self._binding(fields) for name, fields in tables.binders.items()})
         visitors.update(dict.fromkeys(tables.calls, self.call))
-        visitors.update(dict.fromkeys(tables.news, self.make))
+        visitors.update(dict.fromkeys(tables.news, self.instantiate))
         visitors.update(dict.fromkeys(tables.throws, self.throw))
         visitors.update({name: self._catching(place) for name, place in tables.catches.items()})
         visitors.update({name: self._writing(place) for name, place in tables.assignments.items()})
         visitors.update(dict.fromkeys(tables.definitions, self.define))
-        visitors.update(self.more())
-        self.kinds = kinds(language, visitors, tables.ignored)
+        visitors.update(self.extra_visitors())
+        self.kinds = visitor_table(language, visitors, tables.ignored)
 
-    def more(self) -> Mapping[str, Visitor]:
-        """Visitors of nodes that the tables do not tell of, or not rightly."""
+    def extra_visitors(self) -> Mapping[str, Visitor]:
+        """Return visitors of nodes that the tables do not describe, or not correctly."""
         return {}
 
     def read(self, tree: "Tree", found: Findings) -> None:
         """Read a whole tree."""
-        found.scope = Scope()
-        found.doc = opening(found, tree.root_node, self.comments, frozenset(self.definitions))
+        found.scope = LocalScope()
+        found.doc = read_file_doc(found, tree.root_node, self.comments, frozenset(self.definitions))
         found.walk(tree.root_node, self.kinds)
 
-    # Names.
+    # Names
 
     def path(self, found: Findings, node: "Node | None") -> tuple[str, int, list["Node"]]:
-        """A path as in `Use.path`, where its last name begins, and the nodes in it that are to be visited still."""
+        """Return a path as in `Use.path`, the first byte of its last name, and the nodes in it to visit next."""
         parts: list[str] = []
         start = -1
         pending: list[Node] = []
-        for _ in range(LONGEST_CHAIN):
+        for _ in range(MAX_CHAIN_LENGTH):
             if node is None:
                 break
             link = self.links.get(node.kind_id)
@@ -223,78 +143,82 @@ class Dialect:
                     parts.append(found.text_of(node))
                 else:
                     pending = pending or [node]
-                    if node.type in self.tables.news and (made := self._made(node)) is not None:
+                    if node.type in self.tables.news and (made := self._instantiated_type(node)) is not None:
                         parts.append("()")
-                        parts.append(dotted(found, made)[0])
+                        parts.append(dotted_name(found, made)[0])
                 break
-            if link.how is How.QUALIFIED:
-                text, last = dotted(found, node)
+            if link.role is PathRole.QUALIFIED:
+                text, last = dotted_name(found, node)
                 parts.append(text)
                 start = last if start < 0 else start
                 pending += self.arguments_of(node)
                 break
-            if link.how is How.NAME:
-                name, rest = self._bare(node, link.name)
+            if link.role is PathRole.NAME:
+                name, rest = self._without_type_arguments(node, link.name)
                 start = name.start_byte if start < 0 else start
                 parts.append(self.text(found, name))
                 pending += rest
                 break
             of = _child(node, link.of, 0)
-            if link.how is How.MEMBER:
-                name, rest = self._named(node, link.name)
+            if link.role is PathRole.MEMBER:
+                name, rest = self._member_name(node, link.name)
                 start = name.start_byte if start < 0 else start
                 pending += rest
                 parts.append(("." if of else "") + self.text(found, name))
-            elif link.how is How.MEMBER_CALL:
+            elif link.role is PathRole.MEMBER_CALL:
                 pending = pending or [node]
                 name = _child(node, link.name, -1)
                 if name is not None:
                     start = name.start_byte if start < 0 else start
                     parts.append(f"{'.' if of else ''}{self.text(found, name)}()")
-            elif link.how is How.INNER:
+            elif link.role is PathRole.INNER:
                 pending = pending or [node]
                 of = _child(node, link.of, 0) if link.of else (node.named_children or [None])[0]
             else:
                 pending = pending or [node]
-                parts.append("()" if link.how is How.CALL else "[]")
+                parts.append("()" if link.role is PathRole.CALL else "[]")
             node = of
         return "".join(reversed(parts)), start, pending
 
     def text(self, found: Findings, name: "Node") -> str:
-        """A name as it stands in paths."""
-        return found.text(name.start_byte, min(name.end_byte, name.start_byte + LONGEST_NAME))
+        """Return a name as it is written in paths."""
+        return found.text(name.start_byte, min(name.end_byte, name.start_byte + MAX_NAME_BYTES))
 
-    def _named(self, node: "Node", name: str) -> tuple["Node", list["Node"]]:
+    def _member_name(self, node: "Node", name: str) -> tuple["Node", list["Node"]]:
         found = _child(node, name, -1) or node
-        return self._bare(found, self.links[found.kind_id].name) if found.kind_id in self.links else (found, [])
+        return (
+            self._without_type_arguments(found, self.links[found.kind_id].name)
+            if found.kind_id in self.links
+            else (found, [])
+        )
 
-    def _bare(self, node: "Node", name: str) -> tuple["Node", list["Node"]]:
-        """A name without what is in brackets behind it, and these."""
+    def _without_type_arguments(self, node: "Node", name: str) -> tuple["Node", list["Node"]]:
+        """Return a name without its type arguments, and these."""
         if not node.named_child_count:
             return node, []
         bare = _child(node, name, 0) or node
         return bare, [child for child in node.named_children if child.id != bare.id]
 
     def read_name(self, found: Findings, node: "Node") -> None:
-        """A name in an expression: read, unless it is local."""
+        """Read a name in an expression: a use, unless it is local."""
         path, start, pending = self.path(found, node)
-        if node in pending:  # more than names: what is within is read by itself
+        if node in pending:  # more than names: what is within is read separately
             pending = [child for child in node.children if child.is_named]
-        elif path and path not in _INSTANCE and not self.is_local(found, path):
+        elif path and path not in _INSTANCE_NAMES and not self.is_local(found, path):
             found.use(UseKind.READ, path, start)
         found.visit(pending)
 
     def is_local(self, found: Findings, path: str) -> bool:
-        """Whether a path begins with a name that is local here."""
+        """Return whether a path starts with a name that is local here."""
         names = found.scope.names
         return bool(names) and re.split(r"[.(\[]", path, maxsplit=1)[0] in names
 
-    # Types.
+    # Types
 
     def types(
         self, found: Findings, node: "Node", kind: UseKind = UseKind.TYPE, container: int | None = None
     ) -> tuple[list[str], list["Node"]]:
-        """Add the uses of types below a node; which are named at its top, and the values among them."""
+        """Add the uses of types below a node; return the names of its outermost types, and the values among them."""
         named: list[str] = []
         values: list[Node] = []
         container = found.container if container is None else container
@@ -303,7 +227,7 @@ class Dialect:
         while stack:
             node, kind = stack.pop()
             if node.kind_id in self.type_names:
-                path, start = dotted(found, node)
+                path, start = dotted_name(found, node)
                 if kind is not UseKind.TYPE:
                     named.append(path)
                 if path and (kind is not UseKind.TYPE or path not in local):
@@ -320,7 +244,7 @@ class Dialect:
         return named, values
 
     def arguments_of(self, node: "Node") -> list["Node"]:
-        """The types in brackets behind a qualified name."""
+        """Return the type arguments of a qualified name."""
         return [child for child in node.named_children if child.kind_id in self.type_arguments]
 
     def read_type(self, found: Findings, node: "Node") -> None:
@@ -328,11 +252,11 @@ class Dialect:
         found.visit(values)
 
     def read_typed(self, found: Findings, node: "Node") -> None:
-        """A node with types in fields: the rest of it is read as it is."""
+        """Read a node with types in fields; its other children are visited as usual."""
         found.visit(self.without_types(found, node, self.typed[node.kind_id]))
 
     def without_types(self, found: Findings, node: "Node", fields: Sequence[str]) -> list["Node"]:
-        """Add the uses of the types in these fields; the other children are left."""
+        """Add the uses of the types in these fields, and return the other children."""
         seen: set[int] = set()
         for name in fields:
             for child in node.children_by_field_name(name):
@@ -346,15 +270,15 @@ class Dialect:
             found.scope.names.add(found.text_of(first))
         found.visit(rest)  # pyright: ignore[reportArgumentType]
 
-    # Statements and expressions.
+    # Statements and expressions
 
     def call(self, found: Findings, node: "Node") -> None:
         link = self.links[node.kind_id]
         of = _child(node, link.of, 0)
-        name = _child(node, link.name, -1) if link.how is How.MEMBER_CALL else None
+        name = _child(node, link.name, -1) if link.role is PathRole.MEMBER_CALL else None
         path, start, pending = self.path(found, of)
         if name is not None:
-            bare, rest = self._named(node, link.name)
+            bare, rest = self._member_name(node, link.name)
             path = f"{path}.{self.text(found, bare)}" if of else self.text(found, bare)
             start = bare.start_byte
             pending += rest
@@ -363,18 +287,18 @@ class Dialect:
         taken = {child.id for child in (of, name) if child is not None}
         found.visit([*pending, *(child for child in node.children if child.id not in taken)])
 
-    def make(self, found: Findings, node: "Node") -> None:
-        made = self._made(node)
+    def instantiate(self, found: Findings, node: "Node") -> None:
+        made = self._instantiated_type(node)
         if made is not None:
             _, values = self.types(found, made, UseKind.NEW)
             found.visit([*values, *(child for child in node.children if child.id != made.id)])
 
-    def _made(self, node: "Node") -> "Node | None":
+    def _instantiated_type(self, node: "Node") -> "Node | None":
         place = self.tables.news[node.type]
         return node.child_by_field_name(place) if place else next(iter(node.named_children), None)
 
     def throw(self, found: Findings, node: "Node") -> None:
-        """What is thrown is named, and then read as any expression."""
+        """Record the type that is thrown, then visit the expression as usual."""
         if (thrown := self.thrown(found, node)) is not None:
             found.use(UseKind.RAISE, *thrown)
         found.visit(node.children)
@@ -384,12 +308,14 @@ class Dialect:
         if value is None:
             return None
         if value.type in self.tables.news:
-            made = self._made(value)
+            made = self._instantiated_type(value)
             return (
-                dotted(found, made) if made is not None and made.child_count + made.end_byte > made.start_byte else None
+                dotted_name(found, made)
+                if made is not None and made.child_count + made.end_byte > made.start_byte
+                else None
             )
         link = self.links.get(value.kind_id)
-        if link is not None and link.how is How.CALL:
+        if link is not None and link.role is PathRole.CALL:
             value = _child(value, link.of, 0)
         path, start, _ = self.path(found, value)
         return (path, start) if path and start >= 0 and not self.is_local(found, path) else None
@@ -417,13 +343,13 @@ class Dialect:
                 found.visit(node.children)
                 return
             path, start, pending = self.path(found, target)
-            self.written(found, path, max(start, target.start_byte))
+            self.add_write(found, path, max(start, target.start_byte))
             found.visit([*pending, *(child for child in node.children if child.id != target.id)])
 
         return write
 
-    def written(self, found: Findings, path: str, start: int) -> None:
-        """Writing to a local variable is no use; writing to what is taken of one is."""
+    def add_write(self, found: Findings, path: str, start: int) -> None:
+        """Add a write, unless the target is a local variable. A write to a member of one counts."""
         if path and ("." in path or not self.is_local(found, path)):
             found.use(UseKind.WRITE, path, start)
 
@@ -440,48 +366,48 @@ class Dialect:
         return bind
 
     def bind_names(self, found: Findings, nodes: Iterable["Node"]) -> None:
-        """Names below these nodes are local from here on."""
+        """Make the names below these nodes local from here on."""
         names: set[str] = found.scope.names
         stack = list(nodes)
         while stack:
             node = stack.pop()
             if node.named_child_count:
                 stack.extend(node.named_children)
-            elif node.end_byte - node.start_byte < LONGEST_NAME:
+            elif node.end_byte - node.start_byte < MAX_NAME_BYTES:
                 names.add(found.text_of(node))
 
-    # Definitions.
+    # Definitions
 
     def define(self, found: Findings, node: "Node", start: int | None = None) -> None:
-        """A definition with its head, its bases and its body."""
+        """Read a definition: its head, bases and body."""
         defines = self.definitions[node.kind_id]
         name = node.child_by_field_name(defines.name) if defines.name else None
-        if name is None and not defines.called:
+        if name is None and not defines.fixed_name:
             found.visit(node.children)
             return
-        text, name_at = self.defined_name(found, name) if name is not None else (defines.called, node.start_byte)
+        text, name_at = self.defined_name(found, name) if name is not None else (defines.fixed_name, node.start_byte)
         body = self.body_of(node)
         self.declare(found, node, text, name_at, self.kind_of(found, node, defines.kind, body), body, name, start)
 
     def body_of(self, node: "Node") -> "Node | None":
-        """Where a definition's head is over."""
+        """Return the node that ends the head of a definition."""
         body = node.child_by_field_name("body")
         if body is None and self.bodies:
             return next((child for child in node.children if child.kind_id in self.bodies), None)
         return body
 
     def defined_name(self, found: Findings, name: "Node") -> tuple[str, int]:
-        """What a definition is called, and where."""
-        return dotted(found, name)[0], name.start_byte
+        """Return the name of a definition and its first byte."""
+        return dotted_name(found, name)[0], name.start_byte
 
     def kind_of(self, found: Findings, node: "Node", kind: SymbolKind, body: "Node | None") -> SymbolKind:
-        """A function within a type is a method, and one without a body a signature."""
+        """Return METHOD for a function within a type, SIGNATURE for a function without a body."""
         if kind in (SymbolKind.FUNCTION, SymbolKind.METHOD) and body is None:
             return SymbolKind.SIGNATURE
         return SymbolKind.METHOD if kind is SymbolKind.FUNCTION and self.in_type(found) else kind
 
     def in_type(self, found: Findings) -> bool:
-        """Whether what is read is a member of a type."""
+        """Return whether the current node is a member of a type."""
         return found.container >= 0 and found.symbols[found.container].kind in TYPES
 
     def declare(
@@ -497,8 +423,8 @@ class Dialect:
         inside: Sequence["Node"] | None = None,
         owner: str = "",
     ) -> None:
-        """Add a definition with all that its head tells, and read its inside next: its children, if not given."""
-        if not name:  # it is missing, and the grammar went on without it
+        """Add a definition with all facts of its head, and visit `inside` next; by default its children."""
+        if not name:  # the grammar inserted a missing name to recover from an error
             found.visit(node.children if inside is None else inside)
             return
         head = self.head(found, node)
@@ -509,13 +435,15 @@ class Dialect:
             node,
             name_at,
             start=begin,
-            signature=signature(found, head.start if start is None else start, self._head_end(node, name_at, body)),
-            doc=self.said(doc),
+            signature=format_signature(
+                found, head.start if start is None else start, self._head_end(node, name_at, body)
+            ),
+            doc=self.clean_doc(doc),
             exported=self.is_exported(found, name, head.words),
             decorators=head.decorators,
         )
         found.uses.extend((UseKind.DECORATE, path, at, place) for path, at in head.annotations)
-        scope: Scope = found.scope.within(local=kind not in TYPES and kind is not SymbolKind.MODULE)
+        scope: LocalScope = found.scope.within(local=kind not in TYPES and kind is not SymbolKind.MODULE)
         outer, found.scope = found.scope, scope
         for child in node.children:
             self.bind_types(found, child)
@@ -545,13 +473,13 @@ class Dialect:
         return min([end, *(start for start in comments if start > name_at)])
 
     def bind_types(self, found: Findings, node: "Node") -> None:
-        """The names of type parameters are local before anything else in a definition is read."""
+        """Make the names of type parameters local before anything else in the definition is read."""
         for child in [node, *node.named_children] if self.type_parameters and node.child_count < 50 else [node]:
             if child.kind_id in self.type_parameters and child.named_child_count:
                 found.scope.names.add(found.text_of(child.named_children[0]))
 
-    def head(self, found: Findings, node: "Node") -> Head:
-        """The words and annotations before a definition's name."""
+    def head(self, found: Findings, node: "Node") -> DefinitionHead:
+        """Return the words and annotations before a definition's name."""
         start = -1
         words: list[str] = []
         annotations: list[tuple[str, int]] = []
@@ -564,22 +492,24 @@ class Dialect:
                 path, at, rest = self.annotation(found, child)
                 if path:
                     annotations.append((path, at))
-                    decorators.append(found.head(child.start_byte, child.end_byte).strip("@#[]"))
+                    decorators.append(found.signature(child.start_byte, child.end_byte).strip("@#[]"))
                 pending += rest
             elif child.kind_id in self.modifiers and child.child_count:
                 waiting.extend(reversed(child.children))
             elif child.kind_id in self.modifiers or not child.is_named:
-                text = found.text(child.start_byte, min(child.end_byte, child.start_byte + LONGEST_NAME))
+                text = found.text(child.start_byte, min(child.end_byte, child.start_byte + MAX_NAME_BYTES))
                 if text.strip("[]#@,"):
                     words.append(text)
                     start = child.start_byte if start < 0 else start
             else:
                 start = child.start_byte if start < 0 else start
                 break
-        return Head(start if start >= 0 else node.start_byte, frozenset(words), annotations, tuple(decorators), pending)
+        return DefinitionHead(
+            start if start >= 0 else node.start_byte, frozenset(words), annotations, tuple(decorators), pending
+        )
 
     def annotation(self, found: Findings, node: "Node") -> tuple[str, int, list["Node"]]:
-        """The name of an annotation, where it begins, and what is in it."""
+        """Return the name of an annotation, its first byte, and the nodes within it."""
         named = node.named_children
         if not named:
             return "", node.start_byte, []
@@ -587,15 +517,15 @@ class Dialect:
             if named[0].kind_id in self.links:
                 break
             named = [*named[0].named_children, *named[1:]]
-        path, start = dotted(found, named[0])
+        path, start = dotted_name(found, named[0])
         return path, start, named[1:]
 
-    def said(self, doc: str) -> str:
-        """What a comment says."""
+    def clean_doc(self, doc: str) -> str:
+        """Return the documentation in the text of a comment."""
         return doc
 
     def is_exported(self, found: Findings, name: str, words: frozenset[str]) -> bool:
-        """Whether other files may use it."""
+        """Return whether other files may use a definition."""
         return not words & self.tables.private
 
     def declare_variables(
@@ -605,7 +535,7 @@ class Dialect:
         variables: Sequence[tuple["Node", "Node", "Node | None"]],
         kind_of: Callable[[str, frozenset[str]], SymbolKind],
     ) -> None:
-        """Add variables that one statement declares: each its own node, its name and where its head ends."""
+        """Add the variables that one statement declares, each given as its node, its name, and where its head ends."""
         head = self.head(found, node)
         begin, doc = found.take_above(node.start_byte)
         for number, (variable, name, value) in enumerate(variables):
@@ -619,10 +549,10 @@ class Dialect:
                 node if alone else variable,
                 name.start_byte,
                 start=begin if not number else variable.start_byte,
-                signature=signature(
+                signature=format_signature(
                     found, head.start, value.start_byte if value is not None and alone else node.end_byte
                 ),
-                doc=self.said(doc),
+                doc=self.clean_doc(doc),
                 exported=self.is_exported(found, text, head.words),
                 decorators=head.decorators,
             )
@@ -630,45 +560,64 @@ class Dialect:
         found.visit(head.pending)
 
 
-def signature(found: Findings, start: int, end: int) -> str:
-    """The text between two places in one line, without the marks that end it or open a body."""
-    whole = " ".join(found.text(start, min(end, start + 4 * LONGEST_SIGNATURE)).split())
+def format_signature(found: Findings, start: int, end: int) -> str:
+    """Return the text between two positions on one line, without trailing tokens that end it or open a body."""
+    whole = " ".join(found.text(start, min(end, start + 4 * MAX_SIGNATURE_LENGTH)).split())
     whole = whole.rstrip(" {;,").removesuffix("=>").removesuffix("=").rstrip(" :")
-    return whole if len(whole) <= LONGEST_SIGNATURE else whole[: LONGEST_SIGNATURE - 1] + "…"
+    return whole if len(whole) <= MAX_SIGNATURE_LENGTH else whole[: MAX_SIGNATURE_LENGTH - 1] + "…"
 
 
-def module_of(found: Findings, node: "Node", name: "Node | None") -> None:
-    """A package or namespace that is the whole file's."""
-    path, at = dotted(found, name) if name is not None else ("", 0)
+def add_module(found: Findings, node: "Node", name: "Node | None") -> None:
+    """Add the package or namespace of the whole file."""
+    path, at = dotted_name(found, name) if name is not None else ("", 0)
     if path:
         begin, doc = found.take_above(node.start_byte)
-        head = signature(found, node.start_byte, node.end_byte)
+        head = format_signature(found, node.start_byte, node.end_byte)
         found.add(path, SymbolKind.MODULE, node, at, start=begin, signature=head, doc=doc)
 
 
-def nothing(found: Findings, node: "Node") -> None:
-    """A node that tells nothing."""
+def read_class_parameter(
+    dialect: Dialect, found: Findings, node: "Node", name: "Node | None", *, is_field: bool
+) -> None:
+    """Add a parameter of a class's constructor: a field of the class, or a local name."""
+    if name is not None and is_field and not name.is_missing:
+        head = dialect.head(found, node)
+        found.add(
+            found.text_of(name),
+            SymbolKind.FIELD,
+            node,
+            name.start_byte,
+            signature=format_signature(found, head.start, node.end_byte),
+            exported="private" not in head.words,
+        )
+    elif name is not None:
+        found.scope.names.add(found.text_of(name))
+    found.visit(child for child in node.named_children if name is None or child.id != name.id)
 
 
-def after_first(found: Findings, node: "Node") -> None:
-    """A node whose first child is a label."""
+def ignore(found: Findings, node: "Node") -> None:
+    """Ignore a node."""
+
+
+def visit_after_first(found: Findings, node: "Node") -> None:
+    """Visit a node whose first child is a label."""
     found.visit(node.children[1:])
 
 
-def dotted(found: Findings, node: "Node") -> tuple[str, int]:
-    """A qualified name with dots and without what is in brackets, and where its last name begins."""
-    start, end = node.start_byte, min(node.end_byte, node.start_byte + 4 * LONGEST_NAME)
+def dotted_name(found: Findings, node: "Node") -> tuple[str, int]:
+    """Return a qualified name with dots and without brackets, and the first byte of its last part."""
+    start, end = node.start_byte, min(node.end_byte, node.start_byte + 4 * MAX_NAME_BYTES)
     text = found.text(start, end)
     if text.isidentifier():
         return text, start
     text = _without_brackets(text)
     last = max(text.rfind(mark) for mark in (":", ".", "\\", ">")) + 1
     at = start + len(text[:last].encode("utf-8", "surrogatepass")) + len(text[last:]) - len(text[last:].lstrip())
-    return _SEPARATORS.sub(".", text).strip(" .?!&*$@\n\r\t")[:LONGEST_NAME].replace(" ", ""), at
+    return _SEPARATORS.sub(".", text).strip(" .?!&*$@\n\r\t")[:MAX_NAME_BYTES].replace(" ", ""), at
 
 
 def _without_brackets(text: str) -> str:
-    """Blanks for all that is in brackets, so that places stay; nothing from a round bracket on."""
+    """Replace everything in brackets by blanks, so that positions stay; a round bracket ends the text."""
     if (call := text.find("(")) > 0:
         text = text[:call]
     if "<" not in text and "[" not in text:
@@ -682,14 +631,14 @@ def _without_brackets(text: str) -> str:
     return "".join(kept)
 
 
-def opening(found: Findings, root: "Node", comments: frozenset[int], definitions: frozenset[int]) -> str:
-    """What a file says of itself: its first comment that is neither its license nor about a definition."""
+def read_file_doc(found: Findings, root: "Node", comments: frozenset[int], definitions: frozenset[int]) -> str:
+    """Return the documentation of a file: its first comment that is neither a license nor about a definition."""
     block: list[Node] = []
     for child in root.children:
         if child.kind_id in comments:
             if block and found.content[block[-1].end_byte : child.start_byte].count(b"\n") > 1:
-                if said := _said(found, block):
-                    return said
+                if text := _comment_text(found, block):
+                    return text
                 block = []
             block.append(child)
             continue
@@ -698,15 +647,15 @@ def opening(found: Findings, root: "Node", comments: frozenset[int], definitions
                 return ""
             continue
         near = found.content[block[-1].end_byte : child.start_byte].count(b"\n") <= 1
-        if (not near or child.kind_id not in definitions) and (said := _said(found, block)):
-            return said
+        if (not near or child.kind_id not in definitions) and (text := _comment_text(found, block)):
+            return text
         return ""
-    return _said(found, block) if block else ""
+    return _comment_text(found, block) if block else ""
 
 
-def _said(found: Findings, block: Sequence["Node"]) -> str:
+def _comment_text(found: Findings, block: Sequence["Node"]) -> str:
     text = "\n".join(found.text_of(comment) for comment in block if not found.text_of(comment).startswith("#!"))
-    return "" if LICENSE.search(text) else uncommented(text)
+    return "" if LICENSE_PATTERN.search(text) else strip_comment_marks(text)
 
 
 def _child(node: "Node", name: str, place: int) -> "Node | None":

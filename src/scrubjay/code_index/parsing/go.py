@@ -1,12 +1,12 @@
-"""Go: definitions, imports and uses."""
+"""Reads the definitions, imports and uses of Go files."""
 
 import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.code_index.models import Import, Language, SymbolKind, UseKind
-from scrubjay.code_index.parsing.nodes import Findings, Shape, field_finder, kinds, shapes
-from scrubjay.code_index.parsing.scopes import Scope, settle
+from scrubjay.code_index.parsing.nodes import Findings, PathShape, field_finder, shape_table, visitor_table
+from scrubjay.code_index.parsing.scopes import BindingScope, keep_global_reads, read_identifier
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,30 +14,30 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Tree
 
 _PATH = re.compile(r"[A-Za-z_][A-Za-z_0-9]*(?:\.[A-Za-z_][A-Za-z_0-9]*)*")
-_LONGEST_PATH = 200
+_MAX_PATH_BYTES = 200
 _BUILT_IN = frozenset(
     {
         "any", "bool", "byte", "comparable", "complex64", "complex128", "error", "float32", "float64", "int", "int8",
         "int16", "int32", "int64", "rune", "string", "uint", "uint8", "uint16", "uint32", "uint64", "uintptr",
     }
 )  # fmt: skip
-_SHAPES = shapes(
+_SHAPES = shape_table(
     Language.GO,
     {
-        "identifier": Shape.NAME,
-        "type_identifier": Shape.NAME,
-        "package_identifier": Shape.NAME,
-        "selector_expression": Shape.MEMBER,
-        "qualified_type": Shape.MEMBER,
-        "call_expression": Shape.CALL,
-        "composite_literal": Shape.CALL,
-        "index_expression": Shape.ENTRY,
-        "slice_expression": Shape.ENTRY,
-        "parenthesized_expression": Shape.INNER,
-        "unary_expression": Shape.INNER,
-        "type_assertion_expression": Shape.INNER,
-        "generic_type": Shape.INNER,
-        "pointer_type": Shape.INNER,
+        "identifier": PathShape.NAME,
+        "type_identifier": PathShape.NAME,
+        "package_identifier": PathShape.NAME,
+        "selector_expression": PathShape.MEMBER,
+        "qualified_type": PathShape.MEMBER,
+        "call_expression": PathShape.CALL,
+        "composite_literal": PathShape.CALL,
+        "index_expression": PathShape.ENTRY,
+        "slice_expression": PathShape.ENTRY,
+        "parenthesized_expression": PathShape.INNER,
+        "unary_expression": PathShape.INNER,
+        "type_assertion_expression": PathShape.INNER,
+        "generic_type": PathShape.INNER,
+        "pointer_type": PathShape.INNER,
     },
 )
 
@@ -57,20 +57,20 @@ _import_path = field_finder(Language.GO, "path")
 
 def read(tree: "Tree", found: Findings) -> None:
     """Read a Go file."""
-    scope = Scope(None)
+    scope = BindingScope(None)
     found.scope = scope
     found.walk(tree.root_node, _kinds())
-    settle(found, scope)
+    keep_global_reads(found, scope)
 
 
 def _path(found: Findings, node: "Node") -> tuple[str, int]:
-    """The path of a name, where its last part begins; what else is in it is visited next."""
+    """Return the path of a name and the first byte of its last part; push what else is in it to be visited next."""
     start, end = node.start_byte, node.end_byte
-    if end - start <= _LONGEST_PATH:
+    if end - start <= _MAX_PATH_BYTES:
         path = found.latin[start:end]
         if _PATH.fullmatch(path):
             return path, start + path.rfind(".") + 1
-    path, start, inner = found.path_of(node, _SHAPES)
+    path, start, inner = found.read_path(node, _SHAPES)
     if inner is not None:
         found.stack.append(inner)
     return path, start
@@ -80,7 +80,7 @@ def _is_exported(name: str) -> bool:
     return name[:1].isupper()
 
 
-# Uses.
+# Uses
 
 
 def _call(found: Findings, node: "Node") -> None:
@@ -91,14 +91,14 @@ def _call(found: Findings, node: "Node") -> None:
     if not path:
         return
     if path == "new" and arguments:
-        path, start, _ = found.path_of(arguments[0], _SHAPES)
+        path, start, _ = found.read_path(arguments[0], _SHAPES)
         found.uses.append((UseKind.NEW, path, start, found.container))
         return
     found.uses.append((UseKind.CALL, path, start, found.container))
     if path == "panic" and arguments:
         _raised(found, arguments[0])
     elif path in ("errors.Is", "errors.As") and len(arguments) > 1:
-        path, start, _ = found.path_of(arguments[1], _SHAPES)
+        path, start, _ = found.read_path(arguments[1], _SHAPES)
         found.scope.reads.append((UseKind.CATCH, path, start, found.container))
 
 
@@ -107,19 +107,19 @@ def _raised(found: Findings, node: "Node") -> None:
         node = node.named_children[0]
     if node.type in ("call_expression", "composite_literal"):
         node = node.named_children[0]
-    path, start, _ = found.path_of(node, _SHAPES)
+    path, start, _ = found.read_path(node, _SHAPES)
     if path:
         found.scope.reads.append((UseKind.RAISE, path, start, found.container))
 
 
-def _composite(found: Findings, node: "Node") -> None:
+def _composite_literal(found: Findings, node: "Node") -> None:
     made, body = _type(node), _body(node)
     if body is not None:
         found.stack.append(body)
     if made is None:
         return
     if made.type in ("type_identifier", "qualified_type", "generic_type"):
-        path, start, _ = found.path_of(made, _SHAPES)
+        path, start, _ = found.read_path(made, _SHAPES)
         found.uses.append((UseKind.NEW, path, start, found.container))
         found.stack.extend(child for child in made.named_children if child.type == "type_arguments")
     else:
@@ -127,17 +127,12 @@ def _composite(found: Findings, node: "Node") -> None:
 
 
 def _keyed_element(found: Findings, node: "Node") -> None:
-    """A plain name as a key is nearly always a field's."""
+    """Visit a keyed element. A plain name as the key is nearly always a field."""
     children = node.named_children
     found.stack.extend(children[:0:-1])
     key = children[0] if children else None
     if key is not None and not (key.named_child_count == 1 and key.named_children[0].type == "identifier"):
         found.stack.append(key)
-
-
-def _identifier(found: Findings, node: "Node") -> None:
-    start = node.start_byte
-    found.scope.reads.append((UseKind.READ, found.text(start, node.end_byte), start, found.container))
 
 
 def _selector(found: Findings, node: "Node") -> None:
@@ -146,12 +141,12 @@ def _selector(found: Findings, node: "Node") -> None:
 
 
 def _type_name(found: Findings, node: "Node") -> None:
-    path, start, _ = found.path_of(node, _SHAPES)
+    path, start, _ = found.read_path(node, _SHAPES)
     if path not in _BUILT_IN:
         found.scope.reads.append((UseKind.TYPE, path, start, found.container))
 
 
-# What binds names.
+# Bindings
 
 
 def _bind(found: Findings, left: "Node") -> None:
@@ -205,11 +200,11 @@ def _assignment(found: Findings, node: "Node") -> None:
             found.stack.append(target)
 
 
-# Definitions.
+# Definitions
 
 
-def _take_parameters(found: Findings, node: "Node | None", scope: Scope) -> "list[Node]":
-    """Bind parameters, and give their types."""
+def _take_parameters(found: Findings, node: "Node | None", scope: BindingScope) -> "list[Node]":
+    """Bind parameters, and return their types."""
     types: list[Node] = []
     for parameter in node.named_children if node is not None else ():
         annotation = _type(parameter)
@@ -223,7 +218,7 @@ def _take_parameters(found: Findings, node: "Node | None", scope: Scope) -> "lis
 
 
 def _inside_function(found: Findings, node: "Node", symbol: int) -> None:
-    scope = Scope(found.scope, symbol, is_function=True)
+    scope = BindingScope(found.scope, symbol, is_function=True)
     inside: list[Node] = []
     if node.type == "method_declaration":
         receiver = _receiver(node)
@@ -268,7 +263,7 @@ def _function(found: Findings, node: "Node") -> None:
         node,
         node.start_byte if name is None else name.start_byte,
         start=above,
-        signature=found.head(node.start_byte, node.end_byte if body is None else body.start_byte),
+        signature=found.signature(node.start_byte, node.end_byte if body is None else body.start_byte),
         doc=doc,
         exported=_is_exported(called),
         owner=_receiver_type(found, receiver) if receiver is not None else "",
@@ -280,12 +275,12 @@ def _receiver_type(found: Findings, receiver: "Node") -> str:
     for parameter in receiver.named_children:
         annotation = _type(parameter)
         if annotation is not None:
-            return found.path_of(annotation, _SHAPES)[0]
+            return found.read_path(annotation, _SHAPES)[0]
     return ""
 
 
 def _function_value(found: Findings, outer: "Node", name: "Node", value: "Node") -> None:
-    """A function that is bound to a name."""
+    """Add a function that is assigned to a name."""
     called = found.text_of(name)
     body = _body(value)
     above, doc = found.take_above(outer.start_byte)
@@ -295,7 +290,7 @@ def _function_value(found: Findings, outer: "Node", name: "Node", value: "Node")
         outer,
         name.start_byte,
         start=above,
-        signature=found.head(outer.start_byte, outer.end_byte if body is None else body.start_byte),
+        signature=found.signature(outer.start_byte, outer.end_byte if body is None else body.start_byte),
         doc=doc,
         exported=_is_exported(called) and not found.scope.is_function,
     )
@@ -303,7 +298,7 @@ def _function_value(found: Findings, outer: "Node", name: "Node", value: "Node")
 
 
 def _specs(found: Findings, node: "Node") -> None:
-    """`const`, `var` or `type`, of one name or a group."""
+    """Read `const`, `var` or `type`, with one name or a group."""
     specs = [child for child in node.named_children if child.type != "comment"]
     if len(specs) == 1 and specs[0].type == "var_spec_list":
         node = specs[0]
@@ -325,7 +320,7 @@ def _spec(found: Findings, node: "Node", outer: "Node") -> None:
         return
     names = node.children_by_field_name("name")
     value, annotation = _value(node), _type(node)
-    scope: Scope = found.scope
+    scope: BindingScope = found.scope
     values = value.named_children if value is not None else []
     if len(names) == len(values) == 1 and values[0].type == "func_literal":
         _function_value(found, outer, names[0], values[0])
@@ -347,7 +342,7 @@ def _spec(found: Findings, node: "Node", outer: "Node") -> None:
             outer,
             name.start_byte,
             start=above,
-            signature=found.head(outer.start_byte, outer.end_byte),
+            signature=found.signature(outer.start_byte, outer.end_byte),
             doc=doc,
             exported=_is_exported(called),
         )
@@ -371,15 +366,15 @@ def _type_spec(found: Findings, node: "Node", outer: "Node") -> None:
         outer,
         name.start_byte,
         start=above,
-        signature=found.head(outer.start_byte, ends),
+        signature=found.signature(outer.start_byte, ends),
         doc=doc,
         exported=_is_exported(called) and not found.scope.is_function,
-        bases=tuple(found.head(each.start_byte, each.end_byte) for each in embedded),
+        bases=tuple(found.signature(each.start_byte, each.end_byte) for each in embedded),
     )
     for each in embedded:
-        path, start, _ = found.path_of(each, _SHAPES)
+        path, start, _ = found.read_path(each, _SHAPES)
         found.uses.append((UseKind.INHERIT, path, start, symbol))
-    inside = Scope(found.scope, symbol, is_class=True)
+    inside = BindingScope(found.scope, symbol, is_class=True)
     others = _take_parameters(found, parameters, inside)
     if value is not None:
         others.append(value)
@@ -387,14 +382,14 @@ def _type_spec(found: Findings, node: "Node", outer: "Node") -> None:
 
 
 def _opening_of(value: "Node") -> int:
-    """Where the body of a struct or an interface begins."""
+    """Return where the body of a struct or an interface begins."""
     if value.type == "struct_type" and value.named_child_count:
         return value.named_children[0].start_byte
     return next((child.start_byte for child in value.children if child.type == "{"), value.end_byte)
 
 
 def _embedded(value: "Node") -> "list[Node]":
-    """The types that a struct or an interface takes over."""
+    """Return the types that a struct or an interface embeds."""
     if value.type == "struct_type":
         lists = value.named_children[:1]
         fields = [field for each in lists for field in each.named_children if field.type == "field_declaration"]
@@ -419,7 +414,7 @@ def _field_declaration(found: Findings, node: "Node") -> None:
         found.stack.append(annotation)
         called = [(found.text_of(name), name.start_byte) for name in names]
     else:
-        path, start, _ = found.path_of(annotation, _SHAPES)
+        path, start, _ = found.read_path(annotation, _SHAPES)
         called = [(path.rpartition(".")[2], start)]
     for name, start in called:
         found.add(
@@ -428,7 +423,7 @@ def _field_declaration(found: Findings, node: "Node") -> None:
             node,
             start,
             start=above,
-            signature=found.head(node.start_byte, node.end_byte),
+            signature=found.signature(node.start_byte, node.end_byte),
             doc=doc,
             exported=_is_exported(name),
         )
@@ -444,11 +439,11 @@ def _method_of_interface(found: Findings, node: "Node") -> None:
         node,
         node.start_byte if name is None else name.start_byte,
         start=above,
-        signature=found.head(node.start_byte, node.end_byte),
+        signature=found.signature(node.start_byte, node.end_byte),
         doc=doc,
         exported=_is_exported(called),
     )
-    scope = Scope(found.scope, symbol, is_function=True)
+    scope = BindingScope(found.scope, symbol, is_function=True)
     inside = _take_parameters(found, _parameters(node), scope)
     result = _result(node)
     if result is not None:
@@ -457,7 +452,7 @@ def _method_of_interface(found: Findings, node: "Node") -> None:
 
 
 def _type_element(found: Findings, node: "Node") -> None:
-    """What is embedded alone is inherited, as told with the interface."""
+    """Visit a type element, except a single embedded type, which was recorded as inherited."""
     if not (found.scope.is_class and node.named_child_count == 1 and node.named_children[0].kind_id in _SHAPES):
         found.stack.extend(node.named_children[::-1])
 
@@ -487,13 +482,13 @@ def _comment(found: Findings, node: "Node") -> None:
 
 @cache
 def _kinds() -> "Mapping[int, Any]":
-    return kinds(
+    return visitor_table(
         Language.GO,
         {
             "call_expression": _call,
-            "composite_literal": _composite,
+            "composite_literal": _composite_literal,
             "keyed_element": _keyed_element,
-            "identifier": _identifier,
+            "identifier": read_identifier,
             "selector_expression": _selector,
             "type_identifier": _type_name,
             "qualified_type": _type_name,

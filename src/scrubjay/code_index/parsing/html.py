@@ -1,4 +1,4 @@
-"""Reads HTML: elements with an id, headings, and the files that a page takes."""
+"""Reads HTML: elements with an id, headings, and referenced scripts and style sheets."""
 
 import re
 from functools import cache
@@ -6,7 +6,7 @@ from html import unescape
 from typing import TYPE_CHECKING
 
 from scrubjay.code_index.models import Import, Language, SymbolKind
-from scrubjay.code_index.parsing.nodes import LONGEST_SIGNATURE, Findings, Visitor, kinds
+from scrubjay.code_index.parsing.nodes import MAX_SIGNATURE_LENGTH, Findings, Visitor, visitor_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,26 +44,26 @@ def _element(found: Findings, node: "Node") -> None:
         node,
         called[1],
         start=begin,
-        signature=" ".join(head.split())[:LONGEST_SIGNATURE],
+        signature=" ".join(head.split())[:MAX_SIGNATURE_LENGTH],
     )
     found.enter(place, inside)
 
 
 def _attributes(found: Findings, tag: "Node") -> dict[str, tuple[str, int]]:
-    """The values of the attributes and where each begins."""
-    told: dict[str, tuple[str, int]] = {}
+    """Return the values of the attributes and the first byte of each, by name."""
+    found_attributes: dict[str, tuple[str, int]] = {}
     for attribute in tag.named_children:
         if attribute.type == "attribute" and attribute.named_child_count == 2:
             name, value = attribute.named_children
             quoted = value.named_children[0] if value.named_children else value
-            told[found.text_of(name).lower()] = (found.text_of(quoted).strip("\"'"), quoted.start_byte)
-    return told
+            found_attributes[found.text_of(name).lower()] = (found.text_of(quoted).strip("\"'"), quoted.start_byte)
+    return found_attributes
 
 
 def _text(found: Findings, node: "Node") -> str:
-    """What an element shows."""
-    text = found.text(node.start_byte, min(node.end_byte, node.start_byte + 4 * LONGEST_SIGNATURE))
-    return " ".join(unescape(_TAG.sub(" ", text)).split())[:LONGEST_SIGNATURE]
+    """Return the visible text of an element."""
+    text = found.text(node.start_byte, min(node.end_byte, node.start_byte + 4 * MAX_SIGNATURE_LENGTH))
+    return " ".join(unescape(_TAG.sub(" ", text)).split())[:MAX_SIGNATURE_LENGTH]
 
 
 _VISITORS: "Mapping[str, Visitor]" = {
@@ -76,9 +76,9 @@ _VISITORS: "Mapping[str, Visitor]" = {
 
 @cache
 def _kinds() -> "Mapping[int, object]":
-    return kinds(Language.HTML, _VISITORS, ("start_tag", "end_tag", "raw_text", "text", "doctype"))
+    return visitor_table(Language.HTML, _VISITORS, ("start_tag", "end_tag", "raw_text", "text", "doctype"))
 
 
 def read(tree: "Tree", found: Findings) -> None:
-    """Put what the tree says into the findings."""
+    """Add the contents of the tree to the findings."""
     found.walk(tree.root_node, _kinds())

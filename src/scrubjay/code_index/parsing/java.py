@@ -6,17 +6,14 @@ from typing import TYPE_CHECKING
 
 from scrubjay.code_index.models import Import, Language, SymbolKind, UseKind
 from scrubjay.code_index.parsing.dialect import (
-    Defines,
     Dialect,
-    How,
-    Link,
-    Tables,
-    after_first,
-    dotted,
-    module_of,
-    nothing,
-    signature,
+    add_module,
+    dotted_name,
+    format_signature,
+    ignore,
+    visit_after_first,
 )
+from scrubjay.code_index.parsing.grammar_tables import DefinitionRule, GrammarTables, PathRole, PathRule
 from scrubjay.code_index.parsing.nodes import Findings, Visitor
 
 if TYPE_CHECKING:
@@ -25,7 +22,7 @@ if TYPE_CHECKING:
 
 class _Java(Dialect):
     language = Language.JAVA
-    tables = Tables(
+    tables = GrammarTables(
         comments=("line_comment", "block_comment"),
         names=("identifier", "this", "super"),
         type_names=("type_identifier", "scoped_type_identifier"),
@@ -33,23 +30,23 @@ class _Java(Dialect):
         type_arguments=("type_arguments",),
         type_parameters=("type_parameter",),
         links={
-            "field_access": Link(How.MEMBER, "object", "field"),
-            "array_access": Link(How.ENTRY, "array"),
-            "method_invocation": Link(How.MEMBER_CALL, "object", "name"),
-            "parenthesized_expression": Link(How.INNER),
-            "method_reference": Link(How.MEMBER),
+            "field_access": PathRule(PathRole.MEMBER, "object", "field"),
+            "array_access": PathRule(PathRole.ENTRY, "array"),
+            "method_invocation": PathRule(PathRole.MEMBER_CALL, "object", "name"),
+            "parenthesized_expression": PathRule(PathRole.INNER),
+            "method_reference": PathRule(PathRole.MEMBER),
         },
         definitions={
-            "class_declaration": Defines(SymbolKind.CLASS),
-            "record_declaration": Defines(SymbolKind.CLASS),
-            "interface_declaration": Defines(SymbolKind.INTERFACE),
-            "annotation_type_declaration": Defines(SymbolKind.INTERFACE),
-            "enum_declaration": Defines(SymbolKind.ENUM),
-            "enum_constant": Defines(SymbolKind.MEMBER),
-            "method_declaration": Defines(SymbolKind.METHOD),
-            "annotation_type_element_declaration": Defines(SymbolKind.METHOD),
-            "constructor_declaration": Defines(SymbolKind.CONSTRUCTOR),
-            "compact_constructor_declaration": Defines(SymbolKind.CONSTRUCTOR),
+            "class_declaration": DefinitionRule(SymbolKind.CLASS),
+            "record_declaration": DefinitionRule(SymbolKind.CLASS),
+            "interface_declaration": DefinitionRule(SymbolKind.INTERFACE),
+            "annotation_type_declaration": DefinitionRule(SymbolKind.INTERFACE),
+            "enum_declaration": DefinitionRule(SymbolKind.ENUM),
+            "enum_constant": DefinitionRule(SymbolKind.MEMBER),
+            "method_declaration": DefinitionRule(SymbolKind.METHOD),
+            "annotation_type_element_declaration": DefinitionRule(SymbolKind.METHOD),
+            "constructor_declaration": DefinitionRule(SymbolKind.CONSTRUCTOR),
+            "compact_constructor_declaration": DefinitionRule(SymbolKind.CONSTRUCTOR),
         },
         heritage=("superclass", "super_interfaces", "extends_interfaces"),
         modifiers=("modifiers",),
@@ -72,7 +69,7 @@ class _Java(Dialect):
         assignments={"assignment_expression": "left", "update_expression": ""},
     )
 
-    def more(self) -> Mapping[str, Visitor]:
+    def extra_visitors(self) -> Mapping[str, Visitor]:
         return {
             "package_declaration": _package,
             "import_declaration": _import,
@@ -81,10 +78,10 @@ class _Java(Dialect):
             "record_declaration": self._record,
             "lambda_expression": self._lambda,
             "explicit_constructor_invocation": self._constructor,
-            "labeled_statement": after_first,
-            "break_statement": nothing,
-            "continue_statement": nothing,
-            "element_value_pair": after_first,
+            "labeled_statement": visit_after_first,
+            "break_statement": ignore,
+            "continue_statement": ignore,
+            "element_value_pair": visit_after_first,
         }
 
     def _fields(self, found: Findings, node: "Node") -> None:
@@ -115,7 +112,7 @@ class _Java(Dialect):
                     SymbolKind.FIELD,
                     parameter,
                     name.start_byte,
-                    signature=signature(found, parameter.start_byte, parameter.end_byte),
+                    signature=format_signature(found, parameter.start_byte, parameter.end_byte),
                     container=place,
                 )
 
@@ -135,14 +132,14 @@ class _Java(Dialect):
 
 
 def _package(found: Findings, node: "Node") -> None:
-    module_of(found, node, next(reversed(node.named_children), None))
+    add_module(found, node, next(reversed(node.named_children), None))
 
 
 def _import(found: Findings, node: "Node") -> None:
     named = node.named_children
     if not named:
         return
-    path, _ = dotted(found, named[0])
+    path, _ = dotted_name(found, named[0])
     line = found.line_at(node.start_byte)
     if any(child.type == "asterisk" for child in named):
         found.imports.append(Import(path, "*", line=line))
@@ -157,5 +154,5 @@ def _java() -> _Java:
 
 
 def read(tree: "Tree", found: Findings) -> None:
-    """Put what the tree says into the findings."""
+    """Add the contents of the tree to the findings."""
     _java().read(tree, found)

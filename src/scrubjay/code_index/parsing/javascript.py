@@ -1,12 +1,12 @@
-"""JavaScript, TypeScript and TSX: definitions, imports and uses."""
+"""Reads the definitions, imports and uses of JavaScript, TypeScript and TSX files."""
 
 import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.code_index.models import Import, Language, SymbolKind, UseKind
-from scrubjay.code_index.parsing.nodes import LICENSE, Findings, Shape, kinds, shapes
-from scrubjay.code_index.parsing.scopes import Scope, settle
+from scrubjay.code_index.parsing.nodes import LICENSE_PATTERN, Findings, PathShape, shape_table, visitor_table
+from scrubjay.code_index.parsing.scopes import BindingScope, keep_global_reads, read_identifier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -14,45 +14,45 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Tree
 
 _PATH = re.compile(r"[A-Za-z_$][A-Za-z_$0-9]*(?:\.[A-Za-z_$#][A-Za-z_$0-9]*)*")
-_LONGEST_PATH = 200
+_MAX_PATH_BYTES = 200
 _FUNCTIONS = frozenset({"function_expression", "arrow_function", "generator_function"})
 _WRAPPERS = frozenset({"parenthesized_expression", "as_expression", "satisfies_expression", "await_expression"})
 _TYPED = frozenset({"parenthesized_expression", "as_expression", "satisfies_expression"})
 _DEFINING = _FUNCTIONS | {"class", "object"}
 _SHAPES = {
-    "identifier": Shape.NAME,
-    "this": Shape.NAME,
-    "super": Shape.NAME,
-    "import": Shape.NAME,
-    "type_identifier": Shape.NAME,
-    "member_expression": Shape.MEMBER,
-    "nested_identifier": Shape.MEMBER,
-    "nested_type_identifier": Shape.MEMBER,
-    "call_expression": Shape.CALL,
-    "new_expression": Shape.CALL,
-    "subscript_expression": Shape.ENTRY,
-    "parenthesized_expression": Shape.INNER,
-    "await_expression": Shape.INNER,
-    "non_null_expression": Shape.INNER,
-    "as_expression": Shape.INNER,
-    "satisfies_expression": Shape.INNER,
-    "generic_type": Shape.INNER,
+    "identifier": PathShape.NAME,
+    "this": PathShape.NAME,
+    "super": PathShape.NAME,
+    "import": PathShape.NAME,
+    "type_identifier": PathShape.NAME,
+    "member_expression": PathShape.MEMBER,
+    "nested_identifier": PathShape.MEMBER,
+    "nested_type_identifier": PathShape.MEMBER,
+    "call_expression": PathShape.CALL,
+    "new_expression": PathShape.CALL,
+    "subscript_expression": PathShape.ENTRY,
+    "parenthesized_expression": PathShape.INNER,
+    "await_expression": PathShape.INNER,
+    "non_null_expression": PathShape.INNER,
+    "as_expression": PathShape.INNER,
+    "satisfies_expression": PathShape.INNER,
+    "generic_type": PathShape.INNER,
 }
 
 
 def read(tree: "Tree", found: Findings) -> None:
     """Read a JavaScript or TypeScript file."""
-    scope = Scope(None)
+    scope = BindingScope(None)
     found.scope = scope
     root = tree.root_node
     found.doc = _file_doc(found, root)
     found.walk(root, _kinds(found.language))
-    settle(found, scope)
-    _tell_exported(found)
+    keep_global_reads(found, scope)
+    _mark_exported(found)
 
 
 def _file_doc(found: Findings, root: "Node") -> str:
-    """What the first comment says, unless it is a license, or belongs to the definition right below it."""
+    """Return the text of the first comment, unless it is a license or documents the definition right below it."""
     children = root.named_children[:8]
     for place, child in enumerate(children):
         if child.type == "hash_bang_line":
@@ -65,15 +65,15 @@ def _file_doc(found: Findings, root: "Node") -> str:
             continue
         _, doc = found.take_above(child.end_byte)
         imports = ("import_statement", "expression_statement")
-        if below is None or below.type in imports or not found.is_next(child.end_byte, below.start_byte):
-            return "" if LICENSE.search(doc) else doc
+        if below is None or below.type in imports or not found.is_adjacent(child.end_byte, below.start_byte):
+            return "" if LICENSE_PATTERN.search(doc) else doc
         break
     found.take_above(0)
     return ""
 
 
-def _tell_exported(found: Findings) -> None:
-    """In a module others may use what it exports; in a script everything at the top."""
+def _mark_exported(found: Findings) -> None:
+    """Mark what other files may use: the exports of a module, or everything at the top level of a script."""
     here = {name for _, name in found.exports}
     is_module = bool(
         found.exports or found.imports or any(symbol.exported for symbol in found.symbols if symbol.container < 0)
@@ -87,18 +87,18 @@ def _tell_exported(found: Findings) -> None:
 
 
 @cache
-def _shape_table(language: Language) -> "Mapping[int, Shape]":
-    return shapes(language, _SHAPES)
+def _path_shapes(language: Language) -> "Mapping[int, PathShape]":
+    return shape_table(language, _SHAPES)
 
 
 def _path(found: Findings, node: "Node") -> tuple[str, int]:
-    """The path of a name, where its last part begins; what else is in it is visited next."""
+    """Return the path of a name and the first byte of its last part; push what else is in it to be visited next."""
     start, end = node.start_byte, node.end_byte
-    if end - start <= _LONGEST_PATH:
+    if end - start <= _MAX_PATH_BYTES:
         path = found.latin[start:end]
         if _PATH.fullmatch(path):
             return path, start + path.rfind(".") + 1
-    path, start, inner = found.path_of(node, _shape_table(found.language))
+    path, start, inner = found.read_path(node, _path_shapes(found.language))
     if inner is not None:
         found.stack.append(inner)
     return path, start
@@ -113,14 +113,14 @@ def _text(found: Findings, node: "Node | None") -> str:
 
 
 def _literal(found: Findings, node: "Node | None") -> str | None:
-    """What a literal text says; None of anything else."""
+    """Return the value of a string literal; None for anything else."""
     if node is None or node.type not in ("string", "template_string"):
         return None
     text = found.text_of(node)[1:-1]
     return None if "${" in text else text
 
 
-# Uses.
+# Uses
 
 
 def _call(found: Findings, node: "Node") -> None:
@@ -131,7 +131,7 @@ def _call(found: Findings, node: "Node") -> None:
             found.stack.extend(child.named_children[::-1])
     path, start = _path(found, function)
     if path in ("require", "import"):
-        module = _called_with(found, node)
+        module = _module_argument(found, node)
         if module is not None:
             found.imports.append(Import(module, line=found.line_at(start), container=found.container))
             return
@@ -139,7 +139,7 @@ def _call(found: Findings, node: "Node") -> None:
         found.uses.append((UseKind.CALL, path, start, found.container))
 
 
-def _called_with(found: Findings, call: "Node") -> str | None:
+def _module_argument(found: Findings, call: "Node") -> str | None:
     arguments = _field(call, "arguments")
     return _literal(found, arguments.named_children[0]) if arguments is not None and arguments.named_children else None
 
@@ -157,18 +157,13 @@ def _new(found: Findings, node: "Node") -> None:
         found.uses.append((UseKind.NEW, path, start, found.container))
 
 
-def _identifier(found: Findings, node: "Node") -> None:
-    start = node.start_byte
-    found.scope.reads.append((UseKind.READ, found.text(start, node.end_byte), start, found.container))
-
-
 def _member(found: Findings, node: "Node") -> None:
     path, start = _path(found, node)
     found.scope.reads.append((UseKind.READ, path, start, found.container))
 
 
 def _type_name(found: Findings, node: "Node") -> None:
-    path, start, _ = found.path_of(node, _shape_table(found.language))
+    path, start, _ = found.read_path(node, _path_shapes(found.language))
     found.scope.reads.append((UseKind.TYPE, path, start, found.container))
 
 
@@ -185,14 +180,14 @@ def _throw(found: Findings, node: "Node") -> None:
         named = thrown
     if named is None:
         return
-    path, start, _ = found.path_of(named, _shape_table(found.language))
+    path, start, _ = found.read_path(named, _path_shapes(found.language))
     if path:
         found.scope.reads.append((UseKind.RAISE, path, start, found.container))
 
 
 def _catch(found: Findings, node: "Node") -> None:
     parameter, body = _field(node, "parameter"), _field(node, "body")
-    inside = found.scope if found.scope.is_function else Scope(found.scope, found.container, is_function=True)
+    inside = found.scope if found.scope.is_function else BindingScope(found.scope, found.container, is_function=True)
     if body is not None:
         found.enter(found.container, body.named_children, inside)
     if parameter is not None:
@@ -201,7 +196,7 @@ def _catch(found: Findings, node: "Node") -> None:
 
 
 def _binary(found: Findings, node: "Node") -> None:
-    """`x instanceof C` tells a type; of a caught error it tells what is caught."""
+    """Read `x instanceof C` as a use of a type; for a caught error, as a type that is caught."""
     operator, left, right = _field(node, "operator"), _field(node, "left"), _field(node, "right")
     if operator is None or left is None or right is None or operator.type != "instanceof":
         found.stack.extend(node.named_children[::-1])
@@ -214,7 +209,7 @@ def _binary(found: Findings, node: "Node") -> None:
 
 
 def _jsx_tag(found: Findings, node: "Node") -> None:
-    """An element of a component is a use of it; small letters are HTML."""
+    """Read a JSX element: a use of its component, unless the name is lower case, which means HTML."""
     name = _field(node, "name")
     found.visit(child for child in node.named_children if child != name)
     if name is None:
@@ -224,15 +219,15 @@ def _jsx_tag(found: Findings, node: "Node") -> None:
         found.uses.append((UseKind.CALL, path, start, found.container))
 
 
-def _ignored(found: Findings, node: "Node") -> None:
-    """Nothing in it is a use."""
+def _ignore(found: Findings, node: "Node") -> None:
+    """Ignore a node that contains no uses."""
 
 
-# What binds names.
+# Bindings
 
 
-def _bound(found: Findings, pattern: "Node") -> "tuple[list[Node], list[Node]]":
-    """The names that a pattern binds, and what else is in it to be visited."""
+def _split_pattern(found: Findings, pattern: "Node") -> "tuple[list[Node], list[Node]]":
+    """Return the names that a pattern binds, and the other nodes in it to visit."""
     names: list[Node] = []
     others: list[Node] = []
     stack = [pattern]
@@ -262,8 +257,8 @@ def _bound(found: Findings, pattern: "Node") -> "tuple[list[Node], list[Node]]":
     return names, others
 
 
-def _bind_locally(found: Findings, pattern: "Node", scope: Scope) -> "list[Node]":
-    names, others = _bound(found, pattern)
+def _bind_locally(found: Findings, pattern: "Node", scope: BindingScope) -> "list[Node]":
+    names, others = _split_pattern(found, pattern)
     scope.bound.update(found.text_of(name) for name in names)
     return others
 
@@ -276,7 +271,7 @@ def _declare_variables(found: Findings, node: "Node", outer: "Node", *, exported
     constant = found.latin.startswith("const", node.start_byte)
     declarators = [child for child in node.named_children if child.type == "variable_declarator"]
     above, doc = found.take_above(outer.start_byte)
-    # They are pushed on the stack, so the last comes first.
+    # Visits are pushed on a stack, so the last declarator must be pushed first.
     waiting: list[list[Any]] = []
     for place, declarator in enumerate(declarators):
         alone = len(declarators) == 1
@@ -299,16 +294,16 @@ def _declare_variables(found: Findings, node: "Node", outer: "Node", *, exported
 def _declare_variable(
     found: Findings, node: "Node", outer: "Node", *, start: int, doc: str, constant: bool, exported: bool
 ) -> None:
-    scope: Scope = found.scope
+    scope: BindingScope = found.scope
     name, value, annotation = _field(node, "name"), _field(node, "value"), _field(node, "type")
     if name is None:
         return
-    if value is not None and _take_require(found, name, value):
+    if value is not None and _add_require(found, name, value):
         return
     if annotation is not None:
         found.stack.append(annotation)
     if value is not None and value.type in _TYPED:
-        value = _within(found, value)
+        value = _unwrap_value(found, value)
     simple = name.type == "identifier"
     if value is not None and simple and value.type in (*_FUNCTIONS, "class"):
         called = found.text_of(name)
@@ -317,7 +312,7 @@ def _declare_variable(
         else:
             _function(found, value, outer, called, name, SymbolKind.FUNCTION, start=start, doc=doc, exported=exported)
         return
-    names, others = _bound(found, name)
+    names, others = _split_pattern(found, name)
     found.visit(others)
     symbol = found.container
     if scope.is_function:
@@ -330,16 +325,16 @@ def _declare_variable(
                 outer,
                 each.start_byte,
                 start=start,
-                signature=found.head(outer.start_byte, _value_start(node, value)),
+                signature=found.signature(outer.start_byte, _value_start(node, value)),
                 doc=doc,
                 exported=exported,
             )
     if value is not None:
-        _take_value(found, value, symbol, named=simple and not scope.is_function)
+        _read_value(found, value, symbol, named=simple and not scope.is_function)
 
 
-def _within(found: Findings, value: "Node") -> "Node":
-    """The function, class or object that brackets are put around or a type is told of; else the value as it is."""
+def _unwrap_value(found: Findings, value: "Node") -> "Node":
+    """Return the function, class or object within parentheses or a type assertion; otherwise the value itself."""
     inner = value
     types: list[Node] = []
     while inner.type in _TYPED and inner.named_child_count:
@@ -352,20 +347,20 @@ def _within(found: Findings, value: "Node") -> "Node":
 
 
 def _value_start(node: "Node", value: "Node | None") -> int:
-    """A short value is part of the signature; of an object only its name is."""
+    """Return where the signature of a variable ends: a short value is part of it, an object is not."""
     return value.start_byte if value is not None and value.type in ("object", "array", "class") else node.end_byte
 
 
-def _take_value(found: Findings, value: "Node", symbol: int, *, named: bool) -> None:
-    """Read what a name is bound to: of an object with a name the functions are its methods."""
+def _read_value(found: Findings, value: "Node", symbol: int, *, named: bool) -> None:
+    """Read the value of a name; functions of a named object are its methods."""
     if named and value.type == "object":
-        found.enter(symbol, value.named_children, Scope(found.scope, symbol, is_class=True))
+        found.enter(symbol, value.named_children, BindingScope(found.scope, symbol, is_class=True))
     else:
         found.stack.append(value)
 
 
-def _take_require(found: Findings, name: "Node", value: "Node") -> bool:
-    """Take `const a = require("b")` and its kin as imports; tells whether it was one."""
+def _add_require(found: Findings, name: "Node", value: "Node") -> bool:
+    """Add `const a = require("b")` and similar statements as imports; return whether it was one."""
     member = ""
     if value.type == "member_expression":
         member = _text(found, _field(value, "property"))
@@ -376,7 +371,7 @@ def _take_require(found: Findings, name: "Node", value: "Node") -> bool:
         inner = inner.named_children[0]
     if inner is None or inner.type != "call_expression" or found.text_of(inner.children[0]) not in _IMPORTERS:
         return False
-    module = _called_with(found, inner)
+    module = _module_argument(found, inner)
     if module is None:
         return False
     line = found.line_at(name.start_byte)
@@ -411,7 +406,7 @@ def _assignment(found: Findings, node: "Node") -> None:
         found.stack.append(right)
         return
     if left.type != "member_expression":
-        names, others = _bound(found, left)
+        names, others = _split_pattern(found, left)
         found.stack.append(right)
         found.visit(others)
         for name in names:
@@ -430,11 +425,11 @@ def _assignment(found: Findings, node: "Node") -> None:
         _assigned_function(found, node, left, right, owner, name, start)
         return
     _assigned_field(found, node, path, start)
-    _take_value(found, right, found.container, named=path == "module.exports" or name == "prototype")
+    _read_value(found, right, found.container, named=path == "module.exports" or name == "prototype")
 
 
 def _export_value(found: Findings, value: "Node", name: str) -> None:
-    """What `module.exports = ` or `export default` hands out."""
+    """Add what `module.exports =` or `export default` exports."""
     if value.type == "identifier":
         found.exports.append((name, found.text_of(value)))
     elif value.type == "object":
@@ -473,8 +468,8 @@ def _assigned_function(
 
 
 def _assigned_field(found: Findings, node: "Node", path: str, start: int) -> None:
-    """Take what a method sets on `this` as a field of the class, the first time."""
-    scope: Scope = found.scope
+    """Add a field of the class when a method first assigns it on `this`."""
+    scope: BindingScope = found.scope
     owner = scope.parent
     of, _, name = path.partition(".")
     if of != "this" or not name or "." in name or owner is None or not owner.is_class or owner.symbol < 0:
@@ -489,7 +484,7 @@ def _assigned_field(found: Findings, node: "Node", path: str, start: int) -> Non
         node,
         start,
         start=above,
-        signature=found.head(node.start_byte, node.end_byte),
+        signature=found.signature(node.start_byte, node.end_byte),
         doc=doc,
         exported=not name.startswith("#"),
         container=owner.symbol,
@@ -498,7 +493,7 @@ def _assigned_field(found: Findings, node: "Node", path: str, start: int) -> Non
 
 def _for_in(found: Findings, node: "Node") -> None:
     left = _field(node, "left")
-    inside = found.scope if found.scope.is_function else Scope(found.scope, found.container, is_function=True)
+    inside = found.scope if found.scope.is_function else BindingScope(found.scope, found.container, is_function=True)
     others = [child for child in node.named_children if child != left]
     if left is not None:
         others = [*_bind_locally(found, left, inside), *others]
@@ -506,14 +501,14 @@ def _for_in(found: Findings, node: "Node") -> None:
 
 
 def _block(found: Findings, node: "Node") -> None:
-    """What a block outside of functions declares is not the module's."""
+    """Visit a block. Outside of functions, its declarations do not belong to the module."""
     if found.scope.is_function:
         found.stack.extend(node.named_children[::-1])
     else:
-        found.enter(found.container, node.named_children, Scope(found.scope, found.container, is_function=True))
+        found.enter(found.container, node.named_children, BindingScope(found.scope, found.container, is_function=True))
 
 
-# Definitions.
+# Definitions
 
 
 def _function_declaration(found: Findings, node: "Node") -> None:
@@ -542,7 +537,7 @@ def _function(
     owner: str = "",
     decorators: "Sequence[Node]" = (),
 ) -> int:
-    """Add a function and go into it."""
+    """Add a function and visit its parts."""
     body = _field(node, "body")
     if name_at is None:
         name_at = node.start_byte if name is None else name.start_byte
@@ -552,11 +547,11 @@ def _function(
         outer,
         name_at,
         start=start,
-        signature=found.head(outer.start_byte, outer.end_byte if body is None else body.start_byte),
+        signature=found.signature(outer.start_byte, outer.end_byte if body is None else body.start_byte),
         doc=doc,
         exported=exported,
         owner=owner,
-        decorators=tuple(found.head(each.start_byte + 1, each.end_byte) for each in decorators),
+        decorators=tuple(found.signature(each.start_byte + 1, each.end_byte) for each in decorators),
     )
     _inside_function(found, node, symbol)
     _decorate(found, decorators, symbol)
@@ -564,7 +559,7 @@ def _function(
 
 
 def _inside_function(found: Findings, node: "Node", symbol: int) -> None:
-    scope = Scope(found.scope, symbol, is_function=True)
+    scope = BindingScope(found.scope, symbol, is_function=True)
     inside: list[Node] = []
     for name in ("type_parameters", "parameters", "parameter", "return_type", "type", "body"):
         part = _field(node, name)
@@ -581,7 +576,7 @@ def _inside_function(found: Findings, node: "Node", symbol: int) -> None:
     found.enter(symbol, inside, scope)
 
 
-def _type_parameters(found: Findings, node: "Node", scope: Scope) -> "list[Node]":
+def _type_parameters(found: Findings, node: "Node", scope: BindingScope) -> "list[Node]":
     others: list[Node] = []
     for parameter in node.named_children:
         name = _field(parameter, "name")
@@ -592,7 +587,7 @@ def _type_parameters(found: Findings, node: "Node", scope: Scope) -> "list[Node]
 
 
 def _function_expression(found: Findings, node: "Node") -> None:
-    """A function within an expression: a symbol when it has a name."""
+    """Read a function within an expression: a symbol if it has a name."""
     name = _field(node, "name")
     if name is None:
         _inside_function(found, node, found.container)
@@ -611,7 +606,7 @@ def _decorate(found: Findings, decorators: "Iterable[Node]", symbol: int) -> Non
         if expression.type == "call_expression":
             found.stack.append(expression)
             named = expression.children[0]
-        path, start, _ = found.path_of(named, _shape_table(found.language))
+        path, start, _ = found.read_path(named, _path_shapes(found.language))
         if path:
             found.uses.append((UseKind.DECORATE, path, start, symbol))
 
@@ -625,7 +620,7 @@ def _decorator(found: Findings, node: "Node") -> None:
 
 
 def _decorators_of(found: Findings, node: "Node") -> "list[Node]":
-    """Those before it in a class, and those in it."""
+    """Return the decorators before a class member, and those within it."""
     before, found.scope.pending = found.scope.pending, []
     return [*before, *(child for child in node.children if child.type == "decorator")]
 
@@ -638,7 +633,7 @@ def _method(found: Findings, node: "Node") -> None:
         kind = SymbolKind.SIGNATURE
     else:
         kind = SymbolKind.CONSTRUCTOR if called == "constructor" else SymbolKind.METHOD
-    scope: Scope = found.scope
+    scope: BindingScope = found.scope
     decorators = _decorators_of(found, node)
     _function(
         found,
@@ -659,8 +654,8 @@ def _method(found: Findings, node: "Node") -> None:
     scope.fields.add(called)
 
 
-def _parameter_properties(found: Findings, node: "Node", scope: Scope) -> None:
-    """`constructor(private name: string)` declares a field."""
+def _parameter_properties(found: Findings, node: "Node", scope: BindingScope) -> None:
+    """Add the fields that parameters declare: `constructor(private name: string)`."""
     parameters = _field(node, "parameters")
     for parameter in parameters.named_children if parameters is not None else ():
         pattern = _field(parameter, "pattern")
@@ -674,7 +669,7 @@ def _parameter_properties(found: Findings, node: "Node", scope: Scope) -> None:
             SymbolKind.FIELD,
             parameter,
             pattern.start_byte,
-            signature=found.head(parameter.start_byte, parameter.end_byte),
+            signature=found.signature(parameter.start_byte, parameter.end_byte),
             exported=_is_public(found, parameter, name),
             container=scope.symbol,
         )
@@ -689,7 +684,7 @@ def _is_public(found: Findings, node: "Node", name: str) -> bool:
 
 
 def _member_name(found: Findings, name: "Node | None") -> str:
-    return _text(found, name).strip("\"'")[:_LONGEST_PATH]
+    return _text(found, name).strip("\"'")[:_MAX_PATH_BYTES]
 
 
 def _field_definition(found: Findings, node: "Node") -> None:
@@ -697,7 +692,7 @@ def _field_definition(found: Findings, node: "Node") -> None:
     value, annotation = _field(node, "value"), _field(node, "type")
     called = _member_name(found, name)
     above, doc = found.take_above(node.start_byte)
-    scope: Scope = found.scope
+    scope: BindingScope = found.scope
     decorators = _decorators_of(found, node)
     scope.fields.add(called)
     exported = _is_public(found, node, called)
@@ -713,10 +708,10 @@ def _field_definition(found: Findings, node: "Node") -> None:
             node,
             node.start_byte if name is None else name.start_byte,
             start=above,
-            signature=found.head(node.start_byte, _value_start(node, value)),
+            signature=found.signature(node.start_byte, _value_start(node, value)),
             doc=doc,
             exported=exported,
-            decorators=tuple(found.head(each.start_byte + 1, each.end_byte) for each in decorators),
+            decorators=tuple(found.signature(each.start_byte + 1, each.end_byte) for each in decorators),
         )
         if value is not None:
             found.stack.append(value)
@@ -729,7 +724,7 @@ def _pair(found: Findings, node: "Node") -> None:
     key, value = _field(node, "key"), _field(node, "value")
     if value is None:
         return
-    scope: Scope = found.scope
+    scope: BindingScope = found.scope
     if scope.is_class and key is not None:
         if value.type in _FUNCTIONS:
             called = _member_name(found, key)
@@ -737,7 +732,7 @@ def _pair(found: Findings, node: "Node") -> None:
             _function(found, value, node, called, key, SymbolKind.METHOD, start=above, doc=doc, exported=True)
             return
         if value.type != "object":
-            found.enter(found.container, [value], Scope(scope, found.container))
+            found.enter(found.container, [value], BindingScope(scope, found.container))
             return
     found.stack.append(value)
     if key is not None and key.type == "computed_property_name":
@@ -781,18 +776,18 @@ def _class(
         outer,
         node.start_byte if name is None else name.start_byte,
         start=start,
-        signature=found.head(outer.start_byte, node.end_byte if body is None else body.start_byte),
+        signature=found.signature(outer.start_byte, node.end_byte if body is None else body.start_byte),
         doc=doc,
         exported=exported,
-        bases=tuple(found.head(base.start_byte, base.end_byte) for base in bases),
-        decorators=tuple(found.head(each.start_byte + 1, each.end_byte) for each in decorators),
+        bases=tuple(found.signature(base.start_byte, base.end_byte) for base in bases),
+        decorators=tuple(found.signature(each.start_byte + 1, each.end_byte) for each in decorators),
     )
     _inside_class(found, node, symbol)
     _decorate(found, decorators, symbol)
 
 
 def _bases(node: "Node") -> "list[Node]":
-    """What a class or an interface is derived from."""
+    """Return the types that a class or interface is derived from."""
     bases: list[Node] = []
     clauses = [
         child
@@ -810,7 +805,7 @@ def _bases(node: "Node") -> "list[Node]":
 
 
 def _inside_class(found: Findings, node: "Node", symbol: int) -> None:
-    inside = Scope(found.scope, symbol, is_class=True)
+    inside = BindingScope(found.scope, symbol, is_class=True)
     inside.receiver = "this"
     others: list[Node] = []
     parameters = _field(node, "type_parameters")
@@ -853,11 +848,11 @@ def _declare_type(found: Findings, node: "Node", outer: "Node", *, exported: boo
         outer,
         node.start_byte if name is None else name.start_byte,
         start=above,
-        signature=found.head(outer.start_byte, outer.end_byte),
+        signature=found.signature(outer.start_byte, outer.end_byte),
         doc=doc,
         exported=exported,
     )
-    inside = Scope(found.scope, symbol, is_class=True)
+    inside = BindingScope(found.scope, symbol, is_class=True)
     others = _type_parameters(found, parameters, inside) if parameters is not None else []
     if value is not None:
         others.append(value)
@@ -877,7 +872,7 @@ def _declare_enum(found: Findings, node: "Node", outer: "Node", *, exported: boo
         outer,
         node.start_byte if name is None else name.start_byte,
         start=above,
-        signature=found.head(outer.start_byte, node.end_byte if body is None else body.start_byte),
+        signature=found.signature(outer.start_byte, node.end_byte if body is None else body.start_byte),
         doc=doc,
         exported=exported,
     )
@@ -893,7 +888,7 @@ def _declare_enum(found: Findings, node: "Node", outer: "Node", *, exported: boo
             member,
             member_name.start_byte,
             start=above,
-            signature=found.head(member.start_byte, member.end_byte),
+            signature=found.signature(member.start_byte, member.end_byte),
             doc=doc,
             container=symbol,
         )
@@ -915,12 +910,12 @@ def _declare_module(found: Findings, node: "Node", outer: "Node", *, exported: b
         outer,
         node.start_byte if name is None else name.start_byte,
         start=above,
-        signature=found.head(outer.start_byte, node.end_byte if body is None else body.start_byte),
+        signature=found.signature(outer.start_byte, node.end_byte if body is None else body.start_byte),
         doc=doc,
         exported=exported,
     )
     if body is not None:
-        found.enter(symbol, body.named_children, Scope(found.scope, symbol))
+        found.enter(symbol, body.named_children, BindingScope(found.scope, symbol))
 
 
 _DECLARATIONS: "Mapping[str, Any]" = {
@@ -944,7 +939,7 @@ _DECLARATIONS: "Mapping[str, Any]" = {
 
 
 def _ambient(found: Findings, node: "Node") -> None:
-    """`declare …`: what is said to exist elsewhere."""
+    """Read `declare …`, which describes something defined elsewhere."""
     for child in node.named_children:
         declare = _DECLARATIONS.get(child.type)
         if declare is None:
@@ -958,7 +953,7 @@ def _index_signature(found: Findings, node: "Node") -> None:
     found.visit(child for child in node.named_children if child != name)
 
 
-# Imports and exports.
+# Imports and exports
 
 
 def _import(found: Findings, node: "Node") -> None:
@@ -976,7 +971,7 @@ def _import(found: Findings, node: "Node") -> None:
                 elif part.type == "namespace_import":
                     taken.append(("", found.text_of(part.named_children[-1]), line))
                 elif part.type == "named_imports":
-                    taken.extend(_specified(found, part))
+                    taken.extend(_specifiers(found, part))
     if source is None:
         return
     if not taken:
@@ -984,7 +979,7 @@ def _import(found: Findings, node: "Node") -> None:
     found.imports.extend(Import(source, name, alias, at, found.container) for name, alias, at in taken)
 
 
-def _specified(found: Findings, clause: "Node") -> "Iterable[tuple[str, str, int]]":
+def _specifiers(found: Findings, clause: "Node") -> "Iterable[tuple[str, str, int]]":
     for part in clause.named_children:
         if part.type in ("import_specifier", "export_specifier"):
             name, alias = _field(part, "name"), _field(part, "alias")
@@ -1000,14 +995,14 @@ def _export(found: Findings, node: "Node") -> None:
     declared = declaration if declaration is not None else value
     for clause in node.named_children:
         if clause.type == "export_clause":
-            for name, alias, line in _specified(found, clause):
+            for name, alias, line in _specifiers(found, clause):
                 if source is None:
                     found.exports.append((alias or name, name))
                 else:
                     found.imports.append(Import(source, name, alias, line, found.container, exported=True))
             return
         if clause.type == "namespace_export" and source is not None:
-            alias = _member_name(found, clause.children[-1])  # `default` is no name to the grammar
+            alias = _member_name(found, clause.children[-1])  # the grammar does not parse `default` as a name
             line = found.line_at(clause.start_byte)
             found.imports.append(Import(source, "", alias, line, found.container, exported=True))
             return
@@ -1015,7 +1010,7 @@ def _export(found: Findings, node: "Node") -> None:
         found.imports.append(Import(source, "*", "", found.line_at(node.start_byte), found.container, exported=True))
         return
     if declared is None:
-        # `export = value` of TypeScript.
+        # TypeScript's `export = value`
         for child in node.named_children:
             if child.type == "identifier":
                 found.exports.append(("default", found.text_of(child)))
@@ -1027,7 +1022,7 @@ def _export(found: Findings, node: "Node") -> None:
             found.exports.append(("default", _text(found, _field(declared, "name")) or "default"))
         elif declared.type == "object":
             _export_value(found, declared, "default")
-            _take_value(found, declared, found.container, named=True)
+            _read_value(found, declared, found.container, named=True)
             return
         else:
             _export_value(found, declared, "default")
@@ -1043,13 +1038,13 @@ def _comment(found: Findings, node: "Node") -> None:
 
 @cache
 def _kinds(language: Language) -> "Mapping[int, Any]":
-    return kinds(
+    return visitor_table(
         language,
         {
             "call_expression": _call,
             "new_expression": _new,
-            "identifier": _identifier,
-            "shorthand_property_identifier": _identifier,
+            "identifier": read_identifier,
+            "shorthand_property_identifier": read_identifier,
             "member_expression": _member,
             "type_identifier": _type_name,
             "nested_type_identifier": _type_name,
@@ -1058,7 +1053,7 @@ def _kinds(language: Language) -> "Mapping[int, Any]":
             "binary_expression": _binary,
             "jsx_opening_element": _jsx_tag,
             "jsx_self_closing_element": _jsx_tag,
-            "jsx_closing_element": _ignored,
+            "jsx_closing_element": _ignore,
             "lexical_declaration": _variables,
             "variable_declaration": _variables,
             "assignment_expression": _assignment,

@@ -1,4 +1,4 @@
-"""Reads JSON: the keys of its two upper levels."""
+"""Reads JSON: the keys of the two outermost levels."""
 
 from typing import TYPE_CHECKING
 
@@ -9,14 +9,14 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Tree
 
 LEVELS = 2
-# Data is no configuration: of a list of thousands the first keys tell as much as all.
-MOST_KEYS = 2_000
+# A file with more keys holds data rather than configuration; the first keys describe it well enough.
+MAX_KEYS = 2_000
 
 
 def read(tree: "Tree", found: Findings) -> None:
-    """Put what the tree says into the findings."""
+    """Add the contents of the tree to the findings."""
     stack: list[tuple[Node, int, int]] = [(node, 1, -1) for node in reversed(tree.root_node.named_children)]
-    while stack and len(found.symbols) < MOST_KEYS:
+    while stack and len(found.symbols) < MAX_KEYS:
         node, level, container = stack.pop()
         if node.type == "object":
             stack.extend((child, level, container) for child in reversed(node.named_children))
@@ -30,7 +30,7 @@ def read(tree: "Tree", found: Findings) -> None:
                 SymbolKind.SECTION,
                 node,
                 key.start_byte,
-                signature=found.head(node.start_byte, min(node.end_byte, key.end_byte + 80)),
+                signature=found.signature(node.start_byte, min(node.end_byte, key.end_byte + 80)),
                 container=container,
             )
             if level < LEVELS and value is not None and value.type == "object":

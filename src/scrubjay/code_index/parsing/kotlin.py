@@ -5,29 +5,20 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from scrubjay.code_index.models import Import, Language, SymbolKind, UseKind
-from scrubjay.code_index.parsing.dialect import (
-    Defines,
-    Dialect,
-    How,
-    Link,
-    Tables,
-    dotted,
-    module_of,
-    nothing,
-    signature,
-)
+from scrubjay.code_index.parsing.dialect import Dialect, add_module, dotted_name, ignore, read_class_parameter
+from scrubjay.code_index.parsing.grammar_tables import DefinitionRule, GrammarTables, PathRole, PathRule
 from scrubjay.code_index.parsing.nodes import Findings, Visitor
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree
 
-# The grammar takes these words for names.
+# The grammar parses these words as names.
 _LITERALS = frozenset({"null", "it", "field"})
 
 
 class _Kotlin(Dialect):
     language = Language.KOTLIN
-    tables = Tables(
+    tables = GrammarTables(
         comments=("line_comment", "block_comment"),
         ignored=("label",),
         names=("identifier", "this_expression", "super_expression"),
@@ -36,19 +27,19 @@ class _Kotlin(Dialect):
         type_arguments=("type_arguments",),
         type_parameters=("type_parameter",),
         links={
-            "navigation_expression": Link(How.MEMBER),
-            "call_expression": Link(How.CALL),
-            "index_expression": Link(How.ENTRY),
-            "parenthesized_expression": Link(How.INNER),
-            "unary_expression": Link(How.INNER),
+            "navigation_expression": PathRule(PathRole.MEMBER),
+            "call_expression": PathRule(PathRole.CALL),
+            "index_expression": PathRule(PathRole.ENTRY),
+            "parenthesized_expression": PathRule(PathRole.INNER),
+            "unary_expression": PathRule(PathRole.INNER),
         },
         definitions={
-            "class_declaration": Defines(SymbolKind.CLASS),
-            "object_declaration": Defines(SymbolKind.CLASS),
-            "companion_object": Defines(SymbolKind.CLASS, called="Companion"),
-            "function_declaration": Defines(SymbolKind.FUNCTION),
-            "secondary_constructor": Defines(SymbolKind.CONSTRUCTOR, called="constructor"),
-            "type_alias": Defines(SymbolKind.TYPE, name="type"),
+            "class_declaration": DefinitionRule(SymbolKind.CLASS),
+            "object_declaration": DefinitionRule(SymbolKind.CLASS),
+            "companion_object": DefinitionRule(SymbolKind.CLASS, fixed_name="Companion"),
+            "function_declaration": DefinitionRule(SymbolKind.FUNCTION),
+            "secondary_constructor": DefinitionRule(SymbolKind.CONSTRUCTOR, fixed_name="constructor"),
+            "type_alias": DefinitionRule(SymbolKind.TYPE, name="type"),
         },
         bodies=("class_body", "enum_class_body", "function_body", "block"),
         heritage=("delegation_specifiers",),
@@ -62,7 +53,7 @@ class _Kotlin(Dialect):
         assignments={"assignment": "left"},
     )  # fmt: skip
 
-    def more(self) -> Mapping[str, Visitor]:
+    def extra_visitors(self) -> Mapping[str, Visitor]:
         return {
             "package_header": _package,
             "import": _import,
@@ -74,8 +65,8 @@ class _Kotlin(Dialect):
             "catch_block": self._catch,
             "constructor_delegation_call": _delegate,
             "identifier": self._identifier,
-            "modifiers": nothing,
-            "file_annotation": nothing,
+            "modifiers": ignore,
+            "file_annotation": ignore,
             "value_argument": _argument,
         }
 
@@ -96,10 +87,10 @@ class _Kotlin(Dialect):
         if not name.is_missing:
             body = self.body_of(node)
             kind = self.kind_of(found, node, SymbolKind.FUNCTION, body)
-            owner = dotted(found, receiver)[0]
+            owner = dotted_name(found, receiver)[0]
             self.declare(found, node, found.text_of(name), name.start_byte, kind, body, name, owner=owner)
             return
-        # At times the grammar takes the name of `fun String.shout()` for a part of the type.
+        # Sometimes the grammar parses the name of `fun String.shout()` as a part of the type.
         if not receiver.named_children:
             found.visit(node.children)
             return
@@ -107,7 +98,7 @@ class _Kotlin(Dialect):
         body = self.body_of(node)
         kind = self.kind_of(found, node, SymbolKind.FUNCTION, body)
         inside = [child for child in node.children if child.id not in (receiver.id, name.id)]
-        owner = dotted(found, receiver)[0].rpartition(".")[0]
+        owner = dotted_name(found, receiver)[0].rpartition(".")[0]
         self.declare(found, node, found.text_of(last), last.start_byte, kind, body, inside=inside, owner=owner)
 
     def _entry(self, found: Findings, node: "Node") -> None:
@@ -116,21 +107,10 @@ class _Kotlin(Dialect):
             self.declare(found, node, found.text_of(name), name.start_byte, SymbolKind.MEMBER, self.body_of(node), name)
 
     def _class_parameter(self, found: Findings, node: "Node") -> None:
-        """With `val` or `var` it is a field of the class."""
+        """Add a field if the parameter has `val` or `var`."""
         name = next((child for child in node.named_children if child.type == "identifier"), None)
-        if name is not None and not name.is_missing and any(child.type in ("val", "var") for child in node.children):
-            head = self.head(found, node)
-            found.add(
-                found.text_of(name),
-                SymbolKind.FIELD,
-                node,
-                name.start_byte,
-                signature=signature(found, head.start, node.end_byte),
-                exported="private" not in head.words,
-            )
-        elif name is not None:
-            found.scope.names.add(found.text_of(name))
-        found.visit(child for child in node.named_children if name is None or child.id != name.id)
+        is_field = any(child.type in ("val", "var") for child in node.children)
+        read_class_parameter(self, found, node, name, is_field=is_field)
 
     def _property(self, found: Findings, node: "Node") -> None:
         variable = next((child for child in node.named_children if child.type == "variable_declaration"), None)
@@ -178,14 +158,14 @@ class _Kotlin(Dialect):
 
 
 def _package(found: Findings, node: "Node") -> None:
-    module_of(found, node, next(iter(node.named_children), None))
+    add_module(found, node, next(iter(node.named_children), None))
 
 
 def _import(found: Findings, node: "Node") -> None:
     named = node.named_children
     if not named:
         return
-    path, _ = dotted(found, named[0])
+    path, _ = dotted_name(found, named[0])
     line = found.line_at(node.start_byte)
     if any(child.type == "*" for child in node.children):
         found.imports.append(Import(path, "*", line=line))
@@ -201,7 +181,7 @@ def _delegate(found: Findings, node: "Node") -> None:
 
 
 def _argument(found: Findings, node: "Node") -> None:
-    """Without the name of the parameter that it is for."""
+    """Visit an argument without the name of its parameter."""
     named = node.named_children
     found.visit(named[-1:] if any(child.type == "=" for child in node.children) else named)
 
@@ -212,5 +192,5 @@ def _dialect() -> _Kotlin:
 
 
 def read(tree: "Tree", found: Findings) -> None:
-    """Put what the tree says into the findings."""
+    """Add the contents of the tree to the findings."""
     _dialect().read(tree, found)

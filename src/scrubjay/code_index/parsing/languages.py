@@ -1,4 +1,4 @@
-"""Which module reads which language, loaded when it is first needed."""
+"""Loads the grammar, tree reader and flow builder of a language on first use."""
 
 from collections.abc import Callable
 from functools import cache
@@ -7,20 +7,23 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.code_index.models import Language
+from scrubjay.core.lazy import lazy_module
 
 if TYPE_CHECKING:
+    import tree_sitter
     from tree_sitter import Language as Grammar
     from tree_sitter import Parser, Tree
 
     from scrubjay.code_index.parsing.nodes import Findings
+else:
+    tree_sitter = lazy_module("tree_sitter")
 
-Reader = Callable[["Tree", "Findings"], None]
-"""Puts what a tree says into the findings."""
-Flow = Callable[[bytes, Any], bytes]
-"""Makes what a language's own resolver of calls needs of a file's content and its syntax."""
+TreeReader = Callable[["Tree", "Findings"], None]
+"""Adds the contents of a tree to the findings."""
+FlowFunction = Callable[[bytes, Any], bytes]
+"""Builds the flow that the language's call resolver needs, from a file's content and its syntax tree."""
 
 _READERS = {
-    Language.PYTHON: "python",
     Language.JAVASCRIPT: "javascript",
     Language.TYPESCRIPT: "javascript",
     Language.TSX: "javascript",
@@ -43,7 +46,7 @@ _READERS = {
     Language.HTML: "html",
     Language.CSS: "css",
 }
-"""The module in this room whose function `read` reads the language."""
+"""The module of this package whose function `read` reads the language."""
 
 _GRAMMARS = {
     Language.PYTHON: "tree_sitter_python:language",
@@ -71,14 +74,14 @@ _GRAMMARS = {
 }
 
 _FLOWS = {
-    Language.PYTHON: "scrubjay.code_index.graph.python_flow:flow_of",
-    Language.JAVASCRIPT: "scrubjay.code_index.graph.javascript_flow:flow_of",
-    Language.TYPESCRIPT: "scrubjay.code_index.graph.javascript_flow:flow_of",
-    Language.TSX: "scrubjay.code_index.graph.javascript_flow:flow_of",
-    Language.JSON: "scrubjay.code_index.graph.manifest_facts:flow_of",
-    Language.TEXT: "scrubjay.code_index.graph.manifest_facts:flow_of",
-    Language.GO: "scrubjay.code_index.graph.names_flow:flow_with_callbacks",
-    Language.RUST: "scrubjay.code_index.graph.names_flow:flow_with_callbacks",
+    Language.PYTHON: "scrubjay.code_index.graph.python_flow:build_flow",
+    Language.JAVASCRIPT: "scrubjay.code_index.graph.javascript_flow:build_flow",
+    Language.TYPESCRIPT: "scrubjay.code_index.graph.javascript_flow:build_flow",
+    Language.TSX: "scrubjay.code_index.graph.javascript_flow:build_flow",
+    Language.JSON: "scrubjay.code_index.graph.manifest_facts:extract_manifest",
+    Language.TEXT: "scrubjay.code_index.graph.manifest_facts:extract_manifest",
+    Language.GO: "scrubjay.code_index.graph.names_flow:build_flow_with_callbacks",
+    Language.RUST: "scrubjay.code_index.graph.names_flow:build_flow_with_callbacks",
 } | dict.fromkeys(
     (
         Language.JAVA,
@@ -91,44 +94,40 @@ _FLOWS = {
         Language.SWIFT,
         Language.SCALA,
     ),
-    "scrubjay.code_index.graph.names_flow:flow_of",
+    "scrubjay.code_index.graph.names_flow:build_flow",
 )
 
 
-def _named(place: str) -> Any:
+def _load_attribute(place: str) -> Any:
     module, _, name = place.partition(":")
     return getattr(import_module(module), name)
 
 
 @cache
-def grammar_of(language: Language) -> "Grammar":
-    """The grammar by which a language is parsed."""
-    from tree_sitter import Language as Grammar
-
-    capsule: object = _named(_GRAMMARS[language])()
-    return Grammar(capsule)
+def load_grammar(language: Language) -> "Grammar":
+    """Return the grammar of a language."""
+    capsule: object = _load_attribute(_GRAMMARS[language])()
+    return tree_sitter.Language(capsule)
 
 
 @cache
-def parser_of(language: Language) -> "Parser":
-    """A parser, one for each language in a process: it is not for several threads at once."""
-    from tree_sitter import Parser
-
-    return Parser(grammar_of(language))
+def load_parser(language: Language) -> "Parser":
+    """Return the parser of a language. It is shared within the process and not thread-safe."""
+    return tree_sitter.Parser(load_grammar(language))
 
 
 @cache
-def reader_of(language: Language) -> Reader | None:
-    """What reads the trees of a language; None when it is plain text."""
+def load_tree_reader(language: Language) -> TreeReader | None:
+    """Return the reader of a language's trees; None for plain text."""
     name = _READERS.get(language)
     module = f"{__package__}.{name}"
-    return _named(f"{module}:read") if name is not None and find_spec(module) is not None else None
+    return _load_attribute(f"{module}:read") if name is not None and find_spec(module) is not None else None
 
 
 @cache
-def flow_of(language: Language) -> Flow | None:
-    """What makes the flow of a file for the language's own resolver of calls; None when it has none."""
+def load_flow_function(language: Language) -> FlowFunction | None:
+    """Return the flow builder of a language; None if its calls are not resolved by flow."""
     place = _FLOWS.get(language)
     if place is None or find_spec("scrubjay.code_index.graph") is None or find_spec(place.partition(":")[0]) is None:
         return None
-    return _named(place)
+    return _load_attribute(place)

@@ -1,9 +1,9 @@
-"""Reads Markdown: headings as sections within sections, and blocks of code."""
+"""Reads Markdown: headings as nested sections, and code blocks."""
 
 from typing import TYPE_CHECKING
 
 from scrubjay.code_index.models import SymbolKind
-from scrubjay.code_index.parsing.nodes import LONGEST_SIGNATURE, Findings
+from scrubjay.code_index.parsing.nodes import MAX_SIGNATURE_LENGTH, Findings
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree
@@ -12,7 +12,7 @@ _HEADINGS = frozenset({"atx_heading", "setext_heading"})
 
 
 def read(tree: "Tree", found: Findings) -> None:
-    """Put what the tree says into the findings."""
+    """Add the contents of the tree to the findings."""
     open_sections: list[tuple[int, int]] = []
     stack: list[Node] = [tree.root_node]
     while stack:
@@ -40,7 +40,7 @@ def read(tree: "Tree", found: Findings) -> None:
 
 
 def _close(found: Findings, open_sections: list[tuple[int, int]], level: int, end: int) -> None:
-    """Sections go on until a heading that is as high."""
+    """End the open sections of this level and below; a section extends to the next heading of its level or above."""
     while open_sections and open_sections[-1][0] >= level:
         _, place = open_sections.pop()
         symbol = found.symbols[place]
@@ -58,14 +58,14 @@ def _level(node: "Node") -> int:
 def _text(found: Findings, node: "Node") -> str:
     content = node.child_by_field_name("heading_content")
     text = " ".join(found.text_of(content).split()) if content is not None else ""
-    return text.rstrip("# ").replace("`", "").replace("*", "")[:LONGEST_SIGNATURE]
+    return text.rstrip("# ").replace("`", "").replace("*", "")[:MAX_SIGNATURE_LENGTH]
 
 
 def _code(found: Findings, node: "Node", container: int) -> None:
-    """A block of code that says its language; its name begins like the block, so that it is no other name."""
-    told = next((child for child in node.named_children if child.type == "info_string"), None)
-    if told is not None and told.named_children:
-        name = "```" + found.text_of(told.named_children[0])[:40]
-        head = found.head(told.start_byte, told.end_byte)
-        at = told.start_byte
+    """Add a code block that declares its language. Its name starts like the block, so it cannot clash with others."""
+    info = next((child for child in node.named_children if child.type == "info_string"), None)
+    if info is not None and info.named_children:
+        name = "```" + found.text_of(info.named_children[0])[:40]
+        head = found.signature(info.start_byte, info.end_byte)
+        at = info.start_byte
         found.add(name, SymbolKind.SECTION, node, at, signature=head, exported=False, container=container)

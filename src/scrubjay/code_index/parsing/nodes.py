@@ -1,7 +1,7 @@
-"""A file while it is read: its text by bytes, a walk over its tree, and what is found on the way.
+"""Collects the facts of one file during a walk over its tree.
 
-Positions are bytes throughout. `Point.row` and `Point.column` of tree-sitter 0.26.0 must not be read: they give away a
-reference that is not theirs, and the process dies later, elsewhere.
+All positions are bytes. Do not read `Point.row` and `Point.column` of tree-sitter 0.26.0: they release a reference that
+they do not own, and the process crashes later, elsewhere.
 """
 
 import re
@@ -15,21 +15,21 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from scrubjay.code_index.facts.line_starts import line_starts
 from scrubjay.code_index.models import Import, Language, Problem, Span, Symbol, SymbolKind, Use, UseKind
-from scrubjay.code_index.parsing.languages import grammar_of
+from scrubjay.code_index.parsing.languages import load_grammar
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree
 
-LONGEST_DOC = 2_000
-LONGEST_SIGNATURE = 300
-LONGEST_CHAIN = 16
-"""Of `a.b().c()…` no more links are written into a path: long chains would take quadratic time and space."""
-MOST_PROBLEMS = 20
-"""More places than this say nothing new: the file is not what its name promises."""
+MAX_DOC_LENGTH = 2_000
+MAX_SIGNATURE_LENGTH = 300
+MAX_CHAIN_LENGTH = 16
+"""Links of `a.b().c()…` that are written into a path: longer chains would take quadratic time and space."""
+MAX_PROBLEMS = 20
+"""Syntax errors reported per file. A file with more of them is probably in another language."""
 
-LICENSE = re.compile(r"copyright|licen[cs]e|SPDX-", re.IGNORECASE)
-"""A comment at the top that has it says nothing of what the file is about."""
-_MARK = re.compile(r"(?:/\*[*!]*|//[/!]*|\*(?!/)|#+[!:]?|--+)?[ \t]?")
+LICENSE_PATTERN = re.compile(r"copyright|licen[cs]e|SPDX-", re.IGNORECASE)
+"""Matches comments at the top of a file that do not describe the file."""
+_COMMENT_MARK = re.compile(r"(?:/\*[*!]*|//[/!]*|\*(?!/)|#+[!:]?|--+)?[ \t]?")
 _DIRECTIVE = re.compile(
     r"go:|\+build|eslint|@ts-|prettier-|noqa|type: ?ignore|pylint|pyright:|mypy:|istanbul|biome-|clang-"
 )
@@ -39,49 +39,49 @@ _OPENINGS = ("=>", ":", "{", "=", ";")
 _START = itemgetter(2)
 
 
-class Shape(Enum):
-    """How a node takes part in the path of a name."""
+class PathShape(Enum):
+    """The role of a node in the path of a name."""
 
     NAME = 1
     """The name itself."""
     MEMBER = 2
-    """Its last child taken of its first."""
+    """Member access: the last child is a member of the first."""
     CALL = 3
-    """The result of calling its first named child."""
+    """Call of the first named child."""
     ENTRY = 4
-    """An entry of its first named child."""
+    """Subscript: an item of the first named child."""
     INNER = 5
-    """Nothing but its first named child: brackets, `await`."""
+    """Transparent, such as parentheses and `await`: only the first named child counts."""
 
 
-class Mark:
-    """On the walk's stack: from here on `container` is the symbol that is read."""
+class ScopeMark:
+    """Stack entry that sets the container and scope of the nodes after it."""
 
     __slots__ = ("container", "kind_id", "scope")
 
     def __init__(self, container: int, scope: Any = None) -> None:
-        self.kind_id = MARK
+        self.kind_id = SCOPE_MARK_ID
         self.container = container
         self.scope = scope
 
 
-MARK = -1
+SCOPE_MARK_ID = -1
 DESCEND = object()
-"""What `kinds` has for nodes that are only gone through."""
+"""Table entry of nodes without a visitor, whose children are visited."""
 
 
 class Findings:
-    """One file while it is read: what was found so far, and where the reader is.
+    """Collects the facts of one file, and holds the position of the walk.
 
-    A language's reader visits nodes in the order of the text. It calls `add` for a definition, `use` for a use, appends
-    to `imports` and `exports`, sets `doc`, and pushes what is still to be visited with `visit` and `enter`.
+    A language's reader visits nodes in text order. It calls `add` for a definition and `use` for a use, appends to
+    `imports` and `exports`, sets `doc`, and pushes the nodes to visit next with `visit` and `enter`.
     """
 
     def __init__(self, content: bytes, language: Language) -> None:
         self.content = content
         self.language = language
         self.latin = content.decode("latin-1")
-        """One character for each byte, so that positions are the same."""
+        """The content with one character per byte, so that positions are the same."""
         self.is_ascii = content.isascii()
         self.doc = ""
         self.symbols: list[Symbol] = []
@@ -89,20 +89,21 @@ class Findings:
         self.uses: list[tuple[UseKind, str, int, int]] = []
         """Kind, path, first byte of the last name, container."""
         self.exports: list[tuple[str, str]] = []
+        self.problems: list[Problem] = []
         self.container = -1
         self.scope: Any = None
-        """Whatever a language's reader keeps of the scope that is read; it follows `enter`."""
-        self.stack: list[Node | Mark] = []
+        """State of the language's reader for the current scope; changed by `enter`."""
+        self.stack: list[Node | ScopeMark] = []
         self._above: list[tuple[int, int, bool]] = []
 
-    # The text.
+    # Text
 
     def text(self, start: int, end: int) -> str:
-        """The text between two places; what is no UTF-8 becomes U+FFFD."""
+        """Return the text between two positions; invalid UTF-8 becomes U+FFFD."""
         return self.latin[start:end] if self.is_ascii else self.content[start:end].decode("utf-8", "replace")
 
     def text_of(self, node: "Node") -> str:
-        """A node's text."""
+        """Return the text of a node."""
         return self.text(node.start_byte, node.end_byte)
 
     @cached_property
@@ -113,50 +114,50 @@ class Findings:
         return line_starts(self.content)
 
     def line_at(self, byte: int) -> int:
-        """The line, counted from 1, that a byte is on."""
+        """Return the line of a byte, counted from 1."""
         return bisect_right(self.line_starts, byte)
 
     def span(self, start: int, end: int) -> Span:
-        """The part of the file between two places."""
+        """Return the span between two positions."""
         return Span(start, end, self.line_at(start), self.line_at(max(start, end - 1)))
 
-    def head(self, start: int, end: int) -> str:
-        """A signature: the text between two places in one line, without the mark that opens a body."""
-        whole = " ".join(self.text(start, min(end, start + 4 * LONGEST_SIGNATURE)).split())
+    def signature(self, start: int, end: int) -> str:
+        """Return a signature: the text between two positions on one line, without the token that opens a body."""
+        whole = " ".join(self.text(start, min(end, start + 4 * MAX_SIGNATURE_LENGTH)).split())
         while whole.endswith(_OPENINGS):
             whole = whole[: -2 if whole[-1] == ">" else -1].removesuffix(" ")
-        return whole if len(whole) <= LONGEST_SIGNATURE else whole[: LONGEST_SIGNATURE - 1] + "…"
+        return whole if len(whole) <= MAX_SIGNATURE_LENGTH else whole[: MAX_SIGNATURE_LENGTH - 1] + "…"
 
-    # What stands above a definition.
+    # Comments above a definition
 
     def note_above(self, node: "Node", *, is_comment: bool = True) -> None:
-        """Remember a comment, or an attribute, that may belong to the definition after it."""
+        """Record a comment or attribute that may belong to the definition after it."""
         start, end = node.start_byte, node.end_byte
         while end > start and self.content[end - 1] in b"\r\n":
             end -= 1
-        if self._above and not self.is_next(self._above[-1][1], start):
+        if self._above and not self.is_adjacent(self._above[-1][1], start):
             self._above.clear()
         if not self._above:
             first = self.content.rfind(b"\n", 0, start) + 1
-            if start - first > LONGEST_SIGNATURE or self.content[first:start].strip(b" \t\xef\xbb\xbf"):
+            if start - first > MAX_SIGNATURE_LENGTH or self.content[first:start].strip(b" \t\xef\xbb\xbf"):
                 return
         self._above.append((start, end, is_comment))
 
     def take_above(self, start: int) -> tuple[int, str]:
-        """Where a definition begins together with what stands right above it, and what the comments there say."""
+        """Return where a definition starts, including adjacent comments and attributes above it, and their text."""
         above, self._above = self._above, []
-        if not above or not self.is_next(above[-1][1], start):
+        if not above or not self.is_adjacent(above[-1][1], start):
             return start, ""
-        return above[0][0], uncommented("\n".join(self.text(a, b) for a, b, is_comment in above if is_comment))
+        return above[0][0], strip_comment_marks("\n".join(self.text(a, b) for a, b, is_comment in above if is_comment))
 
-    def is_next(self, end: int, start: int) -> bool:
-        """Whether nothing but one line end and blanks is between."""
-        if start - end > LONGEST_SIGNATURE:
+    def is_adjacent(self, end: int, start: int) -> bool:
+        """Return whether at most one line break and blanks are between two positions."""
+        if start - end > MAX_SIGNATURE_LENGTH:
             return False
         between = self.content[end:start]
         return not between.strip() and between.count(b"\n") <= 1
 
-    # What is found.
+    # Results
 
     def add(
         self,
@@ -174,7 +175,7 @@ class Findings:
         container: int | None = None,
         owner: str = "",
     ) -> int:
-        """Add a definition that ends where `node` ends; its place among the symbols is returned."""
+        """Add a definition that ends where `node` ends, and return its index among the symbols."""
         self.symbols.append(
             Symbol(
                 name=name,
@@ -196,20 +197,23 @@ class Findings:
         """Add a use by the symbol that is being read."""
         self.uses.append((kind, path, start, self.container))
 
-    # The walk.
+    # Walk
 
     def visit(self, nodes: Iterable["Node"]) -> None:
-        """Read these nodes next, in their order, before what is already waiting."""
+        """Push nodes to be visited next, in order, before those already waiting."""
         self.stack.extend(reversed(list(nodes)))
 
     def enter(self, symbol: int, nodes: Iterable["Node"], scope: Any = None) -> None:
-        """Read these nodes next as the inside of a symbol. What `visit` is given afterwards is read before, outside."""
-        self.stack.append(Mark(self.container, self.scope))
+        """Push nodes to be visited next as the inside of a symbol.
+
+        Nodes pushed afterwards are visited first, outside of it.
+        """
+        self.stack.append(ScopeMark(self.container, self.scope))
         self.stack.extend(reversed(list(nodes)))
-        self.stack.append(Mark(symbol, self.scope if scope is None else scope))
+        self.stack.append(ScopeMark(symbol, self.scope if scope is None else scope))
 
     def walk(self, root: "Node", kinds: Mapping[int, Any]) -> None:
-        """Visit a tree from its root: each node by the function that `kinds` has for it, which then pushes on."""
+        """Visit a tree from its root, each node by its visitor in `kinds`, which pushes the nodes to visit next."""
         stack = self.stack
         stack.append(root)
         pop, visitor_of = stack.pop, kinds.get
@@ -223,43 +227,43 @@ class Findings:
             else:
                 visitor(self, node)
 
-    # Names with what they are taken of.
+    # Paths of names
 
-    def path_of(self, node: "Node", shapes: Mapping[int, Shape]) -> tuple[str, int, "Node | None"]:
-        """A path as in `Use.path`, where its last name begins, and the node in it that is to be visited on its own.
+    def read_path(self, node: "Node", shapes: Mapping[int, PathShape]) -> tuple[str, int, "Node | None"]:
+        """Return a path as in `Use.path`, the first byte of its last name, and the node in it to visit separately.
 
         That node is the first in the chain that is more than names, such as the call in `make(1).run`.
         """
         parts: list[str] = []
         start = -1
         inner: Node | None = None
-        for _ in range(LONGEST_CHAIN):
+        for _ in range(MAX_CHAIN_LENGTH):
             shape = shapes.get(node.kind_id)
-            if shape is Shape.NAME:
+            if shape is PathShape.NAME:
                 start = node.start_byte if start < 0 else start
                 parts.append(self.text_of(node))
                 return "".join(reversed(parts)), start, inner
             if shape is None:
                 break
             children = node.children
-            if shape is Shape.MEMBER:
+            if shape is PathShape.MEMBER:
                 name = children[-1]
                 start = name.start_byte if start < 0 else start
                 parts.append("." + self.text_of(name))
                 node = children[0]
                 continue
             inner = inner or node
-            if shape is Shape.INNER:
+            if shape is PathShape.INNER:
                 node = node.named_children[0] if node.named_child_count else children[0]
                 continue
-            parts.append("()" if shape is Shape.CALL else "[]")
+            parts.append("()" if shape is PathShape.CALL else "[]")
             node = node.named_children[0] if node.named_child_count else children[0]
         return "".join(reversed(parts)), node.start_byte if start < 0 else start, inner or node
 
-    # The end.
+    # End
 
-    def in_order(self) -> tuple[Sequence[Symbol], Sequence[Import], Sequence[Use]]:
-        """Symbols by their beginnings, imports and uses that tell of them."""
+    def sorted_facts(self) -> tuple[Sequence[Symbol], Sequence[Import], Sequence[Use]]:
+        """Return symbols sorted by start, imports and uses, with the indexes of their containers adjusted."""
         symbols: Sequence[Symbol] = self.symbols
         self.uses.sort(key=_START)
         order = sorted(range(len(symbols)), key=lambda place: (symbols[place].span.start, -symbols[place].span.end))
@@ -285,20 +289,22 @@ class Findings:
 
 
 class Visitor(Protocol):
-    """Reads one node and pushes what is to be read of its inside."""
+    """Reads one node and pushes the nodes within it that are to be visited."""
 
     def __call__(self, found: Findings, node: "Node", /) -> None: ...
 
 
-def _moved(found: Findings, mark: Mark) -> None:
+def _change_scope(found: Findings, mark: ScopeMark) -> None:
     found.container = mark.container
     found.scope = mark.scope
 
 
-def kinds(language: Language, visitors: Mapping[str, Visitor], ignored: Sequence[str] = ()) -> Mapping[int, Any]:
-    """What `Findings.walk` needs: visitors by the names of nodes. Tokens without a name are ignored."""
-    grammar = grammar_of(language)
-    table: dict[int, Any] = {MARK: _moved}
+def visitor_table(
+    language: Language, visitors: Mapping[str, Visitor], ignored: Sequence[str] = ()
+) -> Mapping[int, Any]:
+    """Return the table for `Findings.walk` from visitors by node name. Unnamed tokens are ignored."""
+    grammar = load_grammar(language)
+    table: dict[int, Any] = {SCOPE_MARK_ID: _change_scope}
     for kind in range(grammar.node_kind_count):
         name = grammar.node_kind_for_id(kind)
         if name is None:
@@ -312,9 +318,9 @@ def kinds(language: Language, visitors: Mapping[str, Visitor], ignored: Sequence
     return table
 
 
-def shapes(language: Language, names: Mapping[str, Shape]) -> Mapping[int, Shape]:
-    """What `Findings.path_of` needs: shapes by the names of nodes."""
-    grammar = grammar_of(language)
+def shape_table(language: Language, names: Mapping[str, PathShape]) -> Mapping[int, PathShape]:
+    """Return the table for `Findings.path_of` from shapes by node name."""
+    grammar = load_grammar(language)
     return {
         kind: names[name]
         for kind in range(grammar.node_kind_count)
@@ -323,8 +329,8 @@ def shapes(language: Language, names: Mapping[str, Shape]) -> Mapping[int, Shape
 
 
 def kind_ids(language: Language, *names: str) -> frozenset[int]:
-    """The ids of the named nodes that are called so; a name may have several."""
-    grammar = grammar_of(language)
+    """Return the ids of the named nodes with these names; one name may have several ids."""
+    grammar = load_grammar(language)
     return frozenset(
         kind
         for kind in range(grammar.node_kind_count)
@@ -333,40 +339,40 @@ def kind_ids(language: Language, *names: str) -> frozenset[int]:
 
 
 def field_finder(language: Language, name: str) -> Callable[["Node"], "Node | None"]:
-    """A function that gives a node's child in a field, faster than by the field's name."""
-    number = grammar_of(language).field_id_for_name(name)
+    """Return a function that returns a node's child in a field, faster than lookup by the field's name."""
+    number = load_grammar(language).field_id_for_name(name)
     if number is None:
         raise LookupError(f"the grammar of {language} has no field {name!r}")
     return lambda node: node.child_by_field_id(number)
 
 
-def uncommented(text: str) -> str:
-    """What a comment says, without its marks."""
-    said: list[str] = []
-    for line in text[: 2 * LONGEST_DOC].split("\n"):
+def strip_comment_marks(text: str) -> str:
+    """Return the text of a comment without its comment marks."""
+    lines: list[str] = []
+    for line in text[: 2 * MAX_DOC_LENGTH].split("\n"):
         bare = line.strip()
         if bare.endswith("*/"):
             bare = bare.rstrip("*/").rstrip() or "/*"
-        mark = _MARK.match(bare)
+        mark = _COMMENT_MARK.match(bare)
         bare = bare[mark.end() :] if mark else bare
         if not _DIRECTIVE.match(bare):
-            said.append(bare)
-    return "\n".join(said).strip()[:LONGEST_DOC]
+            lines.append(bare)
+    return "\n".join(lines).strip()[:MAX_DOC_LENGTH]
 
 
-def undocstringed(text: str) -> str:
-    """What a text within the code says, without the indentation that its place gave it."""
+def strip_docstring(text: str) -> str:
+    """Return the text of a docstring without its indentation."""
     lines = text.expandtabs().split("\n")
     indents = [len(line) - len(line.lstrip()) for line in lines[1:] if line.strip()]
     cut = min(indents, default=0)
-    return "\n".join([lines[0].strip(), *(line[cut:].rstrip() for line in lines[1:])]).strip()[:LONGEST_DOC]
+    return "\n".join([lines[0].strip(), *(line[cut:].rstrip() for line in lines[1:])]).strip()[:MAX_DOC_LENGTH]
 
 
-def problems_of(tree: "Tree", found: Findings) -> Sequence[Problem]:
-    """Where the syntax is broken, one for each line, in the order of lines."""
+def find_syntax_errors(tree: "Tree", found: Findings) -> Sequence[Problem]:
+    """Return the syntax errors of a tree, at most one per line, in the order of lines."""
     problems: dict[int, Problem] = {}
     stack = [tree.root_node] if tree.root_node.has_error else []
-    while stack and len(problems) < MOST_PROBLEMS:
+    while stack and len(problems) < MAX_PROBLEMS:
         node = stack.pop()
         if node.is_missing:
             line = found.line_at(node.start_byte)

@@ -5,17 +5,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from scrubjay.code_index.models import Import, Language, SymbolKind, UseKind
-from scrubjay.code_index.parsing.dialect import (
-    Defines,
-    Dialect,
-    How,
-    Link,
-    Tables,
-    dotted,
-    module_of,
-    nothing,
-    signature,
-)
+from scrubjay.code_index.parsing.dialect import Dialect, add_module, dotted_name, format_signature, ignore
+from scrubjay.code_index.parsing.grammar_tables import DefinitionRule, GrammarTables, PathRole, PathRule
 from scrubjay.code_index.parsing.nodes import Findings, Visitor
 
 if TYPE_CHECKING:
@@ -27,31 +18,31 @@ _FUNCTIONS = ("anonymous_function", "arrow_function", "anonymous_function_creati
 
 class _Php(Dialect):
     language = Language.PHP
-    tables = Tables(
+    tables = GrammarTables(
         names=("name", "relative_scope", "variable_name"),
         type_names=("name", "qualified_name", "relative_scope"),
         type_nodes=("named_type",),
         links={
-            "member_access_expression": Link(How.MEMBER, "object", "name"),
-            "nullsafe_member_access_expression": Link(How.MEMBER, "object", "name"),
-            "scoped_property_access_expression": Link(How.MEMBER, "scope", "name"),
-            "class_constant_access_expression": Link(How.MEMBER),
-            "member_call_expression": Link(How.MEMBER_CALL, "object", "name"),
-            "nullsafe_member_call_expression": Link(How.MEMBER_CALL, "object", "name"),
-            "scoped_call_expression": Link(How.MEMBER_CALL, "scope", "name"),
-            "function_call_expression": Link(How.CALL, "function"),
-            "subscript_expression": Link(How.ENTRY),
-            "qualified_name": Link(How.QUALIFIED),
-            "parenthesized_expression": Link(How.INNER),
+            "member_access_expression": PathRule(PathRole.MEMBER, "object", "name"),
+            "nullsafe_member_access_expression": PathRule(PathRole.MEMBER, "object", "name"),
+            "scoped_property_access_expression": PathRule(PathRole.MEMBER, "scope", "name"),
+            "class_constant_access_expression": PathRule(PathRole.MEMBER),
+            "member_call_expression": PathRule(PathRole.MEMBER_CALL, "object", "name"),
+            "nullsafe_member_call_expression": PathRule(PathRole.MEMBER_CALL, "object", "name"),
+            "scoped_call_expression": PathRule(PathRole.MEMBER_CALL, "scope", "name"),
+            "function_call_expression": PathRule(PathRole.CALL, "function"),
+            "subscript_expression": PathRule(PathRole.ENTRY),
+            "qualified_name": PathRule(PathRole.QUALIFIED),
+            "parenthesized_expression": PathRule(PathRole.INNER),
         },
         definitions={
-            "class_declaration": Defines(SymbolKind.CLASS),
-            "interface_declaration": Defines(SymbolKind.INTERFACE),
-            "trait_declaration": Defines(SymbolKind.TRAIT),
-            "enum_declaration": Defines(SymbolKind.ENUM),
-            "enum_case": Defines(SymbolKind.MEMBER),
-            "method_declaration": Defines(SymbolKind.METHOD),
-            "function_definition": Defines(SymbolKind.FUNCTION),
+            "class_declaration": DefinitionRule(SymbolKind.CLASS),
+            "interface_declaration": DefinitionRule(SymbolKind.INTERFACE),
+            "trait_declaration": DefinitionRule(SymbolKind.TRAIT),
+            "enum_declaration": DefinitionRule(SymbolKind.ENUM),
+            "enum_case": DefinitionRule(SymbolKind.MEMBER),
+            "method_declaration": DefinitionRule(SymbolKind.METHOD),
+            "function_definition": DefinitionRule(SymbolKind.FUNCTION),
         },
         heritage=("base_clause", "class_interface_clause"),
         arguments=("arguments",),
@@ -77,10 +68,10 @@ class _Php(Dialect):
         assignments={"augmented_assignment_expression": "left", "update_expression": "argument"},
     )
 
-    def more(self) -> Mapping[str, Visitor]:
+    def extra_visitors(self) -> Mapping[str, Visitor]:
         return {
             **dict.fromkeys(_INCLUDES, self._include),
-            "variable_name": nothing,  # variables are a function's own
+            "variable_name": ignore,  # variables are local
             "namespace_definition": self._namespace,
             "namespace_use_declaration": _use,
             "use_declaration": self._trait,
@@ -91,9 +82,9 @@ class _Php(Dialect):
             "object_creation_expression": self._new,
             "assignment_expression": self._assign,
             "method_declaration": self._method,
-            "attribute_list": nothing,
-            "goto_statement": nothing,
-            "named_label_statement": nothing,
+            "attribute_list": ignore,
+            "goto_statement": ignore,
+            "named_label_statement": ignore,
         }
 
     def text(self, found: Findings, name: "Node") -> str:
@@ -102,15 +93,15 @@ class _Php(Dialect):
     def _namespace(self, found: Findings, node: "Node") -> None:
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
         if body is None:
-            module_of(found, node, name)
+            add_module(found, node, name)
         elif name is None:
             found.visit([body])
         else:
-            text, at = dotted(found, name)
+            text, at = dotted_name(found, name)
             self.declare(found, node, text, at, SymbolKind.MODULE, body, inside=[body])
 
     def _trait(self, found: Findings, node: "Node") -> None:
-        """Traits that a class uses are among what it inherits."""
+        """Add the traits that a class uses to its bases."""
         named = [child for child in node.named_children if child.kind_id in self.type_names]
         taken = [name for child in named for name in self.types(found, child, UseKind.INHERIT)[0]]
         if found.container >= 0:
@@ -135,7 +126,7 @@ class _Php(Dialect):
         found.visit([*types, *(value for _, _, value in variables if value is not None)])
 
     def _promoted(self, found: Findings, node: "Node") -> None:
-        """A parameter of the constructor that is a field too."""
+        """Add a constructor parameter that is also a field."""
         name = node.child_by_field_name("name")
         if name is not None and found.text_of(name).strip("$"):
             visibility = node.child_by_field_name("visibility")
@@ -144,7 +135,7 @@ class _Php(Dialect):
                 SymbolKind.FIELD,
                 node,
                 name.start_byte,
-                signature=signature(found, node.start_byte, node.end_byte),
+                signature=format_signature(found, node.start_byte, node.end_byte),
                 exported=visibility is None or found.text_of(visibility) != "private",
                 container=found.symbols[found.container].container if found.container >= 0 else -1,
             )
@@ -159,7 +150,7 @@ class _Php(Dialect):
             self.define(found, node)
 
     def _include(self, found: Findings, node: "Node") -> None:
-        """The last text in it is the path; what is before is a folder that is only known when it runs."""
+        """Add an import; its path is the last string, since a directory before it is known only at run time."""
         stack = list(node.named_children)
         while stack:
             child = stack.pop()
@@ -176,7 +167,7 @@ class _Php(Dialect):
         if function is not None and found.text_of(function) == "define" and arguments and arguments.named_children:
             name = found.text_of(arguments.named_children[0]).strip("'\"")
             begin, doc = found.take_above(node.start_byte)
-            head = signature(found, node.start_byte, node.end_byte)
+            head = format_signature(found, node.start_byte, node.end_byte)
             at = arguments.named_children[0].start_byte
             found.add(name, SymbolKind.CONSTANT, node, at, start=begin, signature=head, doc=doc)
         self.call(found, node)
@@ -209,7 +200,7 @@ class _Php(Dialect):
             kind = SymbolKind.FUNCTION if is_function else SymbolKind.VARIABLE
             body = value.child_by_field_name("body") if is_function else None
             end = body.start_byte if body else min(node.end_byte, node.start_byte + 120)
-            head = signature(found, node.start_byte, end)
+            head = format_signature(found, node.start_byte, end)
             place = found.add(name, kind, node, target.start_byte, start=begin, signature=head, doc=doc)
             if is_function:
                 found.enter(place, [value], found.scope.within(local=True))
@@ -245,5 +236,5 @@ def _dialect() -> _Php:
 
 
 def read(tree: "Tree", found: Findings) -> None:
-    """Put what the tree says into the findings."""
+    """Add the contents of the tree to the findings."""
     _dialect().read(tree, found)

@@ -1,11 +1,11 @@
-"""Python files that are plain enough are read by what is compiled, where there was a compiler: the same, sooner."""
+"""Reads plain Python files with the C library, if it is available: the same facts, faster."""
 
 import ctypes
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from scrubjay.code_index.facts.facts_json import facts_as_written
+from scrubjay.code_index.facts.facts_json import deserialize_facts
 from scrubjay.code_index.models import FileFacts
 from scrubjay.native.library import library
 
@@ -14,7 +14,7 @@ _POINTER, _INT64, _INT32 = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int32
 
 
 def read(content: bytes) -> FileFacts | None:
-    """What a file says; None when it is not plain enough, or nothing was compiled."""
+    """Return the facts of a file; None if the C library is missing or declines the file."""
     native = library()
     return _reader(native)(content) if native is not None else None
 
@@ -36,7 +36,7 @@ def _reader(native: ctypes.CDLL) -> Callable[[bytes], FileFacts | None]:
             outline, uses, flow = (_part(part, reading, which) for which in (_OUTLINE, _USES, _FLOW))
         finally:
             ended(reading)
-        return facts_as_written(outline, uses, flow)
+        return deserialize_facts(outline, uses, flow)
 
     return read_by_it
 

@@ -1,78 +1,84 @@
-"""All that one file says by itself, read by its language's syntax."""
+"""Reads the facts of one file by the syntax of its language."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from scrubjay.code_index.models import FileFacts, Language, Problem, Symbol, UseKind
-from scrubjay.code_index.parsing.languages import flow_of, parser_of, reader_of
-from scrubjay.code_index.parsing.typescript import without_unknown_syntax
+from scrubjay.code_index.parsing import python_native, python_recovery, python_syntax
+from scrubjay.code_index.parsing.languages import load_flow_function, load_parser, load_tree_reader
+from scrubjay.code_index.parsing.nodes import Findings, find_syntax_errors
+from scrubjay.code_index.parsing.rust_macros import parse_with_macro_items
+from scrubjay.code_index.parsing.typescript import blank_unsupported_syntax
 
 if TYPE_CHECKING:
     from tree_sitter import Tree
 
-    from scrubjay.code_index.parsing.nodes import Findings
     from scrubjay.code_index.parsing.rust_macros import Macro
 
 
 def read_facts(content: bytes, language: Language) -> FileFacts:
-    """Read a file's definitions, imports and uses; of broken syntax what can be had, and where it is broken."""
-    lines = lines_of(content)
-    reader, flow = reader_of(language), flow_of(language)
+    """Read a file's definitions, imports and uses.
+
+    Broken files are read as far as possible, and their errors are listed.
+    """
+    lines = count_lines(content)
+    if language is Language.PYTHON:
+        return python_native.read(content) or _read_python(content, lines)
+    reader, flow = load_tree_reader(language), load_flow_function(language)
     if reader is None:
         return FileFacts(language, lines, flow=flow(content, None) if flow is not None else b"")
-    if language is Language.PYTHON:
-        from scrubjay.code_index.parsing import python_native as python_compiled
-
-        facts = python_compiled.read(content) or _read_by_python(content, lines)
-        if facts is not None:
-            return facts
-    from scrubjay.code_index.parsing.nodes import Findings, problems_of
-
-    tree, macros = _parsed(content, language)
+    tree, macros = _parse_with_macros(content, language)
     found = Findings(content, language)
     reader(tree, found)
     found.uses += [(UseKind.CALL, macro.name.replace("::", "."), macro.start, -1) for macro in macros]
-    facts = _facts(language, lines, found, problems_of(tree, found), flow(content, tree) if flow is not None else b"")
-    return replace(facts, symbols=[_within(macros, symbol) for symbol in facts.symbols]) if macros else facts
+    facts = _facts(
+        language, lines, found, find_syntax_errors(tree, found), flow(content, tree) if flow is not None else b""
+    )
+    return (
+        replace(facts, symbols=[_with_macro_decorators(macros, symbol) for symbol in facts.symbols])
+        if macros
+        else facts
+    )
 
 
-def tree_of(content: bytes, language: Language) -> "Tree":
-    """The syntax of a file, with all that a grammar alone would not see in it."""
-    return _parsed(content, language)[0]
+def parse_tree(content: bytes, language: Language) -> "Tree":
+    """Parse a file, including what needs more than the grammar, such as definitions within Rust macros."""
+    return _parse_with_macros(content, language)[0]
 
 
-def _within(macros: "Sequence[Macro]", symbol: Symbol) -> Symbol:
-    """A definition that is decorated by the macros around it."""
+def _with_macro_decorators(macros: "Sequence[Macro]", symbol: Symbol) -> Symbol:
+    """Add the macros around a definition to its decorators."""
     around = [macro for macro in macros if macro.start < symbol.span.start and symbol.span.end <= macro.end]
     return symbol._replace(decorators=(*(f"{macro.name}!" for macro in around), *symbol.decorators))
 
 
-def _parsed(content: bytes, language: Language) -> "tuple[Tree, Sequence[Macro]]":
-    """The same, and the macros that were taken from around definitions."""
-    parse = parser_of(language).parse
+def _parse_with_macros(content: bytes, language: Language) -> "tuple[Tree, Sequence[Macro]]":
+    """Return the syntax tree and the macros that were removed from around definitions."""
+    parse = load_parser(language).parse
     if language is Language.RUST:
-        from scrubjay.code_index.parsing.rust_macros import with_items_of_macros
-
-        return with_items_of_macros(content, parse)
+        return parse_with_macro_items(content, parse)
     is_typescript = language in (Language.TYPESCRIPT, Language.TSX)
-    return parse(without_unknown_syntax(content) if is_typescript else content), ()
+    return parse(blank_unsupported_syntax(content) if is_typescript else content), ()
 
 
-def _read_by_python(content: bytes, lines: int) -> FileFacts | None:
-    """The same by Python's own parser, which is faster; None where that cannot read it."""
-    from scrubjay.code_index.parsing.python_syntax import parsed, read
-
-    module = parsed(content)
-    found = read(content, module) if module is not None else None
-    if found is None:
-        return None
-    flow = flow_of(Language.PYTHON)
-    return _facts(Language.PYTHON, lines, found, [], flow(content, module) if flow is not None else b"")
+def _read_python(content: bytes, lines: int) -> FileFacts:
+    """Read a Python file with `ast`; broken syntax is repaired first."""
+    module, problems = python_recovery.parse(content), list[Problem]()
+    if module is None:
+        recovered = python_recovery.recover(content)
+        if recovered is None:
+            return FileFacts(Language.PYTHON, lines, problems=[Problem(0, "no statement could be parsed")])
+        module, problems = recovered.module, [*recovered.problems]
+    found = python_syntax.read(content, module)
+    flow = load_flow_function(Language.PYTHON)
+    return _facts(
+        Language.PYTHON, lines, found, problems + found.problems, flow(content, module) if flow is not None else b""
+    )
 
 
 def _facts(language: Language, lines: int, found: "Findings", problems: Sequence[Problem], flow: bytes) -> FileFacts:
-    symbols, imports, uses = found.in_order()
+    symbols, imports, uses = found.sorted_facts()
     return FileFacts(
         language=language,
         lines=lines,
@@ -86,6 +92,6 @@ def _facts(language: Language, lines: int, found: "Findings", problems: Sequence
     )
 
 
-def lines_of(content: bytes) -> int:
-    """How many lines it has."""
+def count_lines(content: bytes) -> int:
+    """Return the number of lines."""
     return content.count(b"\n") + (not content.endswith(b"\n") and content != b"")

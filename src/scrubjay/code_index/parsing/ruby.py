@@ -5,7 +5,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from scrubjay.code_index.models import Import, Language, SymbolKind, UseKind
-from scrubjay.code_index.parsing.dialect import TYPES, Defines, Dialect, How, Link, Scope, Tables, signature
+from scrubjay.code_index.parsing.dialect import TYPES, Dialect, LocalScope, format_signature
+from scrubjay.code_index.parsing.grammar_tables import DefinitionRule, GrammarTables, PathRole, PathRule
 from scrubjay.code_index.parsing.nodes import Findings, Visitor
 
 if TYPE_CHECKING:
@@ -16,20 +17,20 @@ _MAKERS = frozenset({"Struct.new", "Class.new", "Module.new", "Data.define"})
 
 class _Ruby(Dialect):
     language = Language.RUBY
-    tables = Tables(
+    tables = GrammarTables(
         names=("identifier", "constant", "self", "instance_variable", "class_variable", "global_variable"),
         type_names=("constant", "scope_resolution"),
         links={
-            "scope_resolution": Link(How.MEMBER, "scope", "name"),
-            "call": Link(How.MEMBER_CALL, "receiver", "method"),
-            "element_reference": Link(How.ENTRY, "object"),
-            "parenthesized_statements": Link(How.INNER),
+            "scope_resolution": PathRule(PathRole.MEMBER, "scope", "name"),
+            "call": PathRule(PathRole.MEMBER_CALL, "receiver", "method"),
+            "element_reference": PathRule(PathRole.ENTRY, "object"),
+            "parenthesized_statements": PathRule(PathRole.INNER),
         },
         definitions={
-            "class": Defines(SymbolKind.CLASS),
-            "module": Defines(SymbolKind.MODULE),
-            "method": Defines(SymbolKind.FUNCTION),
-            "singleton_method": Defines(SymbolKind.FUNCTION),
+            "class": DefinitionRule(SymbolKind.CLASS),
+            "module": DefinitionRule(SymbolKind.MODULE),
+            "method": DefinitionRule(SymbolKind.FUNCTION),
+            "singleton_method": DefinitionRule(SymbolKind.FUNCTION),
         },
         heritage=("superclass",),
         arguments=("call", "argument_list"),
@@ -49,7 +50,7 @@ class _Ruby(Dialect):
         assignments={"operator_assignment": "left"},
     )
 
-    def more(self) -> Mapping[str, Visitor]:
+    def extra_visitors(self) -> Mapping[str, Visitor]:
         self._special: Mapping[str, Callable[[Findings, Node, list[Node]], bool]] = {
             "require": _require,
             "require_relative": _require,
@@ -94,7 +95,7 @@ class _Ruby(Dialect):
     def is_exported(self, found: Findings, name: str, words: frozenset[str]) -> bool:
         return not found.scope.hidden
 
-    # Calls, by which Ruby also declares.
+    # Calls, including those that declare something
 
     def _call(self, found: Findings, node: "Node") -> None:
         method = node.child_by_field_name("method")
@@ -117,7 +118,7 @@ class _Ruby(Dialect):
         self.call(found, node)
 
     def _identifier(self, found: Findings, node: "Node") -> None:
-        """A name that is no variable is a call."""
+        """Read a bare name; if it is not a variable, it is a call."""
         name = found.text_of(node)
         if name in ("private", "protected", "public") and not found.scope.local:
             found.scope.hidden = name == "private"
@@ -142,7 +143,7 @@ class _Ruby(Dialect):
 
     def _attributes(self, found: Findings, node: "Node", arguments: list["Node"]) -> bool:
         begin, doc = found.take_above(node.start_byte)
-        head = signature(found, node.start_byte, node.end_byte)
+        head = format_signature(found, node.start_byte, node.end_byte)
         for number, argument in enumerate(arguments):
             name = found.text_of(argument).strip(":'\"")
             if name and argument.type in ("simple_symbol", "string"):
@@ -183,7 +184,7 @@ class _Ruby(Dialect):
 
     def _add_alias(self, found: Findings, node: "Node", name: str, old: str, old_at: int) -> None:
         if name and old:
-            head = signature(found, node.start_byte, node.end_byte)
+            head = format_signature(found, node.start_byte, node.end_byte)
             found.add(name, SymbolKind.METHOD, node, node.start_byte, signature=head)
             found.use(UseKind.READ, old, old_at)
 
@@ -195,12 +196,12 @@ class _Ruby(Dialect):
             path, start, _ = self.path(found, thrown)
             if path and path[:1].isupper():
                 found.use(UseKind.RAISE, path, max(start, node.start_byte))
-        # What is raised is a use of it already: only what it is made with is left.
+        # The raised type is already a use: only the arguments are left.
         rest = [each for each in arguments if each.kind_id not in self.type_names]
         found.visit(rest)
         return True
 
-    # Statements.
+    # Statements
 
     def _assign(self, found: Findings, node: "Node") -> None:
         target, value = node.child_by_field_name("left"), node.child_by_field_name("right")
@@ -233,13 +234,13 @@ class _Ruby(Dialect):
             self.declare(found, node, name, target.start_byte, kind, body, inside=[value])
             return
         begin, doc = found.take_above(node.start_byte)
-        head = signature(found, node.start_byte, min(node.end_byte, node.start_byte + 120))
+        head = format_signature(found, node.start_byte, min(node.end_byte, node.start_byte + 120))
         exported = not found.scope.hidden
         found.add(name, kind, node, target.start_byte, start=begin, signature=head, doc=doc, exported=exported)
         found.visit([value])
 
     def _field(self, found: Findings, node: "Node", name: str, target: "Node") -> None:
-        """A variable of the instance, where it is first assigned to."""
+        """Add an instance variable where it is first assigned."""
         owner = found.container
         while owner >= 0 and found.symbols[owner].kind not in TYPES:
             owner = found.symbols[owner].container
@@ -247,7 +248,7 @@ class _Ruby(Dialect):
         if owner < 0 or key in self._fields:
             return
         self._fields.add(key)
-        head = signature(found, node.start_byte, min(node.end_byte, node.start_byte + 120))
+        head = format_signature(found, node.start_byte, min(node.end_byte, node.start_byte + 120))
         at = target.start_byte
         found.add(name, SymbolKind.FIELD, node, at, signature=head, exported=False, container=owner)
 
@@ -262,8 +263,8 @@ class _Ruby(Dialect):
         found.visit(child for child in node.children if caught is None or child.id != caught.id)
 
     def _singleton(self, found: Findings, node: "Node") -> None:
-        """What `class << self` defines belongs to the class around it."""
-        scope: Scope = found.scope.within(local=False)
+        """Visit `class << self`, whose definitions belong to the enclosing class."""
+        scope: LocalScope = found.scope.within(local=False)
         found.enter(found.container, node.children_by_field_name("body"), scope)
 
     def _for(self, found: Findings, node: "Node") -> None:
@@ -291,7 +292,7 @@ def _require(found: Findings, node: "Node", arguments: list["Node"]) -> bool:
 
 
 def _hide(found: Findings, node: "Node", arguments: list["Node"]) -> bool:
-    """`private def x` hides that method; `private :x` what it names."""
+    """Hide the method of `private def x`, or those named by `private :x`."""
     method = node.child_by_field_name("method")
     hidden = method is not None and found.text_of(method) == "private"
     names = {found.text_of(argument).strip(":'\"") for argument in arguments if argument.type == "simple_symbol"}
@@ -299,7 +300,7 @@ def _hide(found: Findings, node: "Node", arguments: list["Node"]) -> bool:
         for place in range(len(found.symbols) - 1, max(found.container, len(found.symbols) - 200, -1), -1):
             if found.symbols[place].name in names and found.symbols[place].container == found.container:
                 found.symbols[place] = found.symbols[place]._replace(exported=False)
-    scope: Scope = found.scope.within(local=found.scope.local)
+    scope: LocalScope = found.scope.within(local=found.scope.local)
     scope.hidden = hidden
     found.enter(found.container, [each for each in arguments if each.type != "simple_symbol"], scope)
     return True
@@ -311,5 +312,5 @@ def _dialect() -> _Ruby:
 
 
 def read(tree: "Tree", found: Findings) -> None:
-    """Put what the tree says into the findings."""
+    """Add the contents of the tree to the findings."""
     _dialect().read(tree, found)

@@ -1,12 +1,19 @@
-"""Rust: definitions, imports and uses."""
+"""Reads the definitions, imports and uses of Rust files."""
 
 import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.code_index.models import Import, Language, SymbolKind, UseKind
-from scrubjay.code_index.parsing.nodes import Findings, Shape, field_finder, kinds, shapes, uncommented
-from scrubjay.code_index.parsing.scopes import Scope, settle
+from scrubjay.code_index.parsing.nodes import (
+    Findings,
+    PathShape,
+    field_finder,
+    shape_table,
+    strip_comment_marks,
+    visitor_table,
+)
+from scrubjay.code_index.parsing.scopes import BindingScope, keep_global_reads, read_identifier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -14,35 +21,35 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Tree
 
 _PATH = re.compile(r"[A-Za-z_][A-Za-z_0-9]*(?:(?:\.|::)[A-Za-z_][A-Za-z_0-9]*)*")
-_LONGEST_PATH = 200
-_SHAPES = shapes(
+_MAX_PATH_BYTES = 200
+_SHAPES = shape_table(
     Language.RUST,
     {
-        "identifier": Shape.NAME,
-        "type_identifier": Shape.NAME,
-        "primitive_type": Shape.NAME,
-        "self": Shape.NAME,
-        "super": Shape.NAME,
-        "crate": Shape.NAME,
-        "metavariable": Shape.NAME,
-        "shorthand_field_identifier": Shape.NAME,
-        "field_expression": Shape.MEMBER,
-        "scoped_identifier": Shape.MEMBER,
-        "scoped_type_identifier": Shape.MEMBER,
-        "call_expression": Shape.CALL,
-        "macro_invocation": Shape.CALL,
-        "struct_expression": Shape.CALL,
-        "index_expression": Shape.ENTRY,
-        "parenthesized_expression": Shape.INNER,
-        "await_expression": Shape.INNER,
-        "try_expression": Shape.INNER,
-        "reference_expression": Shape.INNER,
-        "generic_function": Shape.INNER,
-        "generic_type": Shape.INNER,
-        "generic_type_with_turbofish": Shape.INNER,
-        "bracketed_type": Shape.INNER,
-        "qualified_type": Shape.INNER,
-        "reference_type": Shape.INNER,
+        "identifier": PathShape.NAME,
+        "type_identifier": PathShape.NAME,
+        "primitive_type": PathShape.NAME,
+        "self": PathShape.NAME,
+        "super": PathShape.NAME,
+        "crate": PathShape.NAME,
+        "metavariable": PathShape.NAME,
+        "shorthand_field_identifier": PathShape.NAME,
+        "field_expression": PathShape.MEMBER,
+        "scoped_identifier": PathShape.MEMBER,
+        "scoped_type_identifier": PathShape.MEMBER,
+        "call_expression": PathShape.CALL,
+        "macro_invocation": PathShape.CALL,
+        "struct_expression": PathShape.CALL,
+        "index_expression": PathShape.ENTRY,
+        "parenthesized_expression": PathShape.INNER,
+        "await_expression": PathShape.INNER,
+        "try_expression": PathShape.INNER,
+        "reference_expression": PathShape.INNER,
+        "generic_function": PathShape.INNER,
+        "generic_type": PathShape.INNER,
+        "generic_type_with_turbofish": PathShape.INNER,
+        "bracketed_type": PathShape.INNER,
+        "qualified_type": PathShape.INNER,
+        "reference_type": PathShape.INNER,
     },
 )
 
@@ -67,39 +74,39 @@ _condition = field_finder(Language.RUST, "condition")
 
 def read(tree: "Tree", found: Findings) -> None:
     """Read a Rust file."""
-    scope = Scope(None)
+    scope = BindingScope(None)
     found.scope = scope
     found.doc = _file_doc(found, tree.root_node)
     found.walk(tree.root_node, _kinds())
-    settle(found, scope)
+    keep_global_reads(found, scope)
 
 
 def _file_doc(found: Findings, root: "Node") -> str:
-    said: list[str] = []
+    lines: list[str] = []
     for child in root.named_children:
         text = found.text_of(child) if child.type in ("line_comment", "block_comment") else ""
         if text.startswith(("//!", "/*!")):
-            said.append(text.rstrip("\n"))
-        elif said or child.type not in ("line_comment", "block_comment", "inner_attribute_item"):
+            lines.append(text.rstrip("\n"))
+        elif lines or child.type not in ("line_comment", "block_comment", "inner_attribute_item"):
             break
-    return uncommented("\n".join(said))
+    return strip_comment_marks("\n".join(lines))
 
 
 def _path(found: Findings, node: "Node") -> tuple[str, int]:
-    """The path of a name, where its last part begins; what else is in it is visited next."""
+    """Return the path of a name and the first byte of its last part; push what else is in it to be visited next."""
     start, end = node.start_byte, node.end_byte
-    if end - start <= _LONGEST_PATH:
+    if end - start <= _MAX_PATH_BYTES:
         path = found.latin[start:end]
         if _PATH.fullmatch(path):
             path = path.replace("::", ".")
             return path, end - len(path) + path.rfind(".") + 1
-    path, start, inner = found.path_of(node, _SHAPES)
+    path, start, inner = found.read_path(node, _SHAPES)
     if inner is not None:
         found.stack.append(inner)
     return path, start
 
 
-# Uses.
+# Uses
 
 
 def _call(found: Findings, node: "Node") -> None:
@@ -121,7 +128,7 @@ def _call(found: Findings, node: "Node") -> None:
 def _raised(found: Findings, node: "Node") -> None:
     if node.type in ("call_expression", "struct_expression"):
         node = node.named_children[0]
-    path, start, _ = found.path_of(node, _SHAPES)
+    path, start, _ = found.read_path(node, _SHAPES)
     if path:
         found.scope.reads.append((UseKind.RAISE, path.removesuffix(".into"), start, found.container))
 
@@ -135,16 +142,16 @@ def _macro_invocation(found: Findings, node: "Node") -> None:
 
 
 def _token_tree(found: Findings, node: "Node") -> None:
-    """What stands in a macro's brackets has no syntax yet: names, and calls where brackets follow."""
+    """Read the arguments of a macro, which are not parsed: names, and calls where brackets follow a name."""
     children = node.children
     found.stack.extend(child for child in reversed(children) if child.type == "token_tree")
     place = 0
     value = ""
-    """The path of what stands before a dot."""
+    """The path of the expression before a dot."""
     while place < len(children):
         child = children[place]
         if child.type == "token_tree":
-            mark = _MARKS.get(found.latin[child.start_byte], "")
+            mark = _BRACKET_SUFFIXES.get(found.latin[child.start_byte], "")
             value = value + mark if value and mark else ""
         elif child.type not in _TOKENS:
             value = value if child.type in (".", "?") else ""
@@ -155,7 +162,7 @@ def _token_tree(found: Findings, node: "Node") -> None:
                 place + 2 < len(children)
                 and children[place + 1].type in (".", "::")
                 and children[place + 2].type in _TOKENS
-                and len(parts) < _LONGEST_PATH
+                and len(parts) < _MAX_PATH_BYTES
             ):
                 place += 2
                 child = children[place]
@@ -172,11 +179,11 @@ def _token_tree(found: Findings, node: "Node") -> None:
                     found.uses.append((UseKind.CALL, path, child.start_byte, found.container))
                 else:
                     found.scope.reads.append((UseKind.READ, path, child.start_byte, found.container))
-                value = path if not is_macro and path.count(".") < _LONGEST_PATH else ""
+                value = path if not is_macro and path.count(".") < _MAX_PATH_BYTES else ""
         place += 1
 
 
-_MARKS = {"(": "()", "[": "[]"}
+_BRACKET_SUFFIXES = {"(": "()", "[": "[]"}
 _TOKENS = frozenset({"identifier", "self", "super", "crate"})
 
 
@@ -187,11 +194,6 @@ def _struct_expression(found: Findings, node: "Node") -> None:
     if name is not None:
         path, start = _path(found, name)
         found.uses.append((UseKind.NEW, path, start, found.container))
-
-
-def _identifier(found: Findings, node: "Node") -> None:
-    start = node.start_byte
-    found.scope.reads.append((UseKind.READ, found.text(start, node.end_byte), start, found.container))
 
 
 def _member(found: Findings, node: "Node") -> None:
@@ -220,11 +222,11 @@ def _assignment(found: Findings, node: "Node") -> None:
         found.stack.append(left)
 
 
-# What binds names.
+# Bindings
 
 
-def _bind(found: Findings, pattern: "Node", scope: Scope) -> "list[Node]":
-    """Take the names that a pattern binds; what else it names is a use. What is to be visited is returned."""
+def _bind(found: Findings, pattern: "Node", scope: BindingScope) -> "list[Node]":
+    """Bind the names of a pattern, record the other names in it as uses, and return the nodes to visit."""
     others: list[Node] = []
     stack: list[tuple[Node, bool]] = [(pattern, False)]
     while stack:
@@ -266,13 +268,13 @@ def _bind(found: Findings, pattern: "Node", scope: Scope) -> "list[Node]":
 
 
 def _pattern_use(found: Findings, node: "Node", *, is_error: bool) -> None:
-    path, start, _ = found.path_of(node, _SHAPES)
+    path, start, _ = found.read_path(node, _SHAPES)
     kind = UseKind.CATCH if is_error else UseKind.READ
     found.scope.reads.append((kind, path, start, found.container))
 
 
 def _let(found: Findings, node: "Node") -> None:
-    """`let`, `if let`, `for` and an arm of `match`."""
+    """Read `let`, `if let`, `for` and an arm of `match`."""
     pattern = _pattern(node)
     value = _value(node)
     if (
@@ -302,14 +304,14 @@ def _closure_with_name(found: Findings, node: "Node", name: "Node", value: "Node
         node,
         name.start_byte,
         start=above,
-        signature=found.head(node.start_byte, node.end_byte if body is None else body.start_byte),
+        signature=found.signature(node.start_byte, node.end_byte if body is None else body.start_byte),
         doc=doc,
         exported=False,
     )
     _inside_function(found, value, symbol)
 
 
-# Definitions.
+# Definitions
 
 
 def _attribute(found: Findings, node: "Node") -> None:
@@ -318,7 +320,7 @@ def _attribute(found: Findings, node: "Node") -> None:
 
 
 def _attributes_from(found: Findings, start: int) -> "Sequence[Node]":
-    """The attributes that belong to what begins, with all that stands above it, at `start`."""
+    """Return the attributes of the definition that starts, including everything above it, at `start`."""
     waiting, found.scope.pending = found.scope.pending, []
     return [node for node in waiting if node.start_byte >= start]
 
@@ -337,7 +339,7 @@ def _decorate(found: Findings, attributes: "Iterable[Node]", symbol: int) -> Non
                 start = at + len(text[: match.end()].encode()) - len(path) + path.rfind(".") + 1
                 found.uses.append((UseKind.DECORATE, path, start, symbol))
         else:
-            path, start, _ = found.path_of(name, _SHAPES)
+            path, start, _ = found.read_path(name, _SHAPES)
             found.uses.append((UseKind.DECORATE, path, start, symbol))
 
 
@@ -364,18 +366,18 @@ def _define(
         node,
         node.start_byte if name is None else name.start_byte,
         start=above,
-        signature=found.head(node.start_byte, node.end_byte if body is None else body.start_byte),
+        signature=found.signature(node.start_byte, node.end_byte if body is None else body.start_byte),
         doc=doc,
         exported=exported,
         bases=bases,
-        decorators=tuple(found.head(each.start_byte + 2, each.end_byte - 1) for each in attributes),
+        decorators=tuple(found.signature(each.start_byte + 2, each.end_byte - 1) for each in attributes),
     )
     _decorate(found, attributes, symbol)
     return symbol
 
 
-def _take_type_parameters(found: Findings, node: "Node", scope: Scope) -> "list[Node]":
-    """Bind the parameters of a type or function, and give what bounds them."""
+def _take_type_parameters(found: Findings, node: "Node", scope: BindingScope) -> "list[Node]":
+    """Bind the parameters of a type or function, and return the nodes that bound them."""
     others: list[Node] = [child for child in node.named_children if child.type == "where_clause"]
     parameters = _type_parameters(node)
     for parameter in parameters.named_children if parameters is not None else ():
@@ -387,7 +389,7 @@ def _take_type_parameters(found: Findings, node: "Node", scope: Scope) -> "list[
 
 
 def _function(found: Findings, node: "Node") -> None:
-    scope: Scope = found.scope
+    scope: BindingScope = found.scope
     if node.type == "function_signature_item":
         kind = SymbolKind.SIGNATURE
     else:
@@ -397,7 +399,7 @@ def _function(found: Findings, node: "Node") -> None:
 
 
 def _inside_function(found: Findings, node: "Node", symbol: int) -> None:
-    scope = Scope(found.scope, symbol, is_function=True)
+    scope = BindingScope(found.scope, symbol, is_function=True)
     inside = _take_type_parameters(found, node, scope) if node.type != "closure_expression" else []
     parameters, body = _parameters(node), _body(node)
     for parameter in parameters.named_children if parameters is not None else ():
@@ -430,10 +432,10 @@ def _type_definition(found: Findings, node: "Node") -> None:
         found,
         node,
         kind,
-        bases=tuple(found.head(each.start_byte, each.end_byte) for each in inherited),
+        bases=tuple(found.signature(each.start_byte, each.end_byte) for each in inherited),
         exported=True if found.scope.receiver == "trait" else None,
     )
-    inside = Scope(found.scope, symbol, is_class=True)
+    inside = BindingScope(found.scope, symbol, is_class=True)
     inside.receiver = "trait" if kind is SymbolKind.TRAIT else ""
     others = _take_type_parameters(found, node, inside)
     for each in inherited:
@@ -448,7 +450,7 @@ _NOT_INHERITED = frozenset(
 
 
 def _inherit(found: Findings, node: "Node", symbol: int, others: "list[Node]") -> None:
-    path, start, _ = found.path_of(node, _SHAPES)
+    path, start, _ = found.read_path(node, _SHAPES)
     if path:
         found.uses.append((UseKind.INHERIT, path, start, symbol))
     others.extend(child for child in node.named_children if child.type == "type_arguments")
@@ -456,17 +458,17 @@ def _inherit(found: Findings, node: "Node", symbol: int, others: "list[Node]") -
 
 def _impl(found: Findings, node: "Node") -> None:
     kind, trait, body = _type(node), _trait(node), _body(node)
-    called = found.path_of(kind, _SHAPES)[0].rpartition(".")[2] if kind is not None else ""
+    called = found.read_path(kind, _SHAPES)[0].rpartition(".")[2] if kind is not None else ""
     symbol = _define(
         found,
         node,
         SymbolKind.IMPL,
-        called=called or (found.head(kind.start_byte, kind.end_byte) if kind is not None else ""),
+        called=called or (found.signature(kind.start_byte, kind.end_byte) if kind is not None else ""),
         name=kind,
-        bases=(found.head(trait.start_byte, trait.end_byte),) if trait is not None else (),
+        bases=(found.signature(trait.start_byte, trait.end_byte),) if trait is not None else (),
         exported=True,
     )
-    inside = Scope(found.scope, symbol, is_class=True)
+    inside = BindingScope(found.scope, symbol, is_class=True)
     inside.receiver = "trait" if trait is not None else ""
     others = _take_type_parameters(found, node, inside)
     if kind is not None:
@@ -510,14 +512,14 @@ def _module(found: Findings, node: "Node") -> None:
     name, body = _name(node), _body(node)
     symbol = _define(found, node, SymbolKind.MODULE)
     if body is not None:
-        found.enter(symbol, body.named_children, Scope(found.scope, symbol))
+        found.enter(symbol, body.named_children, BindingScope(found.scope, symbol))
     elif name is not None:
         line = found.line_at(name.start_byte)
         module = f"self::{found.text_of(name)}"
         found.imports.append(Import(module, line=line, container=found.container, exported=found.symbols[-1].exported))
 
 
-# Imports.
+# Imports
 
 
 def _use(found: Findings, node: "Node") -> None:
@@ -532,34 +534,34 @@ def _use(found: Findings, node: "Node") -> None:
         match each.type:
             case "scoped_use_list":
                 path, inner = _use_path(each), _list(each)
-                inside = _joined(prefix, found, path)
+                inside = _join_path(prefix, found, path)
                 if inner is not None:
                     stack.append((inside, inner))
             case "use_list":
                 stack.extend((prefix, child) for child in reversed(each.named_children))
             case "use_wildcard":
                 path = each.named_children[0] if each.named_child_count else None
-                module = _joined(prefix, found, path)
+                module = _join_path(prefix, found, path)
                 found.imports.append(Import(module, "*", "", line, found.container, exported))
             case "use_as_clause":
                 path, alias = _use_path(each), _alias(each)
                 known = found.text_of(alias) if alias is not None else ""
-                module, name = _split(_joined(prefix, found, path))
+                module, name = _split_path(_join_path(prefix, found, path))
                 found.imports.append(Import(module, name, known, line, found.container, exported))
             case "identifier" | "scoped_identifier" | "self" | "crate" | "super" | "metavariable":
-                module, name = _split(_joined(prefix, found, each))
+                module, name = _split_path(_join_path(prefix, found, each))
                 found.imports.append(Import(module, name, "", line, found.container, exported))
             case _:
                 pass
 
 
-def _joined(prefix: str, found: Findings, node: "Node | None") -> str:
-    text = "".join(found.text_of(node).split())[:_LONGEST_PATH] if node is not None else ""
+def _join_path(prefix: str, found: Findings, node: "Node | None") -> str:
+    text = "".join(found.text_of(node).split())[:_MAX_PATH_BYTES] if node is not None else ""
     return f"{prefix}::{text}" if prefix and text else prefix or text
 
 
-def _split(path: str) -> tuple[str, str]:
-    """Module and name: `a::b::self` is the module `a::b` itself, and so is what has one part."""
+def _split_path(path: str) -> tuple[str, str]:
+    """Return module and name: `a::b::self` is the module `a::b` itself, and a single part is a module too."""
     module, _, name = path.rpartition("::")
     if not module:
         return name, ""
@@ -581,14 +583,14 @@ def _comment(found: Findings, node: "Node") -> None:
 
 @cache
 def _kinds() -> "Mapping[int, Any]":
-    return kinds(
+    return visitor_table(
         Language.RUST,
         {
             "call_expression": _call,
             "macro_invocation": _macro_invocation,
             "token_tree": _token_tree,
             "struct_expression": _struct_expression,
-            "identifier": _identifier,
+            "identifier": read_identifier,
             "field_expression": _member,
             "scoped_identifier": _member,
             "type_identifier": _type_name,

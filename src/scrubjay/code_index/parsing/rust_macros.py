@@ -1,4 +1,4 @@
-"""Rust: definitions in the braces of a macro, such as `cfg_net! { pub mod tcp; }`, read as if they stood without it."""
+"""Parses Rust definitions in the braces of macros, such as `cfg_net! { pub mod tcp; }`, as if there were no macro."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 Parse = Callable[[bytes], "Tree"]
 
 _MAY_HAVE = re.compile(rb"^[ \t]*[A-Za-z_][\w:]*![ \t]*\{", re.MULTILINE)
-# Macros in macros: so many at most are opened around a definition.
-DEEPEST = 5
-_AROUND_ITEMS = frozenset({"mod_item", "impl_item", "trait_item"})
+# Macros within macros that are removed from around a definition.
+MAX_MACRO_DEPTH = 5
+_ITEM_CONTAINERS = frozenset({"mod_item", "impl_item", "trait_item"})
 _ITEMS = frozenset(
     {
         "associated_type", "attribute_item", "block_comment", "const_item", "empty_statement", "enum_item",
@@ -21,37 +21,37 @@ _ITEMS = frozenset(
         "struct_item", "trait_item", "type_item", "union_item", "use_declaration",
     }
 )  # fmt: skip
-# What is only this may be anything.
-_TELLING_NOTHING = frozenset({"block_comment", "empty_statement", "line_comment", "macro_invocation"})
+# Items that do not show on their own that the content consists of items.
+_AMBIGUOUS_ITEMS = frozenset({"block_comment", "empty_statement", "line_comment", "macro_invocation"})
 
 
 class Macro(NamedTuple):
-    """A macro that was taken from around definitions."""
+    """A macro that was removed from around definitions."""
 
     name: str
     start: int
     end: int
-    """The byte behind its braces."""
+    """The byte after its braces."""
 
 
-class Opened(NamedTuple):
-    """A file with the definitions in its macros; no byte of it has moved."""
+class ExpandedFile(NamedTuple):
+    """A parsed file with the definitions within its macros; no byte has moved."""
 
     tree: "Tree"
     macros: list[Macro]
-    """The macros that are not in the tree."""
+    """The macros that were removed from the tree."""
 
 
-def with_items_of_macros(content: bytes, parse: Parse) -> Opened:
-    """Read a file, and what its macros hold where that is nothing but whole definitions."""
+def parse_with_macro_items(content: bytes, parse: Parse) -> ExpandedFile:
+    """Parse a file, including the content of macros that consists only of whole definitions."""
     tree, macros = parse(content), list[Macro]()
     if not _MAY_HAVE.search(content):
-        return Opened(tree, macros)
+        return ExpandedFile(tree, macros)
     code = bytearray(content)
-    for _ in range(DEEPEST):
+    for _ in range(MAX_MACRO_DEPTH):
         found = [
             (macro, tokens)
-            for macro, tokens, in_type in _at_places_of_items(tree.root_node)
+            for macro, tokens, in_type in _macros_among_items(tree.root_node)
             if _holds_items(bytes(code[tokens.start_byte + 1 : tokens.end_byte - 1]), parse, in_type=in_type)
         ]
         if not found:
@@ -63,11 +63,11 @@ def with_items_of_macros(content: bytes, parse: Parse) -> Opened:
             for start, end in ((macro.start_byte, tokens.start_byte + 1), (tokens.end_byte - 1, tokens.end_byte)):
                 code[start:end] = re.sub(rb"\S", b" ", code[start:end])
         tree = parse(bytes(code))
-    return Opened(tree, macros)
+    return ExpandedFile(tree, macros)
 
 
-def _at_places_of_items(root: "Node") -> "Iterator[tuple[Node, Node, bool]]":
-    """The macros with braces that stand where definitions may, what they hold, and whether a type is around them."""
+def _macros_among_items(root: "Node") -> "Iterator[tuple[Node, Node, bool]]":
+    """Yield macros with braces where definitions may stand, their content, and whether a type encloses them."""
     stack = [(root, False)]
     while stack:
         outer, in_type = stack.pop()
@@ -76,7 +76,7 @@ def _at_places_of_items(root: "Node") -> "Iterator[tuple[Node, Node, bool]]":
                 tokens = child.named_children[-1]
                 if tokens.type == "token_tree" and tokens.children and tokens.children[0].type == "{":
                     yield child, tokens, in_type
-            elif child.type in _AROUND_ITEMS and (body := child.child_by_field_name("body")) is not None:
+            elif child.type in _ITEM_CONTAINERS and (body := child.child_by_field_name("body")) is not None:
                 stack.append((body, child.type != "mod_item"))
 
 
@@ -86,4 +86,4 @@ def _holds_items(code: bytes, parse: Parse, *, in_type: bool) -> bool:
         return False
     items = root.named_children[0].named_children[-1].named_children if in_type else root.named_children
     kinds = {item.type for item in items}
-    return kinds <= _ITEMS and not kinds <= _TELLING_NOTHING
+    return kinds <= _ITEMS and not kinds <= _AMBIGUOUS_ITEMS

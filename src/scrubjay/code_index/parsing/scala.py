@@ -5,7 +5,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from scrubjay.code_index.models import Import, Language, SymbolKind, UseKind
-from scrubjay.code_index.parsing.dialect import Defines, Dialect, How, Link, Tables, dotted, module_of, signature
+from scrubjay.code_index.parsing.dialect import Dialect, add_module, dotted_name, read_class_parameter
+from scrubjay.code_index.parsing.grammar_tables import DefinitionRule, GrammarTables, PathRole, PathRule
 from scrubjay.code_index.parsing.nodes import Findings, Visitor
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ _TYPE = ("type_identifier", "stable_type_identifier", "generic_type", "singleton
 
 class _Scala(Dialect):
     language = Language.SCALA
-    tables = Tables(
+    tables = GrammarTables(
         comments=("comment", "block_comment"),
         ignored=("namespace_wildcard",),
         names=("identifier",),
@@ -24,24 +25,24 @@ class _Scala(Dialect):
         type_nodes=_TYPE,
         type_arguments=("type_arguments",),
         links={
-            "field_expression": Link(How.MEMBER, "value", "field"),
-            "call_expression": Link(How.CALL, "function"),
-            "generic_function": Link(How.NAME, name="function"),
-            "stable_identifier": Link(How.QUALIFIED),
-            "parenthesized_expression": Link(How.INNER),
+            "field_expression": PathRule(PathRole.MEMBER, "value", "field"),
+            "call_expression": PathRule(PathRole.CALL, "function"),
+            "generic_function": PathRule(PathRole.NAME, name="function"),
+            "stable_identifier": PathRule(PathRole.QUALIFIED),
+            "parenthesized_expression": PathRule(PathRole.INNER),
         },
         definitions={
-            "class_definition": Defines(SymbolKind.CLASS),
-            "object_definition": Defines(SymbolKind.CLASS),
-            "package_object": Defines(SymbolKind.MODULE),
-            "trait_definition": Defines(SymbolKind.TRAIT),
-            "enum_definition": Defines(SymbolKind.ENUM),
-            "simple_enum_case": Defines(SymbolKind.MEMBER),
-            "full_enum_case": Defines(SymbolKind.MEMBER),
-            "function_definition": Defines(SymbolKind.FUNCTION),
-            "function_declaration": Defines(SymbolKind.FUNCTION),
-            "type_definition": Defines(SymbolKind.TYPE),
-            "given_definition": Defines(SymbolKind.VARIABLE),
+            "class_definition": DefinitionRule(SymbolKind.CLASS),
+            "object_definition": DefinitionRule(SymbolKind.CLASS),
+            "package_object": DefinitionRule(SymbolKind.MODULE),
+            "trait_definition": DefinitionRule(SymbolKind.TRAIT),
+            "enum_definition": DefinitionRule(SymbolKind.ENUM),
+            "simple_enum_case": DefinitionRule(SymbolKind.MEMBER),
+            "full_enum_case": DefinitionRule(SymbolKind.MEMBER),
+            "function_definition": DefinitionRule(SymbolKind.FUNCTION),
+            "function_declaration": DefinitionRule(SymbolKind.FUNCTION),
+            "type_definition": DefinitionRule(SymbolKind.TYPE),
+            "given_definition": DefinitionRule(SymbolKind.VARIABLE),
         },
         heritage=("extends_clause", "derives_clause"),
         arguments=("arguments",),
@@ -54,7 +55,7 @@ class _Scala(Dialect):
         assignments={"assignment_expression": "left"},
     )
 
-    def more(self) -> Mapping[str, Visitor]:
+    def extra_visitors(self) -> Mapping[str, Visitor]:
         return {
             "package_clause": self._package,
             "import_declaration": _import,
@@ -76,9 +77,9 @@ class _Scala(Dialect):
     def _package(self, found: Findings, node: "Node") -> None:
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
         if body is None or name is None:
-            module_of(found, node, name)
+            add_module(found, node, name)
         else:
-            text, at = dotted(found, name)
+            text, at = dotted_name(found, name)
             self.declare(found, node, text, at, SymbolKind.MODULE, body, inside=[body])
 
     def bind_types(self, found: Findings, node: "Node") -> None:
@@ -92,27 +93,11 @@ class _Scala(Dialect):
         found.visit(child for child in node.named_children if child.id not in taken)
 
     def _class_parameter(self, found: Findings, node: "Node") -> None:
-        """A field, with `val` or `var`, or in a case class."""
-        name = node.child_by_field_name("name")
+        """Add a field if the parameter has `val` or `var`, or belongs to a case class."""
         owner = found.symbols[found.container] if found.container >= 0 else None
         is_field = any(child.type in ("val", "var") for child in node.children)
-        if (
-            name is not None
-            and not name.is_missing
-            and (is_field or (owner is not None and "case class" in owner.signature))
-        ):
-            head = self.head(found, node)
-            found.add(
-                found.text_of(name),
-                SymbolKind.FIELD,
-                node,
-                name.start_byte,
-                signature=signature(found, head.start, node.end_byte),
-                exported="private" not in head.words,
-            )
-        elif name is not None:
-            found.scope.names.add(found.text_of(name))
-        found.visit(child for child in node.named_children if name is None or child.id != name.id)
+        is_field = is_field or (owner is not None and "case class" in owner.signature)
+        read_class_parameter(self, found, node, node.child_by_field_name("name"), is_field=is_field)
 
     def _variable(self, found: Findings, node: "Node") -> None:
         pattern = node.child_by_field_name("pattern") or node.child_by_field_name("name")
@@ -206,5 +191,5 @@ def _dialect() -> _Scala:
 
 
 def read(tree: "Tree", found: Findings) -> None:
-    """Put what the tree says into the findings."""
+    """Add the contents of the tree to the findings."""
     _dialect().read(tree, found)

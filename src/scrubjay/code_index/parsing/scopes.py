@@ -1,4 +1,4 @@
-"""Which names are variables of a function, so that reading them is no use of anything defined elsewhere."""
+"""Tracks the local variables of functions, since reading them uses nothing that is defined elsewhere."""
 
 import re
 from typing import TYPE_CHECKING
@@ -9,13 +9,13 @@ from scrubjay.code_index.parsing.nodes import Findings
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_DEEPEST = 64
-"""With more scopes around it a name is taken for a global one: a file of brackets must not cost its square."""
+_MAX_SCOPE_DEPTH = 64
+"""With more enclosing scopes than this, a name is taken as global, which keeps deeply nested files linear."""
 _ROOT = re.compile(r"[(\[]")
-_TAKEN_OF = (")", "]")
+_CALL_OR_ITEM_END = (")", "]")
 
 
-class Scope:
+class BindingScope:
     """A part of a file in which names are bound."""
 
     __slots__ = (
@@ -24,55 +24,61 @@ class Scope:
     )  # fmt: skip
 
     def __init__(
-        self, parent: "Scope | None", symbol: int = -1, *, is_class: bool = False, is_function: bool = False
+        self, parent: "BindingScope | None", symbol: int = -1, *, is_class: bool = False, is_function: bool = False
     ) -> None:
         self.parent = parent
         self.symbol = symbol
-        """The symbol whose inside it is."""
+        """The symbol whose inside this is."""
         self.is_class = is_class
         self.is_function = is_function
         self.is_enum = False
         self.receiver = ""
-        """How a method calls the object that it is called on."""
+        """Name of the first parameter of a method, such as `self`."""
         self.bound: set[str] = set()
-        """The variables of a function."""
+        """Local variables of a function."""
         self.fields: set[str] = set()
-        """What is already a symbol in a module or a class."""
+        """Names that are already symbols of a module or class."""
         self.elsewhere: set[str] = set()
-        """Names that are said to be bound further out."""
+        """Names declared to be bound in an outer scope."""
         self.pending: list[Node] = []
-        """Decorators that stand before what they decorate."""
+        """Decorators that precede what they decorate."""
         self.reads: list[tuple[UseKind, str, int, int]] = []
-        self.all: list[Scope] = [] if parent is None else parent.all
+        self.all: list[BindingScope] = [] if parent is None else parent.all
         self.all.append(self)
 
-    def binder(self, name: str) -> "Scope | None":
-        """The function in whose variables a name is found from here."""
-        scope: Scope | None = self
-        for _ in range(_DEEPEST):
+    def binder(self, name: str) -> "BindingScope | None":
+        """Return the nearest function scope that binds a name; None if there is none."""
+        scope: BindingScope | None = self
+        for _ in range(_MAX_SCOPE_DEPTH):
             if scope is None or name in scope.bound:
                 return scope
             scope = scope.parent
         return None
 
 
-def settle(found: Findings, root: Scope) -> None:
-    """Keep of the reads in all scopes those that may mean something defined outside of functions.
+def read_identifier(found: Findings, node: "Node") -> None:
+    """Record the read of a name in the current scope."""
+    start = node.start_byte
+    found.scope.reads.append((UseKind.READ, found.text(start, node.end_byte), start, found.container))
 
-    What is taken of a method's own object is kept too: it is a use of the class's field or method.
+
+def keep_global_reads(found: Findings, root: BindingScope) -> None:
+    """Record the reads in all scopes that may refer to something defined outside of functions.
+
+    Reads of a method's own object are kept too, since they use a field or method of the class.
     """
     uses = found.uses
     for scope in root.all:
-        binders: dict[str, Scope | None] = {}
+        binders: dict[str, BindingScope | None] = {}
         for read in scope.reads:
             path = read[1]
             name = path.partition(".")[0]
-            if name.endswith(_TAKEN_OF):
+            if name.endswith(_CALL_OR_ITEM_END):
                 name = _ROOT.split(name, maxsplit=1)[0]
             if name not in binders:
                 binders[name] = scope.binder(name)
             binder = binders[name]
             if binder is None or (binder.receiver == name and path.startswith(".", len(name))):
                 uses.append(read)
-    # The scopes know each other in a ring, which would wait for the garbage collector.
+    # Scopes refer to each other in cycles, which would otherwise wait for the garbage collector.
     root.all.clear()

@@ -1,4 +1,4 @@
-"""Reads SQL: tables with their columns, views, functions, types, and what statements take from them."""
+"""Reads SQL: tables with columns, views, functions, types, and their uses in statements."""
 
 import re
 from functools import cache
@@ -6,8 +6,8 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from scrubjay.code_index.models import Language, Symbol, SymbolKind, UseKind
-from scrubjay.code_index.parsing.dialect import dotted, opening, signature
-from scrubjay.code_index.parsing.nodes import Findings, Visitor, kind_ids, kinds
+from scrubjay.code_index.parsing.dialect import dotted_name, format_signature, read_file_doc
+from scrubjay.code_index.parsing.nodes import Findings, Visitor, kind_ids, visitor_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +25,7 @@ _KINDS = {
     "create_sequence": SymbolKind.VARIABLE,
 }
 _BODIES = frozenset({"column_definitions", "create_query", "function_body", "enum_elements"})
-# Dialects of SQL are many and the grammar knows a few: what it cannot read is still found by its first words.
+# SQL has many dialects and the grammar supports few of them: other definitions are found by their first words.
 _CREATE = re.compile(
     r"^[ \t]*CREATE\s+(?:OR\s+(?:REPLACE|ALTER)\s+)?"
     r"(?:(?:TEMP|TEMPORARY|UNLOGGED|EXTERNAL|VIRTUAL|DEFINER\s*=\s*\S+)\s+)*"
@@ -46,7 +46,7 @@ def _create(found: Findings, node: "Node") -> None:
         return
     body = next((child for child in node.named_children if child.type in _BODIES), None)
     begin, doc = found.take_above(node.start_byte)
-    head = signature(found, node.start_byte, body.start_byte if body else node.end_byte)
+    head = format_signature(found, node.start_byte, body.start_byte if body else node.end_byte)
     at = name.start_byte
     place = found.add(text, _KINDS[node.type], node, at, start=begin, signature=head, doc=doc)
     found.enter(place, [child for child in node.children if child.id != name.id])
@@ -56,14 +56,14 @@ def _column(found: Findings, node: "Node") -> None:
     name = node.child_by_field_name("name")
     if name is not None and _bare(found, name):
         begin, doc = found.take_above(node.start_byte)
-        head = signature(found, node.start_byte, node.end_byte)
+        head = format_signature(found, node.start_byte, node.end_byte)
         at = name.start_byte
         found.add(_bare(found, name), SymbolKind.FIELD, node, at, start=begin, signature=head, doc=doc)
     found.visit(child for child in node.children if child.type != "identifier")
 
 
 def _reference(found: Findings, node: "Node") -> None:
-    path, start = dotted(found, node)
+    path, start = dotted_name(found, node)
     if path := path.replace('"', "").replace("`", ""):
         found.use(UseKind.READ, path, start)
 
@@ -71,16 +71,16 @@ def _reference(found: Findings, node: "Node") -> None:
 def _call(found: Findings, node: "Node") -> None:
     called = next((child for child in node.named_children if child.type == "object_reference"), None)
     if called is not None:
-        found.use(UseKind.CALL, *dotted(found, called))
+        found.use(UseKind.CALL, *dotted_name(found, called))
     found.visit(child for child in node.children if called is None or child.id != called.id)
 
 
 def _field(found: Findings, node: "Node") -> None:
-    """A column of what the statement has named already."""
+    """Ignore a column of something that the statement already names."""
 
 
 def _bare(found: Findings, name: "Node") -> str:
-    return dotted(found, name)[0].rpartition(".")[2].strip('"`')
+    return dotted_name(found, name)[0].rpartition(".")[2].strip('"`')
 
 
 _VISITORS: "Mapping[str, Visitor]" = {
@@ -96,20 +96,20 @@ _VISITORS: "Mapping[str, Visitor]" = {
 
 @cache
 def _kinds() -> "Mapping[int, object]":
-    return kinds(Language.SQL, _VISITORS)
+    return visitor_table(Language.SQL, _VISITORS)
 
 
 def read(tree: "Tree", found: Findings) -> None:
-    """Put what the tree says into the findings."""
+    """Add the contents of the tree to the findings."""
     comments = kind_ids(Language.SQL, "comment", "marginalia")
-    found.doc = opening(found, tree.root_node, comments, kind_ids(Language.SQL, "statement"))
+    found.doc = read_file_doc(found, tree.root_node, comments, kind_ids(Language.SQL, "statement"))
     found.walk(tree.root_node, _kinds())
     if tree.root_node.has_error:
-        _find_unread(found)
+        _add_unparsed(found)
 
 
-def _find_unread(found: Findings) -> None:
-    """Definitions that the grammar could not read, each until its statement ends."""
+def _add_unparsed(found: Findings) -> None:
+    """Add the definitions that the grammar could not parse; each extends to the next one."""
     known = {(symbol.name.lower(), symbol.line) for symbol in found.symbols}
     matches = list(_CREATE.finditer(found.latin))
     for match, following in zip_longest(matches, matches[1:]):
@@ -122,5 +122,5 @@ def _find_unread(found: Findings) -> None:
         end = match.start() + len(statement.rstrip())
         first_line = found.latin.find("\n", match.end())
         kind = SymbolKind.STRUCT if match.group("kind").upper() in ("TABLE", "VIEW") else SymbolKind.FUNCTION
-        head = signature(found, start, min(end, first_line) if first_line >= 0 else end)
+        head = format_signature(found, start, min(end, first_line) if first_line >= 0 else end)
         found.symbols.append(Symbol(name, kind, found.span(start, end), line, signature=head))

@@ -5,7 +5,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from scrubjay.code_index.models import Import, Language, SymbolKind, UseKind
-from scrubjay.code_index.parsing.dialect import Defines, Dialect, How, Link, Tables, nothing, signature
+from scrubjay.code_index.parsing.dialect import Dialect, format_signature, ignore
+from scrubjay.code_index.parsing.grammar_tables import DefinitionRule, GrammarTables, PathRole, PathRule
 from scrubjay.code_index.parsing.nodes import Findings, Visitor
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ _KINDS = {
 
 class _Swift(Dialect):
     language = Language.SWIFT
-    tables = Tables(
+    tables = GrammarTables(
         comments=("comment", "multiline_comment"),
         names=("simple_identifier", "self_expression", "super_expression"),
         type_names=("user_type", "type_identifier"),
@@ -28,24 +29,24 @@ class _Swift(Dialect):
         type_arguments=("type_arguments",),
         type_parameters=("type_parameter",),
         links={
-            "navigation_expression": Link(How.MEMBER, "target", "suffix"),
-            "navigation_suffix": Link(How.NAME, name="suffix"),
-            "call_expression": Link(How.CALL),
-            "optional_chain_marker": Link(How.INNER),
-            "postfix_expression": Link(How.INNER),
-            "try_expression": Link(How.INNER, "expr"),
-            "await_expression": Link(How.INNER, "expr"),
+            "navigation_expression": PathRule(PathRole.MEMBER, "target", "suffix"),
+            "navigation_suffix": PathRule(PathRole.NAME, name="suffix"),
+            "call_expression": PathRule(PathRole.CALL),
+            "optional_chain_marker": PathRule(PathRole.INNER),
+            "postfix_expression": PathRule(PathRole.INNER),
+            "try_expression": PathRule(PathRole.INNER, "expr"),
+            "await_expression": PathRule(PathRole.INNER, "expr"),
         },
         definitions={
-            "class_declaration": Defines(SymbolKind.CLASS),
-            "protocol_declaration": Defines(SymbolKind.INTERFACE),
-            "function_declaration": Defines(SymbolKind.FUNCTION),
-            "protocol_function_declaration": Defines(SymbolKind.METHOD),
-            "init_declaration": Defines(SymbolKind.CONSTRUCTOR, "", "init"),
-            "deinit_declaration": Defines(SymbolKind.METHOD, "", "deinit"),
-            "subscript_declaration": Defines(SymbolKind.METHOD, "", "subscript"),
-            "typealias_declaration": Defines(SymbolKind.TYPE),
-            "associatedtype_declaration": Defines(SymbolKind.TYPE),
+            "class_declaration": DefinitionRule(SymbolKind.CLASS),
+            "protocol_declaration": DefinitionRule(SymbolKind.INTERFACE),
+            "function_declaration": DefinitionRule(SymbolKind.FUNCTION),
+            "protocol_function_declaration": DefinitionRule(SymbolKind.METHOD),
+            "init_declaration": DefinitionRule(SymbolKind.CONSTRUCTOR, "", "init"),
+            "deinit_declaration": DefinitionRule(SymbolKind.METHOD, "", "deinit"),
+            "subscript_declaration": DefinitionRule(SymbolKind.METHOD, "", "subscript"),
+            "typealias_declaration": DefinitionRule(SymbolKind.TYPE),
+            "associatedtype_declaration": DefinitionRule(SymbolKind.TYPE),
         },
         bodies=("computed_property", "protocol_body"),
         heritage=("inheritance_specifier",),
@@ -66,7 +67,7 @@ class _Swift(Dialect):
         private=frozenset({"private", "fileprivate"}),
     )
 
-    def more(self) -> Mapping[str, Visitor]:
+    def extra_visitors(self) -> Mapping[str, Visitor]:
         return {
             "import_declaration": _import,
             "enum_entry": _entries,
@@ -83,11 +84,11 @@ class _Swift(Dialect):
             "while_statement": self._conditional,
             "for_statement": self._for,
             "pattern": self._pattern,
-            "value_argument_label": nothing,
-            "value_binding_pattern": nothing,
-            "modifiers": nothing,
+            "value_argument_label": ignore,
+            "value_binding_pattern": ignore,
+            "modifiers": ignore,
             "type_constraints": self._constraints,
-            "operator_declaration": nothing,
+            "operator_declaration": ignore,
         }
 
     def kind_of(self, found: Findings, node: "Node", kind: SymbolKind, body: "Node | None") -> SymbolKind:
@@ -189,7 +190,7 @@ class _Swift(Dialect):
         inner = target.named_children[0] if target is not None and target.named_children else target
         path, start, pending = self.path(found, inner)
         if inner is not None:
-            self.written(found, path, max(start, inner.start_byte))
+            self.add_write(found, path, max(start, inner.start_byte))
         found.visit([*pending, *(child for child in node.named_children if target is None or child.id != target.id)])
 
     def _constraints(self, found: Findings, node: "Node") -> None:
@@ -208,7 +209,7 @@ def _import(found: Findings, node: "Node") -> None:
 
 def _entries(found: Findings, node: "Node") -> None:
     begin, doc = found.take_above(node.start_byte)
-    head = signature(found, node.start_byte, node.end_byte)
+    head = format_signature(found, node.start_byte, node.end_byte)
     names = [name for name in node.children_by_field_name("name") if not name.is_missing]
     for number, name in enumerate(names):
         found.add(
@@ -230,5 +231,5 @@ def _dialect() -> _Swift:
 
 
 def read(tree: "Tree", found: Findings) -> None:
-    """Put what the tree says into the findings."""
+    """Add the contents of the tree to the findings."""
     _dialect().read(tree, found)

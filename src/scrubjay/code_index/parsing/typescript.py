@@ -1,4 +1,4 @@
-"""TypeScript that the grammar does not know yet, made blank so that the rest of the file can be read."""
+"""Blanks TypeScript syntax that the grammar does not support, so that the rest of the file can be parsed."""
 
 import re
 
@@ -6,8 +6,8 @@ _TYPE_OF_EXPORT = re.compile(rb"\bexport(\s+type)(?=\s*\*)")
 _VARIANCE = re.compile(rb"[<,]\s*((?:in\s+out|in|out)\s+)(?=[A-Za-z_$])")
 
 
-def without_unknown_syntax(content: bytes) -> bytes:
-    """The content with `type` of `export type *` and the `in` and `out` of type parameters as blanks: no byte moves."""
+def blank_unsupported_syntax(content: bytes) -> bytes:
+    """Blank the `type` of `export type *` and the `in` and `out` of type parameters; no byte moves."""
     if b"export" in content:
         content = _TYPE_OF_EXPORT.sub(_blank, content)
     if b"out " in content or b"<in " in content:

@@ -1,10 +1,10 @@
-"""Reads YAML: the keys of its two upper levels."""
+"""Reads YAML: the keys of the two outermost levels."""
 
 from typing import TYPE_CHECKING
 
 from scrubjay.code_index.models import Language, SymbolKind
-from scrubjay.code_index.parsing.dialect import opening
-from scrubjay.code_index.parsing.json import LEVELS, MOST_KEYS
+from scrubjay.code_index.parsing.dialect import read_file_doc
+from scrubjay.code_index.parsing.json import LEVELS, MAX_KEYS
 from scrubjay.code_index.parsing.nodes import Findings, kind_ids
 
 if TYPE_CHECKING:
@@ -15,11 +15,11 @@ _WITHIN = frozenset({"document", "block_node", "flow_node", "block_mapping", "fl
 
 
 def read(tree: "Tree", found: Findings) -> None:
-    """Put what the tree says into the findings."""
+    """Add the contents of the tree to the findings."""
     root = tree.root_node
-    found.doc = opening(found, root, kind_ids(Language.YAML, "comment"), frozenset())
+    found.doc = read_file_doc(found, root, kind_ids(Language.YAML, "comment"), frozenset())
     stack: list[tuple[Node, int, int]] = [(root, 0, -1)]
-    while stack and len(found.symbols) < MOST_KEYS:
+    while stack and len(found.symbols) < MAX_KEYS:
         node, level, container = stack.pop()
         if node.type == "comment":
             found.note_above(node)
@@ -37,7 +37,7 @@ def read(tree: "Tree", found: Findings) -> None:
                 node,
                 key.start_byte,
                 start=begin,
-                signature=found.head(node.start_byte, min(node.end_byte, key.end_byte + 80)),
+                signature=found.signature(node.start_byte, min(node.end_byte, key.end_byte + 80)),
                 doc=doc,
                 container=container,
             )

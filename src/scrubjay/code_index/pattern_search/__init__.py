@@ -1,1 +1,1 @@
-"""Finding code by its form, with regular expressions and code with holes, in processes that can be ended."""
+"""Search code by pattern: regular expressions, and code with holes, in child processes that can be killed."""

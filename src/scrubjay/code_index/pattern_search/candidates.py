@@ -1,6 +1,6 @@
-"""Which files may have a match, as far as the words of the index tell.
+"""Select the files that may match a pattern, by the words in the index.
 
-This module imports numpy, which takes a while: import it where it is needed.
+Imports numpy, which is slow to import: load this module late.
 """
 
 from collections.abc import Sequence
@@ -8,40 +8,40 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from scrubjay.code_index.facts.words import words_of
+from scrubjay.code_index.facts.tokenizer import tokenize
 from scrubjay.code_index.search.corpus import Corpus
 from scrubjay.search_index.token_segments import token
 
 Files = NDArray[np.bool_]
 
 
-def may_match(ways: Sequence[Sequence[str]], corpus: Corpus) -> Files:
-    """By row whether a file may match in one of these ways, of each the identifiers that it needs; all without ways."""
-    if not ways:
+def may_match(alternatives: Sequence[Sequence[str]], corpus: Corpus) -> Files:
+    """Return by row whether a file may match; it must have all identifiers of one alternative. Without any, all may."""
+    if not alternatives:
         return corpus.alive
     found = np.zeros(len(corpus.files), dtype=np.bool_)
-    for identifiers in ways:
-        having = np.ones(len(corpus.files), dtype=np.bool_)
-        for word in dict.fromkeys(word for identifier in identifiers for word in _telling(identifier)):
-            having &= _having(word, corpus)
-        found |= having
-    return (found | _untold(corpus)) & corpus.alive
+    for identifiers in alternatives:
+        matching = np.ones(len(corpus.files), dtype=np.bool_)
+        for word in dict.fromkeys(word for identifier in identifiers for word in _index_words(identifier)):
+            matching &= _files_with(word, corpus)
+        found |= matching
+    return (found | _files_with_unknown_words(corpus)) & corpus.alive
 
 
-def _telling(identifier: str) -> Sequence[str]:
-    """The words by which an identifier is known: of several parts that are joined, only the whole."""
-    words = words_of(identifier)
+def _index_words(identifier: str) -> Sequence[str]:
+    """Return the words that every chunk with this identifier has: the joined form, or else all of its words."""
+    words = tokenize(identifier)
     return words[-1:] if words and words[-1].startswith("=") else words
 
 
-def _having(word: str, corpus: Corpus) -> Files:
+def _files_with(word: str, corpus: Corpus) -> Files:
     found = np.zeros(len(corpus.files), dtype=np.bool_)
-    found[corpus.chunks.files[corpus.words.having(token(word)).rows]] = True
+    found[corpus.chunks.files[corpus.words.occurrences_of(token(word)).rows]] = True
     return found
 
 
-def _untold(corpus: Corpus) -> Files:
-    """The files of which words do not tell all: those without parts, and those that were cut where no line ends."""
+def _files_with_unknown_words(corpus: Corpus) -> Files:
+    """Return the files whose words are incomplete: without chunks, or with a chunk that was cut inside a line."""
     chunks = corpus.chunks
     found = np.bincount(chunks.files, minlength=len(corpus.files)) == 0
     found &= np.array([file.size > 0 for file in corpus.files], dtype=np.bool_)

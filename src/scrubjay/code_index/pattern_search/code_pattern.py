@@ -1,4 +1,4 @@
-"""Reading code with holes: `$NAME` stands for one thing, `$$$NAME` for any number of neighbours, `$_` for whatever."""
+"""Parse code with holes: `$NAME` matches one node, `$$$NAME` any number of siblings, `$_` any node."""
 
 import re
 from collections.abc import Sequence
@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from itertools import islice, product
 from typing import TYPE_CHECKING
 
-from scrubjay.code_index.facts.words import identifiers_of
+from scrubjay.code_index.facts.tokenizer import find_identifiers
 from scrubjay.code_index.models import Language
-from scrubjay.code_index.parsing.languages import parser_of
+from scrubjay.code_index.parsing.languages import load_parser
 from scrubjay.core.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 _HOLE = re.compile(r"(?<![\w$])(?:\$\$\$(?P<many>[A-Z_][A-Z0-9_]*|)|\$(?P<one>[A-Z_][A-Z0-9_]*))(?![\w$])")
-# What stands between parts, or behind the last of them or not.
+# Separators of siblings; a trailing one is optional.
 _SEPARATORS = frozenset({",", ";"})
-# Nodes that only hold neighbours together: the neighbours are looked for, and a hole is one of them.
-_HOLDERS = frozenset(
+# Nodes that only group siblings: the siblings are matched, and a hole is one of them.
+_CONTAINER_KINDS = frozenset(
     {
         "module",
         "program",
@@ -32,14 +32,14 @@ _HOLDERS = frozenset(
         "argument_list",
     }
 )
-# Deeper ones are no code that anybody looks for.
-DEEPEST = 100
-# A hole is written as a name first. Where no name can stand it is tried as a statement, a variable, a constant, a
-# parameter, a statement again, an arm of a match.
+# Deeper patterns are refused.
+MAX_DEPTH = 100
+# A hole is first parsed as a name. Where no name is allowed it is tried as a statement, a variable, a constant, a
+# parameter, a call statement and a match arm.
 _SPELLINGS = ("{0}", "{0};", "${0}", "{1}", "int {0}", "{0}: int", "{0}();", "{0} => 0,")
-MOST_TRIED = 600
-# What stands around code that cannot stand alone: nothing, a function, a class, the right side of an assignment.
-_AROUND = {
+MAX_ATTEMPTS = 600
+# Contexts for code that cannot stand alone: a function, a class, the right side of an assignment.
+_CONTEXTS = {
     Language.C: ("void f() {{ {0} }}", "void f() {{ {0}; }}"),
     Language.CPP: ("void f() {{ {0} }}", "void f() {{ {0}; }}", "class C {{ {0} }};"),
     Language.JAVA: ("class C {{ void m() {{ {0} }} }}", "class C {{ void m() {{ x({0}); }} }}", "class C {{ {0} }}"),
@@ -54,77 +54,77 @@ _AROUND = {
     Language.TYPESCRIPT: ("({0})", "class C {{ {0} }}", "async function f() {{ {0} }}"),
     Language.TSX: ("({0})", "class C {{ {0} }}", "async function f() {{ {0} }}"),
 }
-_NEEDS_AROUND = frozenset({Language.PHP, Language.GO})
-CODE_LANGUAGES = frozenset({*_AROUND, Language.PYTHON, Language.RUBY, Language.BASH})
+_NEEDS_CONTEXT = frozenset({Language.PHP, Language.GO})
+CODE_LANGUAGES = frozenset({*_CONTEXTS, Language.PYTHON, Language.RUBY, Language.BASH})
 
 
 @dataclass(frozen=True, slots=True)
 class Hole:
-    """What may be anything."""
+    """A placeholder that matches anything."""
 
     name: str
-    """What begins with an underscore may be something else each time, and is not told."""
+    """Holes with equal names must match equal code. Names that start with `_` match anything and are not captured."""
     many: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
-    """A node of a tree that is looked for."""
+class NodePattern:
+    """A node that must match."""
 
     kind: str
     named: bool
     text: bytes | None = None
-    """What it is as a whole, without blanks; None when its parts are looked for."""
-    parts: tuple["Form | Hole", ...] = ()
+    """Its text without whitespace, for a leaf; None when its children are matched."""
+    parts: tuple["NodePattern | Hole", ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """One way to read a pattern: a node, or several that are neighbours."""
+class ParsedPattern:
+    """One way to parse a pattern: a node, followed by siblings if it has several."""
 
-    first: Form
-    others: tuple[Form | Hole, ...] = ()
+    first: NodePattern
+    others: tuple[NodePattern | Hole, ...] = ()
 
 
-def readings_of(pattern: str, language: Language) -> list[Reading]:
-    """All ways to read a pattern that are without a mistake."""
+def parse_pattern(pattern: str, language: Language) -> list[ParsedPattern]:
+    """Return all ways to parse a pattern without syntax errors. Raises `InvalidRequest` when there is none."""
     if language not in CODE_LANGUAGES:
         known = ", ".join(sorted(CODE_LANGUAGES))
-        raise InvalidRequest(f"language: {language.value} has no structure to look for", hint=f"one of {known}")
+        raise InvalidRequest(f"language: {language.value} cannot be searched by structure", hint=f"use one of {known}")
     pattern = pattern.strip()
     if not _HOLE.sub("", pattern).strip():
-        raise InvalidRequest("pattern: is nothing but holes", hint="say something of the code around them")
+        raise InvalidRequest("pattern: contains only holes", hint="add some code around them")
     holes = sum(1 for _ in _HOLE.finditer(pattern))
-    arounds = _AROUND.get(language, ())
-    tried = arounds if language in _NEEDS_AROUND else ("{0}", *arounds)
-    found: dict[Reading, None] = {}
-    # Holes in places of different sorts are tried only where nothing simpler can be read: there are many ways.
-    for spellings in ([[spelling] * holes for spelling in _SPELLINGS], _mixed(holes)):
-        for around in tried:
-            if (reading := _first_reading(pattern, around, spellings, language)) is not None:
-                found[reading] = None
+    contexts = _CONTEXTS.get(language, ())
+    candidates = contexts if language in _NEEDS_CONTEXT else ("{0}", *contexts)
+    found: dict[ParsedPattern, None] = {}
+    # Mixed spellings are tried only when no uniform one parses: there are many combinations.
+    for spellings in ([[spelling] * holes for spelling in _SPELLINGS], _mixed_spellings(holes)):
+        for context in candidates:
+            if (parsed := _parse_first(pattern, context, spellings, language)) is not None:
+                found[parsed] = None
         if found:
             break
     if not found:
         raise InvalidRequest(
-            f"pattern: cannot be read as {language.value}",
-            hint="give a whole expression, statement or definition, which begins with code and not with a hole alone; "
-            "$NAME stands for one thing, $$$NAME for several",
+            f"pattern: is not valid {language.value}",
+            hint="give a whole expression, statement or definition that starts with code, not with a hole; "
+            "$NAME matches one node, $$$NAME several",
         )
     return list(found)
 
 
-def words_of_pattern(pattern: str) -> list[str]:
-    """The identifiers that code must have in order to match."""
-    return list(dict.fromkeys(identifiers_of(_HOLE.sub(" ", pattern))))
+def pattern_identifiers(pattern: str) -> list[str]:
+    """Return the identifiers that matching code must contain."""
+    return list(dict.fromkeys(find_identifiers(_HOLE.sub(" ", pattern))))
 
 
-class _Spelled:
-    """The pattern with names in the place of holes, as it is parsed."""
+class _SpelledPattern:
+    """The source text that is parsed: the pattern in its context, with names in place of holes."""
 
-    def __init__(self, pattern: str, around: str, spellings: Sequence[str]) -> None:
+    def __init__(self, pattern: str, context: str, spellings: Sequence[str]) -> None:
         self.holes: dict[tuple[int, int], Hole] = {}
-        before, after = (part.format() for part in around.split("{0}"))
+        before, after = (part.format() for part in context.split("{0}"))
         whole = bytearray(before.encode())
         self.start = len(whole)
         end = 0
@@ -143,30 +143,32 @@ class _Spelled:
         return any(start <= first and last <= end for first, last in self.holes)
 
 
-def _mixed(holes: int) -> list[Sequence[str]]:
-    return list(islice(product(_SPELLINGS, repeat=holes), MOST_TRIED)) if holes > 1 else []
+def _mixed_spellings(holes: int) -> list[Sequence[str]]:
+    return list(islice(product(_SPELLINGS, repeat=holes), MAX_ATTEMPTS)) if holes > 1 else []
 
 
-def _first_reading(pattern: str, around: str, spellings: Sequence[Sequence[str]], language: Language) -> Reading | None:
+def _parse_first(
+    pattern: str, context: str, spellings: Sequence[Sequence[str]], language: Language
+) -> ParsedPattern | None:
     for spelling in spellings:
-        if (reading := _read(_Spelled(pattern, around, spelling), language)) is not None:
-            return reading
+        if (parsed := _parse(_SpelledPattern(pattern, context, spelling), language)) is not None:
+            return parsed
     return None
 
 
-def _read(spelled: _Spelled, language: Language) -> Reading | None:
-    root = parser_of(language).parse(spelled.code).root_node
+def _parse(spelled: _SpelledPattern, language: Language) -> ParsedPattern | None:
+    root = load_parser(language).parse(spelled.code).root_node
     if root.has_error:
         return None
-    nodes = [node for node in _covering(root, spelled.start, spelled.end) if not node.is_extra]
-    forms = _without_separators([_form(node, spelled) for node in nodes])
-    if not forms or not isinstance(first := forms[0], Form) or not first.named:
+    nodes = [node for node in _covering_nodes(root, spelled.start, spelled.end) if not node.is_extra]
+    parts = _without_separators([_to_node_pattern(node, spelled) for node in nodes])
+    if not parts or not isinstance(first := parts[0], NodePattern) or not first.named:
         return None
-    return Reading(first, tuple(forms[1:]))
+    return ParsedPattern(first, tuple(parts[1:]))
 
 
-def _covering(node: "Node", start: int, end: int) -> list["Node"]:
-    """The innermost node that is the pattern as a whole, or the neighbours that are it together."""
+def _covering_nodes(node: "Node", start: int, end: int) -> list["Node"]:
+    """Return the innermost node that is the whole pattern, or the siblings that make it up."""
     whole: Node | None = None
     while True:
         if (node.start_byte, node.end_byte) == (start, end):
@@ -175,26 +177,26 @@ def _covering(node: "Node", start: int, end: int) -> list["Node"]:
         if not inner:
             break
         node = inner[0]
-    if whole is not None and whole.type not in _HOLDERS:
+    if whole is not None and whole.type not in _CONTAINER_KINDS:
         return [whole]
     return [child for child in node.children if start <= child.start_byte and child.end_byte <= end]
 
 
-def _form(node: "Node", spelled: _Spelled, depth: int = 0) -> Form | Hole:
-    if depth > DEEPEST:
-        raise InvalidRequest("pattern: is nested too deep", hint="look for a smaller part of it")
+def _to_node_pattern(node: "Node", spelled: _SpelledPattern, depth: int = 0) -> NodePattern | Hole:
+    if depth > MAX_DEPTH:
+        raise InvalidRequest("pattern: is nested too deeply", hint="search for a smaller part of it")
     start, end = node.start_byte, node.end_byte
-    if (hole := spelled.holes.get((start, end))) is not None and node.type not in _HOLDERS:
+    if (hole := spelled.holes.get((start, end))) is not None and node.type not in _CONTAINER_KINDS:
         return hole
     if not node.named_child_count or not node.child_count:
-        return Form(node.type, node.is_named, without_blanks(spelled.code[start:end]))
-    parts = [_form(child, spelled, depth + 1) for child in node.children if not child.is_extra]
-    return Form(node.type, node.is_named, None, tuple(_without_separators(parts)))
+        return NodePattern(node.type, node.is_named, remove_whitespace(spelled.code[start:end]))
+    parts = [_to_node_pattern(child, spelled, depth + 1) for child in node.children if not child.is_extra]
+    return NodePattern(node.type, node.is_named, None, tuple(_without_separators(parts)))
 
 
-def _without_separators(forms: Sequence[Form | Hole]) -> list[Form | Hole]:
-    return [form for form in forms if isinstance(form, Hole) or form.named or form.kind not in _SEPARATORS]
+def _without_separators(parts: Sequence[NodePattern | Hole]) -> list[NodePattern | Hole]:
+    return [part for part in parts if isinstance(part, Hole) or part.named or part.kind not in _SEPARATORS]
 
 
-def without_blanks(text: bytes) -> bytes:
+def remove_whitespace(text: bytes) -> bytes:
     return b"".join(text.split())

@@ -1,38 +1,38 @@
-"""A part of a file as it is shown: its whole lines, a few around them, and where it begins."""
+"""Excerpts of a file: whole lines with context, and their position."""
 
 from bisect import bisect_right
 from typing import Any
 
-from scrubjay.code_index.pattern_search.messages import LONGEST_SHOWN, Match
+from scrubjay.code_index.pattern_search.messages import MAX_TEXT, PatternMatch
 
 
-class Page:
-    """One file, of which parts are shown."""
+class FileExcerpts:
+    """Cuts excerpts out of one file."""
 
     def __init__(self, content: bytes, context_lines: int) -> None:
         self._content = content
         self._context_lines = context_lines
         self._starts = [0]
-        place = content.find(b"\n")
-        while place >= 0:
-            self._starts.append(place + 1)
-            place = content.find(b"\n", place + 1)
+        position = content.find(b"\n")
+        while position >= 0:
+            self._starts.append(position + 1)
+            position = content.find(b"\n", position + 1)
 
     def line_at(self, byte: int) -> int:
-        """The line, counted from 1, that a byte is on."""
+        """Return the line number, from 1, of a byte offset."""
         return bisect_right(self._starts, byte)
 
-    def match(self, start: int, end: int, captures: dict[str, Any]) -> Match:
-        """What is between these bytes."""
+    def match(self, start: int, end: int, captures: dict[str, Any]) -> PatternMatch:
+        """Return the excerpt for a byte range."""
         first, last = self.line_at(start), self.line_at(max(start, end - 1))
         column = len(_text(self._content[self._starts[first - 1] : start])) + 1
         text = self._lines(first, last)
-        if len(text) > LONGEST_SHOWN:  # of a very long line what is around the match
-            begin = max(0, min(column - 1 - LONGEST_SHOWN // 4, len(text) - LONGEST_SHOWN))
-            text = text[begin : begin + LONGEST_SHOWN]
+        if len(text) > MAX_TEXT:  # show the part of a very long line around the match
+            begin = max(0, min(column - 1 - MAX_TEXT // 4, len(text) - MAX_TEXT))
+            text = text[begin : begin + MAX_TEXT]
         before = self._lines(first - self._context_lines, first - 1)
         after = self._lines(last + 1, last + self._context_lines)
-        return Match(start, end, first, last, column, before[-LONGEST_SHOWN:], text, after[:LONGEST_SHOWN], captures)
+        return PatternMatch(start, end, first, last, column, before[-MAX_TEXT:], text, after[:MAX_TEXT], captures)
 
     def _lines(self, first: int, last: int) -> str:
         first, last = max(1, first), min(last, len(self._starts))

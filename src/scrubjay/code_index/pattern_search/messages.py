@@ -1,12 +1,12 @@
-"""What is asked of a process that finds code by its form, and what it answers for a file."""
+"""Messages between the server and a search process."""
 
 from typing import Any, NamedTuple
 
 from scrubjay.code_index.models import Language, Snapshot, SourceFile
 
-# Of a text that is shown no more is told: a line may be a whole program.
-LONGEST_SHOWN = 1_000
-LONGEST_CAPTURE = 300
+# Maximum number of characters in an excerpt: a line may be a whole minified program.
+MAX_TEXT = 1_000
+MAX_CAPTURE = 300
 
 
 class Expression(NamedTuple):
@@ -14,12 +14,12 @@ class Expression(NamedTuple):
 
     pattern: str
     literal: bool = False
-    """Whether it is plain text, whatever signs are in it."""
+    """True if it is plain text, without special characters."""
     ignore_case: bool = False
     word: bool = False
-    """Whether it has to begin and end with a word's beginning and end."""
+    """True if it must match whole words."""
     multiline: bool = False
-    """Whether one match may go over several lines, and a dot is any sign."""
+    """True if a match may span lines, and a dot matches a newline."""
 
 
 class Structure(NamedTuple):
@@ -29,47 +29,47 @@ class Structure(NamedTuple):
     language: Language
 
 
-class Question(NamedTuple):
-    """What is to be found, and how much of it is told."""
+class PatternQuery(NamedTuple):
+    """A pattern to search for, and the limits of the answer."""
 
     wanted: Expression | Structure
-    most: int
-    """So many matches of one process are told in full; the others are only counted."""
+    max_matches: int
+    """Maximum number of matches returned by one process; further ones are only counted."""
     context_lines: int = 0
 
 
-class Files(NamedTuple):
-    """Where to look."""
+class FileBatch(NamedTuple):
+    """A batch of files to search."""
 
-    place: Snapshot
+    snapshot: Snapshot
     files: list[tuple[int, SourceFile, bool]]
-    """Each with its number, and whether it is known that it holds no secret."""
+    """Each file with its number, and whether it is known to contain no secret."""
 
 
-class Match(NamedTuple):
-    """A part of a file that was found, as it is shown."""
+class PatternMatch(NamedTuple):
+    """A match and its excerpt."""
 
     start: int
     end: int
     first_line: int
     last_line: int
     column: int
-    """Counted from 1, in characters."""
+    """Column in characters, from 1."""
     before: str
     text: str
-    """The whole lines."""
+    """Whole lines."""
     after: str
     captures: dict[str, Any]
-    """What the holes, or the groups with names, hold."""
+    """Text of the holes, or of named groups."""
 
 
-class InFile(NamedTuple):
-    """What was found in one file."""
+class FileMatches(NamedTuple):
+    """The matches in one file."""
 
     number: int
     total: int
     is_clean: bool
-    """Whether the file holds no secret."""
-    matches: list[Match]
+    """True if the file contains no secret."""
+    matches: list[PatternMatch]
     is_unread: bool = False
-    """Whether the file is not as it was any more."""
+    """True if the file changed or is gone."""

@@ -1,4 +1,4 @@
-"""Which words a text must have in order to match a regular expression, as far as the expression tells."""
+"""Find the identifiers that a text must contain to match a regular expression."""
 
 import re
 import warnings
@@ -8,10 +8,10 @@ from re import _constants as signs  # pyright: ignore[reportAttributeAccessIssue
 from re import _parser as parser  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
 from typing import Any, cast
 
-# More ways than this to write what matches say too little each.
-MOST_WAYS = 16
-FEW_LETTERS = 4
-# Stand among letters for: anything at all; something that is no part of a word, or the edge of one; nothing or such.
+# With more alternatives than this, the search for their words costs more than it saves.
+MAX_ALTERNATIVES = 16
+MAX_SET_LETTERS = 4
+# Markers in an alternative: any text; a non-word character or word boundary; possibly such a boundary.
 _ANYTHING, _EDGE, _MAYBE_EDGE = "\0", "\1", "\2"
 _MAYBE_BEFORE_EDGE = re.compile("\2+(?=[^\\w\0\2])|(?<=[^\\w\0\2])\2+")
 _WHOLE = re.compile("(?<![\\w\0])\\w+(?![\\w\0])")
@@ -19,48 +19,48 @@ _signs = cast(Any, signs)
 
 
 def required_words(pattern: str, flags: int) -> list[list[str]]:
-    """Ways to match, of each the whole identifiers that it has to have; none when some way has none."""
+    """Return alternatives, each with the whole identifiers that a match needs; empty if one alternative needs none."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         parsed = cast(Any, parser).parse(pattern, flags)
     if parsed.state.flags & re.IGNORECASE:
-        return []  # identifiers are cut into words by their capitals
-    ways = [_words(_ANYTHING + way + _ANYTHING) for way in _ways(parsed)]
-    return ways if all(ways) else []
+        return []  # the index splits identifiers at capitals
+    alternatives = [_words(_ANYTHING + alternative + _ANYTHING) for alternative in _alternatives(parsed)]
+    return alternatives if all(alternatives) else []
 
 
-def _words(way: str) -> list[str]:
-    settled = _MAYBE_BEFORE_EDGE.sub(_EDGE, way).replace(_MAYBE_EDGE, _ANYTHING)
-    return list(dict.fromkeys(_WHOLE.findall(settled)))
+def _words(alternative: str) -> list[str]:
+    resolved = _MAYBE_BEFORE_EDGE.sub(_EDGE, alternative).replace(_MAYBE_EDGE, _ANYTHING)
+    return list(dict.fromkeys(_WHOLE.findall(resolved)))
 
 
-def _ways(items: Iterable[tuple[Any, Any]]) -> list[str]:
-    """What may be written, letter by letter."""
-    ways = [""]
+def _alternatives(items: Iterable[tuple[Any, Any]]) -> list[str]:
+    """Return the texts that may match, with markers."""
+    alternatives = [""]
     for sign, value in items:
-        following = _ways_of(sign, value)
-        if len(ways) * len(following) > MOST_WAYS:
+        following = _alternatives_of(sign, value)
+        if len(alternatives) * len(following) > MAX_ALTERNATIVES:
             following = [_ANYTHING]
-        ways = [first + second for first, second in product(ways, following)]
-    return ways
+        alternatives = [first + second for first, second in product(alternatives, following)]
+    return alternatives
 
 
-def _ways_of(sign: Any, value: Any) -> list[str]:
+def _alternatives_of(sign: Any, value: Any) -> list[str]:
     match sign:
         case _signs.LITERAL:
             return [chr(value) if value > 2 else _EDGE]
         case _signs.IN:
-            return _of_set(value)
+            return _set_alternatives(value)
         case _signs.SUBPATTERN:
             _, added, _, inner = value
-            return [_ANYTHING] if added & re.IGNORECASE else _ways(inner)
+            return [_ANYTHING] if added & re.IGNORECASE else _alternatives(inner)
         case _signs.ATOMIC_GROUP:
-            return _ways(value)
+            return _alternatives(value)
         case _signs.BRANCH:
-            found = [way for inner in value[1] for way in _ways(inner)]
-            return found if len(found) <= MOST_WAYS else [_ANYTHING]
+            found = [alternative for inner in value[1] for alternative in _alternatives(inner)]
+            return found if len(found) <= MAX_ALTERNATIVES else [_ANYTHING]
         case _signs.MAX_REPEAT | _signs.MIN_REPEAT | _signs.POSSESSIVE_REPEAT:
-            return _repeated(*value)
+            return _repeat(*value)
         case _signs.AT:
             is_inside = value in (_signs.AT_NON_BOUNDARY, _signs.AT_UNI_NON_BOUNDARY)
             return [_ANYTHING if is_inside else _EDGE]
@@ -70,22 +70,22 @@ def _ways_of(sign: Any, value: Any) -> list[str]:
             return [_ANYTHING]
 
 
-def _repeated(least: int, most: int, inner: Sequence[tuple[Any, Any]]) -> list[str]:
-    ways = _ways(inner)
-    if all(way and not way.strip(_EDGE) for way in ways):
-        return [_EDGE if least else _MAYBE_EDGE]
-    if least == most == 1:
-        return ways
-    return [_ANYTHING + way + _ANYTHING for way in ways] if least else [_ANYTHING]
+def _repeat(min_count: int, max_count: int, inner: Sequence[tuple[Any, Any]]) -> list[str]:
+    alternatives = _alternatives(inner)
+    if all(alternative and not alternative.strip(_EDGE) for alternative in alternatives):
+        return [_EDGE if min_count else _MAYBE_EDGE]
+    if min_count == max_count == 1:
+        return alternatives
+    return [_ANYTHING + alternative + _ANYTHING for alternative in alternatives] if min_count else [_ANYTHING]
 
 
-def _of_set(members: Sequence[tuple[Any, Any]]) -> list[str]:
+def _set_alternatives(members: Sequence[tuple[Any, Any]]) -> list[str]:
     if all(
         (sign == _signs.LITERAL and not (chr(value).isalnum() or value == ord("_")))
         or (sign == _signs.CATEGORY and value in (_signs.CATEGORY_SPACE, _signs.CATEGORY_NOT_WORD))
         for sign, value in members
     ):
         return [_EDGE]
-    if len(members) <= FEW_LETTERS and all(sign == _signs.LITERAL for sign, _ in members):
+    if len(members) <= MAX_SET_LETTERS and all(sign == _signs.LITERAL for sign, _ in members):
         return [chr(value) if value > 2 else _EDGE for _, value in members]
     return [_ANYTHING]

@@ -1,81 +1,78 @@
-"""What a process does that finds code by its form: it is asked once, and answers file by file."""
+"""The search process: it receives one query, then searches the files it is sent."""
 
 import json
 import os
 import pickle
-import resource
-import signal
 import sys
 from collections.abc import Iterator
-from typing import Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from scrubjay.code_index.pattern_search.messages import Files, InFile, Match, Question, Structure
+from scrubjay.code_index.pattern_search.messages import FileBatch, FileMatches, PatternMatch, PatternQuery, Structure
 from scrubjay.core.errors import InvalidRequest
+from scrubjay.core.lazy import lazy_module
+from scrubjay.isolation.channel import FrameChannel, connect_to_parent
+
+# Imported on first use: a regular expression needs no parsers.
+if TYPE_CHECKING:
+    from scrubjay.code_index import secret_masking
+    from scrubjay.code_index.discovery import contents as contents_module
+    from scrubjay.code_index.pattern_search import regex_search, tree_match
+else:
+    secret_masking = lazy_module("scrubjay.code_index.secret_masking")
+    contents_module = lazy_module("scrubjay.code_index.discovery.contents")
+    regex_search = lazy_module("scrubjay.code_index.pattern_search.regex_search")
+    tree_match = lazy_module("scrubjay.code_index.pattern_search.tree_match")
 
 
 class Finder(Protocol):
-    """Finds one thing in contents."""
+    """Searches contents for one pattern."""
 
     words: list[list[str]]
-    """Ways to match, of each the whole identifiers that a file must have; none: any file may match."""
+    """Alternatives, each with the whole identifiers that a file must contain; empty if any file may match."""
 
-    def found(self, content: bytes, context_lines: int, most: int) -> tuple[int, list[Match]]:
-        """How often it is there, and the first of these."""
+    def find(self, content: bytes, context_lines: int, most: int) -> tuple[int, list[PatternMatch]]:
+        """Return the number of matches, and the first `most` of them."""
         ...
 
 
 def serve() -> None:
-    """Say what is needed, or why the question is none; then look at the files that are named."""
-    memory_bytes = int(sys.argv[1])
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes, hard))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    """Receive a query and send the words it needs, or why it is invalid; then search the files that follow."""
+    channel = connect_to_parent(memory_bytes=int(sys.argv[1]))
     try:
-        question: Question = pickle.load(sys.stdin.buffer)  # noqa: S301 - from the process that started this one
+        question: PatternQuery = pickle.loads(channel.receive())  # noqa: S301 - from the process that started this one
         try:
-            finder = finder_of(question)
+            finder = make_finder(question)
         except InvalidRequest as refused:
-            _tell(answers, {"refused": refused.record.message, "hint": refused.record.hint})
+            _send(channel, {"refused": refused.record.message, "hint": refused.record.hint})
             return
-        _tell(answers, {"words": finder.words})
-        asked: Files = pickle.load(sys.stdin.buffer)  # noqa: S301
-        for found in in_files(finder, question, asked):
-            _tell(answers, found)
+        _send(channel, {"words": finder.words})
+        asked: FileBatch = pickle.loads(channel.receive())  # noqa: S301
+        for found in search_files(finder, question, asked):
+            _send(channel, found)
     except (EOFError, BrokenPipeError):
-        os._exit(0)  # nobody is there any more
+        os._exit(0)  # the parent is gone
 
 
-def finder_of(question: Question) -> Finder:
+def make_finder(question: PatternQuery) -> Finder:
     if isinstance(question.wanted, Structure):
-        from scrubjay.code_index.pattern_search.tree_match import StructureFinder
-
-        return StructureFinder(question.wanted)
-    from scrubjay.code_index.pattern_search.regex_search import ExpressionFinder
-
-    return ExpressionFinder(question.wanted)
+        return tree_match.StructureFinder(question.wanted)
+    return regex_search.RegexFinder(question.wanted)
 
 
-def in_files(finder: Finder, question: Question, asked: Files) -> Iterator[InFile]:
-    """What is found in each file; of those in which nothing is found only that they were looked at."""
-    from scrubjay.code_index.discovery.contents import read_contents
-    from scrubjay.code_index.secret_masking import hidden
-
-    left = question.most
-    contents = read_contents(asked.place, [file for _, file, _ in asked.files])
+def search_files(finder: Finder, question: PatternQuery, asked: FileBatch) -> Iterator[FileMatches]:
+    """Yield the result for each file, in order."""
+    left = question.max_matches
+    contents = contents_module.read_contents(asked.snapshot, [file for _, file, _ in asked.files])
     for (number, _, is_clean), (_, content) in zip(asked.files, contents, strict=True):
         if content is None:
-            yield InFile(number, 0, False, [], is_unread=True)
+            yield FileMatches(number, 0, False, [], is_unread=True)
             continue
-        # What is hidden must not be found either: whoever asks often enough would learn it letter by letter.
-        shown = content if is_clean else hidden(content)
-        count, matches = finder.found(shown, question.context_lines, left)
+        # Search the masked text: otherwise repeated searches would reveal a secret letter by letter.
+        shown = content if is_clean else secret_masking.mask_secrets(content)
+        count, matches = finder.find(shown, question.context_lines, left)
         left -= len(matches)
-        yield InFile(number, count, is_clean or shown == content, matches)
+        yield FileMatches(number, count, is_clean or shown == content, matches)
 
 
-def _tell(answers: BinaryIO, said: Any) -> None:
-    answers.write(json.dumps(said).encode() + b"\n")
-    answers.flush()
+def _send(channel: FrameChannel, message: Any) -> None:
+    channel.send(json.dumps(message).encode())

@@ -1,1 +1,1 @@
-"""Questions about code answered from its index, by rules and the graph; every claim has its evidence."""
+"""Answer questions about code from its index, by rules and the use graph, with evidence for every claim."""

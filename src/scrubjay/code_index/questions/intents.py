@@ -1,13 +1,13 @@
-"""What a question about code can ask for."""
+"""Kinds of questions about code."""
 
 from enum import StrEnum
 
 
 class Intent(StrEnum):
-    """What is asked for."""
+    """The kind of information that a question asks for."""
 
     SYMBOL = "symbol"
-    """What something is, and where it is defined."""
+    """What a symbol is, and where it is defined."""
     FILE = "file"
     IMPORT = "import"
     CALLGRAPH = "callgraph"
@@ -18,4 +18,4 @@ class Intent(StrEnum):
     CONFIGURATION = "configuration"
     RELATIONSHIP = "relationship"
     SEARCH = "search"
-    """None of these: what fits the words."""
+    """None of the others: a text search."""

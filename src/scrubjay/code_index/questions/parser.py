@@ -1,4 +1,4 @@
-"""What a question about code asks for, told by how it is put. Names keep their upper and lower case."""
+"""Parse a question about code into intents and subjects, with regular expressions."""
 
 import re
 from typing import Literal, NamedTuple
@@ -7,42 +7,42 @@ from scrubjay.code_index.questions.intents import Intent
 
 
 class Subject(NamedTuple):
-    """What a question is about."""
+    """The thing that a question is about."""
 
     text: str
-    """As it was put, without articles."""
+    """The words of the question, without articles."""
     name: str = ""
-    """The one name that is meant; empty when it is put in words."""
+    """The name of the symbol or file; empty if the question only describes it."""
     certain: bool = False
-    """Whether it can only be a name: in quotes, with `()`, or written as no word is."""
+    """Whether it can only be a name: quoted, followed by `()`, or spelled like an identifier."""
 
 
-class Inquiry(NamedTuple):
-    """One thing that a question asks."""
+class CodeQuestion(NamedTuple):
+    """One question, parsed."""
 
     intent: Intent
     subject: Subject
     other: Subject | None = None
-    """The second thing, of questions about two."""
+    """The second subject, in questions about two."""
     incoming: bool = True
-    """Whether it asks who does something to the subject, and not what the subject does."""
+    """True for what others do to the subject (its callers), false for what the subject does (its callees)."""
     only: Literal["", "tests", "members"] = ""
-    """Of those who do it the tests alone, or what is in the subject."""
+    """Restriction to tests, or to members of the subject."""
     parts: str = ""
-    """What of that, such as methods."""
+    """Kind of members, such as methods."""
 
 
-NOTHING = Subject("")
-# More than this at once is no question any more.
-MOST_INQUIRIES = 5
-# Longer sentences are descriptions: they are searched for, not understood.
-LONGEST_SENTENCE = 400
+NO_SUBJECT = Subject("")
+# Further sentences are ignored.
+MAX_QUESTIONS = 5
+# Longer sentences are descriptions: they are searched as text, not parsed.
+MAX_SENTENCE = 400
 
 _PART = r"[A-Za-z_$@][\w$]*"
 _IDENTIFIER = re.compile(rf"{_PART}(?:(?:\.|::|#|->|/){_PART})*")
 _PATH = re.compile(r"(?:\.{0,2}/)?(?:[\w$@.+-]+/)*[\w$@.+-]+(?:::[\w$.]+)?")
 _QUOTED = re.compile(r"[`'\"\u2018\u201c](?P<in>[^`'\"\u2019\u201d]+)[`'\"\u2019\u201d]")
-# Written as no word of a sentence is: camelCase, snake_case, dotted, with `::` or `()`.
+# Spelled like an identifier and not like a word: camelCase, snake_case, dotted, with `::` or `()`.
 _CODE = re.compile(r"\w_\w|_\w|[a-z0-9][A-Z]|[A-Z]{2,}[a-z]|[A-Z][A-Z0-9]{2,}|\w(?:\.|::|#|->|/)\w|\(\)|^[$@]")
 _ARTICLE = re.compile(r"^(?:the|a|an|our|its|this|that|these|those|all|any)\s+", re.IGNORECASE)
 _KINDS = (
@@ -50,7 +50,7 @@ _KINDS = (
     r"files?|packages?|librar(?:y|ies)|types?|interfaces?|structs?|traits?|enums?|macros?|fields?|propert(?:y|ies)|"
     r"symbols?|components?|decorators?|keys?|flags?|env(?:ironment)?\s+var(?:iable)?s?|config(?:uration)?\s+\w+"
 )
-# What is called one of these has a name.
+# After one of these words, a name follows.
 _NAMED_KIND = re.compile(
     r"(?:function|method|class|constructor|exception|variable|constant|interface|struct|enum|macro)", re.IGNORECASE
 )
@@ -93,12 +93,12 @@ _ACTIVE = (
     r"raise|catch|catche|handle|rescue|set|configure|read|load|import|extend|subclasse?|inherit)s?(?:\s+from)?"
 )
 _AND = r"(?:\s*(?:,|/|and|or|,\s*and|,\s*or)\s*)"
-_SOMEBODY = (
+_ACTOR = (
     r"(?:who|what|which(?:\s+[\w-]+){0,2}|what(?:\s+[\w-]+){1,2}|how\s+many(?:\s+[\w-]+){0,2}|"
     r"does\s+any(?:thing|one|body)(?:\s+else|\s+still)?|"
     r"(?:list|find|show|give|get)(?:\s+me)?(?:\s+all|\s+every|\s+the)*(?:\s+[\w-]+){1,2}?\s+(?:that|which|who|where))"
 )
-_WHO = rf"(?:{_SOMEBODY})"
+_WHO = rf"(?:{_ACTOR})"
 _LIST = (
     r"(?:(?:list|find|show|give|get)(?:\s+me)?\s+)?(?:(?:what|which|who)\s+(?:is|are)\s+)?(?:all\s+|the\s+|every\s+)*"
 )
@@ -187,7 +187,7 @@ _PASSIVELY = _form(
     r"(?:\s+(?:in|inside|within|by|from|to|at|for)\b.*)?"
 )
 # "Is it used anywhere?" asks where.
-_WHETHER = _form(
+_YES_NO = _form(
     rf"(?:is|are)\s+(?P<a>[^\s]+(?:\s+(?:function|method|class|variable|constant))?)\s+(?:ever\s+|still\s+|really\s+|actually\s+)?"
     rf"(?P<v>{_PASSIVE})(?:\s+(?:anywhere|somewhere|at\s+all|yet|in|inside|within|by|from)\b.*)?"
 )
@@ -244,19 +244,19 @@ _WHAT = (
 )
 
 
-def inquiries(question: str) -> list[Inquiry]:
-    """What a question asks, in its order; one search when no form fits."""
-    found: list[Inquiry] = []
+def parse_question(question: str) -> list[CodeQuestion]:
+    """Return the questions in a text, in order; a search for the text if no form matches."""
+    found: list[CodeQuestion] = []
     for part in _NEXT.split(" ".join(question.split())):
         text = _PLACE.sub("", _POLITE.sub("", part.strip().strip("?!.;, \t\n")).rstrip("?!.,; "))
         if text:
             before = next((one.subject for one in reversed(found) if one.subject.text), None)
-            found += [_with_pronouns(inquiry, before) for inquiry in _asked(text)]
-    return list(dict.fromkeys(found))[:MOST_INQUIRIES] or [Inquiry(Intent.SEARCH, Subject(question.strip()))]
+            found += [_resolve_pronoun(parsed, before) for parsed in _parse_sentence(text)]
+    return list(dict.fromkeys(found))[:MAX_QUESTIONS] or [CodeQuestion(Intent.SEARCH, Subject(question.strip()))]
 
 
 def names_in(text: str) -> list[str]:
-    """What in a text can only be names, in order, once each."""
+    """Return the words of a text that can only be names, in order, without duplicates."""
     quoted = [match["in"] for match in _QUOTED.finditer(text)]
     words = [
         word.strip("`'\"()?!.,;:\u2018\u2019\u201c\u201d")
@@ -268,7 +268,7 @@ def names_in(text: str) -> list[str]:
 
 
 def subject_of(text: str) -> Subject:
-    """What a part of a question names: one name, or something in words."""
+    """Parse a noun phrase: a name, or a description."""
     text = text.strip().strip(",")
     while (shorter := _ARTICLE.sub("", text)) != text:
         text = shorter
@@ -288,21 +288,21 @@ def subject_of(text: str) -> Subject:
     return Subject(text)
 
 
-def _asked(text: str) -> list[Inquiry]:
-    if len(text) <= LONGEST_SENTENCE:
-        for asked in (_about_parts, _about_two, _about_files, _about_verbs, _about_flow, _about_things):
+def _parse_sentence(text: str) -> list[CodeQuestion]:
+    if len(text) <= MAX_SENTENCE:
+        for asked in (_parse_parts, _parse_two, _parse_files, _parse_verbs, _parse_flow, _parse_things):
             if found := asked(text):
                 return found
     if " " not in text and _is_name(_bare(text)):
-        return [Inquiry(Intent.SYMBOL, subject_of(text))]
-    named = [Inquiry(Intent.SYMBOL, Subject(name, name, certain=True)) for name in names_in(text)]
-    return [*named, Inquiry(Intent.SEARCH, Subject(text))]
+        return [CodeQuestion(Intent.SYMBOL, subject_of(text))]
+    named = [CodeQuestion(Intent.SYMBOL, Subject(name, name, certain=True)) for name in names_in(text)]
+    return [*named, CodeQuestion(Intent.SEARCH, Subject(text))]
 
 
-def _about_parts(text: str) -> list[Inquiry]:
+def _parse_parts(text: str) -> list[CodeQuestion]:
     for wanted, forms in (
-        (Inquiry(Intent.CALLGRAPH, NOTHING, only="tests"), _TESTS),
-        (Inquiry(Intent.SYMBOL, NOTHING, only="members"), _MEMBERS),
+        (CodeQuestion(Intent.CALLGRAPH, NO_SUBJECT, only="tests"), _TESTS),
+        (CodeQuestion(Intent.SYMBOL, NO_SUBJECT, only="members"), _MEMBERS),
     ):
         for form in forms:
             if (match := form.fullmatch(text)) and (subject := subject_of(match["a"])).name:
@@ -310,73 +310,73 @@ def _about_parts(text: str) -> list[Inquiry]:
     return []
 
 
-def _about_two(text: str) -> list[Inquiry]:
+def _parse_two(text: str) -> list[CodeQuestion]:
     for intent, forms in ((Intent.RELATIONSHIP, _TWO), (Intent.FLOW, _REACH)):
         for form in forms:
             if (match := form.fullmatch(text)) is not None:
                 first, second = subject_of(match["a"]), subject_of(match["b"])
                 if first.name and second.name:
-                    return [Inquiry(intent, first, second)]
+                    return [CodeQuestion(intent, first, second)]
     return []
 
 
-def _about_files(text: str) -> list[Inquiry]:
+def _parse_files(text: str) -> list[CodeQuestion]:
     for incoming, forms in ((True, _IMPORT_IN), (False, _IMPORT_OUT)):
         for form in forms:
             if (match := form.fullmatch(text)) and (subject := subject_of(match["a"])).name:
-                return [Inquiry(Intent.IMPORT, subject, incoming=incoming)]
+                return [CodeQuestion(Intent.IMPORT, subject, incoming=incoming)]
     for form in _FILE:
         if match := form.fullmatch(text):
-            return [Inquiry(Intent.FILE, subject_of(match["a"]))]
+            return [CodeQuestion(Intent.FILE, subject_of(match["a"]))]
     return []
 
 
-def _about_verbs(text: str) -> list[Inquiry]:
+def _parse_verbs(text: str) -> list[CodeQuestion]:
     for form in _SETTINGS:
         if match := form.fullmatch(text):
-            subject = subject_of(match["a"]) if "a" in form.groupindex else NOTHING
+            subject = subject_of(match["a"]) if "a" in form.groupindex else NO_SUBJECT
             if subject.name or "a" not in form.groupindex:
-                return [Inquiry(Intent.CONFIGURATION, subject)]
+                return [CodeQuestion(Intent.CONFIGURATION, subject)]
     for intent, form in _OUT:
         if (match := form.fullmatch(text)) and (subject := subject_of(match["a"])).name:
-            return [Inquiry(intent, subject, incoming=False)]
+            return [CodeQuestion(intent, subject, incoming=False)]
     for intent, form in _NOUNS:
         if (match := form.fullmatch(text)) and (subject := subject_of(match["a"])).name:
-            return [Inquiry(intent, subject)]
-    for form in (_PASSIVELY, _WHETHER, _INVERTED, _ACTIVELY, _DOES):
+            return [CodeQuestion(intent, subject)]
+    for form in (_PASSIVELY, _YES_NO, _INVERTED, _ACTIVELY, _DOES):
         if match := form.fullmatch(text):
-            return _by_verbs(match["v"], subject_of(match["a"]))
+            return _intents_of_verbs(match["v"], subject_of(match["a"]))
     return []
 
 
-def _by_verbs(verbs: str, subject: Subject) -> list[Inquiry]:
+def _intents_of_verbs(verbs: str, subject: Subject) -> list[CodeQuestion]:
     intents = [_INTENT_OF[verb] for verb in re.findall(r"[a-z]+", verbs.lower()) if verb in _INTENT_OF]
     if not subject.name:
-        # "where is the login handled" asks for a place, whatever the verb is.
-        return [Inquiry(Intent.SEARCH, subject)]
-    return [Inquiry(intent, subject) for intent in dict.fromkeys(intents)]
+        # "where is the login handled" is a search, whatever the verb.
+        return [CodeQuestion(Intent.SEARCH, subject)]
+    return [CodeQuestion(intent, subject) for intent in dict.fromkeys(intents)]
 
 
-def _about_flow(text: str) -> list[Inquiry]:
+def _parse_flow(text: str) -> list[CodeQuestion]:
     for form in _FLOW:
         if match := form.fullmatch(text):
-            return [Inquiry(Intent.FLOW, subject_of(match["a"]))]
+            return [CodeQuestion(Intent.FLOW, subject_of(match["a"]))]
     return []
 
 
-def _about_things(text: str) -> list[Inquiry]:
+def _parse_things(text: str) -> list[CodeQuestion]:
     for form in (_LIVES, *_WHAT):
         if match := form.fullmatch(text):
             subject = subject_of(match["a"])
             if subject.name:
-                return [Inquiry(Intent.SYMBOL, subject)]
+                return [CodeQuestion(Intent.SYMBOL, subject)]
     return []
 
 
-def _with_pronouns(inquiry: Inquiry, before: Subject | None) -> Inquiry:
-    if before is None or not _PRONOUN.fullmatch(inquiry.subject.text or "-"):
-        return inquiry
-    return inquiry._replace(subject=before)
+def _resolve_pronoun(parsed: CodeQuestion, before: Subject | None) -> CodeQuestion:
+    if before is None or not _PRONOUN.fullmatch(parsed.subject.text or "-"):
+        return parsed
+    return parsed._replace(subject=before)
 
 
 def _bare(name: str) -> str:

@@ -1,6 +1,6 @@
-"""The map of a repository: its most important files, and of each the most important definitions.
+"""The map of a repository: its most important files, each with its most important definitions.
 
-This module imports numpy, which takes a while: import it where it is needed.
+This module imports numpy, which is slow to load.
 """
 
 from collections.abc import Sequence
@@ -8,17 +8,17 @@ from dataclasses import dataclass
 
 from scrubjay.code_index.models import FileTrait, Symbol, SymbolKind
 from scrubjay.code_index.questions.evidence import tokens_of
-from scrubjay.code_index.service import CodeService, Loaded
+from scrubjay.code_index.service import CodeService, LoadedIndex
 
-MOST_SYMBOLS = 12
-LONGEST_SIGNATURE = 160
-# What the fields of an entry take beside its texts.
+MAX_SYMBOLS = 12
+MAX_SIGNATURE = 160
+# Size of an entry without its texts.
 FILE_CHARACTERS = 60
 SYMBOL_CHARACTERS = 50
-# No file takes more than this share, so that the map shows more than the first; but enough for a few definitions.
-LARGEST_SHARE = 0.1
-LEAST_TOKENS = 80
-_LEFT_OUT = (
+# Largest share of the budget for one file, so that the map shows several; but at least enough for a few definitions.
+MAX_FILE_SHARE = 0.1
+MIN_FILE_TOKENS = 80
+_EXCLUDED = (
     FileTrait.TEST
     | FileTrait.EXAMPLE
     | FileTrait.VENDORED
@@ -27,7 +27,7 @@ _LEFT_OUT = (
     | FileTrait.DOCUMENTATION
     | FileTrait.DECLARATION
 )
-_TOLD = frozenset(SymbolKind) - {SymbolKind.SECTION, SymbolKind.FIELD, SymbolKind.MEMBER, SymbolKind.IMPL}
+_LISTED_KINDS = frozenset(SymbolKind) - {SymbolKind.SECTION, SymbolKind.FIELD, SymbolKind.MEMBER, SymbolKind.IMPL}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,30 +46,32 @@ class MappedFile:
     file: int
     rank: float
     symbols: Sequence[MappedSymbol]
-    """Those that most leads to, in the order of the file."""
+    """The most important definitions, in file order."""
     left_out: int
-    """How many of its definitions are not shown."""
+    """Number of definitions that are not shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class RepositoryMap:
-    """As much of the map as fits."""
+    """The part of the map that fits the budget."""
 
     files: Sequence[MappedFile]
-    """Those that most leads to first."""
+    """Most important first."""
     total: int
-    """How many files could be on it."""
+    """Number of files that qualify for the map."""
 
 
-async def repository_map(code: CodeService, loaded: Loaded, *, token_budget: int, folder: str = "") -> RepositoryMap:
-    """The files that most leads to, with the definitions that most leads to; tests, examples and the like left out."""
+async def repository_map(
+    code: CodeService, loaded: LoadedIndex, *, token_budget: int, folder: str = ""
+) -> RepositoryMap:
+    """Return the most important files with their most important definitions, without tests, examples and the like."""
     corpus = loaded.corpus
     importance = await code.importance(loaded)
     of_files, of_symbols = importance.files.tolist(), importance.symbols.tolist()
     rows = [
         row
         for path, row in corpus.row_of.items()
-        if not corpus.files[row].traits & _LEFT_OUT and (not folder or path.startswith(f"{folder.rstrip('/')}/"))
+        if not corpus.files[row].traits & _EXCLUDED and (not folder or path.startswith(f"{folder.rstrip('/')}/"))
     ]
     rows.sort(key=lambda row: (-of_files[row], corpus.files[row].path))
     shown: list[MappedFile] = []
@@ -84,16 +86,16 @@ async def repository_map(code: CodeService, loaded: Loaded, *, token_budget: int
             (
                 MappedSymbol(first + place, symbol, of_symbols[first + place])
                 for place, symbol in enumerate(facts.symbols)
-                if symbol.kind in _TOLD and not _is_inner(symbol, facts.symbols)
+                if symbol.kind in _LISTED_KINDS and not _is_local(symbol, facts.symbols)
             ),
             key=lambda one: (-one.rank, one.row),
         )
         if not best:
             continue
-        most = min(left, max(LEAST_TOKENS, int(LARGEST_SHARE * token_budget)))
+        most = min(left, max(MIN_FILE_TOKENS, int(MAX_FILE_SHARE * token_budget)))
         kept: list[MappedSymbol] = []
         spent = head
-        for one in best[:MOST_SYMBOLS]:
+        for one in best[:MAX_SYMBOLS]:
             cost = tokens_of(SYMBOL_CHARACTERS + len(signature_of(one.symbol)) + len(one.symbol.name))
             if spent + cost <= most:
                 kept.append(one)
@@ -107,12 +109,12 @@ async def repository_map(code: CodeService, loaded: Loaded, *, token_budget: int
 
 
 def signature_of(symbol: Symbol) -> str:
-    """The head of a definition, or the beginning of it when it is long."""
+    """Return the signature of a definition, shortened if it is long."""
     head = symbol.signature or symbol.name
-    return head if len(head) <= LONGEST_SIGNATURE else f"{head[: LONGEST_SIGNATURE - 1]}…"
+    return head if len(head) <= MAX_SIGNATURE else f"{head[: MAX_SIGNATURE - 1]}…"
 
 
-def _is_inner(symbol: Symbol, symbols: Sequence[Symbol]) -> bool:
-    """Whether it is within a function, where nobody else can reach it."""
+def _is_local(symbol: Symbol, symbols: Sequence[Symbol]) -> bool:
+    """Return whether it is local to a function, where other code cannot reach it."""
     outer = symbol.container
     return outer >= 0 and symbols[outer].kind in {SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.CONSTRUCTOR}

@@ -1,1 +1,1 @@
-"""The meanings of code by a service that the owner chose: asked for once, later or when a search needs them first."""
+"""Rerank search results with a configured embedding model; chunk vectors are made in the background or on demand."""

@@ -1,4 +1,4 @@
-"""Which texts are being asked for now, by this process and by others."""
+"""Claims on texts that are being embedded, shared between processes."""
 
 import fcntl
 from collections.abc import Iterable
@@ -7,10 +7,10 @@ from typing import IO
 
 
 class Claims:
-    """A text is claimed by its key before it is asked for. What a process that dies had claimed is free at once.
+    """A text is claimed by its key before it is requested. The claims of a process that dies are released at once.
 
-    Between processes a claim is a lock on one byte, far behind the end of an empty file. Such locks belong to the
-    process, and closing the file anywhere in it lets go of all: a process has one object of this class for a file.
+    Between processes a claim is a lock on one byte far beyond the end of an empty file. Such locks belong to the
+    process, and closing the file anywhere releases all of them: use one object of this class per file and process.
     """
 
     def __init__(self, path: Path) -> None:
@@ -19,7 +19,7 @@ class Claims:
         self._held: set[str] = set()
 
     def take(self, keys: Iterable[str]) -> list[str]:
-        """Claim what nobody has claimed; which of these that was."""
+        """Claim the unclaimed keys, and return them."""
         return [key for key in keys if self._take(key)]
 
     def release(self, keys: Iterable[str]) -> None:
@@ -37,7 +37,7 @@ class Claims:
             return False
         try:
             fcntl.lockf(self._opened(), fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _place(key))
-        except (BlockingIOError, PermissionError):  # systems differ in what they call a lock that another holds
+        except (BlockingIOError, PermissionError):  # systems report a held lock differently
             return False
         self._held.add(key)
         return True
@@ -50,5 +50,5 @@ class Claims:
 
 
 def _place(key: str) -> int:
-    """Sixty bits of the key: a file has no place beyond 63."""
+    """Return 60 bits of the key: file offsets have at most 63."""
     return int(key[:15], 16)

@@ -1,4 +1,4 @@
-"""The worker that has pending texts embedded beside everything else: one process of all at a time."""
+"""Background worker that embeds pending texts; a lock allows one process at a time."""
 
 import fcntl
 import logging
@@ -9,103 +9,103 @@ from dataclasses import dataclass
 import anyio
 
 from scrubjay.code_index.facts.digest_version import VERSION
-from scrubjay.code_index.reranking.batch_jobs import Batching
-from scrubjay.code_index.reranking.embedding_requests import Asking
+from scrubjay.code_index.reranking.batch_jobs import BatchEmbedder
+from scrubjay.code_index.reranking.embedding_requests import EmbeddingRequests
 from scrubjay.code_index.reranking.pending import PendingTexts
 from scrubjay.code_index.store import CodeStore
 from scrubjay.code_index.vector_store import CodeVectorStore
-from scrubjay.core.error_location import place_of
+from scrubjay.core.error_location import error_fields
 from scrubjay.core.errors import ScrubjayError
 
 logger = logging.getLogger("scrubjay.code_index")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rhythm:
-    """How long the worker waits, in seconds."""
+class EmbedIntervals:
+    """Waiting times of the worker, in seconds."""
 
     idle: float = 10.0
-    """Until it looks again whether there is something to do, and how far a batch is."""
+    """Between checks for new work and for batch progress."""
     failed: float = 30.0
-    """After a failure; twice as long after each further one, ..."""
+    """After a failure; doubles with each further one, ..."""
     longest: float = 1_800.0
     """... up to this."""
 
 
-USUAL = Rhythm()
+DEFAULT_INTERVALS = EmbedIntervals()
 
 
-class Worker:
-    """Embeds what is pending; with `batching`, by batches."""
+class EmbedWorker:
+    """Embeds pending texts; through the batch API if `batch_embedder` is given."""
 
     def __init__(
         self,
         store: CodeStore,
         vectors: CodeVectorStore,
-        asking: Asking,
+        requests: EmbeddingRequests,
         *,
-        batching: Batching | None = None,
-        rhythm: Rhythm = USUAL,
+        batch_embedder: BatchEmbedder | None = None,
+        intervals: EmbedIntervals = DEFAULT_INTERVALS,
     ) -> None:
         self._store = store
         self._vectors = vectors
-        self._asking = asking
-        self._batching = batching
-        self._rhythm = rhythm
-        self._lock = asking.locks.with_suffix(".lock")
+        self._requests = requests
+        self._batch_embedder = batch_embedder
+        self._intervals = intervals
+        self._lock = requests.locks.with_suffix(".lock")
         self._seen: Mapping[str, int] | None = None
         self.problem: str | None = None
-        """Why it could not go on when it last tried; None when it could."""
+        """Why the last attempt failed; None when it succeeded."""
 
     async def keep(self) -> None:
-        """Embed whatever comes, for ever."""
+        """Embed pending texts as they appear; never returns."""
         failures = 0
         while True:
-            wait = self._rhythm.idle
+            wait = self._intervals.idle
             try:
                 await self.work()
             except ScrubjayError as error:
-                logger.warning("code was not embedded", extra={"problem": error.message})
+                logger.warning("embedding code failed", extra={"problem": error.message})
                 self.problem = error.message
             except Exception as error:  # a bug: one file must not end the server, now and at every start
-                logger.error("embedding code broke", extra=place_of(error))
+                logger.error("embedding code failed unexpectedly", extra=error_fields(error))
                 self.problem = f"it failed unexpectedly ({type(error).__name__})"
             else:
                 self.problem, failures = None, 0
             if self.problem is not None:
-                wait = min(self._rhythm.longest, self._rhythm.failed * 2**failures)
+                wait = min(self._intervals.longest, self._intervals.failed * 2**failures)
                 failures += 1
             await anyio.sleep(wait)
 
     async def work(self) -> None:
-        """Do what can be done now, unless another process is at it."""
-        # Where no index has changed since all was done, there is nothing to do.
+        """Embed what is pending now, unless another process holds the lock."""
+        # No index has changed since everything was embedded.
         state = {record.id: record.generation for record in await self._store.indexes()}
         if state == self._seen:
             return
         with self._alone() as alone:
             if not alone:
                 return
-            if self._batching is None:
+            if self._batch_embedder is None:
                 await self._embed()
             else:
-                while await self._batching.step():
+                while await self._batch_embedder.step():
                     pass
-                if await self._vectors.batch(self._asking.model) is not None:
+                if await self._vectors.batch(self._requests.model) is not None:
                     return
         self._seen = state
 
     async def _embed(self) -> None:
 
-        model = self._asking.model
+        model = self._requests.model
         async with aclosing(PendingTexts(self._store, self._vectors, model).all()) as parts:
             async for part in parts:
-                await self._asking.ensure(part.texts)
-                await self._vectors.note_done(model, VERSION, [*part.complete, *part.contents])
+                await self._requests.ensure(part.texts)
+                await self._vectors.mark_complete(model, VERSION, [*part.complete, *part.contents])
 
     @contextmanager
     def _alone(self) -> Generator[bool]:
-        """While this is held no other process embeds by this model; whether it is held."""
+        """Try to take the lock of this model; yields whether it was acquired."""
         self._lock.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with self._lock.open("wb") as lock:
             try:

@@ -1,4 +1,4 @@
-"""Asking a service for the meanings of texts: never for one that is known, or that is being asked for."""
+"""Request vectors from an embedding service, never twice for the same text."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -10,34 +10,34 @@ from scrubjay.code_index.reranking.claims import Claims
 from scrubjay.code_index.vector_store import CodeVectorStore
 from scrubjay.core.errors import InvalidRequest, ScrubjayError, error_from_record
 from scrubjay.models.embedding import Embedder
-from scrubjay.models.probe import examine
+from scrubjay.models.probe import probe
 
 # Texts in one request, if nothing else is set.
 BATCH_SIZE = 32
-# So many requests are made of what is claimed together; what is not claimed yet, somebody in a hurry can ask for.
+# Requests per claim; unclaimed texts stay available to a search that needs them first.
 REQUESTS_AT_ONCE = 8
-# How often it is looked whether what somebody else asks for has come.
-LOOK_SECONDS = 0.05
+# Seconds between checks for vectors that another process is requesting.
+POLL_SECONDS = 0.05
 
 
-class Asking:
-    """Has texts embedded and keeps what comes back, request by request, so that little is lost when one fails."""
+class EmbeddingRequests:
+    """Embeds texts and stores each response at once, so that a failure loses little."""
 
     def __init__(self, store: CodeVectorStore, embedder: Embedder, folder: Path, batch_size: int = BATCH_SIZE) -> None:
-        """`folder` is where the locks are by which processes take turns."""
+        """`folder` holds the lock files shared by processes."""
         self._store = store
         self._batch_size = batch_size
         self.embedder = embedder
-        # A service can have a model of the same name whose vectors are longer.
+        # A service can offer one model name with several vector lengths.
         self.model = f"{embedder.model}/{embedder.dimensions}"
         self.locks = folder / f"embedding-{hashlib.sha256(self.model.encode()).hexdigest()[:16]}"
-        """Those of this model have this name, each with a suffix of its own."""
+        """Path of this model's lock files, without suffix."""
         self._claims = Claims(self.locks.with_suffix(".claims"))
 
     async def ensure(self, texts: Mapping[str, str]) -> None:
-        """Have a vector kept of each of these, by their keys.
+        """Embed and store each of these texts, given by key.
 
-        What others ask for meanwhile, here or in another process, is waited for, and asked for when they fail.
+        Texts that another task or process is requesting are waited for, and requested here if that fails.
         """
         at_once = self._batch_size * REQUESTS_AT_ONCE
         waiting = [*texts]
@@ -45,17 +45,17 @@ class Asking:
             missing = await self._some(texts, waiting[:at_once])
             waiting = [*waiting[at_once:], *missing]
             if missing:
-                await anyio.sleep(LOOK_SECONDS)
+                await anyio.sleep(POLL_SECONDS)
 
     async def close(self) -> None:
         self._claims.close()
         await self.embedder.close()
 
     async def _some(self, texts: Mapping[str, str], keys: Sequence[str]) -> list[str]:
-        """Ask for those of these that nobody asks for; which are left to others."""
+        """Request the unclaimed texts, and return the keys that are claimed elsewhere."""
         own = self._claims.take(keys)
         try:
-            # Looked up after they were claimed: whoever had claimed one before has kept what came of it.
+            # Read after claiming: a previous claimant has stored its vectors by now.
             known = await self._store.vectors(self.model, keys)
             await self._ask({key: texts[key] for key in own if key not in known})
         finally:
@@ -69,7 +69,7 @@ class Asking:
         async def fill(keys: Sequence[str]) -> None:
             try:
                 vectors = await self._vectors([texts[key] for key in keys])
-                await self._store.keep(self.model, dict(zip(keys, vectors, strict=True)))
+                await self._store.put_vectors(self.model, dict(zip(keys, vectors, strict=True)))
             except ScrubjayError as error:  # raised below: the task group would wrap it in a group of errors
                 failures.append(error)
 
@@ -81,13 +81,13 @@ class Asking:
             raise failures[0]
 
     async def _vectors(self, texts: Sequence[str]) -> Sequence[bytes]:
-        """A vector a text; a text that the service refuses for itself, while it takes others, has no meaning to it."""
+        """Return one vector per text; empty bytes for a text that the service refuses while it accepts others."""
         try:
             return await self.embedder.embed(texts)
         except InvalidRequest:
             if len(texts) > 1:
                 half = len(texts) // 2
                 return [*await self._vectors(texts[:half]), *await self._vectors(texts[half:])]
-            if (problem := (await examine(self.embedder)).error) is not None:
+            if (problem := (await probe(self.embedder)).error) is not None:
                 raise error_from_record(problem) from None
             return [b""]

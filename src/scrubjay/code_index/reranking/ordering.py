@@ -1,24 +1,23 @@
-"""Putting what a search found into the order that a service's meanings say.
+"""Reorder search results by the vectors of the configured embedding model.
 
-Vectors of two models are never compared. The bundled model ranks all files, and the service only speaks of those that
-were found: of each whose part it knows, its cosine takes the place of the bundled model's. The part that is nearest to
-the question counts as much as the nearest file counted before, the farthest one nothing. What the service does not know
-keeps what the bundled model said of it.
+Vectors of two models are never compared. The bundled model ranks all files; for results whose chunk has a vector of the
+configured model, its cosine replaces the bundled model's signal. Cosines are scaled so that the nearest chunk gets the
+full weight of the signal and the farthest none. Results without a vector keep the bundled model's signal.
 
-This module imports numpy, which takes a while: import it where it is needed.
+This module imports numpy, which is slow to load.
 """
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from scrubjay.code_index.search.ranker import WEIGHTS, Found
+from scrubjay.code_index.search.ranker import WEIGHTS, RankedFile
 
-MEANING = "meaning"
+EMBEDDING_SIGNAL = "embedding"
 
 
 def cosines_of(question: bytes, vectors: Mapping[int, bytes]) -> dict[int, float]:
-    """How similar each of these is to the question; all are of length one, and those without a meaning are left out."""
+    """Return the cosine of each vector with the query's; vectors are unit length, and empty ones are left out."""
     rows = [row for row, vector in vectors.items() if len(vector) == len(question) > 0]
     if not rows:
         return {}
@@ -27,19 +26,19 @@ def cosines_of(question: bytes, vectors: Mapping[int, bytes]) -> dict[int, float
     return dict(zip(rows, (known @ asked).tolist(), strict=True))
 
 
-def reranked(found: Sequence[Found], cosines: Mapping[int, float]) -> list[Found]:
-    """What was found, best first, by these cosines of its chunks."""
+def reranked(found: Sequence[RankedFile], cosines: Mapping[int, float]) -> list[RankedFile]:
+    """Return the results sorted by score, with these cosines of their chunks as the embedding signal."""
     known = [cosines[one.chunk] for one in found if one.chunk in cosines]
     lowest, highest = min(known, default=0.0), max(known, default=0.0)
-    if lowest == highest:  # one alone, or all alike: that says nothing for any of them
+    if lowest == highest:  # a single or constant cosine carries no information
         return [*found]
 
-    def again(one: Found) -> Found:
+    def again(one: RankedFile) -> RankedFile:
         if one.chunk not in cosines:
             return one
         share = (cosines[one.chunk] - lowest) / (highest - lowest)
-        meaning = WEIGHTS[MEANING] * share * one.lowered
-        score = one.score - one.signals.get(MEANING, 0.0) + meaning
-        return one._replace(score=score, signals={**one.signals, MEANING: meaning})
+        contribution = WEIGHTS[EMBEDDING_SIGNAL] * share * one.penalty
+        score = one.score - one.signals.get(EMBEDDING_SIGNAL, 0.0) + contribution
+        return one._replace(score=score, signals={**one.signals, EMBEDDING_SIGNAL: contribution})
 
     return sorted(map(again, found), key=lambda one: -one.score)

@@ -1,32 +1,39 @@
-"""What still lacks its meaning: found by what indexes have, so that nothing is queued that nobody needs any more."""
+"""Texts without a vector, derived from the indexes, so that no queue can hold texts that are no longer needed."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from scrubjay.code_index.content_location import place_of
+from scrubjay.code_index.content_location import contents_of
 from scrubjay.code_index.facts.digest_version import VERSION
-from scrubjay.code_index.index.cancellation import in_thread
+from scrubjay.code_index.index.cancellation import run_in_thread
 from scrubjay.code_index.store import CodeStore, Content, IndexedFile
 from scrubjay.code_index.vector_store import CodeVectorStore, UnembeddedContent
+from scrubjay.core.lazy import lazy_module
 
-# So many contents are looked at together.
+if TYPE_CHECKING:
+    from scrubjay.code_index.reranking import chunk_texts
+else:
+    chunk_texts = lazy_module("scrubjay.code_index.reranking.chunk_texts")
+
+
+# Contents processed at a time.
 AT_ONCE = 50
 
 
 class Pending(NamedTuple):
-    """Some contents, and what of them is to be embedded."""
+    """Some contents, and their texts to embed."""
 
     texts: Mapping[str, str]
-    """By their keys, those without a vector."""
+    """Texts without a vector, by key."""
     contents: Sequence[Content]
-    """Those that have all their vectors as soon as these texts have them."""
+    """Contents that are complete once these texts are embedded."""
     complete: Sequence[Content]
-    """Those that have them already."""
+    """Contents that are complete already."""
 
 
 class PendingTexts:
-    """Reads what is to be embedded, from the repositories."""
+    """Reads the texts to embed from the repositories."""
 
     def __init__(self, store: CodeStore, vectors: CodeVectorStore, model: str) -> None:
         self._store = store
@@ -34,33 +41,31 @@ class PendingTexts:
         self._model = model
 
     async def all(self) -> AsyncGenerator[Pending]:
-        """All that is pending, some contents at a time. What cannot be read is left out."""
+        """Yield what is pending, some contents at a time; unreadable contents are left out."""
 
         after = 0
         while part := await self._vectors.unembedded(self._model, VERSION, after=after, limit=AT_ONCE):
-            after = part[-1].place
+            after = part[-1].row_id
             yield await self._of(part)
 
     async def read_all(self) -> None:
-        """Have the texts of all contents known by their keys; nothing is sent anywhere."""
+        """Store the text keys of all contents; sends nothing to a service."""
 
         after = 0
         while part := await self._vectors.unembedded(self._model, VERSION, after=after, limit=AT_ONCE):
-            after = part[-1].place
+            after = part[-1].row_id
             await self.read([(one.index_id, one.file) for one in part if one.texts is None])
 
     async def read(self, files: Sequence[tuple[str, IndexedFile]]) -> dict[Content, list[tuple[str, str]]]:
-        """The keys and texts of the chunks of these files, each given with its index; the keys are kept."""
-        from scrubjay.code_index.reranking.chunk_texts import key_of, texts_of
-
+        """Return key and text of each chunk of these files, given with their index ids, and store the keys."""
         digests = await self._store.digests(VERSION, [*{file.content for _, file in files}])
         found: dict[Content, list[str]] = {}
         for index_id in dict.fromkeys(index_id for index_id, _ in files):
             if (record := await self._store.index(index_id)) is not None:
                 own = [file for of, file in files if of == index_id]
-                found |= await in_thread(partial(texts_of, place_of(record), own, digests))
-        keyed = {content: [(key_of(text), text) for text in texts] for content, texts in found.items()}
-        await self._vectors.keep_texts(VERSION, {own: [key for key, _ in texts] for own, texts in keyed.items()})
+                found |= await run_in_thread(partial(chunk_texts.texts_of, contents_of(record), own, digests))
+        keyed = {content: [(chunk_texts.key_of(text), text) for text in texts] for content, texts in found.items()}
+        await self._vectors.put_texts(VERSION, {own: [key for key, _ in texts] for own, texts in keyed.items()})
         return keyed
 
     async def _of(self, part: Sequence[UnembeddedContent]) -> Pending:

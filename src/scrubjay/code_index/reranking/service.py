@@ -1,4 +1,4 @@
-"""Meanings of code by the model that the owner chose: heard by a search, and made beside it."""
+"""The configured embedding model for code: reranks searches, and embeds chunks in the background."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,36 +7,36 @@ from typing import NamedTuple
 import anyio.abc
 
 from scrubjay.code_index.facts.digest_version import VERSION
-from scrubjay.code_index.reranking.batch_jobs import Batching
-from scrubjay.code_index.reranking.chunk_vectors import Parts
-from scrubjay.code_index.reranking.embed_worker import USUAL, Rhythm, Worker
-from scrubjay.code_index.reranking.embedding_requests import BATCH_SIZE, Asking
+from scrubjay.code_index.reranking.batch_jobs import BatchEmbedder
+from scrubjay.code_index.reranking.chunk_vectors import ChunkVectors
+from scrubjay.code_index.reranking.embed_worker import DEFAULT_INTERVALS, EmbedIntervals, EmbedWorker
+from scrubjay.code_index.reranking.embedding_requests import BATCH_SIZE, EmbeddingRequests
 from scrubjay.code_index.reranking.pending import PendingTexts
-from scrubjay.code_index.reranking.reranker import Hearing
+from scrubjay.code_index.reranking.reranker import Reranker
 from scrubjay.code_index.store import CodeStore
 from scrubjay.code_index.vector_store import CodeVectorStore, VectorCounts
 from scrubjay.models.batches import EmbeddingBatches
-from scrubjay.models.breaker import of_questions
+from scrubjay.models.breaker import query_breaker
 from scrubjay.models.embedding import Embedder
 
 CANDIDATES = 50
-"""So many of what ranks highest before the service is heard are embedded at once if they are pending."""
+"""Number of top results whose missing vectors are requested during a search."""
 SECONDS = 2.0
 
 
 class EmbeddingState(NamedTuple):
-    """How far the indexes are."""
+    """Progress of embedding."""
 
     model: str
     counts: Mapping[str, VectorCounts]
     """By index."""
     in_batch: int
-    """How many texts a batch is at."""
+    """Number of texts in the running batch; 0 when none runs."""
     problem: str | None
 
 
 class CodeEmbedding:
-    """One process's use of the model."""
+    """The embedding model for code, as used by one process."""
 
     def __init__(
         self,
@@ -49,37 +49,37 @@ class CodeEmbedding:
         seconds: float = SECONDS,
         batch_size: int = BATCH_SIZE,
         batches: EmbeddingBatches | None = None,
-        rhythm: Rhythm = USUAL,
+        intervals: EmbedIntervals = DEFAULT_INTERVALS,
     ) -> None:
-        """What a search has begun goes on in `tasks` when the search does not wait for it any longer.
+        """Requests continue in `tasks` after a search stops waiting for them.
 
-        `seconds` is how long one waits for the service in all; in `folder` are the locks by which processes take turns.
+        `seconds` is the time budget of a search for the service; `folder` holds the lock files shared by processes.
         """
         self.candidates = CANDIDATES
         self._vectors = vectors
         self._tasks = tasks
         self._seconds = seconds
         self._batches = batches
-        self._asking = Asking(vectors, embedder, folder, batch_size)
+        self._requests = EmbeddingRequests(vectors, embedder, folder, batch_size)
         self._pending = PendingTexts(store, vectors, self.model)
-        self._parts = Parts(vectors, self._pending, self._asking)
-        batching = None
+        self._chunks = ChunkVectors(vectors, self._pending, self._requests)
+        batch_embedder = None
         if batches is not None:
-            batching = Batching(vectors, batches, self._pending, embedder, self.model)
-        self.worker = Worker(store, vectors, self._asking, batching=batching, rhythm=rhythm)
-        self._questions = of_questions("the embedding model for code")
+            batch_embedder = BatchEmbedder(vectors, batches, self._pending, embedder, self.model)
+        self.worker = EmbedWorker(store, vectors, self._requests, batch_embedder=batch_embedder, intervals=intervals)
+        self._questions = query_breaker("the embedding model for code")
 
     @property
     def model(self) -> str:
-        """By which its vectors are kept."""
-        return self._asking.model
+        """Key of its vectors in the store: the model name and the vector length."""
+        return self._requests.model
 
-    def hearing(self, query: str) -> Hearing:
-        """For one search, which begins now."""
-        return Hearing(
+    def reranker(self, query: str) -> Reranker:
+        """Return the reranker of one search."""
+        return Reranker(
             query,
-            self._asking.embedder,
-            self._parts,
+            self._requests.embedder,
+            self._chunks,
             self._questions,
             self._tasks,
             candidates=self.candidates,
@@ -87,19 +87,19 @@ class CodeEmbedding:
         )
 
     async def state(self) -> EmbeddingState:
-        """What is embedded and what is pending."""
+        """Return what is embedded and what is pending."""
 
         batch = await self._vectors.batch(self.model)
         counts = await self._vectors.counts(self.model, VERSION)
         return EmbeddingState(
-            self._asking.embedder.model, counts, batch.texts if batch and batch.batch_id else 0, self.worker.problem
+            self._requests.embedder.model, counts, batch.texts if batch and batch.batch_id else 0, self.worker.problem
         )
 
     async def read_all(self) -> None:
-        """Have it known which texts indexes have, so that the vectors of others can be removed."""
+        """Store the text keys of all indexes, so that unused vectors can be removed."""
         await self._pending.read_all()
 
     async def close(self) -> None:
-        await self._asking.close()
+        await self._requests.close()
         if self._batches is not None:
             await self._batches.close()

@@ -1,1 +1,1 @@
-"""Finding code: by its words, names, places, meaning and history."""
+"""Search an index: rank files by words, names, paths, embeddings, commit history and callers."""

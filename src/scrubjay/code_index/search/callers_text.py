@@ -1,6 +1,6 @@
-"""By whom files are used: what uses something of a file is often named after what the file is for.
+"""Words from the names of callers: code that uses a file is often named after the file's purpose.
 
-This module imports numpy, which takes a while: import it where it is needed.
+This module imports numpy, which is slow to load.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,87 +11,87 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scrubjay.code_index.search.corpus import Corpus
-from scrubjay.code_index.search.idf import rarity
-from scrubjay.code_index.search.use_columns import Uses
+from scrubjay.code_index.search.idf import idf
+from scrubjay.code_index.search.use_columns import UseEdgeColumns
 from scrubjay.code_index.search.word_index import WordIndex
-from scrubjay.code_index.term_counts.counter import bags
-from scrubjay.search_index.token_segments import MOST_COUNTED, length_norms, saturated_by, token
+from scrubjay.code_index.term_counts.counter import term_counter
+from scrubjay.search_index.token_segments import MAX_COUNT, length_norms, saturate_with_norms, token
 
-# A use that leads somewhere with less confidence than this is a guess.
-SURE: Final = 0.5
-# When there are so many times as many rows as are known, the others go.
-MOST_FORGOTTEN: Final = 2
+# Uses below this confidence are guesses and are ignored.
+MIN_CONFIDENCE: Final = 0.5
+# Compact when there are this many times as many rows as current ones.
+COMPACTION_RATIO: Final = 2
 
 
-class Users:
-    """The words of their names: one row for each two files of which one uses the other."""
+class CallerWords:
+    """Words from callers' names: one row for each pair of using and used file."""
 
     def __init__(self) -> None:
         self._words = WordIndex()
-        """How many users of the row have a word in their names."""
+        """Number of callers in the row whose names contain a word."""
         self._using = np.empty(0, dtype=np.int32)
-        """By row the file that uses, as a row of the corpus; -1 where that is known anew."""
+        """Corpus row of the using file, by row; -1 for a replaced row."""
         self._used = np.empty(0, dtype=np.int32)
-        """By row the file that is used; its row of the corpus when this was found."""
+        """Corpus row of the used file, by row, at the time the row was added."""
 
-    def add(self, corpus: Corpus, uses: Uses) -> None:
-        """Bring in what some files use, in the place of what they used before."""
-        self._forget(uses.files)
-        users, used = _between_files(corpus, uses)
+    def add(self, corpus: Corpus, uses: UseEdgeColumns) -> None:
+        """Add the uses of some files; replaces their earlier uses."""
+        self._mark_replaced(uses.files)
+        users, used = _cross_file_uses(corpus, uses)
         if not len(users):
             return
         files = len(corpus.files)
         using = corpus.symbols.files[users].astype(np.int64)
         between, rows = np.unique(using * files + used, return_inverse=True)
-        # They ascend, and most use several files.
+        # Sorted; most callers use several files.
         first_of_each = np.flatnonzero(np.concatenate([[True], users[1:] != users[:-1]]))
         own: list[int] = users[first_of_each].tolist()
         of_users = [corpus.names[user] for user in own]
         place_of = {name: place for place, name in enumerate(dict.fromkeys(of_users))}
-        names = bags().counted([*place_of], [()] * len(place_of))
+        names = term_counter().count([*place_of], [()] * len(place_of))
         places = np.fromiter(map(place_of.__getitem__, of_users), np.int64, len(of_users))
         places = np.repeat(places, np.diff(np.append(first_of_each, len(users))))
         sizes = np.diff(names.starts)[places]
-        # Where each word of each user's name is among all words.
+        # Offset of each word of each caller's name among all words.
         firsts = np.repeat(names.starts[:-1][places] - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes)
         known, numbers = np.unique(names.words, return_inverse=True)
-        # One number for a row and a word: sorted they are by row and then by word.
+        # Encode row and word in one number, to sort by row and then by word.
         both = np.repeat(rows, sizes) * max(1, len(known)) + numbers[firsts + np.arange(len(firsts))]
         both.sort()
         begins = np.flatnonzero(np.concatenate([[True], both[1:] != both[:-1]])) if len(both) else np.empty(0, np.int64)
-        counts = np.minimum(np.diff(np.append(begins, len(both))), MOST_COUNTED).astype(np.uint8)
+        counts = np.minimum(np.diff(np.append(begins, len(both))), MAX_COUNT).astype(np.uint8)
         rows, words = np.divmod(both[begins], max(1, len(known)))
         self._words.add(np.searchsorted(rows, np.arange(len(between) + 1)), known[words], counts)
         self._using = np.concatenate([self._using, (between // files).astype(np.int32)])
         self._used = np.concatenate([self._used, (between % files).astype(np.int32)])
 
-    def _forget(self, files: NDArray[np.int64]) -> None:
+    def _mark_replaced(self, files: NDArray[np.int64]) -> None:
         self._using = np.where(np.isin(self._using, files), np.int32(-1), self._using)
         known = self._using >= 0
-        if np.count_nonzero(known) * MOST_FORGOTTEN < len(known):
-            self._words = self._words.only(known)
+        if np.count_nonzero(known) * COMPACTION_RATIO < len(known):
+            self._words = self._words.select(known)
             self._using, self._used = self._using[known], self._used[known]
 
-    def copied(self) -> "Users":
-        """Another one to which files can be added while this one is asked."""
+    def copied(self) -> "CallerWords":
+        """Return a copy that can grow while this one is searched."""
         made = copy(self)
         made._words = self._words.copied()
         return made
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All of it, to be kept."""
+        """Return the contents as arrays, for storing."""
         return {**self._words.arrays(), "using": self._using, "used": self._used}
 
     @classmethod
     def of(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """What was kept, without copying it."""
+        """Restore from stored arrays, without copying them."""
         made = cls()
         made._words = WordIndex.of(arrays)
         made._using, made._used = arrays["using"], arrays["used"]
         return made
 
-    def of_files(self, corpus: Corpus) -> "UsersOfFiles":
-        """The same for the files of a corpus as they are now."""
+    def for_files(self, corpus: Corpus) -> "FileCallerWords":
+        """Return the words by current file of a corpus."""
         rows = np.arange(len(corpus.files))
         for row in np.flatnonzero(~corpus.alive).tolist():
             rows[row] = corpus.row_of.get(corpus.files[row].path, -1)
@@ -99,17 +99,17 @@ class Users:
         known[known] = corpus.alive[self._using[known]]
         used = np.full(len(known), -1)
         used[known] = rows[self._used[known]]
-        return UsersOfFiles(self._words, used, len(rows))
+        return FileCallerWords(self._words, used, len(rows))
 
 
-class UsersOfFiles:
-    """What the names of its users say for each file."""
+class FileCallerWords:
+    """Words from the names of each file's callers, for one generation of a corpus."""
 
     def __init__(self, words: WordIndex, used: NDArray[np.integer[Any]], files: int) -> None:
-        """`used` has for each row of the words the file that they are about; -1 for none."""
+        """`used` is the file of each row of `words`; -1 for none."""
         self._words = words
         self._places = used + 1
-        """The same, so that none comes first."""
+        """`used` plus 1, so that "none" is index 0."""
         self._files = files
         counts = used >= 0
         lengths = np.bincount(used[counts], words.lengths[counts], files).astype(np.float32)
@@ -117,23 +117,23 @@ class UsersOfFiles:
         self._norms = length_norms(lengths, float(lengths.sum()) / (self._living or 1))
 
     def fit(self, words: Sequence[tuple[str, float]]) -> NDArray[np.float32]:
-        """How well the users of each file fit these words: 1 for the best, if one has all of them."""
+        """Score each file by its callers' names: 1 for the best file if its callers have all the words."""
         scores, covered = np.zeros((2, self._files), dtype=np.float32)
         total = 0.0
         for word, weight in words:
-            rows, counts = self._having(word)
-            worth = weight * rarity(max(1, self._living), len(rows))
+            rows, counts = self._caller_counts(word)
+            worth = weight * idf(max(1, self._living), len(rows))
             if len(rows):
-                scores[rows] += np.float32(worth) * saturated_by(counts, self._norms[rows])
+                scores[rows] += np.float32(worth) * saturate_with_norms(counts, self._norms[rows])
             if not word.startswith("="):
                 total += worth
                 covered[rows] += np.float32(worth)
         share = float(covered.max(initial=0)) / (total or 1)
         return scores * np.float32(share**0.5 / (scores.max(initial=0) or 1))
 
-    def _having(self, word: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """The files of which a user has this word, and how many users."""
-        had = self._words.having(token(word))
+    def _caller_counts(self, word: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Return the files with a caller whose name contains this word, and the number of such callers."""
+        had = self._words.occurrences_of(token(word))
         if not len(had.rows):
             return had.rows, had.counts
         counts = np.bincount(self._places[had.rows], had.counts, self._files + 1)[1:]
@@ -141,12 +141,12 @@ class UsersOfFiles:
         return rows, counts[rows].astype(np.float32)
 
 
-def _between_files(corpus: Corpus, uses: Uses) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The definitions that use something of another file, and which file, each two once."""
+def _cross_file_uses(corpus: Corpus, uses: UseEdgeColumns) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return unique pairs of a definition and another file that it uses."""
     users, files = uses.sources, len(corpus.files)
-    kept = (uses.confidences >= SURE) & (uses.target_files != uses.source_files)
+    kept = (uses.confidences >= MIN_CONFIDENCE) & (uses.target_files != uses.source_files)
     kept &= (users >= 0) & (users < len(corpus.names))
-    # Of a file that was indexed again meanwhile, others are told than are known here.
+    # A file may have been indexed again: drop uses that no longer match its definitions.
     kept[kept] = corpus.symbols.files[users[kept]] == uses.source_files[kept]
     pairs = np.unique(users[kept] * files + uses.target_files[kept])
     return pairs // max(1, files), pairs % max(1, files)

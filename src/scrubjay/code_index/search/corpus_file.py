@@ -1,6 +1,6 @@
-"""A corpus with its history and users in a mapped, checked file: a new process searches at once, and reads only news.
+"""Store a corpus with its history and caller words in a memory-mapped, checksummed file.
 
-This module imports numpy, which takes a while: import it where it is needed.
+A new process loads it at once and applies only later changes. This module imports numpy, which is slow to load.
 """
 
 import logging
@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from scrubjay.code_index.facts.digest_version import VERSION
-from scrubjay.code_index.search.callers_text import Users
-from scrubjay.code_index.search.commit_history import History
+from scrubjay.code_index.search.callers_text import CallerWords
+from scrubjay.code_index.search.commit_history import CommitHistory
 from scrubjay.code_index.search.corpus import Corpus
 from scrubjay.search_index.segment_file import SegmentFile, UnusableFile
 
@@ -19,24 +19,24 @@ logger = logging.getLogger("scrubjay.code_index")
 
 NAME = "corpus.bin"
 KIND = "code-corpus"
-# Raised when the same arrays mean something else than before.
+# Increase when the meaning of the arrays changes.
 FORMAT = 4
 _HISTORY, _USERS = "history.", "users."
 
 
-class KeptCorpus(NamedTuple):
-    """A corpus as it was kept."""
+class StoredCorpus(NamedTuple):
+    """A corpus with everything that the file stores."""
 
     generation: int
     commit: str | None
     corpus: Corpus
-    history: History
-    users: Users | None = None
-    """None while it is being found out who uses what."""
+    history: CommitHistory
+    users: CallerWords | None = None
+    """None while uses are being resolved."""
 
 
-def read_corpus(folder: Path) -> KeptCorpus | None:
-    """What is kept in this folder; None when nothing is, or nothing that can be used."""
+def read_corpus(folder: Path) -> StoredCorpus | None:
+    """Read the file in this folder; None if it is missing, damaged or of another format."""
     path = folder / NAME
     if not path.exists():
         return None
@@ -46,22 +46,24 @@ def read_corpus(folder: Path) -> KeptCorpus | None:
             return None
         (segment,) = file.segments
         arrays = segment.arrays
-        file.note_whole()
+        file.mark_verified()
     except (UnusableFile, ValueError) as error:
-        logger.warning("a derived file is made anew", extra={"file": path.name, "reason": str(error)})
+        logger.warning(
+            "a derived file is unusable and will be rebuilt", extra={"file": path.name, "reason": str(error)}
+        )
         return None
 
     def own(part: str) -> dict[str, NDArray[Any]]:
         return {name.removeprefix(part): array for name, array in arrays.items() if name.startswith(part)}
 
-    history, users = History.of(own(_HISTORY)), Users.of(own(_USERS))
-    return KeptCorpus(segment.meta["generation"], segment.meta["commit"], Corpus.of(arrays), history, users)
+    history, users = CommitHistory.of(own(_HISTORY)), CallerWords.of(own(_USERS))
+    return StoredCorpus(segment.meta["generation"], segment.meta["commit"], Corpus.of(arrays), history, users)
 
 
-def write_corpus(folder: Path, kept: KeptCorpus) -> None:
-    """Keep it in the place of what was kept before; a disk that is full costs only time later."""
+def write_corpus(folder: Path, kept: StoredCorpus) -> None:
+    """Replace the file in this folder; a failure is logged, as the file only saves time."""
     arrays = kept.corpus.arrays()
-    for part, own in ((_HISTORY, kept.history.arrays()), (_USERS, (kept.users or Users()).arrays())):
+    for part, own in ((_HISTORY, kept.history.arrays()), (_USERS, (kept.users or CallerWords()).arrays())):
         arrays |= {f"{part}{name}": array for name, array in own.items()}
     meta = {"generation": kept.generation, "commit": kept.commit}
     try:

@@ -1,8 +1,8 @@
-"""What a word is worth."""
+"""Inverse document frequency."""
 
 import math
 
 
-def rarity(texts: int, having: int) -> float:
-    """What a word is worth that so many of these texts have, as BM25 has it."""
+def idf(texts: int, having: int) -> float:
+    """Return the BM25 weight of a word that `having` of `texts` texts contain."""
     return math.log1p((texts - having + 0.5) / (having + 0.5))

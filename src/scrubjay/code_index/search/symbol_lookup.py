@@ -1,6 +1,6 @@
-"""Finding definitions by their names, whole or in part, and saying what there is instead.
+"""Find definitions by name, and suggest similar names.
 
-This module imports numpy, which takes a while: import it where it is needed.
+This module imports numpy, which is slow to load.
 """
 
 import re
@@ -9,16 +9,16 @@ from functools import cached_property
 
 import numpy as np
 
-from scrubjay.code_index.facts.words import name_words
+from scrubjay.code_index.facts.tokenizer import tokenize_name
 from scrubjay.code_index.models import FileTrait, SymbolKind
 from scrubjay.code_index.search.corpus import KINDS, Corpus
 from scrubjay.core.suggestions import nearest_names
 
 _SEPARATOR = re.compile(r"::|[.#/]|->")
-# As Go's own tools write methods: `(*Context).Query`.
+# Go tools write methods as `(*Context).Query`.
 _RECEIVER = re.compile(r"^\(\*?(\w+)\)(?=\.)")
-# What somebody who names a thing means first.
-_FIRST = (
+# Kinds in the order in which a bare name is likely to mean them.
+_KIND_ORDER = (
     SymbolKind.CLASS,
     SymbolKind.STRUCT,
     SymbolKind.TRAIT,
@@ -38,25 +38,25 @@ _FIRST = (
     SymbolKind.SIGNATURE,
     SymbolKind.SECTION,
 )
-_ORDERS = np.array([_FIRST.index(kind) for kind in KINDS])
-"""The place of each kind among them."""
-_LOWER = FileTrait.TEST | FileTrait.EXAMPLE | FileTrait.VENDORED | FileTrait.GENERATED | FileTrait.DOCUMENTATION
-LENGTHS_APART = 4
-# Of two definitions with more lines than this neither is the longer one.
-LONG = 200
+_KIND_RANKS = np.array([_KIND_ORDER.index(kind) for kind in KINDS])
+"""Rank of each kind in `_KIND_ORDER`."""
+_SUPPORTING = FileTrait.TEST | FileTrait.EXAMPLE | FileTrait.VENDORED | FileTrait.GENERATED | FileTrait.DOCUMENTATION
+MAX_LENGTH_DIFFERENCE = 4
+# Definitions with more lines than this count as equally long.
+MAX_COMPARED_LINES = 200
 
 
-class Names:
-    """The definitions of one corpus, by name."""
+class SymbolLookup:
+    """Looks up the definitions of one corpus by name."""
 
     def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus
-        self._living = corpus.alive[corpus.symbols.files] if len(corpus.names) else np.empty(0, dtype=np.bool_)
+        self._alive = corpus.alive[corpus.symbols.files] if len(corpus.names) else np.empty(0, dtype=np.bool_)
 
     @cached_property
     def _rows(self) -> dict[str, list[int]]:
         found: dict[str, list[int]] = {}
-        for row in np.flatnonzero(self._living).tolist():
+        for row in np.flatnonzero(self._alive).tolist():
             found.setdefault(self._corpus.names[row], []).append(row)
         return found
 
@@ -64,61 +64,61 @@ class Names:
     def _lowered(self) -> list[str]:
         return [*map(str.lower, self._corpus.names)]
 
-    def _called(self, name: str) -> list[int]:
+    def _named(self, name: str) -> list[int]:
         names = self._corpus.names
-        # Names that are one word as a whole are few, and the same name is the same word.
-        return [row for row in self._corpus.definitions_of(name_words(name)[-1]).tolist() if names[row] == name]
+        # Equal names have equal tokens, and few names share a token.
+        return [row for row in self._corpus.definitions_of(tokenize_name(name)[-1]).tolist() if names[row] == name]
 
-    def _called_in_any_case(self, name: str) -> list[int]:
+    def _named_ignoring_case(self, name: str) -> list[int]:
         lowered, names = name.lower(), self._lowered
         found, row = list[int](), -1
         for _ in range(names.count(lowered)):
             row = names.index(lowered, row + 1)
             found.append(row)
-        return [row for row in found if self._living[row]]
+        return [row for row in found if self._alive[row]]
 
     def find(self, name: str, *, exactly: bool = False) -> list[int]:
-        """The definitions that are meant by a name, likeliest first.
+        """Return the definitions that a name may mean, likeliest first.
 
-        It may be qualified (`Router.add`, `src/app.py::Router.add`); upper and lower case count only if that finds any,
-        or if the name is given `exactly`.
+        The name may be qualified (`Router.add`, `src/app.py::Router.add`). If no name matches in this case, case is
+        ignored, unless `exactly` is true.
         """
-        path, _, local = name.rpartition("::") if self._begins_with_path(name) else ("", "", name)
+        path, _, local = name.rpartition("::") if self._has_path_prefix(name) else ("", "", name)
         local = _RECEIVER.sub(r"\1", local.strip().removesuffix("()"))
         parts = [part for part in _SEPARATOR.split(local) if part]
         if not parts:
             return []
-        found = self._called(parts[-1])
+        found = self._named(parts[-1])
         if not found and not exactly:
-            found = self._called_in_any_case(parts[-1])
+            found = self._named_ignoring_case(parts[-1])
         fitting = [row for row in found if self._is_within(row, parts[:-1]) and self._is_in(row, path)]
         return self._ranked(fitting)
 
-    def _begins_with_path(self, name: str) -> bool:
-        """Whether what stands before `::` is the path of a file, and not a namespace."""
+    def _has_path_prefix(self, name: str) -> bool:
+        """Return whether the part before `::` is a file path and not a namespace."""
         place, separator, _ = name.partition("::")
         if not separator or "/" in place:
             return bool(separator)
         return any(path == place or path.endswith(f"/{place}") for path in self._corpus.row_of)
 
     def similar(self, name: str, limit: int = 5) -> list[str]:
-        """Names that there are and that somebody may have meant."""
+        """Return existing names that resemble an unknown one."""
         wanted = _SEPARATOR.split(name.strip().removesuffix("()"))[-1]
-        words = {*name_words(wanted)}
+        words = {*tokenize_name(wanted)}
         sharing = sorted(
-            (known for known in self._rows if len(words & {*name_words(known)}) * 2 > len(words)),
-            key=lambda known: (-len(words & {*name_words(known)}), len(known), known),
+            (known for known in self._rows if len(words & {*tokenize_name(known)}) * 2 > len(words)),
+            key=lambda known: (-len(words & {*tokenize_name(known)}), len(known), known),
         )
-        # Comparing letters takes a while: only with names that begin alike and are about as long.
+        # Edit distance is slow: compare only names with the same first letter and a similar length.
         alike = [
             known
             for known in self._rows
-            if known[:1].lower() == wanted[:1].lower() and abs(len(known) - len(wanted)) <= LENGTHS_APART
+            if known[:1].lower() == wanted[:1].lower() and abs(len(known) - len(wanted)) <= MAX_LENGTH_DIFFERENCE
         ]
         return list(dict.fromkeys([*nearest_names(wanted, alike), *sharing]))[:limit]
 
     def qualified(self, row: int) -> str:
-        """The name of a definition with those of what it is in."""
+        """Return the qualified name of a definition."""
         names: list[str] = []
         while row >= 0:
             names.append(self._corpus.names[row])
@@ -127,8 +127,8 @@ class Names:
             row = int(self._corpus.symbols.containers[row])
         return ".".join(reversed(names))
 
-    def around(self, file: int, byte: int) -> int:
-        """The innermost definition of a file that a byte is in; -1 when it is in none."""
+    def enclosing(self, file: int, byte: int) -> int:
+        """Return the innermost definition that contains this byte of a file; -1 if there is none."""
         symbols = self._corpus.symbols
         first, last = np.searchsorted(symbols.files, [file, file + 1]).tolist()
         spans = symbols.spans[first:last]
@@ -144,11 +144,11 @@ class Names:
         own = self.qualified(row).split(".")[:-1]
         if own[-len(outer) :] == list(outer):
             return True
-        # Beyond its file a definition is in the file's module and folders.
+        # Outer names may continue with the file's module and folders.
         path = self._corpus.files[int(self._corpus.symbols.files[row])].path
         places = re.sub(r"(?:/(?:__init__|index|mod))?\.\w+$", "", path).split("/")
         if path.endswith(".go") and [*places[:-1], *own][-len(outer) :] == list(outer):
-            return True  # all files of a folder are one package
+            return True  # all files of a Go folder are one package
         return [*places, *own][-len(outer) :] == list(outer)
 
     def _is_in(self, row: int, path: str) -> bool:
@@ -156,16 +156,16 @@ class Names:
         return not path or own == path or own.endswith(f"/{path}")
 
     def _ranked(self, rows: Sequence[int]) -> list[int]:
-        """These definitions, likeliest first."""
+        """Sort definitions by likelihood."""
         if len(rows) < 2:
             return [*rows]
         files, symbols = self._corpus.files, self._corpus.symbols
         owners: list[int] = symbols.files[rows].tolist()
-        orders: list[int] = _ORDERS[symbols.kinds[rows]].tolist()
+        orders: list[int] = _KIND_RANKS[symbols.kinds[rows]].tolist()
         spans = symbols.spans[rows]
-        lines: list[int] = np.minimum(spans[:, 3] - spans[:, 2], LONG).tolist()
-        unsure = [row in self._corpus.unsure for row in rows]
-        # In one file, what is read out of a macro comes behind what stands there as it is.
+        lines: list[int] = np.minimum(spans[:, 3] - spans[:, 2], MAX_COMPARED_LINES).tolist()
+        unsure = [row in self._corpus.macro_symbols for row in rows]
+        # Within a file, definitions parsed from macros rank after ordinary ones.
         sure = dict[int, int]()
         for owner, order, is_unsure in zip(owners, orders, unsure, strict=True):
             if not is_unsure:
@@ -175,7 +175,7 @@ class Names:
             for owner, order, guessed in zip(owners, orders, unsure, strict=True)
         ]
         keys = [
-            (bool(files[owner].traits & _LOWER), order, is_unsure, -long, files[owner].path, row)
+            (bool(files[owner].traits & _SUPPORTING), order, is_unsure, -long, files[owner].path, row)
             for owner, order, is_unsure, long, row in zip(owners, orders, unsure, lines, rows, strict=True)
         ]
         return [row for *_, row in sorted(keys)]

@@ -1,45 +1,45 @@
-"""Who uses what in one index, in both directions.
+"""The use graph of an index, in both directions.
 
-This module imports numpy, which takes a while: import it where it is needed.
+This module imports numpy, which is slow to load.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from scrubjay.code_index.index.gc_pause import uncollected
+from scrubjay.code_index.index.gc_pause import gc_paused
 from scrubjay.code_index.models import Evidence, FileEdges, Unresolved, UseKind
 from scrubjay.code_index.search.corpus import Corpus
 
 
-class Link(NamedTuple):
-    """One use, seen from either end."""
+class UseLink(NamedTuple):
+    """One resolved use."""
 
     source_file: int
     source: int
-    """The row of the definition that uses; -1 for what is at the top of the file."""
+    """Row of the using definition; -1 for module-level code."""
     target_file: int
     target: int
-    """The row of the definition that is used; -1 for the file itself."""
+    """Row of the used definition; -1 for the file itself."""
     kind: UseKind
     line: int
-    """Where it is used, in the using file."""
+    """Line of the use, in the source file."""
     evidence: Evidence
     confidence: float
 
 
-class Links:
-    """The uses of one state of an index, by what uses and by what is used."""
+class UseGraph:
+    """The uses of one generation of an index, by source and by target."""
 
     def __init__(self, corpus: Corpus, edges: Mapping[str, FileEdges]) -> None:
         self._corpus = corpus
-        self._from: dict[tuple[int, int], list[Link]] = {}
-        self._to: dict[tuple[int, int], list[Link]] = {}
+        self._from: dict[tuple[int, int], list[UseLink]] = {}
+        self._to: dict[tuple[int, int], list[UseLink]] = {}
         self.unresolved: dict[int, Sequence[Unresolved]] = {}
-        """By file what could not be resolved."""
+        """Unresolved uses, by file."""
         self.imports: dict[int, list[int]] = {}
-        """By file the files that it imports."""
+        """Imported files, by file."""
         firsts: list[int] = corpus.first_symbols.tolist()
-        with uncollected():
+        with gc_paused():
             for path, found in edges.items():
                 if (file := corpus.row_of.get(path)) is not None:
                     self._add(file, found, firsts)
@@ -55,22 +55,22 @@ class Links:
                 continue
             source = first + source if source >= 0 else -1
             target = firsts[target_file] + target if target >= 0 else -1
-            link = Link(file, source, target_file, target, kind, line, evidence, confidence)
+            link = UseLink(file, source, target_file, target, kind, line, evidence, confidence)
             outward((file, source), []).append(link)
             inward((target_file, target), []).append(link)
 
-    def of(self, symbol: int) -> list[Link]:
-        """What a definition uses."""
+    def uses_by(self, symbol: int) -> list[UseLink]:
+        """Return the uses made by a definition."""
         return self._from.get((int(self._corpus.symbols.files[symbol]), symbol), [])
 
-    def of_file(self, file: int) -> list[Link]:
-        """What the top of a file uses."""
+    def uses_by_file(self, file: int) -> list[UseLink]:
+        """Return the uses made by a file's module-level code."""
         return self._from.get((file, -1), [])
 
-    def to(self, symbol: int) -> list[Link]:
-        """Who uses a definition."""
+    def users_of(self, symbol: int) -> list[UseLink]:
+        """Return the uses of a definition."""
         return self._to.get((int(self._corpus.symbols.files[symbol]), symbol), [])
 
-    def to_file(self, file: int) -> list[Link]:
-        """Who uses a file itself, and nothing that it defines."""
+    def users_of_file(self, file: int) -> list[UseLink]:
+        """Return the uses of a file itself, not of its definitions."""
         return self._to.get((file, -1), [])

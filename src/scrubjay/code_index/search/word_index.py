@@ -1,6 +1,6 @@
-"""Which rows have which words, and how often, over rows that are only added.
+"""An append-only inverted index: the rows that contain each word, and how often.
 
-This module imports numpy, which takes a while: import it where it is needed.
+This module imports numpy, which is slow to load.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,13 +14,13 @@ from pydantic_core import from_json, to_json
 Words = NDArray[np.uint64]
 Rows = NDArray[np.int64]
 
-# More parts than this cost a search more than putting them together.
-MANY_PARTS = 8
-# A part that is so many times as large as all others together stays as it is.
-MUCH_MORE = 8
+# With more parts, searches cost more than merging.
+MAX_PARTS = 8
+# A first part this many times as large as all others together is not merged.
+LARGE_PART_RATIO = 8
 
 
-class _Part(NamedTuple):
+class _Postings(NamedTuple):
     words: Words
     starts: NDArray[np.int64]
     rows: NDArray[np.uint32]
@@ -28,40 +28,40 @@ class _Part(NamedTuple):
 
 
 class Occurrences(NamedTuple):
-    """The rows that have a word, and how often."""
+    """The rows that contain a word, ascending, and how often each does."""
 
     rows: Rows
     counts: NDArray[np.float32]
 
 
 class WordIndex:
-    """The words of all rows, by word."""
+    """Postings lists of words, in parts that are merged when there are many."""
 
     def __init__(self) -> None:
-        self._parts: list[_Part] = []
+        self._parts: list[_Postings] = []
         self.lengths: NDArray[np.float32] = np.empty(0, dtype=np.float32)
-        """How many words each row has, with repetition."""
+        """Number of words in each row, with repetitions."""
 
     @property
     def rows(self) -> int:
         return len(self.lengths)
 
     def add(self, starts: NDArray[np.integer[Any]], words: Words, counts: NDArray[np.uint8]) -> None:
-        """Add rows, given by where the words of each begin among all these words; one entry more than rows."""
+        """Add rows; `starts` has the offset of each row's words in `words`, and one final entry."""
         per_row = np.diff(starts)
         rows = np.repeat(np.arange(self.rows, self.rows + len(per_row), dtype=np.uint32), per_row)
         sums = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
         self.lengths = np.concatenate([self.lengths, np.diff(sums[starts]).astype(np.float32)])
         if len(words):
-            self._parts.append(_by_word(words, rows, counts))
-        if len(self._parts) > MANY_PARTS:
+            self._parts.append(_postings(words, rows, counts))
+        if len(self._parts) > MAX_PARTS:
             first, *others = self._parts
-            # What comes with single files is put together by itself: to order all words again takes long.
-            is_little = MUCH_MORE * sum(len(part.rows) for part in others) < len(first.rows)
-            self._parts = [first, _joined(others)] if is_little else [_joined(self._parts)]
+            # Merge small parts among themselves: sorting all words again is slow.
+            is_little = LARGE_PART_RATIO * sum(len(part.rows) for part in others) < len(first.rows)
+            self._parts = [first, _merge(others)] if is_little else [_merge(self._parts)]
 
-    def having(self, word: int) -> Occurrences:
-        """The rows that have this word, ascending."""
+    def occurrences_of(self, word: int) -> Occurrences:
+        """Return the rows that contain this word, ascending."""
         wanted = np.uint64(word)
         found: list[Occurrences] = []
         for part in self._parts:
@@ -75,38 +75,38 @@ class WordIndex:
             return Occurrences(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32))
         return Occurrences(np.concatenate([one.rows for one in found]), np.concatenate([one.counts for one in found]))
 
-    def only(self, kept: NDArray[np.bool_]) -> "WordIndex":
-        """Another one that has only these rows, one after the other."""
-        made, part = WordIndex(), _joined(self._parts)
+    def select(self, kept: NDArray[np.bool_]) -> "WordIndex":
+        """Return a new index of the selected rows, renumbered from 0."""
+        made, part = WordIndex(), _merge(self._parts)
         made.lengths = self.lengths[kept]
         here = kept[part.rows]
         words = np.repeat(part.words, np.diff(part.starts))[here]
         rows = (np.cumsum(kept) - 1).astype(np.uint32)[part.rows[here]]
-        made._parts = [_by_word(words, rows, part.counts[here])]
+        made._parts = [_postings(words, rows, part.counts[here])]
         return made
 
     def copied(self) -> "WordIndex":
-        """Another one to which rows can be added while this one is asked."""
+        """Return a copy that can grow while this index is searched."""
         made = copy(self)
         made._parts = list(self._parts)
         return made
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All of it, to be kept."""
-        part = _joined(self._parts)
+        """Return the contents as arrays, for storing."""
+        part = _merge(self._parts)
         return {**part._asdict(), "lengths": self.lengths}
 
     @classmethod
     def of(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """What was kept, without copying it."""
+        """Restore an index from stored arrays, without copying them."""
         made = cls()
-        made._parts = [_Part(arrays["words"], arrays["starts"], arrays["rows"], arrays["counts"])]
+        made._parts = [_Postings(arrays["words"], arrays["starts"], arrays["rows"], arrays["counts"])]
         made.lengths = arrays["lengths"]
         return made
 
 
 def as_bytes(data: Any) -> NDArray[np.uint8]:
-    """Any data as JSON, to be kept beside arrays."""
+    """Encode JSON data as an array, so that it can be stored beside arrays."""
     return np.frombuffer(to_json(data), dtype=np.uint8)
 
 
@@ -114,23 +114,23 @@ def from_bytes(array: NDArray[np.uint8]) -> Any:
     return from_json(array.tobytes())
 
 
-def _by_word(words: Words, rows: NDArray[np.uint32], counts: NDArray[np.uint8]) -> _Part:
-    return _in_order(words, rows, counts, _order(words))
+def _postings(words: Words, rows: NDArray[np.uint32], counts: NDArray[np.uint8]) -> _Postings:
+    return _group_by_word(words, rows, counts, _stable_order(words))
 
 
-def _in_order(
+def _group_by_word(
     words: Words, rows: NDArray[np.uint32], counts: NDArray[np.uint8], order: NDArray[np.integer[Any]]
-) -> _Part:
+) -> _Postings:
     words = words[order]
     firsts = np.flatnonzero(np.concatenate([[True], words[1:] != words[:-1]])) if len(words) else np.empty(0, np.int64)
-    return _Part(words[firsts], np.append(firsts, len(words)).astype(np.int64), rows[order], counts[order])
+    return _Postings(words[firsts], np.append(firsts, len(words)).astype(np.int64), rows[order], counts[order])
 
 
-def _order(words: Words) -> NDArray[np.integer[Any]]:
-    """The places of the words as a stable sort has them.
+def _stable_order(words: Words) -> NDArray[np.integer[Any]]:
+    """Return the indices that sort the words stably.
 
-    Numbers are sorted several times as fast as places by numbers. So the place of each word is put where its last bits
-    were: words are numbered at random, and next to never differ in their last bits alone.
+    Sorting values is several times as fast as argsort, so the low bits of each word are replaced by its index. Words
+    are hashes, which almost never differ in their low bits only. Falls back to argsort if the result is not sorted.
     """
     bits = np.uint64(len(words).bit_length())
     places = words >> bits << bits
@@ -142,14 +142,14 @@ def _order(words: Words) -> NDArray[np.integer[Any]]:
     return order if bool((found[:-1] <= found[1:]).all()) else words.argsort(kind="stable")
 
 
-def _joined(parts: Sequence[_Part]) -> _Part:
+def _merge(parts: Sequence[_Postings]) -> _Postings:
     if len(parts) == 1:
         return parts[0]
     every = [np.repeat(part.words, np.diff(part.starts)) for part in parts]
     words = np.concatenate([np.empty(0, np.uint64), *every])
-    return _in_order(
+    return _group_by_word(
         words,
         np.concatenate([np.empty(0, np.uint32), *(part.rows for part in parts)]),
         np.concatenate([np.empty(0, np.uint8), *(part.counts for part in parts)]),
-        words.argsort(kind="stable"),  # what is sorted in parts it puts together faster than anything else
+        words.argsort(kind="stable"),  # the stable sort merges presorted runs fastest
     )

@@ -1,1 +1,1 @@
-"""Words and meanings of the parts of files."""
+"""Word counts and embeddings of the chunks of files."""

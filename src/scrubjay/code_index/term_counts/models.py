@@ -1,6 +1,6 @@
-"""The words of the parts of a file, and what each part means.
+"""Word counts and embeddings of chunks, as arrays.
 
-This module imports numpy, which takes a while: import it where it is needed.
+Imports numpy, which is slow to import: load this module late.
 """
 
 import re
@@ -13,63 +13,65 @@ from numpy.typing import NDArray
 
 from scrubjay.models.static_model import DIMENSIONS
 
-# What a name that is defined in a part counts there, beside where it stands.
-WORTH_OF_NAMES = 5
-# A repository of random names must not fill the memory.
-MOST_KNOWN = 200_000
-SIGNS = [chr(code) for code in range(128) if chr(code).isprintable() and not chr(code).isalnum() and code not in b"_ ["]
-"""What means something by itself. Code is full of opening brackets, and they mean nothing beside the closing ones."""
-# What is not plain, with the letters and digits behind it; to look for those before it as well would take far longer.
-_ODD = re.compile(r"[^\x00-\x7f][A-Za-z0-9_\x80-\U0010ffff]*+")
+# Extra weight of a name in the chunk that defines it.
+NAME_WEIGHT = 5
+# Maximum number of cached identifiers, so that random names do not fill the memory.
+MAX_IDENTIFIERS = 200_000
+PUNCTUATION = [
+    chr(code) for code in range(128) if chr(code).isprintable() and not chr(code).isalnum() and code not in b"_ ["
+]
+"""Punctuation that the embedding model knows. Opening brackets are left out: they say no more than closing ones."""
+# Non-ASCII text with the word characters after it; an expression that finds those before it would be far slower.
+_NON_ASCII_WORD = re.compile(r"[^\x00-\x7f][A-Za-z0-9_\x80-\U0010ffff]*+")
 _LETTERS = frozenset(string.ascii_letters + string.digits + "_")
 
 
-class Bag(NamedTuple):
-    """The words of parts, one row a part, and what each means."""
+class TermCounts(NamedTuple):
+    """Words and embeddings of chunks, one row per chunk."""
 
     starts: NDArray[np.int32]
-    """Where the words of each begin among all words; one entry more than there are parts."""
+    """Offset of each chunk's words in `words`; one entry more than there are chunks."""
     words: NDArray[np.uint64]
-    """The words of each part, each once."""
+    """Word ids; each at most once per chunk."""
     counts: NDArray[np.uint8]
-    """How often each occurs."""
+    """Number of occurrences of each word in its chunk."""
     vectors: NDArray[np.float16]
-    """The meaning of each; a row of zeros where there is none."""
+    """Embedding of each chunk; zeros if there is none."""
 
 
-def parted(text: str) -> tuple[str, Sequence[str]]:
-    """What is plain in a text, and what is not, with the letters and digits around it: that is read by itself."""
+def split_ascii(text: str) -> tuple[str, Sequence[str]]:
+    """Split a text into its ASCII part and the non-ASCII words, which are tokenized separately."""
     if text.isascii():
         return text, ()
     plain: list[str] = []
-    odd: list[str] = []
+    words: list[str] = []
     end = 0
-    for found in _ODD.finditer(text):
+    for found in _NON_ASCII_WORD.finditer(text):
         start = found.start()
         while start > end and text[start - 1] in _LETTERS:
             start -= 1
         plain.append(text[end:start])
         end = found.end()
-        odd.append(text[start:end])
-    return " ".join([*plain, text[end:]]), odd
+        words.append(text[start:end])
+    return " ".join([*plain, text[end:]]), words
 
 
-def joined(bags: Sequence[Bag]) -> Bag:
-    """The parts of all of them."""
-    if not bags:
-        return Bag(
+def concatenate(parts: Sequence[TermCounts]) -> TermCounts:
+    """Concatenate the rows of all."""
+    if not parts:
+        return TermCounts(
             np.zeros(1, dtype=np.int32),
             np.empty(0, dtype=np.uint64),
             np.empty(0, dtype=np.uint8),
             np.empty((0, DIMENSIONS), dtype="<f2"),
         )
-    if len(bags) == 1:
-        return bags[0]
-    return Bag(
-        _starts(np.concatenate([np.diff(bag.starts) for bag in bags])),
-        np.concatenate([bag.words for bag in bags]),
-        np.concatenate([bag.counts for bag in bags]),
-        np.concatenate([bag.vectors for bag in bags]),
+    if len(parts) == 1:
+        return parts[0]
+    return TermCounts(
+        _starts(np.concatenate([np.diff(part.starts) for part in parts])),
+        np.concatenate([part.words for part in parts]),
+        np.concatenate([part.counts for part in parts]),
+        np.concatenate([part.vectors for part in parts]),
     )
 
 

@@ -1,4 +1,4 @@
-"""Questions that ask who calls what, told by how they are put."""
+"""Recognize queries about callers and callees, such as "who calls login"."""
 
 import re
 from typing import NamedTuple
@@ -19,19 +19,19 @@ _OUTGOING = (
 )
 
 
-class AskedCalls(NamedTuple):
-    """A question about the calls of one thing."""
+class CallQuery(NamedTuple):
+    """A query for the callers or callees of a name."""
 
     name: str
     incoming: bool
-    """Whether it asks who calls it, and not what it calls."""
+    """True for callers, false for callees."""
 
 
-def asked_calls(query: str) -> AskedCalls | None:
-    """Whose calls a question asks for, if it asks for calls at all; names keep their upper and lower case."""
+def parse_call_query(query: str) -> CallQuery | None:
+    """Return the name and direction that a query asks for; None if it does not ask for calls."""
     text = query.strip().rstrip("?.! ")
     for incoming, forms in ((True, _INCOMING), (False, _OUTGOING)):
         for form in forms:
             if match := re.fullmatch(form, text, re.IGNORECASE):
-                return AskedCalls(match["name"], incoming)
+                return CallQuery(match["name"], incoming)
     return None

@@ -1,33 +1,33 @@
-"""What is said of Python's definitions alike, whichever parser found them."""
+"""Rules about Python definitions that both Python readers share."""
 
 import re
 from collections.abc import Iterable
 
 from scrubjay.code_index.models import SymbolKind
-from scrubjay.code_index.parsing.nodes import Findings, undocstringed
+from scrubjay.code_index.parsing.nodes import Findings, strip_docstring
 
 PATH = re.compile(r"[A-Za-z_][A-Za-z_0-9]*(?:\.[A-Za-z_][A-Za-z_0-9]*)*")
-LONGEST_PATH = 200
+MAX_PATH_BYTES = 200
 IMPORTERS = frozenset({"importlib.import_module", "import_module", "__import__"})
-"""What is called to import by a text."""
+"""Functions that import a module named by a string."""
 DOCUMENTED_BELOW = frozenset(
     {SymbolKind.FIELD, SymbolKind.VARIABLE, SymbolKind.CONSTANT, SymbolKind.MEMBER, SymbolKind.TYPE}
 )
-"""A text right below one of these says what it is."""
+"""Kinds of symbols that are documented by a string below them."""
 
 _ENUM = re.compile(r"\w*(?:Enum|Flag|Choices)")
 _LITERAL = re.compile(r"(?i)[rub]{0,2}('''|\"\"\"|'|\")(.*)\1", re.DOTALL)
 
 
-def written_text(literal: str) -> str | None:
-    """What a text says, as it is written; None when it is no plain one."""
+def literal_text(literal: str) -> str | None:
+    """Return the content of a string literal as written; None if it is not a plain literal."""
     found = _LITERAL.fullmatch(literal)
     return found.group(2) if found else None
 
 
-def said_in(literal: str) -> str:
-    """What a text within the code says of a definition."""
-    return undocstringed(written_text(literal) or "")
+def literal_doc(literal: str) -> str:
+    """Return the documentation in a string literal."""
+    return strip_docstring(literal_text(literal) or "")
 
 
 def is_public(name: str) -> bool:
@@ -46,8 +46,8 @@ def function_kind(name: str, decorators: Iterable[str], *, in_class: bool) -> Sy
     return SymbolKind.FUNCTION
 
 
-def tell_exported(found: Findings) -> None:
-    """Where the file has `__all__`, this alone says what others may use."""
+def mark_exported(found: Findings) -> None:
+    """Mark only the names in `__all__` as exported, if the file defines it."""
     if not found.exports:
         return
     named = {name for name, _ in found.exports}
