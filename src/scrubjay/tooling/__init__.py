@@ -1,1 +1,1 @@
-"""How a typed function becomes a tool. Knows no protocol and no domain service."""
+"""Tools: declaration, registry, dispatch, events and jobs. Knows no protocol and no feature."""

@@ -1,4 +1,4 @@
-"""Several calls at once: each after those that it depends on, with what they answered among its arguments."""
+"""Run several calls as one batch, ordered by their dependencies, with earlier results as arguments."""
 
 import json
 import time
@@ -13,14 +13,14 @@ from scrubjay.core.errors import InvalidRequest, ScrubjayError, TooLarge
 
 RESULT: Final = "$result"
 POINTER: Final = "pointer"
-# So much of results may be among the arguments of one operation: a short batch must not become an endless call.
-MOST_FILLED_CHARACTERS: Final = 1_000_000
-# No list is as long as a number of more digits.
-_MOST_DIGITS: Final = 9
+# Maximum size of the results inserted into the arguments of one operation; it bounds the size of a batch.
+MAX_INSERTED_CHARACTERS: Final = 1_000_000
+# Longer numbers exceed any list index.
+_MAX_INDEX_DIGITS: Final = 9
 
 
 class Mode(StrEnum):
-    """What runs beside what, and what a failure stops."""
+    """Concurrency of the operations, and the effect of a failure."""
 
     PARALLEL = "parallel"
     SEQUENTIAL = "sequential"
@@ -29,7 +29,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One call of a batch."""
+    """A call of a batch."""
 
     id: str
     tool: str
@@ -38,19 +38,19 @@ class Operation:
 
     @property
     def needs(self) -> list[str]:
-        """The operations that have to succeed before: those that are named, and those whose results are used."""
+        """Return the operations that must succeed first: named dependencies, and those whose results are used."""
         return [*dict.fromkeys([*self.depends_on, *(own[RESULT] for own in _references(self.arguments))])]
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How an operation ended: with what it answered, with a failure, or without having been called."""
+    """The outcome of an operation: an answer, a failure, or skipped."""
 
     id: str
     answer: Any | None = None
     failure: ScrubjayError | None = None
     skipped_because: Sequence[str] = ()
-    """The operations that did not succeed, for one that was therefore not called."""
+    """The failed operations that prevented this call."""
     milliseconds: float = 0.0
 
     @property
@@ -59,18 +59,18 @@ class Outcome:
 
 
 Call = Callable[[str, Mapping[str, Any]], Awaitable[Any]]
-"""Calls a tool; its answer as data, or a `ScrubjayError`."""
+"""Calls a tool and returns its answer as data; raises `ScrubjayError`."""
 
 
-class Batch:
-    """Operations that can be run: each has an id of its own, and none waits for itself."""
+class CallBatch:
+    """A validated set of operations: ids are unique, and dependencies have no cycle."""
 
     def __init__(self, operations: Sequence[Operation], mode: Mode, max_parallel: int) -> None:
         self._operations = {operation.id: operation for operation in operations}
         if len(self._operations) < len(operations):
-            raise InvalidRequest("two operations have the same id", hint="give each an id of its own")
+            raise InvalidRequest("two operations have the same id", hint="give each operation a unique id")
         self.order = _ordered(self._operations)
-        """Their ids, each after all that it needs; else as they were given."""
+        """Operation ids in topological order, otherwise as given."""
         self._is_sequential = mode is Mode.SEQUENTIAL
         self._is_failfast = mode is Mode.FAILFAST
         self._max_parallel = max_parallel
@@ -79,7 +79,7 @@ class Batch:
         self._failed: str | None = None
 
     async def run(self, call: Call) -> list[Outcome]:
-        """How each ended, in the order given."""
+        """Run all operations and return their outcomes in the order given."""
         if self._is_sequential:
             for name in self.order:
                 await self._perform(self._operations[name], call)
@@ -97,18 +97,18 @@ class Batch:
             await self._perform(operation, call)
 
     async def _perform(self, operation: Operation, call: Call) -> None:
-        if because := self._in_vain(operation):
+        if because := self._unmet(operation):
             self._outcomes[operation.id] = Outcome(operation.id, skipped_because=because)
         else:
-            self._outcomes[operation.id] = await self._called(operation, call)
+            self._outcomes[operation.id] = await self._call(operation, call)
         self._ended[operation.id].set()
 
-    async def _called(self, operation: Operation, call: Call) -> Outcome:
+    async def _call(self, operation: Operation, call: Call) -> Outcome:
         started = time.perf_counter()
         answer: Any | None = None
         failure: ScrubjayError | None = None
         try:
-            arguments = _Filling(self._outcomes).of(operation.arguments)
+            arguments = _ResultInserter(self._outcomes).of(operation.arguments)
             answer = await call(operation.tool, cast(dict[str, Any], arguments))
         except ScrubjayError as error:
             failure = error
@@ -116,31 +116,31 @@ class Batch:
         milliseconds = round((time.perf_counter() - started) * 1000, 2)
         return Outcome(operation.id, answer, failure, milliseconds=milliseconds)
 
-    def _in_vain(self, operation: Operation) -> Sequence[str]:
-        """What did not succeed, so that there is no use in calling it."""
+    def _unmet(self, operation: Operation) -> Sequence[str]:
+        """Return the failed operations that prevent this one."""
         failed = [needed for needed in operation.needs if not self._outcomes[needed].succeeded]
         if not failed and self._is_failfast and self._failed is not None:
             return [self._failed]
         return failed
 
 
-class _Filling:
-    """Puts results into the places of those that refer to them, as far as there is room."""
+class _ResultInserter:
+    """Replaces references by results, up to the size limit."""
 
     def __init__(self, outcomes: Mapping[str, Outcome]) -> None:
         self._outcomes = outcomes
-        self._room = MOST_FILLED_CHARACTERS
+        self._room = MAX_INSERTED_CHARACTERS
 
     def of(self, value: Any) -> Any:
         match value:
             case {"$result": str(source), **others} if not others.keys() - {POINTER}:
-                found = _at(self._outcomes[source].answer, others.get(POINTER, ""), source)
+                found = _value_at(self._outcomes[source].answer, others.get(POINTER, ""), source)
                 self._room -= len(json.dumps(found))
                 if self._room < 0:
                     raise TooLarge(
-                        f"the results among the arguments have more than {MOST_FILLED_CHARACTERS} characters",
-                        hint="point at the parts that are needed",
-                        details={"limit_characters": MOST_FILLED_CHARACTERS},
+                        f"the inserted results exceed {MAX_INSERTED_CHARACTERS} characters",
+                        hint="use a pointer to the part that is needed",
+                        details={"limit_characters": MAX_INSERTED_CHARACTERS},
                     )
                 return found
             case dict():
@@ -165,25 +165,25 @@ def _references(value: Any) -> Iterator[dict[str, Any]]:
             return
 
 
-def _at(answer: Any, pointer: Any, source: str) -> Any:
-    """What a JSON pointer (RFC 6901) leads to."""
+def _value_at(answer: Any, pointer: Any, source: str) -> Any:
+    """Return the value at a JSON pointer (RFC 6901)."""
     found = answer
     if not isinstance(pointer, str) or (pointer and not pointer.startswith("/")):
-        raise InvalidRequest(f"{pointer!r} is no JSON pointer", hint="write it as /memories/0/id")
+        raise InvalidRequest(f"{pointer!r} is not a JSON pointer", hint="write it as /memories/0/id")
     for part in pointer.split("/")[1:]:
         name = part.replace("~1", "/").replace("~0", "~")
         match found:
             case dict() if name in found:
                 found = cast(dict[str, Any], found)[name]
-            case list() if _is_place(name) and int(name) < len(cast(list[Any], found)):
+            case list() if _is_index(name) and int(name) < len(cast(list[Any], found)):
                 found = cast(list[Any], found)[int(name)]
             case _:
-                raise InvalidRequest(f"the result of {source} has nothing at {pointer}")
+                raise InvalidRequest(f"the result of {source} has no value at {pointer}")
     return found
 
 
-def _is_place(name: str) -> bool:
-    return name.isascii() and name.isdecimal() and len(name) <= _MOST_DIGITS
+def _is_index(name: str) -> bool:
+    return name.isascii() and name.isdecimal() and len(name) <= _MAX_INDEX_DIGITS
 
 
 def _ordered(operations: Mapping[str, Operation]) -> list[str]:
@@ -191,7 +191,7 @@ def _ordered(operations: Mapping[str, Operation]) -> list[str]:
         for needed in operation.needs:
             if needed not in operations:
                 raise InvalidRequest(
-                    f"{operation.id} depends on {needed}, which is no operation of this batch",
+                    f"{operation.id} depends on {needed}, which is not in this batch",
                     details={"operation": operation.id, "unknown": needed},
                 )
     ordered: dict[str, None] = {}
@@ -200,7 +200,7 @@ def _ordered(operations: Mapping[str, Operation]) -> list[str]:
         ready = [name for name, operation in waiting.items() if all(needed in ordered for needed in operation.needs)]
         if not ready:
             raise InvalidRequest(
-                f"these operations wait for each other: {', '.join(waiting)}", details={"cycle": [*waiting]}
+                f"these operations depend on each other: {', '.join(waiting)}", details={"cycle": [*waiting]}
             )
         for name in ready:
             ordered[name] = None

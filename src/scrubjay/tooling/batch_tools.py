@@ -1,4 +1,4 @@
-"""Several calls in one."""
+"""The tool that runs several calls as one batch."""
 
 import time
 from collections.abc import Mapping
@@ -9,13 +9,13 @@ from pydantic import Field
 
 from scrubjay.core.errors import ErrorCode, InvalidRequest
 from scrubjay.core.progress import SilentReporter
-from scrubjay.tooling.batch import Batch, Mode, Operation, Outcome
+from scrubjay.tooling.batch import CallBatch, Mode, Operation, Outcome
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
 from scrubjay.tooling.dispatcher import Dispatcher
 
-MOST_OPERATIONS = 100
-_NOT_WITHIN = ("batch_execute", "call_tool")
+MAX_OPERATIONS = 100
+_NOT_IN_BATCH = ("batch_execute", "call_tool")
 _FAILED, _INVALID, _INTERNAL = -32000, -32602, -32603
 _CODES = {ErrorCode.INVALID_REQUEST: _INVALID, ErrorCode.INTERNAL: _INTERNAL}
 
@@ -23,15 +23,15 @@ Name = Annotated[str, Field(min_length=1, max_length=100)]
 
 
 class BatchedCall(Request):
-    """One call; an argument `{"$result": ID, "pointer": "/a/0/b"}` is what the operation ID answered there."""
+    """A call; an argument `{"$result": ID, "pointer": "/a/0/b"}` is replaced by that part of that result."""
 
-    id: Name = Field(description="What the other operations, and the answer, call it by.")
+    id: Name = Field(description="A unique name; other operations and the results refer to it.")
     tool: Name = Field(description="The tool's name.")
     arguments: dict[str, Any] = Field(default_factory=dict[str, Any], description="The tool's arguments.")
     depends_on: list[Name] = Field(
         default_factory=list[str],
-        max_length=MOST_OPERATIONS,
-        description="Operations that have to succeed before; those whose results are used need not be named.",
+        max_length=MAX_OPERATIONS,
+        description="Ids of operations that must succeed first; those referenced by `$result` need not be listed.",
     )
 
 
@@ -49,25 +49,25 @@ class BatchExecuteRequest(Request):
         }
     )
 
-    operations: list[BatchedCall] = Field(min_length=1, max_length=MOST_OPERATIONS, description="What to call.")
+    operations: list[BatchedCall] = Field(min_length=1, max_length=MAX_OPERATIONS, description="The calls to make.")
     mode: Mode = Field(
         default=Mode.PARALLEL,
-        description="parallel: what does not depend on each other runs at the same time; sequential: one after the "
-        "other; failfast: as parallel, but nothing begins after the first failure.",
+        description="parallel: independent operations run concurrently; sequential: one at a time; "
+        "failfast: like parallel, but no operation starts after the first failure.",
     )
-    max_parallel: int = Field(default=10, ge=1, le=50, description="How many run at the same time at most.")
+    max_parallel: int = Field(default=10, ge=1, le=50, description="Maximum number of concurrent operations.")
 
 
 class BatchFailure(Result):
     """Why an operation has no result."""
 
-    code: int = Field(description="As JSON-RPC has them.")
+    code: int = Field(description="A JSON-RPC error code.")
     message: str
-    details: dict[str, Any] = Field(description="Our own code and hint, and `skipped` for one that was not called.")
+    details: dict[str, Any] = Field(description="Error code and hint; `skipped` for an operation that was not called.")
 
 
 class BatchedResult(Result):
-    """How one operation ended."""
+    """The result of one operation."""
 
     id: str
     success: bool
@@ -77,11 +77,11 @@ class BatchedResult(Result):
 
 
 class BatchStatistics(Result):
-    """What was done."""
+    """Counts and durations of the batch."""
 
     total_operations: int
-    parallel_executed: int = Field(description="How many were called in a mode in which others may run beside them.")
-    sequential_executed: int = Field(description="How many were called one after the other.")
+    parallel_executed: int = Field(description="Number of operations called in a parallel mode.")
+    sequential_executed: int = Field(description="Number of operations called in sequential mode.")
     avg_duration_ms: float
 
 
@@ -89,30 +89,30 @@ class BatchExecuteResult(Result):
     results: list[BatchedResult] = Field(description="In the order of the operations.")
     total_duration_ms: float
     success_count: int
-    failure_count: int = Field(description="Those that were skipped too.")
+    failure_count: int = Field(description="Includes skipped operations.")
     stats: BatchStatistics
 
 
-@tool("tools", core=False, destructive=True, fleeting=True)  # what it calls is in the history by itself
+@tool("tools", core=False, destructive=True, log_payload=False)  # the calls it makes are logged themselves
 async def batch_execute(
     request: BatchExecuteRequest, dispatcher: Dispatcher, context: CallContext
 ) -> BatchExecuteResult:
-    """Call several tools at once.
+    """Call several tools in one request.
 
-    An operation that depends on others begins when they have succeeded, and is skipped when one of them did not. A
-    failed operation fails no other that does not depend on it; each tells how it ended.
+    An operation starts when its dependencies have succeeded, and is skipped when one of them failed. Other operations
+    are not affected by a failure. The result lists the outcome of each operation.
     """
     started = time.perf_counter()
     operations = [Operation(own.id, own.tool, own.arguments, own.depends_on) for own in request.operations]
-    batch = Batch(operations, request.mode, request.max_parallel)
+    batch = CallBatch(operations, request.mode, request.max_parallel)
 
     quiet = replace(context, reporter=SilentReporter())
     called = 0
 
     async def call(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         nonlocal called
-        if name in _NOT_WITHIN:
-            raise InvalidRequest(f"{name} is not called within a batch", hint="name the tools themselves")
+        if name in _NOT_IN_BATCH:
+            raise InvalidRequest(f"{name} cannot be called in a batch", hint="call the tools directly")
         try:
             return (await dispatcher.call(name, arguments, quiet)).model_dump(mode="json", by_alias=True)
         finally:

@@ -1,7 +1,7 @@
-"""What is called, told while it happens to whoever listens, and kept for a while for those who come back.
+"""Live events of calls for listeners, buffered for a while so that a reconnecting client can resume.
 
-Contents of calls are made ready, and kept, only while somebody listens or has just gone: all that is older is in the
-history of sessions. Ids grow with the time, also over restarts, so that any of them tells where to go on.
+Contents of calls are serialized and buffered only while a listener is connected or has just left; older calls are in
+the session history. Ids increase with time, also across restarts, so that any id is a position to resume from.
 """
 
 from collections import deque
@@ -16,25 +16,25 @@ from pydantic import BaseModel
 
 from scrubjay.core.callers import EVERYTHING, Caller
 from scrubjay.core.clock import Clock, system_clock
-from scrubjay.tooling.call_excerpts import arguments_shown, outcome_shown
+from scrubjay.tooling.call_excerpts import visible_arguments, visible_outcome
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.event_bus import EventBus
 from scrubjay.tooling.events import CallEnded, CallStarted
 
-MOST_KEPT: Final = 1_000
+MAX_BUFFERED: Final = 1_000
 ARGUMENT_CHARACTERS: Final = 2_000
-# Who lost a connection has come back by then.
-KEPT_AFTER_LAST_LISTENER: Final = timedelta(minutes=10)
+# A client that lost its connection reconnects within this time.
+BUFFERED_AFTER_LAST_LISTENER: Final = timedelta(minutes=10)
 
 _EPOCH: Final = datetime.fromtimestamp(0, UTC)
 
 EventId = int
-"""Microseconds of the world's clock, or more when several events share one."""
+"""Microseconds since the epoch; incremented when several events share one."""
 
 
 @dataclass(slots=True, kw_only=True)
 class CallEvent:
-    """A call, as others may see it. What it was given and answered is empty when nobody listened as it began."""
+    """A call as other clients may see it. Arguments and result are empty when nothing listened as it began."""
 
     call_id: str
     tool: str
@@ -47,73 +47,71 @@ class CallEvent:
     result: str = ""
     success: bool = False
     milliseconds: float = 0.0
-    memories_added: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Announcement:
-    """Something that a client told to all, or that the server tells of what is going on."""
+    """A message from a client or the server to listeners."""
 
     id: EventId
     payload: Mapping[str, Any]
     audience: Caller | None = None
-    """Whose it is, if it is not for all."""
-    is_fleeting: bool = False
-    """Whether it is only worth something now: who reads too slowly goes without, and nobody is told it again."""
+    """The caller it is for; None for all."""
+    is_transient: bool = False
+    """True for an event that is neither buffered nor delivered to slow readers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FileChange:
-    """A file that changed in a folder that is watched."""
+class WatchedFileChange:
+    """A file changed in a watched folder."""
 
     id: EventId
     family: str
-    """Who may call the tools of this family, if only to read, may know of it."""
+    """Visible to callers with read access to this tool family."""
     path: str
     kind: str
 
 
-Happening = CallEvent | Announcement | FileChange
-Hear = Callable[[Happening], None]
-"""Told of a call when it begins and when it has ended, and of announcements; must neither wait nor fail."""
+StreamEvent = CallEvent | Announcement | WatchedFileChange
+EventListener = Callable[[StreamEvent], None]
+"""Called when a call starts and ends, and for other events; must neither block nor raise."""
 
 
-def may_see(caller: Caller, happening: Happening) -> bool:
-    """Whoever may do everything sees everything; everybody else what was called with their own key."""
-    match happening:
+def may_see(caller: Caller, stream_event: StreamEvent) -> bool:
+    """Return True when the caller may see the event: with scope `*` any, otherwise those of its own key."""
+    match stream_event:
         case Announcement():
-            return happening.audience is None or _is_own(caller, happening.audience)
-        case FileChange():
-            return caller.may_call(happening.family, read_only=True)
+            return stream_event.audience is None or is_visible_to(caller, stream_event.audience)
+        case WatchedFileChange():
+            return caller.may_call(stream_event.family, read_only=True)
         case CallEvent():
-            return _is_own(caller, happening.caller)
+            return is_visible_to(caller, stream_event.caller)
 
 
-def _is_own(caller: Caller, whose: Caller) -> bool:
+def is_visible_to(caller: Caller, whose: Caller) -> bool:
+    """Return whether `caller` may see the calls of `whose`: with the same key, or with the scope for everything."""
     own = caller.key_id is not None and caller.key_id == whose.key_id
     return own or EVERYTHING in caller.scopes
 
 
 class CallEvents:
-    """Passes calls on to listeners. Costs next to nothing while there are none."""
+    """Passes call events to listeners. Nearly free while there are none."""
 
-    def __init__(self, added: Mapping[str, Callable[[Any], int]] | None = None, clock: Clock = system_clock) -> None:
-        """`added` tells of an answer of each of these tools how many memories it brought."""
-        self._added = added or {}
+    def __init__(self, clock: Clock = system_clock) -> None:
         self._clock = clock
         self._last_id = 0
         self._running: dict[CallStarted, _Running] = {}
         self._works: dict[object, tuple[CallContext, anyio.CancelScope]] = {}
-        self._listeners: dict[object, Hear] = {}
+        self._listeners: dict[object, EventListener] = {}
         self._callers: dict[object, Caller] = {}
-        """Who listens, as far as they said so."""
-        self._kept: deque[Happening] = deque(maxlen=MOST_KEPT)
+        """Callers of the listeners, where known."""
+        self._buffer: deque[StreamEvent] = deque(maxlen=MAX_BUFFERED)
         self._complete_after: EventId = self.new_id()
         self._last_left_at: datetime | None = None
 
     @property
     def complete_after(self) -> EventId:
-        """All that ended after this id is kept here; what ended before may not be."""
+        """Return the id after which every event is buffered; earlier events may be missing."""
         return self._complete_after
 
     def new_id(self) -> EventId:
@@ -123,7 +121,7 @@ class CallEvents:
     # -- calls ---------------------------------------------------------------------------------------
 
     def subscribe(self, events: EventBus) -> None:
-        """Pass on the calls that are published there."""
+        """Pass on the calls published on this bus."""
         events.subscribe(CallStarted, self._call_started)
         events.subscribe(CallEnded, self._call_ended)
 
@@ -137,10 +135,10 @@ class CallEvents:
             client=context.client,
             surface=context.surface,
             started_id=started_id,
-            arguments=arguments_shown(call.tool, call.arguments, ARGUMENT_CHARACTERS) if self._is_recording() else {},
+            arguments=visible_arguments(call.tool, call.arguments, ARGUMENT_CHARACTERS) if self._is_recording() else {},
         )
         self._running[call] = _Running(event, call.make_cancellable())
-        self._tell(event)
+        self._notify(event)
 
     def _call_ended(self, call: CallEnded) -> None:
         if call.started is None or call.tool is None or (running := self._running.pop(call.started, None)) is None:
@@ -149,18 +147,16 @@ class CallEvents:
         event.ended_id = self.new_id()
         event.success = isinstance(result, BaseModel)
         event.milliseconds = call.milliseconds
-        if event.success and event.tool in self._added:
-            event.memories_added = self._added[event.tool](result)
         destroys = call.tool.destructive and not call.tool.only_reads(call.arguments)
         if destroys:
-            self._forget_contents()
+            self._erase_contents()
         if self._is_recording():
-            # What was erased is not shown again.
-            event.result = "" if destroys and event.success else outcome_shown(call.tool, result)
-            self._happened(event)
+            # Erased content must not be shown again.
+            event.result = "" if destroys and event.success else visible_outcome(call.tool, result)
+            self._record(event)
 
     def stop(self, chosen: Callable[[CallEvent], bool]) -> list[str]:
-        """Stop the calls that are chosen; their ids."""
+        """Cancel the selected calls and return their ids."""
         stopped = [running for running in self._running.values() if chosen(running.event)]
         for running in stopped:
             running.scope.cancel()
@@ -168,7 +164,7 @@ class CallEvents:
 
     @contextmanager
     def stoppable(self, context: CallContext) -> Generator[anyio.CancelScope]:
-        """Work that is more than one call, and that its session can stop."""
+        """Register work of several calls that its session can cancel."""
         token, scope = object(), anyio.CancelScope()
         self._works[token] = (context, scope)
         try:
@@ -178,20 +174,20 @@ class CallEvents:
             del self._works[token]
 
     def stop_work(self, chosen: Callable[[CallContext], bool]) -> int:
-        """Stop such work where it is chosen; how much there was."""
+        """Cancel the selected work and return the number of cancelled items."""
         scopes = [scope for context, scope in self._works.values() if chosen(context)]
         for scope in scopes:
             scope.cancel()
         return len(scopes)
 
-    # -- those who listen ----------------------------------------------------------------------------
+    # -- listeners ----------------------------------------------------------------------------
 
-    def listen(self, hear: Hear, caller: Caller | None = None) -> Callable[[], None]:
-        """From now on this hears everything; what is returned ends that."""
+    def listen(self, listener: EventListener, caller: Caller | None = None) -> Callable[[], None]:
+        """Call `listener` for every event; return a function that ends this."""
         if not self._is_recording():
             self._complete_after = self.new_id()
         token = object()
-        self._listeners[token] = hear
+        self._listeners[token] = listener
         if caller is not None:
             self._callers[token] = caller
 
@@ -203,71 +199,71 @@ class CallEvents:
         return leave
 
     def announce(
-        self, payload: Mapping[str, Any], audience: Caller | None = None, *, is_fleeting: bool = False
+        self, payload: Mapping[str, Any], audience: Caller | None = None, *, is_transient: bool = False
     ) -> Announcement:
-        """Tell this to all, or to whoever may see what this caller does."""
-        announcement = Announcement(id=self.new_id(), payload=payload, audience=audience, is_fleeting=is_fleeting)
-        if is_fleeting:
-            self._tell(announcement)
+        """Send the payload to all listeners, or to those that may see events of `audience`."""
+        announcement = Announcement(id=self.new_id(), payload=payload, audience=audience, is_transient=is_transient)
+        if is_transient:
+            self._notify(announcement)
         else:
-            self._happened(announcement)
+            self._record(announcement)
         return announcement
 
-    def tell(self, event: Mapping[str, Any], whose: Caller, *, is_fleeting: bool = False) -> None:
-        """Tell what the server does for this caller to whoever may see that."""
-        if self._listeners or not is_fleeting:
-            self.announce(event, whose, is_fleeting=is_fleeting)
+    def publish(self, event: Mapping[str, Any], owner: Caller, *, is_transient: bool = False) -> None:
+        """Send an event about this caller to the listeners that may see it."""
+        if self._listeners or not is_transient:
+            self.announce(event, owner, is_transient=is_transient)
 
-    def is_heard_by(self, whose: Caller) -> bool:
-        """Whether anybody listens who may see what is done for this caller."""
-        return any(_is_own(caller, whose) for caller in self._callers.values())
+    def has_listener_for(self, owner: Caller) -> bool:
+        """Return True when a listener may see the events of this caller."""
+        return any(is_visible_to(caller, owner) for caller in self._callers.values())
 
     def file_changed(self, family: str, path: str, kind: str) -> None:
-        """Tell of a file."""
-        self._happened(FileChange(id=self.new_id(), family=family, path=path, kind=kind))
+        """Publish a file change."""
+        self._record(WatchedFileChange(id=self.new_id(), family=family, path=path, kind=kind))
 
     @property
     def listeners(self) -> int:
-        """How many listen."""
+        """Return the number of listeners."""
         return len(self._listeners)
 
-    def kept(self) -> list[Happening]:
-        """What has happened, the earliest first."""
-        return list(self._kept)
+    def buffered(self) -> list[StreamEvent]:
+        """Return the buffered events, oldest first."""
+        return list(self._buffer)
 
     def running(self) -> list[CallEvent]:
         return [running.event for running in self._running.values()]
 
-    def _happened(self, happening: Happening) -> None:
+    def _record(self, stream_event: StreamEvent) -> None:
         if self._is_recording():
-            self._keep(happening)
-            self._tell(happening)
+            self._append(stream_event)
+            self._notify(stream_event)
 
-    def _tell(self, happening: Happening) -> None:
-        for hear in list(self._listeners.values()):
-            hear(happening)
+    def _notify(self, stream_event: StreamEvent) -> None:
+        for listener in list(self._listeners.values()):
+            listener(stream_event)
 
-    def _keep(self, happening: Happening) -> None:
-        if len(self._kept) == MOST_KEPT:
-            self._complete_after = id_of(self._kept[0])
-        self._kept.append(happening)
+    def _append(self, stream_event: StreamEvent) -> None:
+        if len(self._buffer) == MAX_BUFFERED:
+            self._complete_after = id_of(self._buffer[0])
+        self._buffer.append(stream_event)
 
     def _is_recording(self) -> bool:
         if self._listeners:
             return True
         if self._last_left_at is None:
             return False
-        if self._clock() - self._last_left_at > KEPT_AFTER_LAST_LISTENER:
+        if self._clock() - self._last_left_at > BUFFERED_AFTER_LAST_LISTENER:
             self._last_left_at = None
-            self._kept.clear()
+            self._buffer.clear()
             return False
         return True
 
-    def _forget_contents(self) -> None:
-        """What was just erased may be told of in what calls were given and answered."""
-        for happening in self._kept:
-            if isinstance(happening, CallEvent):
-                happening.arguments, happening.result = {}, ""
+    def _erase_contents(self) -> None:
+        """Drop buffered arguments and results: they may quote what was just erased."""
+        for stream_event in self._buffer:
+            if isinstance(stream_event, CallEvent):
+                stream_event.arguments, stream_event.result = {}, ""
 
 
 @dataclass(slots=True)
@@ -278,11 +274,11 @@ class _Running:
     scope: anyio.CancelScope
 
 
-def id_of(happening: Happening) -> EventId:
-    """Where it stands among all others: a call that has ended, by its end."""
-    if isinstance(happening, CallEvent):
-        return happening.ended_id or happening.started_id
-    return happening.id
+def id_of(stream_event: StreamEvent) -> EventId:
+    """Return the position of the event; for an ended call, that of its end."""
+    if isinstance(stream_event, CallEvent):
+        return stream_event.ended_id or stream_event.started_id
+    return stream_event.id
 
 
 def id_at(moment: datetime) -> EventId:
@@ -290,7 +286,7 @@ def id_at(moment: datetime) -> EventId:
 
 
 def moment_of(event_id: EventId) -> datetime:
-    """When that was; the beginning of time, or its end, for an id that no clock of ours has given."""
+    """Return the time of the id, clamped to the range of `datetime`."""
     try:
         return _EPOCH + timedelta(microseconds=event_id)
     except OverflowError:

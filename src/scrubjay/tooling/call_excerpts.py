@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
-from scrubjay.core.error_location import place_of
+from scrubjay.core.error_location import error_fields
 from scrubjay.core.errors import InvalidRequest
 from scrubjay.core.secrets import redacted
 from scrubjay.tooling.declaration import Tool
@@ -18,7 +18,7 @@ from scrubjay.tooling.validation import refuse_unstorable
 logger = logging.getLogger("scrubjay.calls")
 
 RESULT_CHARACTERS = 500
-# Longer arguments are contents, which are stored elsewhere: only the beginning of each is kept.
+# Longer arguments carry contents, which are stored elsewhere: only the beginning of each is recorded.
 ARGUMENT_CHARACTERS = 10_000
 _MEMORY_ID = re.compile(r"(?:mem|old)_[0-9a-z]{26}")
 
@@ -33,15 +33,15 @@ class CallExcerpt(NamedTuple):
 
 
 def excerpt_of(
-    arguments: Mapping[str, Any], outcome: BaseModel | str, *, brings: bool, fleeting: bool, quotes: bool
+    arguments: Mapping[str, Any], outcome: BaseModel | str, *, brings: bool, log_payload: bool, log_result: bool
 ) -> CallExcerpt:
     """Return the arguments and the beginning of the result without secrets; see `CallHistory.note` for the flags."""
-    shown = {} if fleeting else arguments_cut(arguments)
+    shown = excerpt_arguments(arguments) if log_payload else {}
     if isinstance(outcome, str):
         return CallExcerpt(shown, _unicode(redacted(outcome))[:RESULT_CHARACTERS], frozenset())
-    if fleeting:
+    if not log_payload:
         return CallExcerpt(shown, "", frozenset())
-    if quotes:
+    if not log_result:
         return CallExcerpt(shown, "", memory_ids_in(outcome.model_dump(mode="json")))
     if brings:
         answer = outcome.model_dump(mode="json", by_alias=True)
@@ -52,28 +52,33 @@ def excerpt_of(
     return CallExcerpt(shown, _unicode(beginning), memory_ids_in(answer))
 
 
-def arguments_shown(tool: Tool, arguments: Mapping[str, Any], characters: int) -> dict[str, Any]:
+def visible_arguments(tool: Tool, arguments: Mapping[str, Any], characters: int) -> dict[str, Any]:
     """Return the arguments as other clients may see them: without secrets, at most this many characters."""
-    return {} if tool.fleeting else arguments_cut(arguments, characters)
+    return excerpt_arguments(arguments, characters) if tool.log_payload else {}
 
 
-def outcome_shown(tool: Tool, outcome: BaseModel | str) -> str:
+def visible_outcome(tool: Tool, outcome: BaseModel | str) -> str:
     """Return the beginning of an answer as other clients may see it, without secrets."""
     try:
-        excerpt = excerpt_of({}, outcome, brings=not tool.read_only, fleeting=tool.fleeting, quotes=tool.quotes)
-    except Exception as error:  # a bug: that it was called is shown all the same, and the log has the cause
-        logger.error("a call could not be told", extra={"tool": tool.name, **place_of(error)})
+        excerpt = excerpt_of(
+            {}, outcome, brings=not tool.read_only, log_payload=tool.log_payload, log_result=tool.log_result
+        )
+    except Exception as error:  # a bug: the call itself is still shown
+        logger.error("could not make an excerpt of a call", extra={"tool": tool.name, **error_fields(error)})
         return ""
     return excerpt.result
 
 
-def memory_ids_in(told: Any) -> frozenset[str]:
-    """The memories that JSON data names."""
-    return frozenset(_MEMORY_ID.findall(_json(told)))
+def memory_ids_in(data: Any) -> frozenset[str]:
+    """Return the ids of memories in JSON data."""
+    return frozenset(_MEMORY_ID.findall(_json(data)))
 
 
-def arguments_cut(given: Mapping[str, Any], characters: int = ARGUMENT_CHARACTERS) -> dict[str, Any]:
-    """These without secrets, each shortened when they are more characters as JSON; none when that is still too much."""
+def excerpt_arguments(given: Mapping[str, Any], characters: int = ARGUMENT_CHARACTERS) -> dict[str, Any]:
+    """Return the arguments without secrets. If their JSON exceeds `characters`, each value is shortened.
+
+    Empty if that is still too long, or if the arguments cannot be stored.
+    """
     try:
         refuse_unstorable(given)
     except InvalidRequest:
@@ -81,27 +86,27 @@ def arguments_cut(given: Mapping[str, Any], characters: int = ARGUMENT_CHARACTER
     arguments: dict[str, Any] = to_jsonable_python(given, fallback=str)
     if len(_json(arguments)) <= characters:
         return redacted(arguments)
-    shortened: dict[str, Any] = redacted({name: _shortened(value) for name, value in arguments.items()})
+    shortened: dict[str, Any] = redacted({name: _shortened(name, value) for name, value in arguments.items()})
     return shortened if len(_json(shortened)) <= characters else {}
 
 
-def _shortened(value: Any) -> Any:
+def _shortened(name: str, value: Any) -> Any:
     length = len(_json(value))
-    return value if length <= RESULT_CHARACTERS else f"{_beginning(value)}… ({length} characters)"
+    return value if length <= RESULT_CHARACTERS else f"{_beginning(value, name)}… ({length} characters)"
 
 
-def _beginning(value: Any) -> str:
-    """The first characters of the value as JSON, without secrets.
+def _beginning(value: Any, name: str = "") -> str:
+    """Return the first characters of the value as JSON, without secrets.
 
-    To look for secrets in all of a long answer would take longer than the call did. But texts stay whole until then:
-    half of a secret would not be found.
+    Searching a whole long answer for secrets would take longer than the call. Texts are cut only afterwards, because
+    half of a secret would not be detected.
     """
-    first, _ = _first(value, RESULT_CHARACTERS)
-    return _json(redacted(first))[:RESULT_CHARACTERS]
+    first, _ = _prefix(value, RESULT_CHARACTERS)
+    return _json(redacted({name: first})[name])[:RESULT_CHARACTERS]  # the name says whether it is a command
 
 
-def _first(value: Any, characters: int) -> tuple[Any, int]:
-    """What at least so many first characters of the value as JSON are made of, and how many are missing."""
+def _prefix(value: Any, characters: int) -> tuple[Any, int]:
+    """Return a prefix of the value with at least this many characters as JSON, and the remaining number."""
     if isinstance(value, str):
         return value, characters - len(value) - 2
     if isinstance(value, dict):
@@ -109,23 +114,23 @@ def _first(value: Any, characters: int) -> tuple[Any, int]:
         for name, inner in cast(dict[str, Any], value).items():
             if characters <= 0:
                 break
-            made[name], characters = _first(inner, characters - len(name) - 3)
+            made[name], characters = _prefix(inner, characters - len(name) - 3)
         return made, characters
     if isinstance(value, list):
         entries: list[Any] = []
         for inner in cast(list[Any], value):
             if characters <= 0:
                 break
-            entry, characters = _first(inner, characters - 1)
+            entry, characters = _prefix(inner, characters - 1)
             entries.append(entry)
         return entries, characters
     return value, characters - (4 if value is None or value is True else 1)
 
 
 def _opening(value: Any, characters: int) -> tuple[Any, int]:
-    """An answer as JSON data up to so many characters, with the last entry of a list whole, and how many are missing.
+    """Return a prefix of the answer as JSON data, ending with a whole list entry, and the remaining characters.
 
-    To make all of a long answer ready takes longer than all else that is done to keep the call.
+    Serializing all of a long answer takes longer than everything else that logging a call does.
     """
     if isinstance(value, BaseModel):
         made: dict[str, Any] = {}
@@ -152,5 +157,5 @@ def _json(value: Any) -> str:
 
 
 def _unicode(text: str) -> str:
-    """The text as a store can keep it, such as one with the name of a strange file."""
+    """Return the text in storable form: file names may contain invalid Unicode or NUL."""
     return text.encode("utf-8", "backslashreplace").decode().replace("\x00", "\\x00")

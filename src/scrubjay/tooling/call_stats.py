@@ -1,4 +1,4 @@
-"""How many calls of each tool there were in this process, how they ended and how long they took."""
+"""Call statistics of this process: counts, outcomes and durations per tool."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -10,18 +10,18 @@ from scrubjay.tooling.events import OK, CallEnded, CallStarted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolTally:
+class ToolStats:
     """The calls of one tool that have ended."""
 
     total: int = 0
     succeeded: int = 0
     total_ms: float = 0.0
-    least_ms: float = 0.0
-    most_ms: float = 0.0
+    min_ms: float = 0.0
+    max_ms: float = 0.0
 
     @property
     def failed(self) -> int:
-        """Whatever did not end with an answer: errors, refusals, and calls that somebody gave up."""
+        """Return the calls that ended without an answer: errors, refusals and abandoned calls."""
         return self.total - self.succeeded
 
     @property
@@ -32,16 +32,16 @@ class ToolTally:
     def success_rate(self) -> float | None:
         return self.succeeded / self.total if self.total else None
 
-    def and_one(self, milliseconds: float, *, succeeded: bool) -> "ToolTally":
-        return ToolTally(
+    def with_call(self, milliseconds: float, *, succeeded: bool) -> "ToolStats":
+        return ToolStats(
             total=self.total + 1,
             succeeded=self.succeeded + succeeded,
             total_ms=self.total_ms + milliseconds,
-            least_ms=min(self.least_ms, milliseconds) if self.total else milliseconds,
-            most_ms=max(self.most_ms, milliseconds),
+            min_ms=min(self.min_ms, milliseconds) if self.total else milliseconds,
+            max_ms=max(self.max_ms, milliseconds),
         )
 
-    def and_all(self, other: "ToolTally") -> "ToolTally":
+    def merged_with(self, other: "ToolStats") -> "ToolStats":
         if not self.total or not other.total:
             return self if self.total else other
         return replace(
@@ -49,21 +49,21 @@ class ToolTally:
             total=self.total + other.total,
             succeeded=self.succeeded + other.succeeded,
             total_ms=self.total_ms + other.total_ms,
-            least_ms=min(self.least_ms, other.least_ms),
-            most_ms=max(self.most_ms, other.most_ms),
+            min_ms=min(self.min_ms, other.min_ms),
+            max_ms=max(self.max_ms, other.max_ms),
         )
 
 
-class CallTally:
-    """Counts calls; costs next to nothing, and is gone with the process."""
+class CallStats:
+    """Counts calls in memory."""
 
     def __init__(self, clock: Clock = system_clock, seconds: Callable[[], float] = time.monotonic) -> None:
-        self._tools: dict[str, ToolTally] = {}
+        self._tools: dict[str, ToolStats] = {}
         self._seconds = seconds
         self._began, self._cpu_before = seconds(), time.process_time()
         self.since = clock()
         self.active = 0
-        """How many calls have begun and not ended."""
+        """Number of running calls."""
 
     @property
     def uptime_seconds(self) -> float:
@@ -71,23 +71,23 @@ class CallTally:
 
     @property
     def cpu_seconds(self) -> float:
-        """What all of this process computed since then."""
+        """Return the CPU seconds of the process since then."""
         return time.process_time() - self._cpu_before
 
     @property
-    def tools(self) -> Mapping[str, ToolTally]:
+    def tools(self) -> Mapping[str, ToolStats]:
         """The tools that were called, by name."""
         return dict(self._tools)
 
     @property
-    def together(self) -> ToolTally:
-        all_of_them = ToolTally()
+    def total(self) -> ToolStats:
+        all_of_them = ToolStats()
         for one in self._tools.values():
-            all_of_them = all_of_them.and_all(one)
+            all_of_them = all_of_them.merged_with(one)
         return all_of_them
 
     def subscribe(self, events: EventBus) -> None:
-        """Count the calls that are published there."""
+        """Count the calls published on this bus."""
         events.subscribe(CallStarted, self._call_started)
         events.subscribe(CallEnded, self._call_ended)
 
@@ -96,7 +96,7 @@ class CallTally:
 
     def ends(self, tool: str, milliseconds: float, *, succeeded: bool) -> None:
         self.active -= 1
-        self._tools[tool] = self._tools.get(tool, ToolTally()).and_one(milliseconds, succeeded=succeeded)
+        self._tools[tool] = self._tools.get(tool, ToolStats()).with_call(milliseconds, succeeded=succeeded)
 
     def _call_started(self, event: CallStarted) -> None:
         self.begins()

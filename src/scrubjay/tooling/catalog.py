@@ -1,4 +1,4 @@
-"""Where tools are declared, so that none has to be loaded before somebody asks for it."""
+"""Locations of tool declarations, so that each tool module is loaded on first use."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -8,28 +8,28 @@ from scrubjay.tooling.declaration import Tool
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where one tool is declared."""
+class ToolLocation:
+    """The module that declares a tool."""
 
     name: str
     family: str
     module: str
 
     def load(self) -> Tool:
-        """The tool itself; its module is loaded with the first of its tools."""
+        """Import the module and return the tool."""
         tool: Tool = getattr(import_module(self.module), self.name)
         if tool.family != self.family:
-            raise ValueError(f"{self.name} is in the family {tool.family}, and not in {self.family}")
+            raise ValueError(f"{self.name} belongs to the family {tool.family}, not to {self.family}")
         return tool
 
 
-class Catalogue(Collection[Tool]):
-    """Tools in the order in which they are listed. Going through them loads all, which takes a quarter of a second."""
+class ToolCatalog(Collection[Tool]):
+    """Tools in listing order. Iterating loads all of them, which takes a quarter of a second."""
 
     def __init__(self, package: str, *lines: str) -> None:
-        """Each line is a family, the module of the package that declares its tools, and these."""
+        """Each line is a family, a module of the package, and the names of the tools that it declares."""
         self.places = [
-            Place(name, family, f"{package}.{module}")
+            ToolLocation(name, family, f"{package}.{module}")
             for family, module, *names in map(str.split, lines)
             for name in names
         ]

@@ -1,4 +1,4 @@
-"""Tools about tools: find one by what it does, see what it takes, call it."""
+"""Tools about tools: search, describe, call."""
 
 from typing import Any
 
@@ -16,9 +16,9 @@ ToolName = Field(min_length=1, max_length=100, description="The tool's name.")
 class SearchToolsRequest(Request):
     model_config = examples({"query": "stop a running job"})
 
-    query: str = Field(max_length=1_000, description="What you want to do, in plain words; empty lists every tool.")
+    query: str = Field(max_length=1_000, description="What you want to do, in plain words; empty returns all tools.")
     family: str | None = Field(default=None, min_length=1, max_length=100, description="Only tools of this family.")
-    limit: int = Field(default=10, ge=1, le=200, description="How many tools to return at most.")
+    limit: int = Field(default=10, ge=1, le=200, description="Maximum number of tools to return.")
 
 
 class FoundTool(Result):
@@ -33,7 +33,7 @@ class FoundTool(Result):
 
 class SearchToolsResult(Result):
     tools: list[FoundTool] = Field(description="Best match first.")
-    total: int = Field(description="How many tools matched.")
+    total: int = Field(description="Number of matching tools.")
 
 
 class DescribeToolRequest(Request):
@@ -52,7 +52,7 @@ class DescribeToolResult(Result):
     read_only: bool
     destructive: bool
     idempotent: bool
-    runs_as_job: bool = Field(description="Long work: the call may hand back a job to look at later.")
+    runs_as_job: bool = Field(description="Long-running: the call may return a job to poll with get_job.")
 
 
 class CallToolRequest(Request):
@@ -64,12 +64,12 @@ class CallToolRequest(Request):
 
 class CallToolResult(Result):
     tool: str
-    result: dict[str, Any] = Field(description="What the tool answered.")
+    result: dict[str, Any] = Field(description="The result of the tool.")
 
 
 @tool("tools", read_only=True)
 async def search_tools(request: SearchToolsRequest, dispatcher: Dispatcher) -> SearchToolsResult:
-    """Find tools by what they do. More tools can be called than are listed."""
+    """Find tools by what they do. Tools that are not listed can be called too."""
     found = search(dispatcher.registry, request.query, request.family)
     return SearchToolsResult(tools=[_brief(match) for match in found[: request.limit]], total=len(found))
 
@@ -92,11 +92,11 @@ async def describe_tool(request: DescribeToolRequest, dispatcher: Dispatcher) ->
     )
 
 
-@tool("tools", destructive=True, fleeting=True)  # what it calls is in the history by itself
+@tool("tools", destructive=True, log_payload=False)  # the call it makes is logged itself
 async def call_tool(request: CallToolRequest, dispatcher: Dispatcher, context: CallContext) -> CallToolResult:
-    """Call any tool by name, also one that is not listed; its arguments are checked as in a direct call."""
+    """Call any tool by name, including unlisted ones. Arguments are validated as in a direct call."""
     if request.name == call_tool.name:
-        raise InvalidRequest("call_tool does not call itself", hint="name the tool that you want")
+        raise InvalidRequest("call_tool cannot call itself", hint="give the name of another tool")
     answer = await dispatcher.call(request.name, request.arguments, context)
     return CallToolResult(tool=request.name, result=answer.model_dump(mode="json"))
 

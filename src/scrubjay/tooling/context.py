@@ -1,11 +1,12 @@
-"""Who calls, and how they can be reached while the call runs."""
+"""The context of a call: caller, surface, client and progress reporting."""
 
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 from scrubjay.core.callers import OWNER, Caller
 from scrubjay.core.ids import new_id
-from scrubjay.core.progress import Reporter, SilentReporter, Witness, unwitnessed
+from scrubjay.core.progress import Reporter, SilentReporter, StepListener, ignore_step
 
 
 def _new_request_id() -> str:
@@ -14,43 +15,43 @@ def _new_request_id() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallContext:
-    """One call's circumstances; gateways make it, tools may ask for it by type."""
+    """Metadata of one call; made by the servers, injected into tools by type."""
 
     surface: str
-    """The door it came through: `python`, `mcp-stdio`, `mcp-http`, `rest`, `openai`, `synapse`, `mira`, `cli`."""
+    """The protocol: `python`, `mcp-stdio`, `mcp-http`, `rest`, `openai`, `synapse`, `mira`, `cli`."""
 
     caller: Caller = OWNER
-    """Whose call it is, and so what it may reach."""
+    """The authenticated caller."""
 
     client: str | None = None
-    """Tells this client from all others, where the protocol can; None when it cannot."""
+    """Identifies the client; None when the protocol cannot."""
 
     address: str | None = None
-    """Where the caller is in the network, when it came through it."""
+    """Network address of the caller; None for local calls."""
 
     traceparent: str | None = None
-    """The span that the call belongs to, as the caller said in the form of W3C Trace Context."""
+    """The parent span as sent by the caller (W3C Trace Context)."""
 
     working_directory: str | None = None
-    """Where the client works, when it works on this machine: its project unless it says otherwise."""
+    """Working directory of a local client; determines its default project."""
 
     patience: float | None = None
-    """Seconds to wait for a job before handing it back; None waits until it has ended."""
+    """Seconds to wait for a job before returning it unfinished; None waits until it has ended."""
 
     request_id: str = field(default_factory=_new_request_id)
     reporter: Reporter = field(default_factory=SilentReporter)
 
-    witness: Witness = unwitnessed
-    """Who hears what is done for a question, where the protocol can tell it."""
+    on_step: StepListener = ignore_step
+    """Called for each step in answering a question, where the protocol can stream them."""
 
     @property
     def trace_id(self) -> str | None:
-        """The trace that the call belongs to."""
+        """Return the trace id."""
         return self.traceparent.split("-")[1] if self.traceparent else None
 
     @property
     def who(self) -> dict[str, str]:
-        """Whose call it is, as far as that is known, for the log."""
+        """Return the known identity fields, for log entries."""
         known = {
             "caller": self.caller.name,
             "key_id": self.caller.key_id,
@@ -62,5 +63,17 @@ class CallContext:
         return {name: value for name, value in known.items() if value is not None}
 
     def kept(self) -> dict[str, Any]:
-        """What a job remembers of the call that started it."""
-        return {"surface": self.surface, "client": self.client, "working_directory": self.working_directory}
+        """Return the fields that a job stores about the call that started it; `from_kept` reads them."""
+        kept = {"surface": self.surface, "client": self.client, "working_directory": self.working_directory}
+        if not self.caller.holds_key:
+            return kept
+        caller = {"name": self.caller.name, "scopes": sorted(self.caller.scopes), "key_id": self.caller.key_id}
+        return {**kept, "caller": caller}
+
+    @classmethod
+    def from_kept(cls, kept: Mapping[str, Any]) -> Self:
+        """Return the context of a job, with the rights of the caller who started it."""
+        context = cls(**{name: value for name, value in kept.items() if name != "caller"})
+        if (caller := kept.get("caller")) is None:
+            return context
+        return replace(context, caller=Caller(caller["name"], frozenset(caller["scopes"]), caller["key_id"]))

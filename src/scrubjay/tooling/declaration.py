@@ -8,31 +8,32 @@ from typing import Any, Protocol, Self, get_type_hints, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict
 
+from scrubjay.core.callers import Caller
 from scrubjay.tooling.job_view import JobView
 
 
 class Request(BaseModel):
-    """What a tool is asked. Unknown fields are refused, so that a typing error is never silently ignored."""
+    """Base class of request models. Unknown fields are rejected, so that a typo is never silently ignored."""
 
     model_config = ConfigDict(extra="forbid", defer_build=True)
 
 
 def examples(*requests: dict[str, Any]) -> ConfigDict:
-    """For a request's `model_config`: calls as people would make them, shown in help texts and on pages."""
+    """Return a `model_config` with example calls, which help texts and reference pages show."""
     return ConfigDict(json_schema_extra={"examples": list(requests)})
 
 
 class Result(BaseModel):
-    """What a tool answers."""
+    """Base class of result models."""
 
     model_config = ConfigDict(defer_build=True)
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> Self:
-        """Made of our own values, typed already, without checking them again; every field must be among them.
+        """Build a result from already typed values without validation; every field must be given.
 
-        The same as `model_construct`, which looks at each field and takes ten times as long: most of what many small
-        results cost.
+        Like `model_construct`, which takes ten times as long because it inspects each field: most of the cost of many
+        small results.
         """
         made = cls.__new__(cls)
         _set(made, "__dict__", values)
@@ -44,7 +45,7 @@ class Result(BaseModel):
 
 @runtime_checkable
 class Framed(Protocol):
-    """A result of a tool with several operations; some protocols want what each is for, without the frame."""
+    """A result that wraps the outcome of one of several operations; some protocols need only the inner value."""
 
     def bare(self) -> Any: ...
 
@@ -57,7 +58,7 @@ ToolFunction = Callable[..., Awaitable[BaseModel]]
 
 @dataclass(frozen=True)
 class Tool:
-    """A declared tool; gateways read everything they show from here."""
+    """A declared tool; servers derive everything they show from it."""
 
     name: str
     family: str
@@ -65,7 +66,7 @@ class Tool:
     description: str
     request: type[Request]
     result: type[BaseModel]
-    """What the function returns; callers of a job see it inside a `JobView`."""
+    """The return type of the function; a job returns it inside a `JobView`."""
     function: ToolFunction
     injected: Mapping[str, type]
     """The function's other parameters, each filled by its type."""
@@ -74,18 +75,32 @@ class Tool:
     idempotent: bool = False
     runs_as_job: bool = False
     core: bool = True
-    """Whether it is listed when nobody asks for more; every tool can always be called."""
-    fleeting: bool = False
-    """Whether what it is given and answers is soon gone: then the history of calls has only that it was called."""
-    quotes: bool = False
-    """Whether it answers with words of memories that it does not name: then the history of calls has no answer."""
+    """Listed by default; unlisted tools can still be called."""
+    log_payload: bool = True
+    """False: history and events record that it was called, but neither arguments nor result (for short-lived data)."""
+    log_result: bool = True
+    """False: the result is not recorded, because it quotes memories without naming their ids."""
     reading_operations: frozenset[str] = frozenset()
-    """Of a tool that takes an `operation` or `action`, those that change nothing: a key that only reads opens them."""
+    """Values of `operation` or `action` that change nothing; a read-only key may call them."""
     open_world: bool = False
-    """Whether it reaches what is outside of this machine."""
+    """Accesses systems outside of this machine."""
+    reads: frozenset[str] = frozenset()
+    """Other families whose records it returns: a caller also needs their read scopes."""
+    withholds: frozenset[str] = frozenset()
+    """Other families whose records the function itself leaves out for a caller without their read scopes."""
+
+    def missing_scope(self, caller: Caller, *, read_only: bool) -> tuple[str, bool] | None:
+        """Return the family that the caller lacks to call it, and whether reading it is enough; None if it may."""
+        if not caller.may_call(self.family, read_only=read_only):
+            return self.family, read_only
+        return next(((family, True) for family in sorted(self.reads) if not caller.may_read(family)), None)
+
+    def may_read_results(self, caller: Caller) -> bool:
+        """Return True when the caller may read results of other callers: all that the tool can return."""
+        return all(map(caller.may_read, (self.family, *self.reads, *self.withholds)))
 
     def only_reads(self, arguments: Mapping[str, Any]) -> bool:
-        """Whether a call with these arguments changes nothing, whatever else is in them."""
+        """Return True when a call with these arguments changes nothing."""
         operation = arguments.get("action" if "action" in self.request.model_fields else "operation")
         return self.read_only or (isinstance(operation, str) and operation in self.reading_operations)
 
@@ -97,7 +112,7 @@ class Tool:
     @cached_property
     def input_schema(self) -> dict[str, Any]:
         schema = _titleless(self.request.model_json_schema())
-        schema.pop("examples", None)  # they are for people; a model reads every word of every listed tool
+        schema.pop("examples", None)  # for people only: every listed tool costs a model tokens
         return schema
 
     @cached_property
@@ -118,10 +133,12 @@ def tool(
     idempotent: bool = False,
     runs_as_job: bool = False,
     core: bool = True,
-    fleeting: bool = False,
-    quotes: bool = False,
+    log_payload: bool = True,
+    log_result: bool = True,
     reading_operations: Collection[str] = (),
     open_world: bool = False,
+    reads: Collection[str] = (),
+    withholds: Collection[str] = (),
     title: str | None = None,
 ) -> Callable[[ToolFunction], Tool]:
     """Declare a tool. The function's first parameter is its request; the others are services, found by type."""
@@ -138,8 +155,12 @@ def tool(
             raise TypeError(f"{name}: the return annotation must be a model")
         if not inspect.getdoc(function):
             raise TypeError(f"{name}: a tool needs a docstring; it is what its users read")
+        if family in {*reads, *withholds}:
+            raise TypeError(f"{name}: {family} is its own family")
+        if runs_as_job and withholds:
+            raise TypeError(f"{name}: a job does not know its caller, so it can withhold nothing; declare reads")
         if read_only and destructive:
-            raise TypeError(f"{name}: what only reads destroys nothing")
+            raise TypeError(f"{name}: a read-only tool cannot be destructive")
         return Tool(
             name=name,
             family=family,
@@ -154,17 +175,19 @@ def tool(
             idempotent=idempotent or read_only,
             runs_as_job=runs_as_job,
             core=core,
-            fleeting=fleeting,
-            quotes=quotes,
+            log_payload=log_payload,
+            log_result=log_result,
             reading_operations=frozenset(reading_operations),
             open_world=open_world,
+            reads=frozenset(reads),
+            withholds=frozenset(withholds),
         )
 
     return declare
 
 
 def _titleless(schema: Any) -> Any:
-    """The schema without pydantic's generated titles, which only repeat the names and cost a model's attention."""
+    """Return the schema without pydantic's generated titles, which only repeat the names and cost tokens."""
     if isinstance(schema, dict):
         items: dict[str, Any] = schema  # pyright: ignore[reportUnknownVariableType]
         return {

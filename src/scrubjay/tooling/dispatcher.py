@@ -10,12 +10,12 @@ from typing import Any
 import anyio
 from pydantic import BaseModel
 
-from scrubjay.core.error_location import place_of
+from scrubjay.core.error_location import error_fields
 from scrubjay.core.errors import Cancelled, Forbidden, Internal, ScrubjayError, error_from_record
 from scrubjay.core.progress import Reporter
-from scrubjay.core.request_context import tracking
+from scrubjay.core.request_context import RequestScope
 from scrubjay.tooling.call_excerpts import memory_ids_in
-from scrubjay.tooling.call_stats import CallTally
+from scrubjay.tooling.call_stats import CallStats
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Tool
 from scrubjay.tooling.event_bus import EventBus
@@ -25,10 +25,10 @@ from scrubjay.tooling.jobs.models import Job, JobState
 from scrubjay.tooling.jobs.service import Handler, JobRun, JobService
 from scrubjay.tooling.process_events import PROCESS_EVENTS
 from scrubjay.tooling.registry import Registry
-from scrubjay.tooling.security_events import closed
+from scrubjay.tooling.security_events import scope_error
 from scrubjay.tooling.services import Services
 from scrubjay.tooling.subject_ids import ids_in
-from scrubjay.tooling.validation import accept, printable
+from scrubjay.tooling.validation import printable, validate
 
 logger = logging.getLogger("scrubjay.calls")
 
@@ -46,8 +46,8 @@ class Dispatcher:
         """Without `events` only the process and the call statistics know of the calls."""
         self.registry = registry
         self.events = events or EventBus(PROCESS_EVENTS)
-        self.tally = CallTally()
-        self.tally.subscribe(self.events)
+        self.stats = CallStats()
+        self.stats.subscribe(self.events)
         self._services = services
         for tool in registry.loaded:
             self.check_services_of(tool)
@@ -55,12 +55,12 @@ class Dispatcher:
     def check_services_of(self, tool: Tool) -> None:
         for parameter, kind in tool.injected.items():
             if kind not in _PER_CALL and kind not in self._services:
-                raise LookupError(f"{tool.name} needs a {kind.__name__} for {parameter!r}, and nobody provides one")
+                raise LookupError(f"{tool.name} needs a {kind.__name__} for {parameter!r}, which is not provided")
 
     async def call(self, name: str, arguments: Mapping[str, Any], context: CallContext) -> BaseModel:
         """Return the tool's answer; raise nothing but `ScrubjayError`."""
-        call = _Call(name, arguments, context)
-        with tracking(context.request_id, context.traceparent):
+        call = _ToolCall(name, arguments, context)
+        with RequestScope(context.request_id, context.traceparent):
             try:
                 call.answer = await self._perform(call)
                 call.outcome = call.problem = OK
@@ -74,27 +74,28 @@ class Dispatcher:
             finally:
                 self.events.publish(call.ended())
 
-    async def _perform(self, call: "_Call") -> BaseModel:
+    async def _perform(self, call: "_ToolCall") -> BaseModel:
         tool = call.tool = self.registry.get(call.name)
-        if not call.context.caller.may_call(tool.family, read_only=tool.only_reads(call.arguments)):
-            raise _forbidden(tool, call.context)
+        missing = tool.missing_scope(call.context.caller, read_only=tool.only_reads(call.arguments))
+        if missing is not None:
+            raise _forbidden(tool, missing, call.context)
         call.started = CallStarted(tool=tool, arguments=call.arguments, context=call.context, time=call.started_at)
         self.events.publish(call.started)
-        request = accept(tool, call.arguments)
+        request = validate(tool, call.arguments)
         call.accepted = True
         work = (self._call_as_job if tool.runs_as_job else self._run)(tool, request, call.context)
         return await (work if call.started.scope is None else _run_cancellable(work, call.started.scope))
 
-    async def start_alone(self, name: str, context: CallContext, *, quiet_seconds: float) -> Job | None:
-        """Begin a job tool without arguments, unless any process is at it or began it so short a time ago."""
+    async def start_unless_recent(self, name: str, context: CallContext, *, minimum_interval: float) -> Job | None:
+        """Start a job tool unless any process runs it or started it within `minimum_interval` seconds."""
         jobs = await self._services.get(JobService)
         payload = {"arguments": {}, "context": context.kept()}
-        return await jobs.start_alone(self.registry.get(name).name, payload, quiet_seconds=quiet_seconds)
+        return await jobs.start_unless_recent(self.registry.get(name).name, payload, minimum_interval=minimum_interval)
 
     def job_handlers(self) -> Mapping[str, Handler]:
-        """How each tool is run as a job, also when another process began it.
+        """Return a handler per tool, also for jobs that another process started.
 
-        Only those that run as jobs ever are, but to know which these are would need loading all.
+        Includes tools that never run as jobs: finding out which do would load all tools.
         """
         return {name: partial(self._handle, name) for name in self.registry.names}
 
@@ -117,26 +118,26 @@ class Dispatcher:
         job = await jobs.start(tool.name, payload)
         try:
             job = await jobs.wait(job.id, context.patience, context.reporter)
-        except BaseException:  # the caller gave up while it waited: nobody wants the result any more
+        except BaseException:  # the caller stopped waiting: the result is not needed any more
             with anyio.CancelScope(shield=True):
-                # Who would have waited until the end also waits until it has stopped.
+                # A caller without a timeout also waits until the job has stopped.
                 await jobs.cancel(job.id, patience=None if context.patience is None else 0)
             raise
         return _answer(tool, job)
 
     async def _handle(self, name: str, run: JobRun) -> Mapping[str, Any]:
         tool = self.registry.get(name)
-        request = accept(tool, run.payload["arguments"])
-        context = replace(CallContext(**run.payload["context"]), reporter=run)
+        request = validate(tool, run.payload["arguments"])
+        context = replace(CallContext.from_kept(run.payload["context"]), reporter=run)
         result = (await self._run(tool, request, context, run)).model_dump(mode="json")
-        if not tool.destructive:  # which names what it erased, and has none of its words
-            run.tells_of = memory_ids_in(result)
+        if not tool.destructive:  # its result names the erased memories but does not quote them
+            run.memory_ids = memory_ids_in(result)
         return result
 
 
 @dataclass(slots=True)
-class _Call:
-    """What is known of a call while it runs."""
+class _ToolCall:
+    """The state of a running call."""
 
     name: str
     arguments: Mapping[str, Any]
@@ -151,7 +152,7 @@ class _Call:
     _clock: float = field(default_factory=time.perf_counter)
 
     def ended(self) -> CallEnded:
-        tool = self.tool
+        tool, seconds = self.tool, time.perf_counter() - self._clock
         return CallEnded(
             name=printable(self.name),
             tool=tool,
@@ -162,9 +163,9 @@ class _Call:
             outcome=self.outcome,
             problem=self.problem,
             answer=self.answer,
-            milliseconds=round((time.perf_counter() - self._clock) * 1000, 2),
+            milliseconds=round(seconds * 1000, 2),
             ids=() if tool is None or tool.read_only else ids_in(self.arguments),
-            time=time.time(),
+            time=self.started_at + seconds,
         )
 
 
@@ -177,7 +178,9 @@ async def _run_cancellable(work: Awaitable[BaseModel], scope: anyio.CancelScope)
 
 def _unexpected(error: Exception, name: str, context: CallContext) -> Internal:
     """Log where the bug is, and return the error for the caller."""
-    logger.error("a tool broke", extra={"tool": name, "request_id": context.request_id, **place_of(error)})
+    logger.error(
+        "a tool failed unexpectedly", extra={"tool": name, "request_id": context.request_id, **error_fields(error)}
+    )
     return Internal(
         f"{printable(name)} failed unexpectedly ({type(error).__name__})",
         hint=f"this is a bug; the log has the details under request {context.request_id}",
@@ -185,9 +188,10 @@ def _unexpected(error: Exception, name: str, context: CallContext) -> Internal:
     )
 
 
-def _forbidden(tool: Tool, context: CallContext) -> Forbidden:
-    told = {"tool": tool.name, "surface": context.surface, **context.who}
-    error = closed(context.caller, tool.family, read_only=tool.read_only, what=tool.name, **told)
+def _forbidden(tool: Tool, missing: tuple[str, bool], context: CallContext) -> Forbidden:
+    fields = {"tool": tool.name, "surface": context.surface, **context.who}
+    family, read_only = missing
+    error = scope_error(context.caller, family, read_only=read_only, what=tool.name, **fields)
     error.details = {"tool": tool.name, **error.details}
     return error
 

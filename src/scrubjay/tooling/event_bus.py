@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from scrubjay.core.error_location import place_of
+from scrubjay.core.error_location import error_fields
 
 logger = logging.getLogger("scrubjay.events")
 
@@ -21,15 +21,15 @@ class EventBus:
 
     def __init__(self, parent: "EventBus | None" = None) -> None:
         self._parent = parent
-        # Replaced as a whole, so that another thread can publish while somebody subscribes.
+        # The tuples are replaced, never changed: another thread may publish during a subscription.
         self._subscribers: dict[type, tuple[Callable[[Any], None], ...]] = {}
 
     def subscribe(self, kind: type[Event], subscriber: Callable[[Event], None]) -> Unsubscribe:
-        """Call `subscriber` with every event whose type is exactly `kind`; return what ends the subscription."""
+        """Call `subscriber` with every event whose type is exactly `kind`; return a function that unsubscribes."""
         self._subscribers[kind] = (*self._subscribers.get(kind, ()), subscriber)
 
         def unsubscribe() -> None:
-            self._subscribers[kind] = tuple(one for one in self._subscribers[kind] if one is not subscriber)
+            self._subscribers[kind] = tuple(other for other in self._subscribers[kind] if other is not subscriber)
 
         return unsubscribe
 
@@ -37,7 +37,7 @@ class EventBus:
         for subscriber in self._subscribers.get(type(event), ()):
             try:
                 subscriber(event)
-            except Exception as error:  # a bug of the subscriber: what was published has happened all the same
-                logger.error("an event subscriber failed", extra={"event": type(event).__name__, **place_of(error)})
+            except Exception as error:  # a bug of the subscriber must not fail the publisher
+                logger.error("an event subscriber failed", extra={"event": type(event).__name__, **error_fields(error)})
         if self._parent is not None:
             self._parent.publish(event)

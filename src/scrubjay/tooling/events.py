@@ -76,7 +76,7 @@ class CallEnded:
     started: CallStarted | None
     """The event that began this call; None when the call was refused first."""
     accepted: bool
-    """Whether the arguments were valid, so that the tool ran."""
+    """True if the arguments were valid, so that the tool ran."""
     outcome: str
     """`ok`, an error code or `given up`."""
     problem: str
@@ -115,7 +115,7 @@ class ResourceRead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Requester:
-    """Who sent an HTTP request, as far as that is known."""
+    """The known identity of the sender of an HTTP request."""
 
     request_id: str
     caller: str | None = None
@@ -165,7 +165,7 @@ class PermissionDecided:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecurityEvent:
-    """Something that an operator who guards the server must see. Texts are printable and contain no secret."""
+    """An event that matters to the security of the server. Texts are printable and contain no secrets."""
 
     event: str
     event_id: str

@@ -1,4 +1,4 @@
-"""A request that shows how a tool is called."""
+"""Example requests of tools."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
@@ -10,7 +10,7 @@ from scrubjay.tooling.fields import FieldNote, Schema, field_notes
 
 
 def example_requests(tool: Tool) -> Sequence[Mapping[str, Any]]:
-    """The examples that the request model gives itself, else one made of its required fields."""
+    """Return the examples of the request model, or one generated from its required fields."""
     extra = tool.request.model_config.get("json_schema_extra")
     if isinstance(extra, dict) and "examples" in extra:
         return cast(list[dict[str, Any]], extra["examples"])
@@ -18,7 +18,7 @@ def example_requests(tool: Tool) -> Sequence[Mapping[str, Any]]:
     least = _made(notes, tool.input_schema)
     if _fits(tool, least):
         return [least]
-    # Some requests need one of several optional fields; the first that makes the request whole is shown.
+    # Some requests need one of several optional fields; the first that makes the request valid is shown.
     for note in notes:
         fuller = {**least, note.name: _value(note.name, note.schema, note.item, tool.input_schema)}
         if _fits(tool, fuller):

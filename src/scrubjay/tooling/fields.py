@@ -1,4 +1,4 @@
-"""The fields of a model, told in words: what people read in a help text or on a reference page."""
+"""Descriptions of model fields for help texts and reference pages."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,16 +12,16 @@ _TEXT_FORMATS = {"date-time": "time", "date": "date", "path": "path", "password"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldNote:
-    """One field of a schema, with references followed and null set aside."""
+    """A field of a schema, with references resolved and null removed from its types."""
 
     name: str
     description: str
     required: bool
     default: Any
-    """None also when there is none to tell: a nullable field, or a default that is made anew each time."""
+    """None also for a nullable field and for a default factory."""
     schema: Schema
     item: Schema | None
-    """What the entries of a list are; None when it is no list."""
+    """Schema of the list entries; None for other types."""
     nullable: bool
 
     @property
@@ -30,7 +30,7 @@ class FieldNote:
 
     @property
     def choices(self) -> Sequence[Any]:
-        """The only values that it, or each entry of it, may have; empty when it is free."""
+        """Return the allowed values of the field or its entries; empty when unrestricted."""
         schema = self.schema if self.item is None else self.item
         return [schema["const"]] if "const" in schema else schema.get("enum", [])
 
@@ -43,21 +43,21 @@ class FieldNote:
 
 
 def field_notes(schema: Schema) -> Sequence[FieldNote]:
-    """The fields of a model's JSON schema, in the order declared."""
+    """Return the fields of a model's JSON schema in declaration order."""
     definitions: Schema = schema.get("$defs", {})
     model, _ = _resolved(schema, definitions)  # a model that contains itself is a reference to itself
     return [note for note, _ in _notes(model, definitions)]
 
 
 def nested_field_notes(schema: Schema) -> Sequence[FieldNote]:
-    """The fields and all that is inside them: `memories[].content`; a model inside itself is not repeated."""
+    """Return all fields, including nested ones such as `memories[].content`. Recursive models are not repeated."""
     definitions: Schema = schema.get("$defs", {})
     model, names = _resolved(schema, definitions)
     return list(_nested(model, definitions, "", names))
 
 
 def type_words(schema: Schema) -> str:
-    """What kind of value this is, in words."""
+    """Return the type in words."""
     if "const" in schema or "enum" in schema:
         choices = [schema["const"]] if "const" in schema else schema["enum"]
         return f"one of {', '.join(map(str, choices))}" if len(choices) > 1 else str(choices[0])
@@ -72,7 +72,7 @@ def type_words(schema: Schema) -> str:
 
 
 def _notes(schema: Schema, definitions: Schema) -> Iterator[tuple[FieldNote, frozenset[str]]]:
-    """Each field with the names of the models it is made of."""
+    """Yield each field with the names of the models in its type."""
     properties: dict[str, Schema] = schema.get("properties", {})
     for name, declared in properties.items():
         resolved, models = _resolved(declared, definitions)
@@ -112,7 +112,7 @@ def _nested(schema: Schema, definitions: Schema, prefix: str, above: frozenset[s
 
 
 def _resolved(schema: Schema, definitions: Schema) -> tuple[Schema, frozenset[str]]:
-    """The schema with references followed and null left out; what is said beside a reference wins over it."""
+    """Return the schema with references resolved and null removed. Keys beside a reference override its target."""
     models: frozenset[str] = frozenset()
     while "$ref" in schema or len(_variants(schema)) == 1:
         if "$ref" in schema:
@@ -141,8 +141,8 @@ def _limits(schema: Schema) -> Iterator[str]:
         ("minItems", "maxItems", "item"),
         ("minProperties", "maxProperties", "entry"),
     ):
-        if said := _range(schema.get(low), schema.get(high), unit):
-            yield said
+        if words := _range(schema.get(low), schema.get(high), unit):
+            yield words
     if (above := schema.get("exclusiveMinimum")) is not None:
         yield f"more than {above:,}"
     if (below := schema.get("exclusiveMaximum")) is not None:
@@ -155,13 +155,13 @@ def _limits(schema: Schema) -> Iterator[str]:
 
 def _range(low: float | None, high: float | None, unit: str) -> str:
     if low is not None and high is not None:
-        said = f"{low:,} to {high:,}" if low != high else f"exactly {low:,}"
+        words = f"{low:,} to {high:,}" if low != high else f"exactly {low:,}"
     elif low is not None:
-        said = f"at least {low:,}"
+        words = f"at least {low:,}"
     elif high is not None:
-        said = f"at most {high:,}"
+        words = f"at most {high:,}"
     else:
         return ""
     plural = {"entry": "entries"}.get(unit, f"{unit}s")
     last = high if high is not None else low
-    return f"{said} {unit if last == 1 else plural}" if unit else said
+    return f"{words} {unit if last == 1 else plural}" if unit else words

@@ -1,4 +1,4 @@
-"""Whether the parts of a running server do what they should, found out by using them."""
+"""Health checks that use the components of a running server."""
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -12,38 +12,38 @@ from scrubjay.core.clock import system_clock
 from scrubjay.core.errors import ScrubjayError
 
 Check = Callable[[], Awaitable[dict[str, object]]]
-"""Uses a part for real; returns facts about it, or raises."""
+"""Uses a component; returns facts about it, or raises."""
 
 
 class ComponentHealth(BaseModel):
-    """One part: whether it worked just now, and how long that took."""
+    """Result of one health check."""
 
     status: Literal["healthy", "unhealthy"]
     milliseconds: float = Field(description="How long the check took.")
-    facts: dict[str, object] = Field(description="What the check learned.")
+    facts: dict[str, object] = Field(description="Facts reported by the check.")
     problem: str | None = Field(description="Why it is unhealthy.")
-    hint: str | None = Field(description="What can be done about it.")
+    hint: str | None = Field(description="How to fix it.")
 
 
 @dataclass(frozen=True, slots=True)
-class Examined:
-    """When the parts were checked, and whether all of them worked."""
+class HealthResult:
+    """Time and overall result of the last health check."""
 
     at: datetime
     healthy: bool
 
 
 class Health:
-    """The checks of all parts, each of which really uses its part."""
+    """Runs the health checks of all components."""
 
     def __init__(self, checks: Mapping[str, Check]) -> None:
         self._checks = checks
-        self.last: Examined | None = None
-        """What was found the last time that somebody asked, if anybody has."""
+        self.last: HealthResult | None = None
+        """Result of the last check, if any."""
 
     async def examine(self) -> dict[str, ComponentHealth]:
         found = {name: await _examine(check) for name, check in self._checks.items()}
-        self.last = Examined(system_clock(), all(part.status == "healthy" for part in found.values()))
+        self.last = HealthResult(system_clock(), all(part.status == "healthy" for part in found.values()))
         return found
 
 

@@ -1,4 +1,4 @@
-"""Whose eyes a job is for: those who may call the tool that it runs."""
+"""Access to jobs: the scopes of the tool that a job runs apply."""
 
 from scrubjay.core.callers import EVERYTHING, Caller
 from scrubjay.core.errors import Forbidden
@@ -8,23 +8,29 @@ from scrubjay.tooling.registry import Registry
 
 
 def may_see(caller: Caller, job: Job, registry: Registry) -> bool:
-    """Whether the caller may read what such jobs tell. A job of a tool that is gone is for who may read everything."""
-    return caller.may_call(registry.family_of(job.kind) or EVERYTHING, read_only=True)
+    """Return True when the caller may read the job. Jobs of removed tools require a scope for everything."""
+    return registry.may_read_results(caller, job.kind)
+
+
+def _may_start(caller: Caller, job: Job, registry: Registry) -> bool:
+    if job.kind not in registry:
+        return caller.may_call(EVERYTHING, read_only=False)
+    tool = registry.get(job.kind)
+    return tool.missing_scope(caller, read_only=tool.read_only) is None
 
 
 async def visible_job(job_id: str, caller: Caller, jobs: JobService, registry: Registry) -> Job:
-    """The job; `NotFound`, as for one that there is not, when it is not for this caller."""
+    """Return the job; raise `NotFound` when it does not exist or the caller may not see it."""
     job = await jobs.get(job_id)
     if not may_see(caller, job, registry):
         raise unknown_job(job_id)
     return job
 
 
-async def refuse_to_stop(job_id: str, caller: Caller, jobs: JobService, registry: Registry) -> None:
-    """Raise unless the caller could have begun this job."""
+async def check_may_cancel(job_id: str, caller: Caller, jobs: JobService, registry: Registry) -> None:
+    """Raise `Forbidden` unless the caller may start such a job."""
     job = await visible_job(job_id, caller, jobs, registry)
-    read_only = job.kind in registry and registry.get(job.kind).read_only
-    if not caller.may_call(registry.family_of(job.kind) or EVERYTHING, read_only=read_only):
+    if not _may_start(caller, job, registry):
         raise Forbidden(
-            f"the key {caller.name!r} does not open {job.kind}", hint="only who may call a tool may stop its jobs"
+            f"the key {caller.name!r} may not cancel jobs of {job.kind}", hint="use a key that may call this tool"
         )

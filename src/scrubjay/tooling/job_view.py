@@ -12,12 +12,12 @@ ResultT = TypeVar("ResultT")
 
 
 class ErrorView(BaseModel):
-    """Why something failed."""
+    """The error of a failed job."""
 
-    code: ErrorCode = Field(description="The stable name of the failure.")
+    code: ErrorCode = Field(description="Stable error code.")
     message: str = Field(description="What happened.")
-    hint: str | None = Field(default=None, description="What can be done about it.")
-    details: dict[str, Any] = Field(default_factory=dict[str, Any], description="More, for programs.")
+    hint: str | None = Field(default=None, description="How to fix it.")
+    details: dict[str, Any] = Field(default_factory=dict[str, Any], description="Machine-readable details.")
 
     @classmethod
     def of(cls, record: ErrorRecord) -> "ErrorView":
@@ -25,32 +25,32 @@ class ErrorView(BaseModel):
 
 
 class ProgressView(BaseModel):
-    """How far a job has come."""
+    """Progress of a job."""
 
     done: float = Field(description="Steps done.")
-    total: float | None = Field(description="Steps in all, when known.")
-    message: str = Field(description="What is being done.")
+    total: float | None = Field(description="Total steps, when known.")
+    message: str = Field(description="Current activity.")
 
 
 class JobView(BaseModel, Generic[ResultT]):
-    """A job: what it does, how far it is, and its result once it has completed."""
+    """A job: its tool, progress and result."""
 
-    job_id: str = Field(description="Give this to get_job or cancel_job.")
+    job_id: str = Field(description="Pass this to get_job or cancel_job.")
     tool: str = Field(description="The tool that the job runs.")
     state: JobState = Field(description="Only completed, failed and cancelled are final.")
     progress: ProgressView
     result: ResultT | None = Field(
-        description="The tool's result; only a completed job has one, until something that it tells of is forgotten."
+        description="The tool's result, for completed jobs; erased when a memory that it quotes is forgotten."
     )
     error: ErrorView | None = Field(description="Why it failed; only a failed job has one.")
-    attempts: int = Field(description="How often it was begun; more than once after a crash or a restart.")
+    attempts: int = Field(description="Number of attempts; more than one after a crash or restart.")
     created_at: datetime
     started_at: datetime | None
     ended_at: datetime | None
 
 
 def job_view(job: Job) -> JobView[dict[str, Any]]:
-    """The view of any job, its result as plain data."""
+    """Return the view of a job, with its result as plain data."""
     return JobView[dict[str, Any]](
         job_id=job.id,
         tool=job.kind,

@@ -1,4 +1,4 @@
-"""The tools that a client is shown."""
+"""The tools that `tools/list` shows."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
@@ -9,21 +9,21 @@ from scrubjay.tooling.registry import Registry, Toolset
 
 
 class Listing:
-    """A chosen part of the registry, most used first as of the first look, so that every client sees one order."""
+    """The selected tools, most used first; fixed at the first listing, so that all clients see one order."""
 
     def __init__(
         self, registry: Registry, toolset: Toolset, uses: Callable[[], Awaitable[Mapping[str, int]]] | None = None
     ) -> None:
-        self._wanted = toolset.checked(registry)  # a wrong spec is refused now, not at the first look
+        self._wanted = toolset.checked(registry)  # reject a wrong spec now, not at the first listing
         self._registry = registry
         self._uses = uses
         self._counts: Mapping[str, int] | None = None
         self._tools: Sequence[Tool] = []
         self._revision: int | None = None
-        self._looking = anyio.Lock()
+        self._lock = anyio.Lock()
 
     async def tools(self) -> Sequence[Tool]:
-        async with self._looking:
+        async with self._lock:
             if self._counts is None:
                 self._counts = await self._uses() if self._uses else {}
             if self._revision != self._registry.revision:

@@ -1,4 +1,4 @@
-"""The event bus of this process, and the log lines that are written of its events."""
+"""The event bus of this process, and the log entries written for its events."""
 
 import logging
 from dataclasses import fields
@@ -17,7 +17,7 @@ from scrubjay.tooling.events import (
 )
 
 PROCESS_EVENTS = EventBus()
-"""Every event of this process arrives here, whichever application or server published it."""
+"""Receives all events of this process, from every application and server."""
 
 _calls = logging.getLogger("scrubjay.calls")
 _edge = logging.getLogger("scrubjay.edge")
@@ -27,12 +27,12 @@ _SECURITY_FIELDS = tuple(one.name for one in fields(SecurityEvent) if one.name n
 
 
 def known(**values: Any) -> dict[str, Any]:
-    """Return these without what is None or empty."""
+    """Return the values that are neither None nor empty."""
     return {name: value for name, value in values.items() if value is not None and value != ()}
 
 
 def requester_fields(requester: Requester | None) -> dict[str, str]:
-    """Return what is known of the sender of a request, by the names used in logs and in the audit log."""
+    """Return the known fields of a requester, by the names used in logs and in the audit log."""
     if requester is None:
         return {}
     return known(
@@ -45,13 +45,13 @@ def requester_fields(requester: Requester | None) -> dict[str, str]:
 
 
 def security_fields(event: SecurityEvent) -> dict[str, Any]:
-    """Return what is known of a security event, by the same names."""
+    """Return the known fields of a security event, by the names used in logs and in the audit log."""
     found = {name: getattr(event, name) for name in _SECURITY_FIELDS}
     return known(**found, outcome=event.outcome if isinstance(event, RequestRefused) else None)
 
 
 def call_fields(event: CallEnded) -> dict[str, Any]:
-    """Return what logs and the audit log keep of a call: no argument but ids, and nothing of the answer."""
+    """Return the fields of a call for logs and the audit log: of the arguments only ids, of the answer nothing."""
     found: dict[str, Any] = {
         "tool": event.name,
         "surface": event.context.surface,
@@ -114,8 +114,8 @@ def _log_permission(event: PermissionDecided) -> None:
 
 
 def _log_failure(event: RequestFailed) -> None:
-    told = {"path": event.path, "method": event.method, **requester_fields(event.requester)}
-    _edge.error("a request broke", extra={**told, **event.place})
+    fields = {"path": event.path, "method": event.method, **requester_fields(event.requester)}
+    _edge.error("a request failed unexpectedly", extra={**fields, **event.place})
 
 
 def _log_security(event: SecurityEvent) -> None:

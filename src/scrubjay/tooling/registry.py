@@ -1,28 +1,30 @@
-"""All tools by name, and which of them a client is shown."""
+"""The registry of tools by name, and the selection that clients see."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
+from scrubjay.core.callers import EVERYTHING, Caller
 from scrubjay.core.errors import InvalidRequest, Unavailable, UnknownTool
 from scrubjay.core.suggestions import nearest_names
-from scrubjay.tooling.catalog import Catalogue, Place
+from scrubjay.tooling.catalog import ToolCatalog, ToolLocation
 from scrubjay.tooling.declaration import Tool
 
 
 class Registry:
-    """Every tool there is, in the order declared. Those of a catalogue are loaded when they are asked for."""
+    """Tools by name, in declaration order. Tools of a catalog are loaded on first use."""
 
     def __init__(self, tools: Iterable[Tool], switched_off: Mapping[str, str] | None = None) -> None:
-        """Families that are `switched_off`, each by a setting, are as if they were not there; `get` says why."""
-        self._tools: dict[str, Tool | Place] = {}
-        self._guests: list[str] = []
+        """`switched_off` maps disabled families to the setting that enables them; their tools are hidden."""
+        self._tools: dict[str, Tool | ToolLocation] = {}
+        self._upstream: list[str] = []
         self.revision = 0
-        """Another number whenever the tools are others."""
+        """Changes whenever the set of tools changes."""
         self._off: dict[str, str] = {}
-        for tool in tools.places if isinstance(tools, Catalogue) else tools:
+        self._names_by_family: Mapping[str, Sequence[str]] | None = None
+        for tool in tools.places if isinstance(tools, ToolCatalog) else tools:
             if tool.name in self._tools or tool.name in self._off:
-                raise ValueError(f"two tools are called {tool.name}")
+                raise ValueError(f"two tools have the name {tool.name}")
             if switched_off and tool.family in switched_off:
                 self._off[tool.name] = switched_off[tool.family]
             else:
@@ -37,30 +39,37 @@ class Registry:
     def __contains__(self, name: object) -> bool:
         return name in self._tools
 
+    def is_known(self, name: str) -> bool:
+        """Return True for the name of a tool, also of one that is switched off."""
+        return name in self._tools or name in self._off
+
     def get(self, name: str) -> Tool:
-        """The tool of this name, or an error that names the nearest ones."""
+        """Return the tool; raise `UnknownTool` with the nearest names, or `Unavailable` when it is disabled."""
         if name in self._tools:
             return self._loaded(name)
         if name in self._off:
-            raise Unavailable(f"{name} is switched off on this server", hint=f"the operator can set {self._off[name]}")
+            raise Unavailable(
+                f"{name} is switched off on this server", hint=f"the operator can enable it with {self._off[name]}"
+            )
         near = nearest_names(name, self._tools)
         hint = f"did you mean {' or '.join(near)}?" if near else "search_tools finds tools by what they do"
-        raise UnknownTool(f"there is no tool called {name[:100]!r}", hint=hint, details={"nearest": near})
+        raise UnknownTool(f"there is no tool named {name[:100]!r}", hint=hint, details={"nearest": near})
 
-    def welcome(self, guests: Iterable[Tool]) -> Sequence[Tool]:
-        """Have these tools beside our own, instead of those welcomed before; those whose names were taken already."""
-        for name in self._guests:
+    def replace_upstream(self, tools: Iterable[Tool]) -> Sequence[Tool]:
+        """Replace the tools of upstream servers; return those rejected because their name is already used."""
+        for name in self._upstream:
             del self._tools[name]
-        self._guests = []
-        taken: list[Tool] = []
-        for guest in guests:
-            if guest.name in self._tools:
-                taken.append(guest)
+        self._upstream = []
+        rejected: list[Tool] = []
+        for tool in tools:
+            if tool.name in self._tools:
+                rejected.append(tool)
             else:
-                self._tools[guest.name] = guest
-                self._guests.append(guest.name)
+                self._tools[tool.name] = tool
+                self._upstream.append(tool.name)
         self.revision += 1
-        return taken
+        self._names_by_family = None
+        return rejected
 
     @property
     def names(self) -> Sequence[str]:
@@ -68,43 +77,58 @@ class Registry:
 
     @property
     def loaded(self) -> Sequence[Tool]:
-        """Those that can be looked at without loading any."""
+        """Return the tools that are already loaded."""
         return [tool for tool in self._tools.values() if isinstance(tool, Tool)]
 
     @property
+    def names_by_family(self) -> Mapping[str, Sequence[str]]:
+        """Return the names of the tools of each family, in declaration order."""
+        if self._names_by_family is None:
+            names: dict[str, list[str]] = {}
+            for name, tool in self._tools.items():
+                names.setdefault(tool.family, []).append(name)
+            self._names_by_family = names
+        return self._names_by_family
+
+    @property
     def families(self) -> Sequence[str]:
-        return list(dict.fromkeys(tool.family for tool in self._tools.values()))
+        return list(self.names_by_family)
 
     def family_of(self, name: str) -> str | None:
-        """The family of the tool of this name, if there is one. Loads none."""
+        """Return the family of a tool without loading it; None for an unknown name."""
         return self._tools[name].family if name in self._tools else None
 
-    def names_of(self, family: str) -> Sequence[str]:
-        return [name for name, tool in self._tools.items() if tool.family == family]
+    def may_read_results(self, caller: Caller, name: str) -> bool:
+        """Return True when the caller may read results of this tool. A name without a tool needs the scope `*`."""
+        family = self.family_of(name)
+        if family is None:
+            return caller.may_read(EVERYTHING)
+        # The family is checked first, because it is known without importing the tool.
+        return caller.may_read(family) and self.get(name).may_read_results(caller)
 
     def _loaded(self, name: str) -> Tool:
         found = self._tools[name]
-        if isinstance(found, Place):
+        if isinstance(found, ToolLocation):
             found = self._tools[name] = found.load()
         return found
 
 
 @dataclass(frozen=True, slots=True)
 class Toolset:
-    """Which tools are listed: `core`, `all`, or families and tool names joined by commas.
+    """The listed tools: `core`, `all`, or families and tool names separated by commas.
 
-    A tool may be called as its family is: `=terminal` is the tool alone.
+    When a tool and a family share a name, `=terminal` selects the tool alone.
     """
 
     spec: str = "core"
 
     def select(self, registry: Registry, uses: Mapping[str, int]) -> Sequence[Tool]:
-        """The listed tools, most used first; ties keep the order declared, so the list is stable."""
+        """Return the listed tools, most used first; ties keep declaration order."""
         return self.chosen(self.checked(registry), registry, uses)
 
     @staticmethod
     def chosen(wanted: AbstractSet[str], registry: Registry, uses: Mapping[str, int]) -> Sequence[Tool]:
-        """The same of what was found to be right before, whatever there is of it now."""
+        """Like `select`, for parts that `checked` validated; parts that no longer exist are ignored."""
         chosen = [
             tool
             for tool in registry
@@ -115,13 +139,13 @@ class Toolset:
         return sorted(chosen, key=lambda tool: -uses.get(tool.name, 0))
 
     def checked(self, registry: Registry) -> AbstractSet[str]:
-        """What is wanted; `InvalidRequest` when there is no such thing. Loads no tool."""
+        """Return the parts of the spec; raise `InvalidRequest` for an unknown one. Loads no tool."""
         wanted = {part.strip() for part in self.spec.split(",") if part.strip()}
         known = {"core", "all", *registry.families, *registry.names}
         if unknown := sorted(part for part in wanted - known if part.removeprefix("=") not in registry):
             near = nearest_names(unknown[0], known)
             raise InvalidRequest(
-                f"no toolset, family or tool is called {unknown[0]!r}",
+                f"no toolset, family or tool is named {unknown[0]!r}",
                 hint=f"did you mean {' or '.join(near)}?"
                 if near
                 else f"known: core, all, {', '.join(registry.families)}",

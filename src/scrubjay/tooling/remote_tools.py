@@ -1,4 +1,4 @@
-"""Tools that another server declared: their schemas are known only while we run, and pass through as they are."""
+"""Tools of upstream servers, with the schemas that those servers declare."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,24 +12,26 @@ from scrubjay.tooling.declaration import Request, Result, Tool
 
 
 class ForeignRequest(Request):
-    """Arguments that the other server judges."""
+    """Arguments validated by the upstream server."""
 
     model_config = ConfigDict(extra="allow", defer_build=True)
 
 
 class ForeignAnswer(Result):
-    """What the other server answered, with the names and parts that it gave them."""
+    """The answer of the upstream server, unchanged."""
 
     model_config = ConfigDict(defer_build=True, serialize_by_alias=True, validate_by_name=True)
 
-    content: list[dict[str, Any]] = Field(description="Texts, images, links to resources, for people and models.")
-    structured_content: Any = Field(default=None, alias="structuredContent", description="The same for programs.")
-    is_error: bool = Field(default=False, alias="isError", description="Whether the tool says that it failed.")
+    content: list[dict[str, Any]] = Field(description="Text, images and resource links.")
+    structured_content: Any = Field(
+        default=None, alias="structuredContent", description="The result as structured data."
+    )
+    is_error: bool = Field(default=False, alias="isError", description="True when the tool reports a failure.")
     meta: dict[str, Any] | None = Field(default=None, alias="_meta")
 
     @model_serializer(mode="wrap")
     def _as_it_came(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Without what the other server did not send."""
+        """Serialize without fields that the upstream server did not send."""
         fields = type(self).model_fields
         unset = {fields[name].alias for name in fields if name not in self.model_fields_set and name != "is_error"}
         return {name: value for name, value in serialize(self).items() if name not in unset}
@@ -40,10 +42,10 @@ Forward = Callable[[Mapping[str, Any], CallContext], Awaitable[ForeignAnswer]]
 
 @dataclass(frozen=True)
 class ForeignTool(Tool):
-    """A tool of another server."""
+    """A tool of an upstream server."""
 
     declared: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """What that server says of it, as JSON in the words of the Model Context Protocol."""
+    """The declaration sent by the server (MCP `Tool`)."""
 
     @cached_property
     def input_schema(self) -> dict[str, Any]:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -51,7 +53,7 @@ class ForeignTool(Tool):
 
     @cached_property
     def output_schema(self) -> dict[str, Any]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Of the whole answer; what the server declares is the form of its structured part."""
+        """Return the schema of the whole answer; the server declares only its structured part."""
         structured: dict[str, Any] = self.declared.get("outputSchema") or {}
         inner = {name: value for name, value in structured.items() if name != "$defs"}
         schema: dict[str, Any] = {
@@ -68,7 +70,7 @@ class ForeignTool(Tool):
 
 
 def foreign_tool(name: str, family: str, declared: Mapping[str, Any], forward: Forward) -> ForeignTool:
-    """A tool whose calls are forwarded; what it may do is what its server says, by default the worst."""
+    """Return a tool that forwards calls; without annotations it counts as destructive."""
 
     async def call(request: ForeignRequest, context: CallContext) -> ForeignAnswer:
         return await forward(request.model_extra or {}, context)

@@ -1,4 +1,4 @@
-"""The one declaration of a resource: an address, a typed function that reads what is there, and how to read any."""
+"""Declaration of resources, and listing and reading them."""
 
 import inspect
 import logging
@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from scrubjay.core.callers import EVERYTHING, OWNER, Caller
-from scrubjay.core.error_location import place_of
+from scrubjay.core.error_location import error_fields
 from scrubjay.core.errors import Internal, InvalidRequest, NotFound, ScrubjayError
 from scrubjay.core.progress import Reporter
 from scrubjay.core.suggestions import nearest_names
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.events import GIVEN_UP, OK, ResourceRead
 from scrubjay.tooling.process_events import PROCESS_EVENTS
-from scrubjay.tooling.security_events import closed
+from scrubjay.tooling.security_events import scope_error
 from scrubjay.tooling.services import Services
 from scrubjay.tooling.validation import printable, refuse_unstorable
 
@@ -29,28 +29,28 @@ Reading = Callable[..., Awaitable[Body]]
 Each = Callable[..., Awaitable[Sequence[Mapping[str, str]]]]
 Mark = Callable[..., Awaitable[str]]
 
-# Whatever stands for a parameter in an address is an id; nothing that could be a path comes through.
+# Parameters of an address are ids, so that no path can be passed.
 _ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
 _PARAMETER = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True)
 class Resource:
-    """A declared resource; gateways read everything they show from here."""
+    """A declared resource; servers derive everything they show from it."""
 
     addresses: tuple[str, ...]
-    """The first is the one that is listed; all can be read. `{index_id}` stands for an id."""
+    """URIs or templates such as `…/{index_id}`. The resource can be read at each of them; only the first is listed."""
     name: str
     title: str
     description: str
     mime_type: str
     reading: Reading
     each: Each | None
-    """The ids for which it is there now, so that each can be listed."""
+    """Returns the current parameter values, so that each resource can be listed."""
     mark: Mark | None
-    """Something that differs whenever the content does, and costs less; without it nobody can wait for changes."""
+    """Returns a cheap version tag that changes with the content; required for subscriptions."""
     family: str = EVERYTHING
-    """Who may read what this family's tools tell may read it too."""
+    """Tool family whose read scope allows reading it."""
 
     @property
     def parameters(self) -> Sequence[str]:
@@ -67,7 +67,7 @@ class ListedResource:
 
 @dataclass(frozen=True, slots=True)
 class ReadResource:
-    """What a resource holds."""
+    """The content of a resource."""
 
     uri: str
     mime_type: str
@@ -84,7 +84,7 @@ def resource(
 ) -> Callable[[Reading], Resource]:
     """Declare a resource. Parameters named in the address are ids; the others are services, found by type.
 
-    It belongs to a family of tools; without one only keys to everything open it.
+    Without a family, only keys with the scope `*` can read it.
     """
 
     def declare(reading: Reading) -> Resource:
@@ -105,7 +105,7 @@ def resource(
 
 @dataclass(frozen=True)
 class Resources:
-    """Lists and reads resources. Refuses to be made when one asks for a service that nobody provides."""
+    """Lists and reads resources. Raises `LookupError` when a required service is not provided."""
 
     declared: Sequence[Resource] = ()
     services: Services = field(default_factory=Services)
@@ -116,16 +116,16 @@ class Resources:
                 for parameter, kind in _injected(function, found.parameters).items():
                     if kind not in (CallContext, Reporter) and kind not in self.services:
                         raise LookupError(
-                            f"{found.name} needs a {kind.__name__} for {parameter!r}, and nobody provides one"
+                            f"{found.name} needs a {kind.__name__} for {parameter!r}, which is not provided"
                         )
 
     def templates(self) -> Sequence[ListedResource]:
-        """Every address with a parameter in it."""
+        """Return the addresses with parameters."""
         return [ListedResource(one, found) for found in self.declared if found.parameters for one in found.addresses]
 
     async def listed(self, caller: Caller = OWNER) -> Sequence[ListedResource]:
-        """What the caller can read now, in the order declared; what has several addresses is listed once."""
-        context = CallContext(surface="python")
+        """Return the readable resources in declaration order, each once."""
+        context = CallContext(surface="python", caller=caller)
         ids: dict[Each, Sequence[Mapping[str, str]]] = {}
         listed: list[ListedResource] = []
         for found in self.declared:
@@ -140,12 +140,12 @@ class Resources:
         return listed
 
     async def read(self, uri: str, context: CallContext) -> ReadResource:
-        """What the resource holds, or a `ScrubjayError`; nothing else ever comes out."""
+        """Return the content; raise nothing but `ScrubjayError`."""
         started = time.perf_counter()
         outcome = GIVEN_UP
         try:
             found, values = self.find(uri)
-            _refuse_closed(found, context.caller, surface=context.surface, **context.who)
+            _check_scope(found, context.caller, surface=context.surface, **context.who)
             services = await self._services_for(found.reading, found.parameters, context)
             body = await found.reading(**values, **services)
             outcome = OK
@@ -153,10 +153,10 @@ class Resources:
         except ScrubjayError as error:
             outcome = error.code
             raise
-        except Exception as error:  # a bug: the caller gets a typed answer, the log gets the truth
+        except Exception as error:  # a bug: the caller gets a typed error, the log gets the location
             outcome = "internal"
-            place = {"resource": printable(uri), "request_id": context.request_id, **place_of(error)}
-            logger.error("a resource broke", extra=place)
+            place = {"resource": printable(uri), "request_id": context.request_id, **error_fields(error)}
+            logger.error("reading a resource failed unexpectedly", extra=place)
             raise Internal(
                 f"{printable(uri)} could not be read ({type(error).__name__})",
                 hint=f"this is a bug; the log has the details under request {context.request_id}",
@@ -169,20 +169,20 @@ class Resources:
             )
 
     async def mark(self, uri: str, caller: Caller = OWNER) -> str:
-        """What differs whenever the resource's content does; `InvalidRequest` when nobody can wait for its changes."""
+        """Return the version tag of a resource; raise `InvalidRequest` when it does not support subscriptions."""
         found, values = self.find(uri)
-        _refuse_closed(found, caller)
+        _check_scope(found, caller)
         if found.mark is None:
             watched = [address for one in self.declared if one.mark is not None for address in one.addresses[:1]]
             raise InvalidRequest(
-                f"changes of {printable(uri)} are not told", hint=f"those of these are: {', '.join(watched)}"
+                f"{printable(uri)} does not support subscriptions", hint=f"these do: {', '.join(watched)}"
             )
         own = {name: value for name, value in values.items() if name in inspect.signature(found.mark).parameters}
-        context = CallContext(surface="python")
+        context = CallContext(surface="python", caller=caller)
         return await found.mark(**own, **await self._services_for(found.mark, found.parameters, context))
 
     def find(self, uri: str) -> tuple[Resource, Mapping[str, str]]:
-        """The resource at this address, and the ids in it."""
+        """Return the resource at this address and its parameters."""
         refuse_unstorable(uri)
         for found in self.declared:
             for address in found.addresses:
@@ -190,8 +190,8 @@ class Resources:
                     for name, value in matched.groupdict().items():
                         if not _ID.fullmatch(value):
                             raise InvalidRequest(
-                                f"{name}: {printable(value)!r} is no id",
-                                hint="an id has at most 100 letters, digits, _ and -",
+                                f"{name}: {printable(value)!r} is not an id",
+                                hint="an id has 1 to 100 letters, digits, _ or -",
                             )
                     return found, matched.groupdict()
         raise self._unknown(uri)
@@ -199,7 +199,7 @@ class Resources:
     def _unknown(self, uri: str) -> NotFound:
         known = [address for found in self.declared for address in found.addresses]
         near = nearest_names(uri, known)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(known) or 'none'}"
+        hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known) or 'none'}"
         return NotFound(f"there is no resource {printable(uri)!r}", hint=hint)
 
     async def _services_for(
@@ -212,9 +212,9 @@ class Resources:
         }
 
 
-def _refuse_closed(found: Resource, caller: Caller, /, **told: Any) -> None:
+def _check_scope(found: Resource, caller: Caller, /, **fields: Any) -> None:
     if not caller.may_call(found.family, read_only=True):
-        raise closed(caller, found.family, read_only=True, what="this resource", resource=found.name, **told)
+        raise scope_error(caller, found.family, read_only=True, what="this resource", resource=found.name, **fields)
 
 
 def _injected(function: Callable[..., Any] | None, parameters: Iterable[str]) -> Mapping[str, type]:

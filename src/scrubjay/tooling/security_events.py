@@ -1,4 +1,4 @@
-"""Publish events that an operator who guards a server must see: every refusal, every change of a key."""
+"""Publish security events: refusals, and changes of keys."""
 
 import logging
 import uuid
@@ -13,7 +13,7 @@ from scrubjay.tooling.validation import printable
 
 
 class SecurityFields(TypedDict, total=False):
-    """What may be known of a security event beside its kind; None is the same as absent."""
+    """Optional fields of a security event; None is the same as absent."""
 
     decision: Decision
     reason: str | None
@@ -31,26 +31,26 @@ class SecurityFields(TypedDict, total=False):
 
 
 def security_event(kind: str, /, *, level: int = logging.WARNING, **fields: Unpack[SecurityFields]) -> str:
-    """Publish a security event, its texts without secrets; return the id under which it can be found."""
+    """Publish a security event with secrets masked; return its id."""
     event_id = str(uuid.uuid4())
     PROCESS_EVENTS.publish(SecurityEvent(event=kind, event_id=event_id, level=level, **_without_secrets(fields)))
     return event_id
 
 
 def request_refused(kind: str, /, *, outcome: str, **fields: Unpack[SecurityFields]) -> str:
-    """Publish that a request was refused before any protocol saw it; return the id of the event."""
+    """Publish that a request was refused before it reached a protocol; return the id of the event."""
     event_id = str(uuid.uuid4())
     PROCESS_EVENTS.publish(RequestRefused(event=kind, event_id=event_id, outcome=outcome, **_without_secrets(fields)))
     return event_id
 
 
-def closed(caller: Caller, family: str, /, *, read_only: bool, what: str, **told: Any) -> Forbidden:
-    """Return the refusal of something that the caller's scopes do not allow, after publishing it with these fields."""
+def scope_error(caller: Caller, family: str, /, *, read_only: bool, what: str, **fields: Any) -> Forbidden:
+    """Publish that the caller's scopes do not allow `what`; return the `Forbidden` error to raise."""
     needed = f"{family}{READ_ONLY if read_only else ''}"
     who: dict[str, Any] = {"caller": caller.name, "key_id": caller.key_id}
-    event_id = security_event("forbidden", reason=f"{what} needs the scope {needed}", **{**who, **told})
+    event_id = security_event("forbidden", reason=f"{what} needs the scope {needed}", **{**who, **fields})
     return Forbidden(
-        f"the key {caller.name!r} does not open {what}",
+        f"the key {caller.name!r} may not access {what}",
         hint=f"it needs the scope {needed}",
         details={"scope": needed, "security_event_id": event_id},
     )

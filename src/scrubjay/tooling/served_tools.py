@@ -1,24 +1,30 @@
-"""What a gateway projects: the tools that it shows, the way to call any of them, and the resources to read."""
+"""The tools and resources that a server exposes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from scrubjay.core.lazy import lazy_module
+
 if TYPE_CHECKING:
+    from scrubjay.tooling import resources
     from scrubjay.tooling.dispatcher import Dispatcher
     from scrubjay.tooling.listing import Listing
     from scrubjay.tooling.resources import Resources
+else:
+    resources = lazy_module("scrubjay.tooling.resources")
 
 
 def _no_resources() -> "Resources":
-    from scrubjay.tooling.resources import Resources
-
-    return Resources()
+    return resources.Resources()
 
 
 @dataclass(frozen=True, slots=True)
-class Offering:
-    """Made when a client first asks for a tool, so that a server can greet before it has loaded any."""
+class ServedTools:
+    """Dispatcher, tool list and resources of a server.
+
+    Created by the first request for a tool, so that a server can answer `initialize` before loading any.
+    """
 
     dispatcher: "Dispatcher"
     listing: "Listing"

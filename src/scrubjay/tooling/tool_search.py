@@ -1,22 +1,22 @@
-"""Finding a tool by what it does."""
+"""Keyword search over tools."""
 
 import math
 from collections import Counter
 from collections.abc import Sequence
 
-from scrubjay.search_index.terms import question_terms, terms
+from scrubjay.search_index.terms import query_terms, terms
 from scrubjay.tooling.declaration import Tool
 from scrubjay.tooling.registry import Registry
 from scrubjay.tooling.remote_tools import ForeignTool
 
-# A word of the name says more about a tool than one in its description.
+# A word in the name says more about a tool than one in its description.
 NAME_WEIGHT = 3.0
 
 
 def search(registry: Registry, query: str, family: str | None) -> Sequence[Tool]:
-    """The tools that share words with the query, those sharing the rarest first; no query means all of them."""
+    """Return the tools that share words with the query, weighted by rarity; all tools for an empty query."""
     candidates = [tool for tool in registry if family is None or tool.family == family]
-    wanted = question_terms(query)
+    wanted = query_terms(query)
     if not wanted:
         return candidates
     names = {tool.name: set(terms(f"{tool.name} {tool.family} {tool.title}")) for tool in registry}

@@ -1,4 +1,4 @@
-"""What may come in: plain JSON data whose text every store can keep."""
+"""Validation of tool arguments: plain JSON data that every store can hold."""
 
 import math
 from collections.abc import Mapping
@@ -10,12 +10,12 @@ from scrubjay.core.errors import InvalidRequest
 from scrubjay.core.suggestions import nearest_names
 from scrubjay.tooling.declaration import Request, Tool
 
-# Deeper data is never a person's or an agent's; it is an attack on recursive readers.
+# Legitimate data is never nested deeper; recursive readers must not overflow.
 MAX_DEPTH = 32
 
 
-def accept(tool: Tool, arguments: Mapping[str, Any]) -> Request:
-    """The tool's request, with defaults applied; anything that does not fit is refused with every reason."""
+def validate(tool: Tool, arguments: Mapping[str, Any]) -> Request:
+    """Return the validated request with defaults; raise `InvalidRequest` with all problems."""
     refuse_unstorable(arguments)
     try:
         return tool.request.model_validate(dict(arguments))
@@ -24,7 +24,7 @@ def accept(tool: Tool, arguments: Mapping[str, Any]) -> Request:
 
 
 def refuse_unstorable(arguments: Any) -> None:
-    """Refuse text with NUL characters or broken Unicode, numbers that are none, and bottomless nesting."""
+    """Raise `InvalidRequest` for NUL characters, invalid Unicode, NaN or infinity, and too deep nesting."""
     if _is_storable(arguments):
         return
     pending: list[tuple[str, Any, int]] = [("", arguments, 0)]
@@ -36,7 +36,7 @@ def refuse_unstorable(arguments: Any) -> None:
             case str():
                 _refuse_text(path, value)
             case float() if not math.isfinite(value):
-                raise InvalidRequest(f"{path or 'request'}: {value} is not a number that can be kept")
+                raise InvalidRequest(f"{path or 'request'}: {value} is not a finite number")
             case Mapping():
                 for key, inner in cast(Mapping[Any, Any], value).items():
                     name = printable(str(key))
@@ -50,13 +50,13 @@ def refuse_unstorable(arguments: Any) -> None:
 
 
 def _is_storable(arguments: Any) -> bool:
-    """Whether there is nothing to refuse, found out without saying where it would be."""
+    """Return True when nothing must be refused. Fast path, which does not track locations."""
     texts: list[str] = []
     level: list[Any] = [arguments]
     for _ in range(MAX_DEPTH + 1):
         deeper: list[Any] = []
         for value in level:
-            kind = value.__class__  # to compare it with those that JSON has takes half as long as matching
+            kind = value.__class__  # comparing classes takes half as long as matching
             if kind is str:
                 texts.append(value)
             elif kind is dict:
@@ -85,13 +85,13 @@ def _is_unicode(text: str) -> bool:
 
 
 def printable(text: str) -> str:
-    """The text with whatever cannot be encoded or shown written as an escape."""
+    """Return at most 200 characters of the text with unencodable characters escaped."""
     return text.encode("utf-8", "backslashreplace").decode().replace("\x00", "\\x00")[:200]
 
 
 def _refuse_text(path: str, text: str) -> None:
     if "\x00" in text:
-        raise InvalidRequest(f"{path or 'request'}: contains a NUL character", hint="remove it; text cannot hold it")
+        raise InvalidRequest(f"{path or 'request'}: contains a NUL character", hint="remove it; it cannot be stored")
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -114,17 +114,17 @@ def _refusal(tool: Tool, error: ValidationError) -> InvalidRequest:
             names = " or ".join(near) if near else ", ".join(sorted(known))
             hints.append(f"{location[-1]}: did you mean {names}?" if near else f"known fields: {names}")
         problems.append(entry)
-    said = "; ".join(f"{problem['field']}: {problem['problem']}" for problem in problems[:5])
+    summary = "; ".join(f"{problem['field']}: {problem['problem']}" for problem in problems[:5])
     more = f" (and {len(problems) - 5} more)" if len(problems) > 5 else ""
     return InvalidRequest(
-        f"{tool.name}: {said}{more}",
-        hint="; ".join(dict.fromkeys(hints)) or f"describe_tool with name {tool.name!r} shows what it takes",
+        f"{tool.name}: {summary}{more}",
+        hint="; ".join(dict.fromkeys(hints)) or f"describe_tool with name {tool.name!r} shows its arguments",
         details={"problems": problems},
     )
 
 
 def _known_fields(tool: Tool, location: tuple[int | str, ...]) -> list[str]:
-    """The fields that exist where an unknown one was given; nested models are found by walking the schema."""
+    """Return the fields known at the location of an unknown one, by walking the schema."""
     schema = tool.input_schema
     definitions: dict[str, Any] = schema.get("$defs", {})
     here: dict[str, Any] = schema

@@ -1,1 +1,1 @@
-"""Durable work: progress, cancelling, leases. Everything that outlives its caller is started here."""
+"""Durable jobs with progress, cancellation and leases, for work that outlives its caller."""

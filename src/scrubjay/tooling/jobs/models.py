@@ -1,4 +1,4 @@
-"""Work that outlives its caller, as it is kept."""
+"""Jobs as stored."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from scrubjay.core.progress import Progress
 
 
 class JobState(StrEnum):
-    """Where a job is in its life."""
+    """State of a job."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -27,7 +27,7 @@ class JobState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One piece of long work: what it is, how far it is, how it ended."""
+    """A unit of long-running work, with its progress and outcome."""
 
     id: str
     kind: str
@@ -38,7 +38,7 @@ class Job:
     error: ErrorRecord | None = None
     attempts: int = 0
     owner: str | None = None
-    """The process that runs it, while its lease lasts."""
+    """The process that holds the lease."""
     created_at: datetime
     started_at: datetime | None = None
     ended_at: datetime | None = None

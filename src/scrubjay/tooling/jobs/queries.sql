@@ -1,15 +1,15 @@
 -- columns --
--- A job's fields, in the order in which `rows.job_from` takes them; an owner whose lease ran out is none.
+-- The columns that `rows.job_from` reads, in its order. The owner is null once its lease has expired.
 id, kind, payload, state, done, total, message, result, error, attempts,
 CASE WHEN leased_until > :now THEN owner END, created_at, started_at, ended_at
 
 -- add --
--- Keep a new job.
+-- Store a new job.
 INSERT INTO job (id, kind, payload, state, attempts, owner, leased_until, created_at, started_at)
 VALUES (:id, :kind, :payload, :state, :attempts, :owner, :leased_until, :now, :started_at)
 
 -- under_way --
--- A job of this kind that has not ended, or that was made after a moment.
+-- A job of this kind that has not ended, or that was created after a time.
 SELECT id FROM job WHERE kind = :kind AND (ended_at IS NULL OR created_at > :began_after) LIMIT 1
 
 -- get --
@@ -17,23 +17,23 @@ SELECT id FROM job WHERE kind = :kind AND (ended_at IS NULL OR created_at > :beg
 SELECT {columns} FROM job WHERE id = :id
 
 -- all --
--- Jobs in these states and of this kind, the one made last first; null means any.
+-- Jobs in these states and of this kind, newest first; null means any.
 SELECT {columns} FROM job
 WHERE (:states IS NULL OR state IN (SELECT value FROM json_each(:states))) AND (:kind IS NULL OR kind = :kind)
 ORDER BY seq DESC
 LIMIT :limit
 
 -- counts --
--- How many jobs are in each state.
+-- Number of jobs by state.
 SELECT state, count(*) FROM job GROUP BY state
 
 -- end_abandoned --
--- A job whose owner died while it was to stop has stopped.
+-- Mark jobs as cancelled whose owner died while they were being cancelled.
 UPDATE job SET state = 'cancelled', owner = NULL, leased_until = NULL, ended_at = :now
 WHERE ended_at IS NULL AND state = 'cancelling' AND leased_until <= :now
 
 -- claimable --
--- The oldest job of these kinds that is queued, or whose owner's lease ran out.
+-- The oldest job of these kinds that is queued, or whose lease has expired.
 SELECT id FROM job
 WHERE ended_at IS NULL
     AND (state = 'queued' OR (state = 'running' AND leased_until <= :now))
@@ -42,20 +42,20 @@ ORDER BY seq
 LIMIT 1
 
 -- take --
--- Begin a job, once more if it was begun before.
+-- Start an attempt at a job.
 UPDATE job
 SET state = 'running', owner = :owner, leased_until = :leased_until, attempts = attempts + 1,
     started_at = coalesce(started_at, :now)
 WHERE id = :id
 
 -- renew --
--- Lengthen a lease and note the progress, if the job is still this owner's.
+-- Renew a lease and store the progress, if the job still belongs to this owner.
 UPDATE job SET leased_until = :leased_until, done = :done, total = :total, message = :message
 WHERE id = :id AND owner = :owner AND ended_at IS NULL
 RETURNING state
 
 -- finish --
--- Note how a job ended, if it is still this owner's to end.
+-- Store the end of a job, if it still belongs to this owner.
 UPDATE job
 SET state = :state, done = :done, total = :total, message = :message, result = :result, error = :error,
     owner = NULL, leased_until = NULL, ended_at = :now
@@ -63,22 +63,22 @@ WHERE id = :id AND owner = :owner AND ended_at IS NULL
 RETURNING seq
 
 -- note_memories --
--- The memories that a job tells of.
+-- Store which memories a job's result names.
 INSERT INTO job_memory (memory_id, job_seq) SELECT value, :job FROM json_each(:memories)
 
 -- erase --
--- Of a job that tells of a forgotten memory, only that it was done is kept.
-payload = '{}', result = NULL, error = NULL, message = 'what it told of was forgotten'
+-- Erase everything but the state of a job whose result names a forgotten memory.
+payload = '{}', result = NULL, error = NULL, message = 'erased: it named a forgotten memory'
 
 -- finish_erased --
--- Note that a job ended, without what it came to.
+-- Store the end of a job without its result.
 UPDATE job
 SET state = :state, done = :done, total = :total, owner = NULL, leased_until = NULL, ended_at = :now, {erase}
 WHERE id = :id AND owner = :owner AND ended_at IS NULL
 RETURNING seq
 
 -- release --
--- Give a job back to the queue; one that was to stop has stopped.
+-- Return a job to the queue; a job that is being cancelled becomes cancelled.
 UPDATE job
 SET ended_at = CASE state WHEN 'cancelling' THEN :now END,
     state = CASE state WHEN 'cancelling' THEN 'cancelled' ELSE 'queued' END,
@@ -86,18 +86,18 @@ SET ended_at = CASE state WHEN 'cancelling' THEN :now END,
 WHERE id = :id AND owner = :owner AND ended_at IS NULL
 
 -- request_cancel --
--- A queued job is cancelled, a running one is asked to stop.
+-- Cancel a queued job; mark a running one as cancelling.
 UPDATE job
 SET ended_at = CASE state WHEN 'queued' THEN :now END,
     state = CASE state WHEN 'queued' THEN 'cancelled' ELSE 'cancelling' END
 WHERE id = :id AND ended_at IS NULL
 
 -- forget_ended --
--- Erase the jobs that ended before a moment.
+-- Delete the jobs that ended before a time.
 DELETE FROM job WHERE ended_at < :before RETURNING seq
 
 -- mentions_forgotten --
 -- Return 1 if one of these memories no longer exists.
 SELECT EXISTS (
-    SELECT 1 FROM json_each(:memories) AS told WHERE NOT EXISTS (SELECT 1 FROM memory WHERE memory.id = told.value)
+    SELECT 1 FROM json_each(:memories) AS named WHERE NOT EXISTS (SELECT 1 FROM memory WHERE memory.id = named.value)
 )

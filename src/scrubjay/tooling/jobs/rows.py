@@ -5,12 +5,12 @@ from typing import Any
 
 from scrubjay.core.errors import ErrorCode, ErrorRecord
 from scrubjay.core.progress import Progress
-from scrubjay.db.sqlite.rows import json_text, json_value, moment, optional_moment
+from scrubjay.db.sqlite.columns import json_text, json_value, moment, optional_moment
 from scrubjay.tooling.jobs.models import Job, JobState
 
 
 def job_from(row: Sequence[Any]) -> Job:
-    """The job in a row of the query fragment `columns` in `jobs.sql`."""
+    """Return the job in a row of the query fragment `columns` in `jobs.sql`."""
     (
         job_id,
         kind,

@@ -9,7 +9,7 @@ import anyio
 import anyio.abc
 import anyio.lowlevel
 
-from scrubjay.core.error_location import place_of
+from scrubjay.core.error_location import error_fields
 from scrubjay.core.errors import Cancelled, ErrorRecord, Internal, NotFound, ScrubjayError
 from scrubjay.core.ids import new_id
 from scrubjay.core.progress import Progress, Reporter, SilentReporter
@@ -20,43 +20,43 @@ logger = logging.getLogger("scrubjay.tooling.jobs")
 
 T = TypeVar("T")
 
-# In the time of a lease, a process gives this many signs of life and looks this often for jobs that nobody runs.
+# Per lease duration: number of heartbeats, and number of searches for abandoned jobs.
 BEATS_PER_LEASE = 30
 LOOKS_PER_LEASE = 3
-# How often a watcher looks at a job that another process runs.
+# Polling interval for a job that another process runs.
 WATCH_SECONDS = 0.2
 
 
 @dataclass(eq=False)
 class JobRun:
-    """One attempt at a job, as the work itself sees it. It is the work's reporter."""
+    """An attempt at a job, passed to the work, which also reports progress through it."""
 
     job_id: str
     kind: str
     payload: Mapping[str, Any]
     attempt: int
     progress: Progress = Progress()
-    stop_asked: bool = False
-    tells_of: frozenset[str] = frozenset()
-    """The memories whose words are in its result, as the work says before it ends."""
+    cancel_requested: bool = False
+    memory_ids: frozenset[str] = frozenset()
+    """Memories quoted in the result; set by the work before it ends."""
     _changed: anyio.Event = field(default_factory=anyio.Event)
 
     @property
     def resumed(self) -> bool:
-        """Whether an earlier attempt got part of the way."""
+        """Return True when an earlier attempt exists."""
         return self.attempt > 1
 
     async def report(self, done: float, total: float | None = None, message: str = "") -> None:
         progress = Progress(done, total, message)
-        if progress != self.progress:  # what is said again, to ask whether to go on, is no news
+        if progress != self.progress:  # a repeated report only checks for cancellation
             self.progress = progress
             self.announce()
         await anyio.lowlevel.checkpoint()
-        if self.stop_asked:
-            raise Cancelled("the job was asked to stop")
+        if self.cancel_requested:
+            raise Cancelled("the job was cancelled")
 
     def announce(self) -> None:
-        """Wake whoever watches in this process."""
+        """Wake the watchers in this process."""
         self._changed.set()
         self._changed = anyio.Event()
 
@@ -68,11 +68,11 @@ Handler = Callable[[JobRun], Awaitable[Mapping[str, Any]]]
 
 
 def unknown_job(job_id: str) -> NotFound:
-    return NotFound(f"there is no job {job_id[:80]!r}", hint="list_jobs shows those there are")
+    return NotFound(f"there is no job {job_id[:80]!r}", hint="list_jobs shows the existing jobs")
 
 
 class JobService:
-    """The jobs of one store, and the part of them that this process runs."""
+    """Starts, watches and cancels the jobs of a store, and runs those of this process."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class JobService:
         lease_seconds: float = 30.0,
         adopts: bool = True,
     ) -> None:
-        """Runs jobs in the given task group. When that is cancelled, what is unfinished goes back to the queue."""
+        """Run jobs in the given task group; when it is cancelled, unfinished jobs return to the queue."""
         self._lease_seconds = lease_seconds
         self._store = store
         self._handlers = handlers
@@ -95,17 +95,21 @@ class JobService:
             tasks.start_soon(self._adopt)
 
     async def start(self, kind: str, payload: Mapping[str, Any]) -> Job:
-        """Begin the work at once in this process; the job is durable when this returns.
+        """Start a job in this process; it is durable when this returns.
 
-        A caller that is cancelled meanwhile still learns of the job, so that it can be cancelled too.
+        Shielded from cancellation, so that the caller always gets the job and can cancel it.
         """
         job = await _whole(self._store.add(kind, payload, owner=self._owner))
         self._tasks.start_soon(self._perform, self._take(job))
         return job
 
-    async def start_alone(self, kind: str, payload: Mapping[str, Any], *, quiet_seconds: float) -> Job | None:
-        """The same, unless any process is at such work or began it less than so many seconds ago: then None."""
-        job = await _whole(self._store.add_alone(kind, payload, owner=self._owner, quiet_seconds=quiet_seconds))
+    async def start_unless_recent(
+        self, kind: str, payload: Mapping[str, Any], *, minimum_interval: float
+    ) -> Job | None:
+        """Like `start`; return None when any process runs this kind or started it within `minimum_interval` seconds."""
+        job = await _whole(
+            self._store.add_unless_recent(kind, payload, owner=self._owner, minimum_interval=minimum_interval)
+        )
         if job is not None:
             self._tasks.start_soon(self._perform, self._take(job))
         return job
@@ -120,7 +124,7 @@ class JobService:
         return [self._with_latest_progress(job) for job in jobs]
 
     async def watch(self, job_id: str) -> AsyncIterator[Job]:
-        """The job now and after each change, until it has ended; also when another process runs it."""
+        """Yield the job now and after each change until it has ended, whichever process runs it."""
         last: Job | None = None
         while True:
             run = self._mine.get(job_id)
@@ -135,24 +139,24 @@ class JobService:
                 await (change() if change else anyio.sleep_forever())
 
     async def wait(self, job_id: str, patience: float | None, reporter: Reporter) -> Job:
-        """The job once it has ended, or as it is when patience runs out; its progress is passed on meanwhile."""
+        """Return the job once it has ended or after `patience` seconds; progress is passed to `reporter`."""
         job: Job | None = None
-        told: Progress | None = None
+        reported: Progress | None = None
         with anyio.move_on_after(patience):
             async for job in self.watch(job_id):
-                if job.progress != told and job.progress != Progress():
-                    told = job.progress
-                    await reporter.report(told.done, told.total, told.message)
+                if job.progress != reported and job.progress != Progress():
+                    reported = job.progress
+                    await reporter.report(reported.done, reported.total, reported.message)
         if job is None or not job.state.ended:
             job = await self.get(job_id)
         return job
 
     async def cancel(self, job_id: str, *, patience: float | None) -> Job:
-        """Ask the work to stop and wait until it has: `cancelled` is never said of work still running."""
+        """Request cancellation and wait up to `patience` seconds. A job is `cancelled` only once it has stopped."""
         await self.get(job_id)
         await self._store.request_cancel(job_id)
         if run := self._mine.get(job_id):
-            run.stop_asked = True
+            run.cancel_requested = True
             run.announce()
         return await self.wait(job_id, patience, SilentReporter())
 
@@ -164,7 +168,7 @@ class JobService:
         return run
 
     async def _perform(self, run: JobRun) -> None:
-        """Run one job to its end. Whatever happens, the job is ended or given back, and watchers are told."""
+        """Run one job. In every case it is ended or released, and watchers are notified."""
         try:
             result = await self._handlers[run.kind](run)
         except Cancelled:
@@ -176,8 +180,10 @@ class JobService:
                 await self._store.release(run.job_id, self._owner)
                 self._forget(run)
             raise
-        except Exception as error:  # a bug: watchers must still be told the work has ended
-            logger.error("a job broke", extra={"job_id": run.job_id, "tool": run.kind, **place_of(error)})
+        except Exception as error:  # a bug: the job must still end for its watchers
+            logger.error(
+                "a job failed unexpectedly", extra={"job_id": run.job_id, "tool": run.kind, **error_fields(error)}
+            )
             broken = Internal(
                 f"{run.kind} failed unexpectedly ({type(error).__name__})",
                 hint=f"this is a bug; the log has the details under job {run.job_id}",
@@ -203,13 +209,15 @@ class JobService:
                     progress=run.progress,
                     result=result,
                     error=error,
-                    memory_ids=run.tells_of,
+                    memory_ids=run.memory_ids,
                 )
             except ScrubjayError as problem:  # its lease will run out, and another process will finish it
-                logger.error("a job's end could not be kept", extra={"job_id": run.job_id, "problem": problem.message})
+                logger.error(
+                    "could not store the end of a job", extra={"job_id": run.job_id, "problem": problem.message}
+                )
             else:
                 if not mine:
-                    logger.warning("a job ended here after its lease was lost", extra={"job_id": run.job_id})
+                    logger.warning("a job ended after its lease was lost", extra={"job_id": run.job_id})
             finally:
                 self._forget(run)
 
@@ -218,30 +226,30 @@ class JobService:
         run.announce()
 
     async def _beat(self) -> None:
-        """Keep the leases alive, note progress, and notice what another process asked or took."""
+        """Renew leases, store progress, and detect jobs cancelled or taken over by another process."""
         while True:
             await anyio.sleep(self._lease_seconds / BEATS_PER_LEASE)
-            runs = dict(self._mine)  # what begins while the store is asked is not judged by this answer
+            runs = dict(self._mine)  # jobs started during the query are not in its answer
             if not runs:
                 continue
             try:
                 states = await self._store.renew(self._owner, {job_id: run.progress for job_id, run in runs.items()})
             except ScrubjayError as error:
-                logger.warning("leases could not be renewed", extra={"problem": error.message})
+                logger.warning("could not renew job leases", extra={"problem": error.message})
                 continue
             for job_id, run in runs.items():
                 if states.get(job_id) is not JobState.RUNNING:
-                    run.stop_asked = True  # cancelled elsewhere, or taken over because our lease ran out
+                    run.cancel_requested = True  # cancelled elsewhere, or taken over because our lease ran out
 
     async def _adopt(self) -> None:
-        """Take over what nobody runs: queued jobs, and those of processes that died."""
+        """Take over queued jobs and jobs whose process died."""
         while True:
             try:
                 while job := await self._store.claim(list(self._handlers), self._owner):
                     logger.info("took over a job", extra={"job_id": job.id, "tool": job.kind, "attempt": job.attempts})
                     self._tasks.start_soon(self._perform, self._take(job))
             except ScrubjayError as error:
-                logger.warning("could not look for unfinished jobs", extra={"problem": error.message})
+                logger.warning("could not search for abandoned jobs", extra={"problem": error.message})
             await anyio.sleep(self._lease_seconds / LOOKS_PER_LEASE)
 
     def _with_latest_progress(self, job: Job) -> Job:
@@ -252,7 +260,7 @@ class JobService:
 
 
 async def _whole(work: Awaitable[T]) -> T:
-    """The outcome of the work, finished even when its caller is being cancelled."""
+    """Await the work, shielded from cancellation."""
     outcome: list[T] = []
     with anyio.CancelScope(shield=True):
         outcome.append(await work)

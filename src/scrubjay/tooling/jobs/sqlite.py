@@ -8,9 +8,9 @@ from scrubjay.core.clock import Clock
 from scrubjay.core.errors import ErrorRecord
 from scrubjay.core.ids import new_id
 from scrubjay.core.progress import Progress
+from scrubjay.db.sqlite.columns import json_text, microseconds
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.named_queries import load_queries
-from scrubjay.db.sqlite.rows import json_text, microseconds
 from scrubjay.db.sqlite.threads import Readers, Writer
 from scrubjay.tooling.jobs.models import Job, JobState
 from scrubjay.tooling.jobs.rows import error_text, job_from, progress_values
@@ -19,7 +19,7 @@ _SQL = load_queries(__file__)
 
 
 class SqliteJobs:
-    """Satisfies `storage.jobs.JobStore`."""
+    """Jobs in the tables `job` and `job_memory`; implements `JobStore`."""
 
     def __init__(self, writer: Writer, readers: Readers, clock: Clock, lease_seconds: float) -> None:
         self._writer = writer
@@ -30,12 +30,12 @@ class SqliteJobs:
     async def add(self, kind: str, payload: Mapping[str, Any], *, owner: str | None) -> Job:
         return await self._writer.write(lambda connection: _add(connection, kind, payload, owner, self._times()))
 
-    async def add_alone(
-        self, kind: str, payload: Mapping[str, Any], *, owner: str | None, quiet_seconds: float
+    async def add_unless_recent(
+        self, kind: str, payload: Mapping[str, Any], *, owner: str | None, minimum_interval: float
     ) -> Job | None:
         def work(connection: Connection) -> Job | None:
             times = self._times()
-            began_after = times["now"] - round(quiet_seconds * 1_000_000)
+            began_after = times["now"] - round(minimum_interval * 1_000_000)
             if connection.value(_SQL["under_way"], {"kind": kind, "began_after": began_after}) is not None:
                 return None
             return _add(connection, kind, payload, owner, times)
@@ -97,7 +97,7 @@ class SqliteJobs:
         def work(connection: Connection) -> bool:
             values = self._times() | progress_values(progress) | {"id": job_id, "owner": owner, "state": state}
             memories = {"memories": json_text(sorted(memory_ids))}
-            # Decided before it is written: what is forgotten must not come into the file again, not even for a moment.
+            # Checked before writing: forgotten content must never reach the file again.
             if memory_ids and connection.value(_SQL["mentions_forgotten"], memories):
                 return connection.value(_SQL["finish_erased"], values) is not None
             end = {
@@ -133,7 +133,7 @@ class SqliteJobs:
         return await self._writer.write(work)
 
     def _times(self) -> dict[str, Any]:
-        """The present, and until when a lease lasts that is given now."""
+        """Return the current time and the end of a lease granted now, in microseconds."""
         now = microseconds(self._clock())
         return {"now": now, "leased_until": now + self._lease}
 

@@ -1,4 +1,4 @@
-"""Long work: look at it, list it, stop it."""
+"""Tools for jobs: get, list, cancel."""
 
 from typing import Any
 
@@ -8,23 +8,27 @@ from scrubjay.core.callers import EVERYTHING
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, tool
 from scrubjay.tooling.dispatcher import Dispatcher
-from scrubjay.tooling.job_access import may_see, refuse_to_stop, visible_job
+from scrubjay.tooling.job_access import check_may_cancel, may_see, visible_job
 from scrubjay.tooling.job_view import JobView, job_view
 from scrubjay.tooling.jobs.models import JobState
 from scrubjay.tooling.jobs.service import JobService
 
-# So many of the newest jobs are looked at for those that a key opens.
-MOST_LOOKED_AT = 2_000
+# Number of newest jobs that are filtered for a key without access to everything.
+MAX_FILTERED_JOBS = 2_000
 
 
 class GetJobRequest(Request):
-    job_id: str = Field(min_length=1, max_length=100, description="The id that the call which started it returned.")
+    job_id: str = Field(
+        min_length=1, max_length=100, description="The job id, as returned by the call that started the job."
+    )
 
 
 class ListJobsRequest(Request):
-    states: list[JobState] = Field(default_factory=list[JobState], description="Only in these states; none means all.")
+    states: list[JobState] = Field(
+        default_factory=list[JobState], description="Only jobs in these states; empty means all."
+    )
     tool: str | None = Field(default=None, min_length=1, max_length=100, description="Only jobs of this tool.")
-    limit: int = Field(default=20, ge=1, le=200, description="How many to return at most.")
+    limit: int = Field(default=20, ge=1, le=200, description="Maximum number of jobs to return.")
 
 
 class ListJobsResult(Result):
@@ -32,12 +36,12 @@ class ListJobsResult(Result):
 
 
 class CancelJobRequest(Request):
-    job_id: str = Field(min_length=1, max_length=100, description="The job to stop.")
+    job_id: str = Field(min_length=1, max_length=100, description="The job to cancel.")
     wait_seconds: float = Field(
         default=5,
         ge=0,
         le=60,
-        description="How long to wait for it to have stopped; after that its state is cancelling.",
+        description="Seconds to wait for the job to stop; a job still running then has the state cancelling.",
     )
 
 
@@ -45,7 +49,7 @@ class CancelJobRequest(Request):
 async def get_job(
     request: GetJobRequest, jobs: JobService, dispatcher: Dispatcher, context: CallContext
 ) -> JobView[dict[str, Any]]:
-    """Look at a job: its state, its progress, and its result or error once it has ended."""
+    """Return a job: its state, progress, and its result or error once it has ended."""
     return job_view(await visible_job(request.job_id, context.caller, jobs, dispatcher.registry))
 
 
@@ -55,7 +59,7 @@ async def list_jobs(
 ) -> ListJobsResult:
     """List jobs, newest first."""
     caller = context.caller
-    looked_at = request.limit if EVERYTHING in caller.scopes else MOST_LOOKED_AT
+    looked_at = request.limit if EVERYTHING in caller.scopes else MAX_FILTERED_JOBS
     found = await jobs.list(request.states, request.tool, looked_at)
     seen = [job for job in found if may_see(caller, job, dispatcher.registry)]
     return ListJobsResult(jobs=[job_view(job) for job in seen[: request.limit]])
@@ -65,6 +69,6 @@ async def list_jobs(
 async def cancel_job(
     request: CancelJobRequest, jobs: JobService, dispatcher: Dispatcher, context: CallContext
 ) -> JobView[dict[str, Any]]:
-    """Ask a job to stop. The state cancelled is only said of work that has stopped; an ended job stays as it is."""
-    await refuse_to_stop(request.job_id, context.caller, jobs, dispatcher.registry)
+    """Cancel a job. The state `cancelled` means that the work has stopped; an ended job is not changed."""
+    await check_may_cancel(request.job_id, context.caller, jobs, dispatcher.registry)
     return job_view(await jobs.cancel(request.job_id, patience=request.wait_seconds))

@@ -1,4 +1,4 @@
-"""How often each tool is called, gathered in memory and kept from time to time."""
+"""Count calls per tool in memory and write the counts periodically."""
 
 from collections import Counter
 
@@ -8,13 +8,13 @@ from scrubjay.tooling.usage.store import UsageStore
 
 
 class UsageCounter:
-    """Counts calls without making any of them wait for the disk."""
+    """Counts calls without disk access."""
 
     def __init__(self) -> None:
         self._unsaved: Counter[str] = Counter()
 
     def subscribe(self, events: EventBus) -> None:
-        """Count the calls that are published there and that reached their tool."""
+        """Count the published calls that reached their tool."""
         events.subscribe(CallEnded, self._call_ended)
 
     def _call_ended(self, event: CallEnded) -> None:
@@ -22,9 +22,9 @@ class UsageCounter:
             self._unsaved[event.tool_label] += 1
 
     async def flush(self, store: UsageStore) -> None:
-        """Keep what was counted since the last time; what cannot be kept now is kept next time.
+        """Store the new counts; after a failed write they are stored the next time.
 
-        A write whose caller is cancelled is done all the same, so nothing is put back then.
+        A write whose caller is cancelled still completes, so nothing is put back then.
         """
         taken, self._unsaved = self._unsaved, Counter()
         if not taken:

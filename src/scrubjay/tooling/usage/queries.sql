@@ -1,8 +1,8 @@
 -- add --
--- Count some more calls of a tool.
+-- Add to the call count of a tool.
 INSERT INTO tool_usage (tool, calls) VALUES (:tool, :calls)
 ON CONFLICT (tool) DO UPDATE SET calls = calls + excluded.calls
 
 -- counts --
--- How often each tool was called.
+-- Number of calls of each tool.
 SELECT tool, calls FROM tool_usage ORDER BY tool

@@ -1,4 +1,4 @@
-"""How often tools are used, in SQLite."""
+"""Tool usage counts in SQLite."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ _SQL = load_queries(__file__)
 
 
 class SqliteUsage:
-    """Satisfies `storage.usage.UsageStore`."""
+    """Usage counts in the table `tool_usage`; implements `UsageStore`."""
 
     def __init__(self, writer: Writer, readers: Readers) -> None:
         self._writer = writer
