@@ -1,1 +1,4 @@
-"""What series of numbers tell: each method a pure function that says nothing where the numbers say nothing."""
+"""Statistical analysis of numeric series: correlations, trends, changepoints, forecasts, anomalies and causality.
+
+Each method is a pure function. With too few points for a sound result it returns none instead of a guess.
+"""

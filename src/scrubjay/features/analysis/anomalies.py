@@ -1,4 +1,4 @@
-"""Points that are far from all others: DBSCAN over what is left when the running median is taken off."""
+"""Outlier detection: DBSCAN on the residuals from a running median."""
 
 from math import ceil
 from statistics import NormalDist
@@ -10,23 +10,24 @@ from scrubjay.features.analysis.models import Anomalies
 
 Values = NDArray[np.float64]
 
-FEWEST_POINTS = 5
-# A stretch whose median is the level of its middle; at most half of it can be outliers.
+MIN_POINTS = 5
+# Window of the running median, in points; it tolerates outliers in up to half of the window.
 WINDOW = 11
-# How near is near, in robust standard deviations: 3.5 at sensitivity 0, 2 at one half, 0.5 at 1.
-WIDEST, NARROWED = 3.5, 3.0
-# A place is dense with this share of all points, and at least three.
-DENSE_SHARE, DENSE_LEAST = 0.1, 3
-# A normal value is by this much farther from the mean than from the median of all deviations.
+# DBSCAN radius in robust standard deviations: 3.5 at sensitivity 0, 2 at 0.5, 0.5 at 1.
+MAX_REACH, REACH_RANGE = 3.5, 3.0
+# A core point has this share of all points within the radius, and at least three.
+DENSE_SHARE, DENSE_MIN_POINTS = 0.1, 3
+# Factors from the median absolute deviation, and from the mean absolute deviation, to the standard deviation of a
+# normal distribution.
 _MAD, _MEAN_DEVIATION = 1.4826, 1.2533
 
 
-def anomalies(name: str, values: Values, sensitivity: float) -> Anomalies:
-    """The points that are in no cluster and not beside one."""
+def find_anomalies(name: str, values: Values, sensitivity: float) -> Anomalies:
+    """Return the points that DBSCAN classifies as noise; none for a series that is short or constant."""
     nothing = Anomalies(variable=name, indices=(), scores=(), confidence=None)
-    if len(values) < FEWEST_POINTS:
+    if len(values) < MIN_POINTS:
         return nothing
-    rest = values - _level(values)
+    rest = values - _running_median(values)
     centred = rest - np.median(rest)
     size = float(np.median(np.abs(centred))) * _MAD
     largest = float(np.max(np.abs(centred)))
@@ -35,7 +36,7 @@ def anomalies(name: str, values: Values, sensitivity: float) -> Anomalies:
     if size <= 1e-12 * float(np.max(np.abs(values))) or size == 0:
         return nothing
     scaled = centred / size
-    found, distances = _noise(scaled, WIDEST - NARROWED * sensitivity)
+    found, distances = _noise_points(scaled, MAX_REACH - REACH_RANGE * sensitivity)
     if not len(found):
         return nothing
     nearest = float(np.min(np.abs(scaled[found])))
@@ -43,13 +44,13 @@ def anomalies(name: str, values: Values, sensitivity: float) -> Anomalies:
         variable=name,
         indices=found.tolist(),
         scores=distances.tolist(),
-        # That normal noise of this length stays nearer to its middle than the least of them is.
+        # Probability that normal noise of this length has no point as far out as the nearest outlier.
         confidence=(1 - 2 * NormalDist().cdf(-nearest)) ** len(values),
     )
 
 
-def _level(values: Values) -> Values:
-    """The running median; over all points when there are few."""
+def _running_median(values: Values) -> Values:
+    """Return the running median; the median of all points when they fit one window."""
     n = len(values)
     if n <= WINDOW:
         return np.full(n, np.median(values))
@@ -59,16 +60,16 @@ def _level(values: Values) -> Values:
     return np.concatenate([np.full(half, middle[0]), middle, np.full(half, middle[-1])])
 
 
-def _noise(values: Values, reach: float) -> tuple[NDArray[np.intp], Values]:
-    """What DBSCAN calls noise, and how far each is from the nearest core point.
+def _noise_points(values: Values, reach: float) -> tuple[NDArray[np.intp], Values]:
+    """Return the indices of DBSCAN's noise points and their distances from the nearest core point.
 
-    On a line neighbours are found by sorting: a point is core when enough points are within reach, and noise when no
-    core point is.
+    In one dimension, sorting finds the neighbours: a point is a core point when enough points are within `reach`, and
+    noise when no core point is.
     """
     order = np.argsort(values, kind="stable")
     line = values[order]
     within = np.searchsorted(line, line + reach, side="right") - np.searchsorted(line, line - reach, side="left")
-    cores = line[within >= max(DENSE_LEAST, ceil(DENSE_SHARE * len(line)))]
+    cores = line[within >= max(DENSE_MIN_POINTS, ceil(DENSE_SHARE * len(line)))]
     if not len(cores):
         return np.empty(0, dtype=np.intp), np.empty(0)
     place = np.searchsorted(cores, values)

@@ -1,9 +1,9 @@
-"""Where a series becomes another one: its level, its slope or its spread.
+"""Changepoint detection: changes of the level, slope or variance of a series.
 
-A segment without a change is a level or a line with noise. One change more, at the best place for it, is believed when
-it explains more than noise would at the best of all places: by Schwarz's criterion with two parameters for the place
-and one for the size (Zhang and Siegmund). The narrowest stretch that shows a change is taken first, so that a change
-is not blurred by the next one; then each place is looked for again between its neighbours.
+A segment without a change is a constant or a line plus noise. A change at its best position is accepted when Schwarz's
+criterion (BIC) prefers it, counting two parameters for the position and one for the size (Zhang and Siegmund, 2007).
+The narrowest window that shows a change comes first, so that neighbouring changes do not blur it; then each position
+is estimated again between its neighbours.
 """
 
 from bisect import bisect_right, insort
@@ -15,22 +15,22 @@ from math import ceil, exp, log
 import numpy as np
 from numpy.typing import NDArray
 
-from scrubjay.features.analysis.correlation import standardised
+from scrubjay.features.analysis.correlation import standardize
 from scrubjay.features.analysis.models import Changepoint, ChangeType
 
 Values = NDArray[np.float64]
 
-# Fewer points than this tell of no change; and a change has at least so many points on both sides.
-LEAST_POINTS, LEAST_SIDE = 10, 3
-# A spread is known from more points than a level.
-LEAST_SPREAD_SIDE = 8
-# What a change costs, in logarithms of the number of points: its place two, its size one.
+# Shorter series yield no change; a change has at least MIN_SIDE_POINTS points on both sides.
+MIN_POINTS, MIN_SIDE_POINTS = 10, 3
+# A variance needs more points than a level.
+MIN_SPREAD_SIDE_POINTS = 8
+# Penalty of a change as a multiple of log(points): two for its position, one for its size.
 _COST = 3.0
-# Stretches down to this width are looked at by themselves.
-NARROWEST = 20
-# Farther out than so many robust standard deviations, a point says nothing about the spread.
-_FAR = 3.5
-# Of standardised values: less than this is rounding.
+# Narrowest window that is searched separately, in points.
+MIN_WINDOW = 20
+# Residuals are clipped at this many robust standard deviations before variances are compared.
+_CLIP_DEVIATIONS = 3.5
+# Mean squares of standardized values below this are rounding error.
 _ROUNDING = 1e-20
 
 
@@ -38,22 +38,22 @@ _ROUNDING = 1e-20
 class _Change:
     at: int
     gain: float
-    """By how much Schwarz's criterion prefers the change."""
+    """Difference of Schwarz's criterion between no change and this change."""
     kind: ChangeType
 
     @property
     def confidence(self) -> float:
-        """The weight of the change against none, by Schwarz's criterion."""
+        """Probability of the change against no change, by Schwarz's criterion."""
         return 1.0 / (1.0 + exp(-min(self.gain, 700.0) / 2))
 
 
-def changes(name: str, values: Values, doubt: float) -> list[Changepoint]:
-    """The changes of a series that are doubted less than this."""
-    scaled = standardised(values)
-    if scaled is None or len(values) < LEAST_POINTS:
+def find_changepoints(name: str, values: Values, doubt: float) -> list[Changepoint]:
+    """Return the changes of a series with at least the confidence 1 - `doubt`."""
+    scaled = standardize(values)
+    if scaled is None or len(values) < MIN_POINTS:
         return []
     needed, cost = 2 * log((1 - doubt) / doubt), _COST * log(len(scaled))
-    places = _refined(scaled, _split(scaled, needed, cost), needed, cost)
+    places = _refine(scaled, _split(scaled, needed, cost), needed, cost)
     rest = _residuals(scaled, [one.at for one in places])
     spreads = [] if rest is None else _spread_changes(rest, needed, cost)
     return [
@@ -63,35 +63,35 @@ def changes(name: str, values: Values, doubt: float) -> list[Changepoint]:
 
 
 def _split(values: Values, needed: float, cost: float) -> list[_Change]:
-    """Changes, each by the narrowest stretch that shows it; then those that only a whole gap between two shows."""
+    """Return changes found in the narrowest windows, then those found in the gaps between them."""
     found: list[_Change] = []
-    for stretches in _widths(len(values)):
+    for stretches in _windows(len(values)):
         shown = [
             (one, start, end)
             for start, end in stretches
-            if not _within(found, start, end)
+            if not _has_change_between(found, start, end)
             and (one := _one_change(values, start, end, cost)) is not None
             and one.gain >= needed
         ]
         for one, start, end in sorted(shown, key=lambda item: -item[0].gain):
-            if not _within(found, start, end):
-                insort(found, one, key=_place)
+            if not _has_change_between(found, start, end):
+                insort(found, one, key=_position)
     gaps = _gaps(found, len(values))
     while gaps:
         start, end = gaps.pop()
         if (one := _one_change(values, start, end, cost)) is not None and one.gain >= needed:
-            insort(found, one, key=_place)
+            insort(found, one, key=_position)
             gaps += [(start, one.at), (one.at, end)]
     return found
 
 
-def _place(change: _Change) -> int:
+def _position(change: _Change) -> int:
     return change.at
 
 
-def _within(found: list[_Change], start: int, end: int) -> bool:
-    """Whether one of these, in order, is between both places."""
-    place = bisect_right(found, start, key=_place)
+def _has_change_between(found: list[_Change], start: int, end: int) -> bool:
+    """Return True when one of these sorted changes lies between two positions."""
+    place = bisect_right(found, start, key=_position)
     return place < len(found) and found[place].at < end
 
 
@@ -100,20 +100,20 @@ def _gaps(found: list[_Change], length: int) -> list[tuple[int, int]]:
     return list(pairwise(places))
 
 
-def _widths(length: int) -> Iterator[list[tuple[int, int]]]:
-    """Stretches that overlap by halves, from the narrowest to the whole."""
+def _windows(length: int) -> Iterator[list[tuple[int, int]]]:
+    """Yield the windows of each width, half overlapping, from the narrowest width to the whole series."""
     width, widths = length, [length]
-    while (width := ceil(width / 2)) >= NARROWEST:
+    while (width := ceil(width / 2)) >= MIN_WINDOW:
         widths.append(width)
     for width in reversed(widths):
         step = max(1, width // 2)
         yield [(start, start + width) for start in (*range(0, length - width, step), length - width)]
 
 
-def _refined(values: Values, changes: list[_Change], needed: float, cost: float) -> list[_Change]:
-    """Each change where it is best between its neighbours; what is not seen there any more is none.
+def _refine(values: Values, changes: list[_Change], needed: float, cost: float) -> list[_Change]:
+    """Move each change to its best position between its neighbours; drop it when it is no longer significant.
 
-    Two that are near each other may be one: they are when there is nothing more to see on both sides of it.
+    Two changes close to each other are merged when one explains both.
     """
     index = 0
     while index < len(changes):
@@ -127,7 +127,7 @@ def _refined(values: Values, changes: list[_Change], needed: float, cost: float)
             changes = [*changes[:index], better, *changes[index + 1 :]]
             index += 1
     for index in range(len(changes) - 2, -1, -1):
-        if changes[index + 1].at - changes[index].at < LEAST_POINTS:
+        if changes[index + 1].at - changes[index].at < MIN_POINTS:
             before = changes[index - 1].at if index else 0
             after = changes[index + 2].at if index + 2 < len(changes) else len(values)
             one = _one_change(values, before, after, cost)
@@ -144,10 +144,10 @@ def _refined(values: Values, changes: list[_Change], needed: float, cost: float)
 
 
 def _one_change(values: Values, start: int, end: int, cost: float) -> _Change | None:
-    """The best change of level or slope between two places, whether or not it is worth its cost."""
+    """Return the best change of level or slope between two positions, even when its gain is negative."""
     part = values[start:end]
     n = len(part)
-    if n < 2 * LEAST_SIDE + 1:
+    if n < 2 * MIN_SIDE_POINTS + 1:
         return None
     time = np.arange(n) - (n - 1) / 2
     level = part - part.mean()
@@ -158,9 +158,9 @@ def _one_change(values: Values, start: int, end: int, cost: float) -> _Change | 
     step = log(n)
     none = min(n * log(of_level) + step, n * log(of_line) + 2 * step)
 
-    k = np.arange(LEAST_SIDE, n - LEAST_SIDE + 1)
+    k = np.arange(MIN_SIDE_POINTS, n - MIN_SIDE_POINTS + 1)
     after = n - k
-    # A step of the level: what it explains of each residual, once the line or level is taken off the step as well.
+    # A step of the level: the sum of squares it explains, after projecting out the constant or line.
     level_sums = np.cumsum(level[::-1])[::-1][k]
     square = after * k / n
     stepped = level_sums**2 / square
@@ -168,7 +168,7 @@ def _one_change(values: Values, start: int, end: int, cost: float) -> _Change | 
     with_time = after * (k + n - 1) / 2 - after * (n - 1) / 2
     line_square = square - with_time**2 / time_square
     line_stepped = line_sums**2 / np.maximum(line_square, rounding)
-    # A bend: from its place on, one more for each point.
+    # A bend of the line: a ramp that starts at the position.
     moments = np.cumsum((line * np.arange(n))[::-1])[::-1][k]
     bend_sums = moments - (k - 1) * line_sums
     total = after * (after + 1) / 2
@@ -192,7 +192,7 @@ def _one_change(values: Values, start: int, end: int, cost: float) -> _Change | 
 
 
 def _residuals(values: Values, places: list[int]) -> Values | None:
-    """What is left when each segment's level or line is taken off; None when nothing is."""
+    """Return the residuals from each segment's constant or line; None when they are only rounding error."""
     rest = np.empty_like(values)
     for start, end in zip([0, *places], [*places, len(values)], strict=True):
         part = values[start:end]
@@ -204,13 +204,13 @@ def _residuals(values: Values, places: list[int]) -> Values | None:
         rest[start:end] = line if gained > log(n) else level
     if float(np.mean(rest * rest)) <= _ROUNDING:
         return None
-    # One point that is far out is an anomaly and not another spread.
+    # A single outlier is an anomaly, not a change of variance.
     size = float(np.median(np.abs(rest))) * 1.4826
-    return np.clip(rest, -_FAR * size, _FAR * size) if size > 0 else rest
+    return np.clip(rest, -_CLIP_DEVIATIONS * size, _CLIP_DEVIATIONS * size) if size > 0 else rest
 
 
 def _spread_changes(rest: Values, needed: float, cost: float) -> list[_Change]:
-    """Changes of the spread, each looked for on both sides of those that are there already."""
+    """Return changes of the variance, by binary segmentation."""
     found: list[_Change] = []
     waiting = [(0, len(rest))]
     while waiting:
@@ -223,12 +223,12 @@ def _spread_changes(rest: Values, needed: float, cost: float) -> list[_Change]:
 
 
 def _spread_change(rest: Values, start: int, end: int, cost: float) -> _Change | None:
-    """The best change of the variance of normal noise between two places, with heavier tails allowed for."""
+    """Return the best change of variance between two positions, with a correction for heavy-tailed noise."""
     part = rest[start:end]
     n = len(part)
-    if n < 2 * LEAST_SPREAD_SIDE:
+    if n < 2 * MIN_SPREAD_SIDE_POINTS:
         return None
-    k = np.arange(LEAST_SPREAD_SIDE, n - LEAST_SPREAD_SIDE + 1)
+    k = np.arange(MIN_SPREAD_SIDE_POINTS, n - MIN_SPREAD_SIDE_POINTS + 1)
     sums = np.cumsum(part * part)
     whole = float(sums[-1])
     before = np.maximum(sums[k - 1], _ROUNDING * n)
@@ -237,6 +237,6 @@ def _spread_change(rest: Values, start: int, end: int, cost: float) -> _Change |
     best = int(np.argmax(gains))
     at = int(k[best])
     equal = np.concatenate([part[:at] / np.sqrt(before[best] / at), part[at:] / np.sqrt(after[best] / (n - at))])
-    # Squares of heavy-tailed noise vary more than those of normal noise, by their kurtosis.
+    # Squares of heavy-tailed noise vary more than those of normal noise, in proportion to the kurtosis.
     tails = max(1.0, (float(np.mean(equal**4)) - 1) / 2)
     return _Change(start + at, float(gains[best]) / tails - cost, "VarianceChange")

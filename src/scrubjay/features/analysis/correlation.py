@@ -1,4 +1,4 @@
-"""Pearson's correlation of every pair of series, tested by Student's distribution."""
+"""Pearson correlation of every pair of series, with Student's t-test."""
 
 from collections.abc import Mapping
 from itertools import combinations
@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from scrubjay.features.analysis.distributions import holm, two_sided_t
 from scrubjay.features.analysis.models import Correlation, Interval
 
-# Differences this small, compared with the values, are what rounding leaves of a series that never changes.
+# A relative deviation below this is rounding error of a constant series.
 _ROUNDING = 1e-13
 _ONE = 1 - 1e-15
 
 
-def correlations(series: Mapping[str, NDArray[np.float64]], significance: float) -> list[Correlation]:
-    """Every pair of series, over the points that both have; significant by Holm's correction over all pairs."""
-    found = [(pair, *_compared(series[pair[0]], series[pair[1]])) for pair in combinations(series, 2)]
+def correlate(series: Mapping[str, NDArray[np.float64]], significance: float) -> list[Correlation]:
+    """Return the correlation of every pair over their common length, with Holm correction over all pairs."""
+    found = [(pair, *_pearson(series[pair[0]], series[pair[1]])) for pair in combinations(series, 2)]
     corrected = iter(holm([p for _, _, _, p in found if p is not None]))
     answer: list[Correlation] = []
     for pair, points, coefficient, p in found:
@@ -31,16 +31,18 @@ def correlations(series: Mapping[str, NDArray[np.float64]], significance: float)
                 p_value=p,
                 corrected_p_value=correct,
                 significant=correct is not None and correct <= significance,
-                confidence_interval=None if coefficient is None else _fisher(coefficient, points, significance),
+                confidence_interval=None
+                if coefficient is None
+                else _confidence_interval(coefficient, points, significance),
             )
         )
     return answer
 
 
-def _compared(first: NDArray[np.float64], second: NDArray[np.float64]) -> tuple[int, float | None, float | None]:
-    """How many points both have, their correlation and how probable one as strong would be without any relation."""
+def _pearson(first: NDArray[np.float64], second: NDArray[np.float64]) -> tuple[int, float | None, float | None]:
+    """Return the common number of points, the coefficient and its two-sided p-value."""
     points = min(len(first), len(second))
-    a, b = standardised(first[:points]), standardised(second[:points])
+    a, b = standardize(first[:points]), standardize(second[:points])
     if a is None or b is None:
         return points, None, None
     r = float(np.clip(np.dot(a, b) / points, -1.0, 1.0))
@@ -49,8 +51,8 @@ def _compared(first: NDArray[np.float64], second: NDArray[np.float64]) -> tuple[
     return points, r, two_sided_t(t, degrees)
 
 
-def standardised(values: NDArray[np.float64]) -> NDArray[np.float64] | None:
-    """The values with mean 0 and standard deviation 1; None when they never change."""
+def standardize(values: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """Scale values to mean 0 and standard deviation 1; None for a constant series."""
     scale = float(np.max(np.abs(values)))
     if scale == 0:
         return None
@@ -60,8 +62,8 @@ def standardised(values: NDArray[np.float64]) -> NDArray[np.float64] | None:
     return None if deviation <= _ROUNDING else centred / deviation
 
 
-def _fisher(r: float, points: int, significance: float) -> Interval | None:
-    """Within which bounds the true correlation is, at the chosen level; by Fisher's transformation."""
+def _confidence_interval(r: float, points: int, significance: float) -> Interval | None:
+    """Return the confidence interval of a coefficient, by Fisher's transformation."""
     if points < 4:
         return None
     if abs(r) >= _ONE:

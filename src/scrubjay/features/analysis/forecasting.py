@@ -1,8 +1,8 @@
-"""How series go on: exponential smoothing with an additive error and an additive trend, ETS(A,A,N).
+"""Forecasts by exponential smoothing with additive error and additive trend, ETS(A,A,N).
 
-For each pair of smoothing parameters the errors are linear in the first level and slope, so these two are found
-exactly; the parameters themselves on a grid that is made finer twice around its best place. The bounds allow for what
-is not known of the parameters as well: every pair of the grid counts by its likelihood.
+For each pair of smoothing parameters, the errors are linear in the initial level and slope, so these are solved
+exactly. The smoothing parameters are found on a grid that is refined twice around its best point. The prediction
+intervals include the uncertainty of the parameters: every pair of the grid is weighted by its likelihood.
 """
 
 import numpy as np
@@ -13,47 +13,45 @@ from scrubjay.features.analysis.models import Forecast
 
 Values = NDArray[np.float64]
 
-# What is estimated: two smoothing parameters, the first level, the first slope.
+# Two smoothing parameters, the initial level and the initial slope.
 PARAMETERS = 4
-LEAST_POINTS = PARAMETERS + 4
-# What is longer ago says little of what comes; the last points are used.
-MOST_REMEMBERED = 1_000
+MIN_POINTS = PARAMETERS + 4
+# The last points that are used; older ones hardly affect the forecast.
+MAX_POINTS = 1_000
 _GRID = 10
-_FINER = 7
-# Of values between -1 and 1: what is less is rounding.
+_REFINED_GRID = 7
+# Squares of values between -1 and 1 below this are rounding error.
 _ROUNDING = 1e-24
 
 
 def forecast(name: str, values: Values, horizon: int, significance: float) -> Forecast:
-    """The next points, with bounds that each holds with the probability 1 - significance."""
-    if len(values) < LEAST_POINTS:
-        return _nothing(
-            name, f"{len(values)} points do not tell four parameters and their error: {LEAST_POINTS} are needed"
-        )
-    recent = values[-MOST_REMEMBERED:]
+    """Return the next points with prediction intervals at level 1 - `significance`."""
+    if len(values) < MIN_POINTS:
+        return _no_forecast(name, f"{len(values)} points are too few to fit four parameters; {MIN_POINTS} are needed")
+    recent = values[-MAX_POINTS:]
     offset = float(recent.mean())
     scale = float(np.max(np.abs(recent - offset))) or 1.0
     scaled = (recent - offset) / scale
-    coarse = _Grid(scaled, np.linspace(0.0, 0.99, _GRID), np.linspace(0.0, 1.0, _GRID))
+    coarse = _ParameterGrid(scaled, np.linspace(0.0, 0.99, _GRID), np.linspace(0.0, 1.0, _GRID))
     grid, best = coarse, coarse.best
     reach = 0.5 / (_GRID - 1)
     for _ in range(2):
         alpha, share = float(grid.alphas[best]), float(grid.shares[best])
-        around = np.linspace(-reach, reach, _FINER)
-        grid = _Grid(scaled, np.clip(alpha + around, 0.0, 0.999), np.clip(share + around, 0.0, 1.0))
-        best, reach = grid.best, reach / _FINER
+        around = np.linspace(-reach, reach, _REFINED_GRID)
+        grid = _ParameterGrid(scaled, np.clip(alpha + around, 0.0, 0.999), np.clip(share + around, 0.0, 1.0))
+        best, reach = grid.best, reach / _REFINED_GRID
     points = grid.means(horizon)[:, best]
-    deviation = np.sqrt(coarse.spread_around(points))
+    deviation = np.sqrt(coarse.mean_square_around(points))
     degrees = len(scaled) - PARAMETERS
     half = t_quantile(1 - significance / 2, degrees) * deviation
-    told = [offset + scale * side for side in (points, points - half, points + half)]
-    if not all(np.isfinite(side).all() for side in told):
-        return _nothing(name, "the numbers are too large to go on with")
+    middle, lower, upper = (offset + scale * side for side in (points, points - half, points + half))
+    if not all(np.isfinite(side).all() for side in (middle, lower, upper)):
+        return _no_forecast(name, "the numbers are too large to forecast")
     return Forecast(
         variable=name,
-        point_forecasts=told[0].tolist(),
-        lower_bounds=told[1].tolist(),
-        upper_bounds=told[2].tolist(),
+        point_forecasts=middle.tolist(),
+        lower_bounds=lower.tolist(),
+        upper_bounds=upper.tolist(),
         fit_quality=_quality(float(grid.squares[best]) / degrees, scaled),
         level_smoothing=float(grid.alphas[best]),
         trend_smoothing=float(grid.betas[best]),
@@ -61,7 +59,7 @@ def forecast(name: str, values: Values, horizon: int, significance: float) -> Fo
     )
 
 
-def _nothing(name: str, note: str) -> Forecast:
+def _no_forecast(name: str, note: str) -> Forecast:
     return Forecast(
         variable=name,
         point_forecasts=(),
@@ -75,16 +73,16 @@ def _nothing(name: str, note: str) -> Forecast:
 
 
 def _quality(variance: float, values: Values) -> float:
-    """By how much the errors are smaller than those of saying that the next point is like the last; at least 0."""
+    """Return the reduction of the squared error compared with repeating the last value, 0 to 1."""
     steps = np.diff(values)
     naive = float(np.dot(steps, steps)) / len(steps)
     return 1.0 if naive < _ROUNDING else max(0.0, 1.0 - variance / naive)
 
 
-class _Grid:
-    """The model with every pair of some smoothing parameters.
+class _ParameterGrid:
+    """The model, fitted for every pair of smoothing parameters.
 
-    The trend's parameter is a share of the level's, which keeps all of them admissible.
+    The parameter of the trend is a share of that of the level, so that every pair is admissible.
     """
 
     def __init__(self, values: Values, alphas: Values, shares: Values) -> None:
@@ -92,7 +90,7 @@ class _Grid:
         self.alphas, self.shares = first.ravel(), second.ravel()
         self.betas = self.alphas * self.shares
         self.n, pairs = len(values), len(self.alphas)
-        # What comes from the values alone, and from one unit of the first level and of the first slope.
+        # Contributions of the values, of one unit of the initial level, and of one unit of the initial slope.
         level, slope = np.zeros((3, pairs)), np.zeros((3, pairs))
         level[1] = slope[2] = 1.0
         errors, given = np.empty((self.n, 3, pairs)), np.zeros((3, 1))
@@ -121,12 +119,12 @@ class _Grid:
         return int(np.argmin(self.squares))
 
     def means(self, horizon: int) -> Values:
-        """What each pair expects, for every step ahead."""
+        """Return the point forecasts of each pair, for every step ahead."""
         ahead = np.arange(1, horizon + 1)[:, None]
         return (self._level * self._start).sum(axis=0) + ahead * (self._slope * self._start).sum(axis=0)
 
-    def spread_around(self, points: Values) -> Values:
-        """The mean square of what comes around these points, over all pairs by their likelihood."""
+    def mean_square_around(self, points: Values) -> Values:
+        """Return the mean squared deviation from these points, over all pairs weighted by likelihood."""
         horizon = len(points)
         likelihood = np.log(self.squares) * -((self.n - 2) / 2)
         weights = np.exp(likelihood - likelihood.max())

@@ -1,4 +1,4 @@
-"""What each method answers."""
+"""Results of the analysis methods."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,51 +12,51 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correlation:
-    """How two series go together."""
+    """Pearson correlation of two series."""
 
     variables: tuple[str, str]
     points: int
     coefficient: float | None
-    """None when one of the two never changes: then there is nothing to go together."""
+    """None when one of the series is constant."""
     p_value: float | None
-    """As if this were the only test."""
+    """Not corrected for multiple tests."""
     corrected_p_value: float | None
     significant: bool
     confidence_interval: Interval | None
-    """None for three points, which allow none."""
+    """None for three points, which are too few."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trend:
-    """Where a series goes."""
+    """Direction and strength of a series' trend or oscillation."""
 
     variable: str
     direction: Direction
     strength: float
-    """Between 0 and 1: of a trend Kendall's tau, of an oscillation its share of the variance."""
+    """0 to 1: absolute value of Kendall's tau for a trend, share of the variance for an oscillation."""
     p_value: float | None
     corrected_p_value: float | None
     significant: bool
     slope: float
-    """The median change from one point to the next, by Theil and Sen."""
+    """Median change from one point to the next (Theil-Sen estimator)."""
     period: float | None
-    """Of an oscillation, how many points one swing takes."""
+    """Points per cycle of an oscillation, else None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changepoint:
-    """Where a series becomes another one."""
+    """A change of the level, slope or variance of a series."""
 
     variable: str
     index: int
-    """The first point that is of the new kind."""
+    """The first point after the change."""
     confidence: float
     change_type: ChangeType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast:
-    """How a series goes on."""
+    """Predicted points of a series with prediction intervals."""
 
     variable: str
     point_forecasts: Sequence[float]
@@ -66,23 +66,23 @@ class Forecast:
     level_smoothing: float | None
     trend_smoothing: float | None
     note: str | None
-    """Why there is none."""
+    """Why there is no forecast; None when there is one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Anomalies:
-    """Points of a series that are far from all others."""
+    """Outliers of a series."""
 
     variable: str
     indices: Sequence[int]
     scores: Sequence[float]
-    """Of each, how many robust standard deviations it is away from the nearest dense place."""
+    """Distance of each outlier from the nearest dense region, in robust standard deviations."""
     confidence: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Causation:
-    """What the past of one series tells about another."""
+    """Result of a Granger causality test between two series."""
 
     cause: str
     effect: str

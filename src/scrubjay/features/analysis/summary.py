@@ -1,75 +1,75 @@
-"""What an analysis found, in words."""
+"""Findings and recommendations of an analysis, as sentences."""
 
 from collections.abc import Iterator, Mapping
 
-from scrubjay.features.analysis.service import Analysis, PredictivePart, StatisticalPart
+from scrubjay.features.analysis.service import PredictivePart, SeriesAnalysis, StatisticalPart
 
-# Fewer points than this find only what is very plain.
+# With fewer points, only very strong effects are significant.
 FEW_POINTS = 10
-MOST_TOLD = 20
+MAX_LINES = 20
 _CHANGES = {
     "MeanShift": "the level changes",
     "VarianceChange": "the spread changes",
     "TrendChange": "the slope changes",
-    "Unknown": "something changes",
+    "Unknown": "the series changes",
 }
 
 
-def summarised(analysis: Analysis, points: Mapping[str, int]) -> tuple[list[str], list[str]]:
-    """The findings that are significant, and what to do with them."""
+def summarize(analysis: SeriesAnalysis, points: Mapping[str, int]) -> tuple[list[str], list[str]]:
+    """Return the significant findings and the recommendations, at most `MAX_LINES` of each."""
     findings: list[str] = []
     if analysis.statistical is not None:
-        findings += _of_statistics(analysis.statistical)
+        findings += _statistical_findings(analysis.statistical)
     if analysis.predictive is not None:
-        findings += _of_predictions(analysis.predictive)
-    return findings[:MOST_TOLD], list(_advice(analysis, points, findings))[:MOST_TOLD]
+        findings += _predictive_findings(analysis.predictive)
+    return findings[:MAX_LINES], list(_advice(analysis, points, findings))[:MAX_LINES]
 
 
-def _of_statistics(part: StatisticalPart) -> Iterator[str]:
+def _statistical_findings(part: StatisticalPart) -> Iterator[str]:
     for trend in part.trends:
         if trend.significant and trend.direction == "Oscillating" and trend.period is not None:
             yield f"{trend.variable}: oscillates, about every {trend.period:.3g} points"
         elif trend.significant:
-            yield f"{trend.variable}: {trend.direction.lower()}, by {abs(trend.slope):.3g} a point"
+            yield f"{trend.variable}: {trend.direction.lower()}, by {abs(trend.slope):.3g} per point"
     for one in part.correlations:
         if one.significant and one.coefficient is not None:
             first, second = one.variables
-            how = "together" if one.coefficient > 0 else "opposite ways"
-            yield f"{first} and {second} go {how} (r = {one.coefficient:.2f})"
+            sign = "positively" if one.coefficient > 0 else "negatively"
+            yield f"{first} and {second} are {sign} correlated (r = {one.coefficient:.2f})"
     for change in part.changepoints:
         yield f"{change.variable}: {_CHANGES[change.change_type]} at point {change.index}"
 
 
-def _of_predictions(part: PredictivePart) -> Iterator[str]:
+def _predictive_findings(part: PredictivePart) -> Iterator[str]:
     for one in part.anomalies:
         if one.indices:
-            places = ", ".join(map(str, one.indices[:5])) + (", ..." if len(one.indices) > 5 else "")
-            yield f"{one.variable}: {len(one.indices)} point(s) far from all others: {places}"
+            points = ", ".join(map(str, one.indices[:5])) + (", ..." if len(one.indices) > 5 else "")
+            yield f"{one.variable}: {len(one.indices)} outlier(s), at point(s) {points}"
     for relation in part.causations or ():
         if relation.relationship_type == "Direct":
-            yield f"{relation.cause} tells of {relation.effect} {relation.lag} point(s) ahead"
+            yield f"{relation.cause} predicts {relation.effect} {relation.lag} point(s) ahead"
 
 
-def _advice(analysis: Analysis, points: Mapping[str, int], findings: list[str]) -> Iterator[str]:
+def _advice(analysis: SeriesAnalysis, points: Mapping[str, int], findings: list[str]) -> Iterator[str]:
     short = [name for name, count in points.items() if count < FEW_POINTS]
     if short:
-        named = ", ".join(short[:5])
-        yield f"collect more points of {named}: with fewer than {FEW_POINTS}, most of what there is goes unseen"
+        names = ", ".join(short[:5])
+        yield f"collect more points of {names}: with fewer than {FEW_POINTS}, most effects go undetected"
     if analysis.statistical is not None and (changed := {one.variable for one in analysis.statistical.changepoints}):
-        named = ", ".join(sorted(changed)[:5])
-        yield f"look at what happened at the changes of {named}, and analyse each side by itself"
+        names = ", ".join(sorted(changed)[:5])
+        yield f"find out what happened at the changes of {names}, and analyse the segments separately"
     if analysis.predictive is not None:
         far = [one.variable for one in analysis.predictive.anomalies if one.indices]
         if far:
-            yield f"check the points of {', '.join(far[:5])} that are far from all others before trusting averages"
+            yield f"check the outliers of {', '.join(far[:5])} before trusting averages"
         weak = [
             one.variable
             for one in analysis.predictive.forecasts
             if one.fit_quality is not None and one.fit_quality < 0.1
         ]
         if weak:
-            yield f"do not lean on the forecast of {', '.join(weak[:5])}: it is hardly better than saying what was last"
+            yield f"do not rely on the forecast of {', '.join(weak[:5])}: it hardly beats repeating the last value"
         if any(one.relationship_type == "Direct" for one in analysis.predictive.causations or ()):
-            yield "to lead in time is not to cause: change the one on purpose and see whether the other follows"
+            yield "precedence in time does not prove causation: change one series on purpose and observe the other"
     if not findings and not short:
-        yield "nothing is significant: what is seen here may all be chance"
+        yield "nothing is significant: all differences may be due to chance"

@@ -1,4 +1,4 @@
-"""Series of numbers: what goes with what, where something changed, how it goes on."""
+"""The `advanced_pattern_analysis` tool."""
 
 from typing import Annotated, Literal
 
@@ -6,43 +6,45 @@ from pydantic import Field
 
 from scrubjay.features.analysis.models import ChangeType, Direction, RelationshipType
 from scrubjay.features.analysis.service import (
-    Analysis,
     AnalysisChoices,
     AnalysisType,
-    Analyst,
-    Measured,
+    Measurement,
     PredictivePart,
+    SeriesAnalysis,
+    SeriesAnalyzer,
     StatisticalPart,
 )
-from scrubjay.features.analysis.summary import summarised
+from scrubjay.features.analysis.summary import summarize
 from scrubjay.tooling.arguments import Share
 from scrubjay.tooling.declaration import Request, Result, examples, tool
 
-MOST_SERIES = 32
-# The largest series that is taken in; of each, config.max_data_points are used.
-MOST_GIVEN = 200_000
+MAX_SERIES = 32
+# Longest series that is accepted; at most config.max_data_points of its points are used.
+MAX_SERIES_POINTS = 200_000
 
-# Sums of squares of larger numbers are none any more.
+# The sum of squares of larger numbers would overflow.
 Number = Annotated[float, Field(ge=-1e100, le=1e100, allow_inf_nan=False)]
-Series = Annotated[list[Number], Field(min_length=3, max_length=MOST_GIVEN)]
+Series = Annotated[list[Number], Field(min_length=3, max_length=MAX_SERIES_POINTS)]
 SeriesName = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class AnalysisConfig(Request):
-    """How it is analysed."""
+    """Options of the analysis."""
 
     significance_level: Annotated[float, Field(ge=1e-6, le=0.5)] = Field(
-        default=0.05, description="How often chance alone may be taken for a finding, over all tests of a kind."
+        default=0.05, description="Probability of a false positive, over all tests of one kind."
     )
-    forecast_horizon: int = Field(default=10, ge=1, le=100, description="How many points ahead.")
-    anomaly_sensitivity: Share = Field(default=0.5, description="0: only what is very far from all else. 1: much.")
-    enable_causal_inference: bool = Field(default=True, description="Whether it is tested which series leads which.")
+    forecast_horizon: int = Field(default=10, ge=1, le=100, description="Number of points to forecast.")
+    anomaly_sensitivity: Share = Field(default=0.5, description="0 reports extreme outliers only; 1 reports many.")
+    enable_causal_inference: bool = Field(
+        default=True, description="Test which series predict others (Granger causality)."
+    )
     max_data_points: int = Field(
-        default=10_000, ge=3, le=100_000, description="Of a longer series only as many are used, the last ones."
+        default=10_000, ge=3, le=100_000, description="Points used of each series; of a longer one, the last."
     )
     parallel_processing: bool = Field(
         default=True,
-        description="Changes nothing in the answer: each analysis has a thread of its own, and two are not faster.",
+        description="Accepted for compatibility without effect: each analysis uses one thread.",
     )
 
 
@@ -60,62 +62,64 @@ class AdvancedPatternAnalysisRequest(Request):
     )
 
     analysis_type: AnalysisType = Field(
-        description="statistical: correlations, changes, trends. predictive: forecasts, anomalies, what leads what. "
+        description="statistical: correlations, changepoints, trends. predictive: forecasts, anomalies, causality. "
         "comprehensive: both."
     )
     time_series_data: dict[SeriesName, Series] = Field(
         min_length=1,
-        max_length=MOST_SERIES,
-        description="Each series under its name: numbers at equal distances in time, the earliest first.",
+        max_length=MAX_SERIES,
+        description="Series by name: numbers at equal time intervals, oldest first.",
     )
-    config: AnalysisConfig = Field(default_factory=AnalysisConfig, description="How; every field has a default.")
+    config: AnalysisConfig = Field(default_factory=AnalysisConfig, description="Options; every field has a default.")
 
 
 class MetadataView(Result):
-    """What a part took, measured."""
+    """Measured resource use of a part."""
 
-    data_points: int = Field(description="How many points were used, of all series together.")
+    data_points: int = Field(description="Number of points used, over all series.")
     duration_ms: float
     memory_usage: int | None = Field(
-        description="By how many bytes the process's largest size grew meanwhile; null where the system does not tell."
+        description="Growth of the process's peak memory in bytes; null where the system does not report it."
     )
-    processing_method: Literal["sequential"] = Field(description="The series one after the other, in one thread.")
+    processing_method: Literal["sequential"] = Field(description="One series after the other, in one thread.")
 
 
 class CorrelationView(Result):
-    """How two series go together, by Pearson's coefficient."""
+    """Pearson correlation of two series."""
 
-    variables: list[str] = Field(description="The two.")
-    coefficient: float | None = Field(description="-1 to 1; null when one of them never changes.")
-    p_value: float | None = Field(description="By Student's t, exact for few points, as if it were the only test.")
-    corrected_p_value: float | None = Field(description="By Holm, over all pairs.")
-    significant: bool = Field(description="Whether the corrected p-value is at most the significance level.")
+    variables: list[str] = Field(description="Names of the two series.")
+    coefficient: float | None = Field(description="-1 to 1; null when one series is constant.")
+    p_value: float | None = Field(description="Student's t-test, not corrected for multiple tests.")
+    corrected_p_value: float | None = Field(description="Holm correction over all pairs.")
+    significant: bool = Field(description="Whether corrected_p_value is at most significance_level.")
     confidence_interval: list[float] | None = Field(
-        description="By Fisher's transformation, at 1 - significance_level; null for three points, which allow none."
+        description="Fisher transformation, at level 1 - significance_level; null for three points."
     )
-    points: int = Field(description="Over how many points.")
+    points: int = Field(description="Number of points compared.")
 
 
 class ChangepointView(Result):
-    """Where a series becomes another one."""
+    """A change of the level, slope or variance of a series."""
 
     variable: str
-    index: int = Field(description="The first point of the new kind, counted from 0 among the points that were used.")
-    confidence: float = Field(description="The weight of this change against none, by Schwarz's criterion.")
+    index: int = Field(description="First point after the change, counted from 0 within the points used.")
+    confidence: float = Field(description="Probability of the change against no change, by Schwarz's criterion (BIC).")
     change_type: ChangeType
 
 
 class TrendView(Result):
-    """Where a series goes."""
+    """Trend or oscillation of a series."""
 
     variable: str
-    direction: Direction = Field(description="Stationary: neither a trend nor a swing is significant.")
-    strength: float = Field(description="0 to 1: Kendall's tau; of an oscillation, its share of the variance.")
+    direction: Direction = Field(description="Stationary: neither a trend nor an oscillation is significant.")
+    strength: float = Field(description="0 to 1: |Kendall's tau|; for an oscillation, its share of the variance.")
     significant: bool
-    p_value: float | None = Field(description="By Mann and Kendall, or Fisher's test of swings; null: never changes.")
-    corrected_p_value: float | None = Field(description="By Holm, over both tests of all series.")
-    slope: float = Field(description="The median change from one point to the next, by Theil and Sen.")
-    period: float | None = Field(description="Of an oscillation: how many points one swing takes.")
+    p_value: float | None = Field(
+        description="Mann-Kendall test, for an oscillation Fisher's test; null for a constant series."
+    )
+    corrected_p_value: float | None = Field(description="Holm correction over both tests of all series.")
+    slope: float = Field(description="Median change from one point to the next (Theil-Sen).")
+    period: float | None = Field(description="For an oscillation: points per cycle.")
 
 
 class StatisticalResults(Result):
@@ -126,49 +130,53 @@ class StatisticalResults(Result):
 
 
 class ForecastView(Result):
-    """How a series goes on."""
+    """Forecast of a series."""
 
     variable: str
-    point_forecasts: list[float] = Field(description="Empty when there are too few points; note says so.")
+    point_forecasts: list[float] = Field(description="Empty when there are too few points; see note.")
     lower_bounds: list[float]
-    upper_bounds: list[float] = Field(description="Each point is between both with probability 1 - significance_level.")
+    upper_bounds: list[float] = Field(
+        description="A future point lies between its bounds with probability 1 - significance_level."
+    )
     fit_quality: float | None = Field(
-        description="0 to 1: by how much its errors are smaller than when the next point is said to be like the last."
+        description="0 to 1: reduction of the squared error compared with repeating the last value."
     )
     method: Literal["ETS-AAN"] = "ETS-AAN"
-    level_smoothing: float | None = Field(description="The parameter of the level, as fitted.")
-    trend_smoothing: float | None = Field(description="The parameter of the trend, as fitted.")
-    note: str | None = Field(description="Why there is none.")
+    level_smoothing: float | None = Field(description="Fitted smoothing parameter of the level.")
+    trend_smoothing: float | None = Field(description="Fitted smoothing parameter of the trend.")
+    note: str | None = Field(description="Why there is no forecast.")
 
 
 class AnomaliesView(Result):
-    """Points that are far from all others."""
+    """Outliers of a series."""
 
     variable: str
     anomaly_indices: list[int]
     anomaly_scores: list[float] = Field(
-        description="Of each, how many robust standard deviations it is away from the nearest dense place."
+        description="Distance of each outlier from the nearest dense region, in robust standard deviations."
     )
     method: Literal["DBSCAN"] = "DBSCAN"
     confidence: float | None = Field(
-        description="How probably normal noise of this length has no point as far out; null when there is none."
+        description="Probability that normal noise of this length has no such outlier; null without outliers."
     )
 
 
 class CausationView(Result):
-    """What the past of one series tells about another, beyond what the other's own past tells."""
+    """How well the past of one series predicts another, beyond the other's own past."""
 
     cause: str
     effect: str
-    strength: float = Field(description="-1 to 1: the partial correlation with the cause, as it was `lag` points ago.")
-    significant: bool = Field(description="By Granger's F test; corrected by Holm over all pairs, both ways.")
+    strength: float = Field(description="-1 to 1: partial correlation with the cause `lag` points earlier.")
+    significant: bool = Field(description="Granger's F-test, with Holm correction over all ordered pairs.")
     relationship_type: RelationshipType = Field(
-        description="Direct: significant, whichever other series is given. Indirect: not any more once a series is "
-        "given that the cause leads. Spurious: they go together, or one seems to lead, but a third explains it or "
-        "neither's past tells of the other. None: nothing is seen."
+        description="Direct: significant, also when any other series is controlled for. Indirect: explained by a "
+        "series that the cause predicts. Spurious: explained by a third series, or only correlated at the same time. "
+        "None: no relation was found."
     )
-    confidence_interval: list[float] | None = Field(description="Of the strength, at 1 - significance_level.")
-    lag: int = Field(description="How many points the cause is ahead where it tells most.")
+    confidence_interval: list[float] | None = Field(
+        description="Confidence interval of strength, at level 1 - significance_level."
+    )
+    lag: int = Field(description="Lag with the strongest effect, in points.")
     p_value: float
     corrected_p_value: float
 
@@ -176,41 +184,43 @@ class CausationView(Result):
 class PredictiveResults(Result):
     forecasts: list[ForecastView]
     anomalies: list[AnomaliesView]
-    causal_relationships: list[CausationView] | None = Field(description="Null when they were not asked for.")
+    causal_relationships: list[CausationView] | None = Field(description="Null when not requested.")
     metadata: MetadataView
 
 
-class SummaryView(Result):
+class AnalysisSummaryView(Result):
     variables_analyzed: int
-    key_findings: list[str] = Field(description="What is significant, in words; empty when nothing is.")
+    key_findings: list[str] = Field(description="Significant findings as sentences; may be empty.")
     recommendations: list[str]
-    confidence_level: float = Field(description="1 - significance_level: at which the findings hold.")
-    notes: list[str] = Field(description="What was cut, left out or not tested, and why.")
+    confidence_level: float = Field(description="1 - significance_level.")
+    notes: list[str] = Field(description="What was cut or not tested, and why.")
 
 
 class PerformanceView(Result):
-    """Measured while this was made."""
+    """Measured resource use of the call."""
 
     total_time_ms: float
-    memory_usage_bytes: int | None = Field(description="How large the process is; null where the system does not tell.")
-    cpu_usage_percent: float | None = Field(description="Of one core; everything that this process did meanwhile.")
+    memory_usage_bytes: int | None = Field(description="Size of the process; null where the system does not report it.")
+    cpu_usage_percent: float | None = Field(
+        description="CPU use of the process during the call, in percent of one core."
+    )
 
 
 class AdvancedPatternAnalysisResult(Result):
-    statistical_results: StatisticalResults | None = Field(description="Null when they were not asked for.")
-    predictive_results: PredictiveResults | None = Field(description="Null when they were not asked for.")
-    summary: SummaryView
+    statistical_results: StatisticalResults | None = Field(description="Null when not requested.")
+    predictive_results: PredictiveResults | None = Field(description="Null when not requested.")
+    summary: AnalysisSummaryView
     performance: PerformanceView
 
 
 @tool("episodes", read_only=True, core=False)
 async def advanced_pattern_analysis(
-    request: AdvancedPatternAnalysisRequest, analyst: Analyst
+    request: AdvancedPatternAnalysisRequest, analyst: SeriesAnalyzer
 ) -> AdvancedPatternAnalysisResult:
-    """Analyse series of numbers: correlations, trends, changes, forecasts, anomalies and what leads what.
+    """Analyse numeric series: correlations, trends, changepoints, forecasts, anomalies and causality.
 
-    For numbers that come at equal distances, such as rewards, latencies or counts by day. What is called significant is
-    corrected for the number of tests; where the points are too few to say something, nothing is said.
+    For numbers at equal time intervals, such as rewards, latencies or counts per day. Significance is corrected for
+    multiple tests; series with too few points yield no result.
     """
     config = request.config
     choices = AnalysisChoices(
@@ -225,13 +235,13 @@ async def advanced_pattern_analysis(
 
 
 def _view(
-    analysis: Analysis, request: AdvancedPatternAnalysisRequest, choices: AnalysisChoices
+    analysis: SeriesAnalysis, request: AdvancedPatternAnalysisRequest, choices: AnalysisChoices
 ) -> AdvancedPatternAnalysisResult:
-    findings, advice = summarised(analysis, {name: len(values) for name, values in request.time_series_data.items()})
+    findings, advice = summarize(analysis, {name: len(values) for name, values in request.time_series_data.items()})
     return AdvancedPatternAnalysisResult(
         statistical_results=_statistical(analysis.statistical) if analysis.statistical is not None else None,
         predictive_results=_predictive(analysis.predictive) if analysis.predictive is not None else None,
-        summary=SummaryView(
+        summary=AnalysisSummaryView(
             variables_analyzed=len(request.time_series_data),
             key_findings=findings,
             recommendations=advice,
@@ -248,56 +258,16 @@ def _view(
 
 def _statistical(part: StatisticalPart) -> StatisticalResults:
     return StatisticalResults(
-        correlations=[
-            CorrelationView(
-                variables=list(one.variables),
-                coefficient=one.coefficient,
-                p_value=one.p_value,
-                corrected_p_value=one.corrected_p_value,
-                significant=one.significant,
-                confidence_interval=_interval(one.confidence_interval),
-                points=one.points,
-            )
-            for one in part.correlations
-        ],
-        changepoints=[
-            ChangepointView(
-                variable=one.variable, index=one.index, confidence=one.confidence, change_type=one.change_type
-            )
-            for one in part.changepoints
-        ],
-        trends=[
-            TrendView(
-                variable=one.variable,
-                direction=one.direction,
-                strength=one.strength,
-                significant=one.significant,
-                p_value=one.p_value,
-                corrected_p_value=one.corrected_p_value,
-                slope=one.slope,
-                period=one.period,
-            )
-            for one in part.trends
-        ],
-        metadata=_metadata(part.measured),
+        correlations=[CorrelationView.model_validate(one, from_attributes=True) for one in part.correlations],
+        changepoints=[ChangepointView.model_validate(one, from_attributes=True) for one in part.changepoints],
+        trends=[TrendView.model_validate(one, from_attributes=True) for one in part.trends],
+        metadata=_metadata(part.measurement),
     )
 
 
 def _predictive(part: PredictivePart) -> PredictiveResults:
     return PredictiveResults(
-        forecasts=[
-            ForecastView(
-                variable=one.variable,
-                point_forecasts=list(one.point_forecasts),
-                lower_bounds=list(one.lower_bounds),
-                upper_bounds=list(one.upper_bounds),
-                fit_quality=one.fit_quality,
-                level_smoothing=one.level_smoothing,
-                trend_smoothing=one.trend_smoothing,
-                note=one.note,
-            )
-            for one in part.forecasts
-        ],
+        forecasts=[ForecastView.model_validate(one, from_attributes=True) for one in part.forecasts],
         anomalies=[
             AnomaliesView(
                 variable=one.variable,
@@ -309,32 +279,15 @@ def _predictive(part: PredictivePart) -> PredictiveResults:
         ],
         causal_relationships=None
         if part.causations is None
-        else [
-            CausationView(
-                cause=one.cause,
-                effect=one.effect,
-                strength=one.strength,
-                significant=one.significant,
-                relationship_type=one.relationship_type,
-                confidence_interval=_interval(one.confidence_interval),
-                lag=one.lag,
-                p_value=one.p_value,
-                corrected_p_value=one.corrected_p_value,
-            )
-            for one in part.causations
-        ],
-        metadata=_metadata(part.measured),
+        else [CausationView.model_validate(one, from_attributes=True) for one in part.causations],
+        metadata=_metadata(part.measurement),
     )
 
 
-def _metadata(measured: Measured) -> MetadataView:
+def _metadata(measurement: Measurement) -> MetadataView:
     return MetadataView(
-        data_points=measured.data_points,
-        duration_ms=measured.duration_ms,
-        memory_usage=measured.memory_usage,
+        data_points=measurement.data_points,
+        duration_ms=measurement.duration_ms,
+        memory_usage=measurement.memory_usage,
         processing_method="sequential",
     )
-
-
-def _interval(bounds: tuple[float, float] | None) -> list[float] | None:
-    return None if bounds is None else list(bounds)

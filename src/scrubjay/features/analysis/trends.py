@@ -1,4 +1,4 @@
-"""Where a series goes: the test of Mann and Kendall, and for swings the one of Fisher."""
+"""Trend detection by the Mann-Kendall test, and oscillation detection by Fisher's test of the periodogram."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,48 +8,48 @@ from math import ceil, exp, floor, lgamma, log1p, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from scrubjay.features.analysis.correlation import standardised
+from scrubjay.features.analysis.correlation import standardize
 from scrubjay.features.analysis.distributions import holm, two_sided_normal
 from scrubjay.features.analysis.models import Trend
 
-# Pairs are counted point by point up to here; of a longer series, means of as many stretches are compared.
-MOST_COMPARED = 2_000
-# Up to here, and without ties, the exact distribution is used.
-MOST_EXACT = 60
-# A swing must be seen at least twice, and fewer points than this show none.
-LEAST_SWINGS, LEAST_FOR_SWINGS = 2, 12
+# Points whose pairs are all compared; a longer series is reduced to the means of this many sections.
+MAX_COMPARED = 2_000
+# Up to this many points, and without ties, the p-value is exact.
+MAX_EXACT = 60
+# Cycles of an oscillation and points of a series that are needed to detect it.
+MIN_CYCLES, MIN_OSCILLATION_POINTS = 2, 12
 
 
 @dataclass(frozen=True, slots=True)
-class Swing:
-    """The strongest swing of a series."""
+class Oscillation:
+    """The strongest oscillation of a series."""
 
     p_value: float
     share: float
-    """Of the variance."""
+    """Share of the variance, 0 to 1."""
     period: float
-    """In points."""
+    """Points per cycle."""
 
 
 @dataclass(frozen=True, slots=True)
-class Movement:
-    """What both tests say of a series, not corrected yet."""
+class TrendTests:
+    """Results of both tests for a series, before the correction for multiple tests."""
 
     tau: float
     p_value: float | None
-    """None for a series that never changes."""
+    """None for a constant series."""
     slope: float
-    swing: Swing | None
+    oscillation: Oscillation | None
 
 
-def movement(values: NDArray[np.float64]) -> Movement:
-    return Movement(*kendall(values), swinging(values))
+def run_tests(values: NDArray[np.float64]) -> TrendTests:
+    return TrendTests(*kendall(values), strongest_oscillation(values))
 
 
-def trends(movements: Mapping[str, Movement], significance: float) -> list[Trend]:
-    """The trend of each series; both tests of all series are corrected together, by Holm."""
+def classify(movements: Mapping[str, TrendTests], significance: float) -> list[Trend]:
+    """Return the trend of each series, with Holm correction over both tests of all series."""
     tests = [one.p_value for one in movements.values()] + [
-        one.swing and one.swing.p_value for one in movements.values()
+        one.oscillation and one.oscillation.p_value for one in movements.values()
     ]
     known = iter(holm([p for p in tests if p is not None]))
     corrected = [None if p is None else next(known) for p in tests]
@@ -60,9 +60,9 @@ def trends(movements: Mapping[str, Movement], significance: float) -> list[Trend
         significant = of_trend is not None and of_trend <= significance
         if significant:
             direction = "Increasing" if one.tau > 0 else "Decreasing"
-        elif one.swing is not None and of_swing is not None and of_swing <= significance:
+        elif one.oscillation is not None and of_swing is not None and of_swing <= significance:
             direction, significant, correct = "Oscillating", True, of_swing
-            strength, p, period = one.swing.share, one.swing.p_value, one.swing.period
+            strength, p, period = one.oscillation.share, one.oscillation.p_value, one.oscillation.period
         answer.append(
             Trend(
                 variable=name,
@@ -79,11 +79,8 @@ def trends(movements: Mapping[str, Movement], significance: float) -> list[Trend
 
 
 def kendall(values: NDArray[np.float64]) -> tuple[float, float | None, float]:
-    """Kendall's tau of the values with time, how probable one as far from 0 is by chance, and the median slope.
-
-    No probability for a series that never changes.
-    """
-    stretch = ceil(len(values) / MOST_COMPARED)
+    """Return Kendall's tau of the values with time, its p-value (None for a constant series), and the median slope."""
+    stretch = ceil(len(values) / MAX_COMPARED)
     if stretch > 1:
         values = values[: len(values) // stretch * stretch].reshape(-1, stretch).mean(axis=1)
     n = len(values)
@@ -101,55 +98,54 @@ def kendall(values: NDArray[np.float64]) -> tuple[float, float | None, float]:
     if len(counts) == 1:
         return 0.0, None, slope
     tau = score / sqrt(pairs * (pairs - float((ties * (ties - 1) / 2).sum())))
-    if not len(ties) and n <= MOST_EXACT:
-        return tau, _exact(n, abs(score)), slope
+    if not len(ties) and n <= MAX_EXACT:
+        return tau, _exact_p_value(n, abs(score)), slope
     variance = (n * (n - 1) * (2 * n + 5) - float((ties * (ties - 1) * (2 * ties + 5)).sum())) / 18
     z = 0.0 if score == 0 else (abs(score) - 1) / sqrt(variance)
     return tau, two_sided_normal(z), slope
 
 
-def _exact(n: int, score: int) -> float:
-    """How probable a score as far from 0 is when every order of n points is equally probable."""
-    shares = _orders(n)
+def _exact_p_value(n: int, score: int) -> float:
+    """Return the exact two-sided p-value of a Mann-Kendall score of n points without ties."""
+    shares = _inversion_distribution(n)
     swapped = (n * (n - 1) // 2 - score) // 2
     return min(1.0, 2 * float(shares[: swapped + 1].sum()))
 
 
-@lru_cache(maxsize=MOST_EXACT)
-def _orders(n: int) -> NDArray[np.float64]:
-    """The share of all orders of n points that have each number of swapped pairs."""
+@lru_cache(maxsize=MAX_EXACT)
+def _inversion_distribution(n: int) -> NDArray[np.float64]:
+    """Return the distribution of the number of inversions in a random permutation of n points."""
     shares = np.ones(1)
     for size in range(2, n + 1):
         shares = np.convolve(shares, np.full(size, 1 / size))
     return shares
 
 
-def swinging(values: NDArray[np.float64]) -> Swing | None:
-    """Of the strongest swing: how probable one as strong is in noise, its share of the variance, and its period.
+def strongest_oscillation(values: NDArray[np.float64]) -> Oscillation | None:
+    """Return the strongest oscillation, by Fisher's test of the periodogram after removing a linear trend.
 
-    Fisher's test of the periodogram, after a straight line is taken off. None for few points, for a series that is
-    just a line, and when the strongest swing is slower than half the series.
+    None for a short series, for a line, and when the strongest oscillation has fewer than `MIN_CYCLES` cycles.
     """
     n = len(values)
-    if n < LEAST_FOR_SWINGS:
+    if n < MIN_OSCILLATION_POINTS:
         return None
     time = np.arange(n) - (n - 1) / 2
-    scaled = standardised(values)
+    scaled = standardize(values)
     if scaled is None:
         return None
     rest = scaled - time * float(np.dot(time, scaled) / np.dot(time, time))
-    if standardised(rest) is None or float(np.dot(rest, rest)) < 1e-18 * n:
+    if standardize(rest) is None or float(np.dot(rest, rest)) < 1e-18 * n:
         return None
     power = np.abs(np.fft.rfft(rest)[1 : (n - 1) // 2 + 1]) ** 2
     strongest = int(np.argmax(power))
-    if strongest + 1 < LEAST_SWINGS:
+    if strongest + 1 < MIN_CYCLES:
         return None
     share = float(power[strongest] / power.sum())
-    return Swing(_fisher_g(share, len(power)), share, n / (strongest + 1))
+    return Oscillation(_fisher_g(share, len(power)), share, n / (strongest + 1))
 
 
 def _fisher_g(share: float, frequencies: int) -> float:
-    """How probable it is that one of so many frequencies of noise has at least this share of the power."""
+    """Return the p-value of Fisher's g: the largest share of the power among this many frequencies of white noise."""
     total, most = 0.0, min(floor(1 / share), frequencies)
     for j in range(1, most + 1):
         if j * share >= 1:
@@ -157,7 +153,7 @@ def _fisher_g(share: float, frequencies: int) -> float:
         ways = lgamma(frequencies + 1) - lgamma(j + 1) - lgamma(frequencies - j + 1)
         term = exp(ways + (frequencies - 1) * log1p(-j * share))
         total += term if j % 2 else -term
-        # The terms fall fast where the answer matters; with a small share they do not, and the answer is near 1.
+        # The alternating sum loses precision for a small share, where the p-value is near 1 anyway.
         if j == 1 and term > 5:
             return 1.0
     return min(1.0, max(0.0, total))

@@ -40,9 +40,9 @@ PATTERN_WEIGHT: Final = 1.5
 # Episodic memory is the default for a question without any indicator.
 EPISODIC_BASELINE: Final = 1.0
 # Keeps the shares below 1: a rule is never certain.
-DOUBT: Final = 0.01
-SECONDARY_ABOVE: Final = 0.2
-SURE_FROM: Final = 0.7
+UNCERTAINTY: Final = 0.01
+MIN_SECONDARY_SHARE: Final = 0.2
+MIN_SURE_SHARE: Final = 0.7
 
 # The first of two equal scores wins.
 _INDICATORS: Final[Mapping[StoreName, _Indicators]] = {
@@ -83,7 +83,7 @@ _WORKING: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class RoutingDecision:
     """The stores to query, and why."""
 
     primary: StoreName
@@ -101,10 +101,10 @@ class Decision:
 
     @property
     def is_sure(self) -> bool:
-        return self.primary is StoreName.WORKING or self.scores[self.primary] >= SURE_FROM
+        return self.primary is StoreName.WORKING or self.scores[self.primary] >= MIN_SURE_SHARE
 
 
-def decide(query: str) -> Decision:
+def decide(query: str) -> RoutingDecision:
     """Select the store with the most indicators; working memory only if the question names it."""
     lowered = query.lower()
     tokens = re.sub(r"[^\w\s]", " ", lowered).split()
@@ -118,12 +118,12 @@ def decide(query: str) -> Decision:
         + indicators.baseline
         for store, indicators in _INDICATORS.items()
     }
-    total = sum(raw.values()) + DOUBT
+    total = sum(raw.values()) + UNCERTAINTY
     scores = {store: score / total for store, score in raw.items()}
     primary = max(scores, key=lambda store: scores[store])
-    secondary = tuple(store for store in scores if store is not primary and scores[store] > SECONDARY_ABOVE)
+    secondary = tuple(store for store in scores if store is not primary and scores[store] > MIN_SECONDARY_SHARE)
     if named := _WORKING.search(lowered):
-        return Decision(
+        return RoutingDecision(
             primary=StoreName.WORKING,
             secondary=(primary, *secondary),
             confidence=1.0,
@@ -133,14 +133,14 @@ def decide(query: str) -> Decision:
             keywords=keywords,
         )
     found = keywords[primary]
-    return Decision(
+    return RoutingDecision(
         primary=primary,
         secondary=secondary,
         confidence=round(scores[primary], 2),
         reasoning=f"{primary.capitalize()} store selected; keywords detected: {', '.join(found)}"
         if found
         else f"{primary.capitalize()} store selected as default for general query",
-        requires_synthesis=scores[primary] < SURE_FROM or bool(secondary),
+        requires_synthesis=scores[primary] < MIN_SURE_SHARE or bool(secondary),
         scores=scores,
         keywords=keywords,
     )
@@ -196,7 +196,7 @@ _STRATEGIES: Final[Mapping[QueryType, tuple[Strategy, tuple[str, ...]]]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Analysis:
+class QuestionAnalysis:
     """The type of a question and the strategy to search with."""
 
     type: QueryType
@@ -208,7 +208,7 @@ class Analysis:
     recommended_stores: Sequence[str]
 
 
-def analyze(query: str) -> Analysis:
+def analyze(query: str) -> QuestionAnalysis:
     """Classify a question by the type with the most indicators; HYBRID if there are none."""
     words = re.sub(r"[^\w\s]", "", query.lower()).split()
     matched = {
@@ -220,7 +220,7 @@ def analyze(query: str) -> Analysis:
     if not confidence:
         best, confidence = QueryType.HYBRID, UNKNOWN_TYPE_CONFIDENCE
     strategy, stores = _STRATEGIES[best]
-    return Analysis(
+    return QuestionAnalysis(
         type=best,
         confidence=confidence,
         type_scores=scores,

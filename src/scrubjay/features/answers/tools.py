@@ -7,21 +7,26 @@ from uuid import uuid4
 
 from pydantic import Field
 
+from scrubjay.core.callers import READ_ONLY, Caller
 from scrubjay.core.scopes import Visibility
-from scrubjay.features.answers.routing import Decision, QueryType, StoreName, Strategy, analyze, decide
-from scrubjay.features.answers.service import Answer, Asker, Consultation, Role, Status
-from scrubjay.features.answers.synthesis import Method
-from scrubjay.features.knowledge.mentions import Relevant
-from scrubjay.features.memory.models import Kind
+from scrubjay.features.answers.routing import QueryType, RoutingDecision, StoreName, Strategy, analyze, decide
+from scrubjay.features.answers.service import AnswerService, CombinedAnswer, Role, Status, StoreOutcome
+from scrubjay.features.answers.synthesis import AnswerMethod
+from scrubjay.features.knowledge.mentions import RelevantTriple
+from scrubjay.features.memory.link_views import StaleView, stale_view
+from scrubjay.features.memory.models import MemoryKind
 from scrubjay.features.memory.recall import Hit
 from scrubjay.features.projects.arguments import ProjectReference, project_id_of
 from scrubjay.features.projects.service import ProjectService
-from scrubjay.features.working_memory.models import Desk
-from scrubjay.features.working_memory.service import Match
+from scrubjay.features.working_memory.models import WorkingScope
+from scrubjay.features.working_memory.service import ItemMatch
 from scrubjay.tooling.arguments import Label
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
+from scrubjay.tooling.optional_fields import is_empty
 
+# Tool families whose read scopes open a store. Episodic memory is declared by the tool, as it is always queried.
+_FAMILIES = {StoreName.WORKING: "working", StoreName.SEMANTIC: "knowledge"}
 DEFAULT_TIMEOUT_MS = 5_000
 MAX_TIMEOUT_MS = 600_000
 
@@ -71,7 +76,12 @@ class FoundMemory(Result):
     similarity: float | None = Field(description="Cosine similarity of the embeddings, -1 to 1; null if unknown.")
     score: float = Field(description="How well it matches the question, 0 to 1.")
     confirmed: bool = Field(description="True if it answers the question; otherwise it is only related.")
-    kind: Kind
+    stale: StaleView | None = Field(
+        default=None,
+        exclude_if=is_empty,
+        description="Present if the code that it is about has changed or is gone: verify it before you rely on it.",
+    )
+    kind: MemoryKind
     recorded_at: datetime
 
 
@@ -107,7 +117,7 @@ class StoreResults(Result):
     working: list[FoundWorkingItem] | None
     episodic: list[FoundMemory] | None = Field(description="Memories, best first.")
     semantic: list[FoundRelation] | None = Field(description="Relations, best first.")
-    procedural: None = Field(description="Always null: this server has no store of procedures yet.")
+    procedural: None = Field(description="Always null: this server has no procedural memory yet.")
 
 
 class CitationView(Result):
@@ -145,7 +155,7 @@ class AskResult(Result):
         "question; `notes` gives the reason."
     )
     citations: list[CitationView] = Field(description="The sources of the synthesis.")
-    method: Method = Field(
+    method: AnswerMethod = Field(
         description="`extractive`: sentences of the sources, without a language model; `llm`: written by a language "
         "model, with checked citations; `none`: no answer."
     )
@@ -170,31 +180,36 @@ class ExplainRoutingResult(Result):
     matched_indicators: dict[str, list[str]] = Field(description="Words of the question that indicate each type.")
     strategy: Strategy = Field(description="How to search for an answer.")
     recommended_stores: list[str]
-    router_decision: RouterDecision = Field(description="The stores that ask_mimo would query, by the rules alone.")
+    router_decision: RouterDecision = Field(description="The stores that ask_mimo would query, by rules only.")
     matched_keywords: dict[str, list[str]] = Field(description="Words of the question that indicate each store.")
     is_sure: bool = Field(
         description="True if the rules are sure; otherwise ask_mimo asks the language model, if one is configured."
     )
 
 
-@tool("asking", read_only=True, quotes=True)
-async def ask_mimo(request: AskRequest, asker: Asker, projects: ProjectService, context: CallContext) -> AskResult:
+@tool("asking", read_only=True, log_result=False, reads=("memory",), withholds=("working", "knowledge", "code"))
+async def ask_mimo(
+    request: AskRequest, asker: AnswerService, projects: ProjectService, context: CallContext
+) -> AskResult:
     """Answer a question from everything that is stored, with citations.
 
     Routes the question to the stores that can answer it: working memory of this session, episodic memory (events,
     statements, facts) and semantic memory (relations). Returns no answer if nothing stored answers the question. Use
-    `recall` to search memories directly.
+    `recall` to search memories directly. Working memory needs the scope `working:read`, relations `knowledge:read`.
     """
     project_id = await project_id_of(request.project, projects, context)
     session_id = request.context_id or context.client
     answer = await asker.ask(
         request.query,
         Visibility(project_id, request.context_id),
-        Desk(project_id, session_id) if session_id is not None else None,
+        WorkingScope(project_id, session_id) if session_id is not None else None,
         timeout=request.timeout_ms / 1000,
-        witness=context.witness,
+        withheld={
+            store: f"{family}{READ_ONLY}" for store, family in _FAMILIES.items() if not context.caller.may_read(family)
+        },
+        on_step=context.on_step,
     )
-    return _result(answer, request.context_id)
+    return _result(answer, request.context_id, context.caller)
 
 
 @tool("asking", read_only=True, core=False)
@@ -215,14 +230,14 @@ async def explain_routing(request: ExplainRoutingRequest) -> ExplainRoutingResul
     )
 
 
-def _result(answer: Answer, context_id: str | None) -> AskResult:
+def _result(answer: CombinedAnswer, context_id: str | None, caller: Caller) -> AskResult:
     synthesis = answer.synthesis
     return AskResult(
         query_id=str(uuid4()),
         router_decision=_decision(answer.decision),
         results=StoreResults(
             working=None if answer.working is None else [_working_item(match) for match in answer.working],
-            episodic=None if answer.episodic is None else [_memory(hit) for hit in answer.episodic.hits],
+            episodic=None if answer.episodic is None else [_memory(hit, caller) for hit in answer.episodic.hits],
             semantic=None if answer.semantic is None else [_relation(one) for one in answer.semantic],
             procedural=None,
         ),
@@ -241,13 +256,13 @@ def _result(answer: Answer, context_id: str | None) -> AskResult:
         method=synthesis.method,
         model=synthesis.model,
         notes=[*synthesis.notes],
-        stores=[_status(one) for one in answer.consultations],
+        stores=[_status(one) for one in answer.outcomes],
         context_id=context_id,
         latency_ms=round(answer.seconds * 1000, 2),
     )
 
 
-def _decision(decision: Decision) -> RouterDecision:
+def _decision(decision: RoutingDecision) -> RouterDecision:
     return RouterDecision(
         primary_store=decision.primary,
         secondary_stores=[*decision.secondary],
@@ -263,7 +278,7 @@ def _by_name(scores: Mapping[StoreName, float] | Mapping[QueryType, float]) -> d
     return {name.value: round(score, 4) for name, score in scores.items()}
 
 
-def _memory(hit: Hit) -> FoundMemory:
+def _memory(hit: Hit, caller: Caller) -> FoundMemory:
     memory = hit.memory
     return FoundMemory(
         id=memory.id,
@@ -274,12 +289,13 @@ def _memory(hit: Hit) -> FoundMemory:
         similarity=None if hit.cosine is None else round(hit.cosine, 6),
         score=hit.score,
         confirmed=hit.confirmed,
+        stale=stale_view(hit.review, caller) if hit.review else None,
         kind=memory.kind,
         recorded_at=memory.recorded_at,
     )
 
 
-def _relation(one: Relevant) -> FoundRelation:
+def _relation(one: RelevantTriple) -> FoundRelation:
     triple = one.triple
     return FoundRelation(
         id=triple.id,
@@ -294,7 +310,7 @@ def _relation(one: Relevant) -> FoundRelation:
     )
 
 
-def _working_item(match: Match) -> FoundWorkingItem:
+def _working_item(match: ItemMatch) -> FoundWorkingItem:
     item = match.item
     return FoundWorkingItem(
         id=item.id,
@@ -307,7 +323,7 @@ def _working_item(match: Match) -> FoundWorkingItem:
     )
 
 
-def _status(one: Consultation) -> StoreStatus:
+def _status(one: StoreOutcome) -> StoreStatus:
     return StoreStatus(
         store=one.store,
         role=one.role,

@@ -1,4 +1,4 @@
-"""Remembering exchanges beside the answers, and losing none when the server is told to stop."""
+"""Store chat exchanges in the background, and finish pending writes before the server stops."""
 
 import asyncio
 import logging
@@ -12,17 +12,17 @@ from scrubjay.tooling.dispatcher import Dispatcher
 
 logger = logging.getLogger("scrubjay.features.chat")
 
-# As much as a turn can hold.
-MAX_PART = 30_000
-# As much as a memory can hold.
-_MAX_NOTE = 100_000
-# Exchanges that wait to be written; more are given up, as memory is not for what cannot be written.
-MOST_WAITING = 1_000
+# Limit of each part of a turn.
+MAX_PART_CHARACTERS = 30_000
+# Limit of a memory's content.
+_MAX_NOTE_CHARACTERS = 100_000
+# Exchanges that wait to be written; further ones are dropped so that a stuck store cannot exhaust memory.
+MAX_PENDING = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """What somebody asked and was answered."""
+    """A prompt and its answer."""
 
     prompt: str
     answer: str
@@ -30,81 +30,85 @@ class Exchange:
     context: CallContext
 
 
-Form = Callable[[Exchange], dict[str, Any]]
-"""The arguments of the tool that keeps it."""
+ArgumentBuilder = Callable[[Exchange], dict[str, Any]]
+"""Returns the arguments of the tool that stores an exchange."""
 
 
-def as_turn(exchange: Exchange) -> dict[str, Any]:
-    """As a turn of its session, which is found again wherever it helps."""
-    arguments = {"prompt": _kept(exchange.prompt), "thought": "", "response": _kept(exchange.answer)}
+def turn_arguments(exchange: Exchange) -> dict[str, Any]:
+    """Return arguments that store an exchange as a turn of its session, which `recall` can find."""
+    arguments = {"prompt": _storable(exchange.prompt), "thought": "", "response": _storable(exchange.answer)}
     return arguments if exchange.session_id is None else {**arguments, "sessionId": exchange.session_id}
 
 
 CHAT_TAG: Final = "chat"
 
 
-def note_session(session_id: str) -> str:
-    """The session that has the notes of a session, so that nobody who asks in that one finds them."""
+def notes_session_id(session_id: str) -> str:
+    """Return the session that holds the notes of a session, so that recall in the session does not find them."""
     return f"notes:{session_id}"
 
 
-def as_note(exchange: Exchange) -> dict[str, Any]:
-    """Out of sight of every question: what is made of memories is not to be found as one more of them."""
-    prompt, answer = _kept(exchange.prompt), _kept(exchange.answer)
+def note_arguments(exchange: Exchange) -> dict[str, Any]:
+    """Return arguments that store an exchange as a note that recall does not find.
+
+    An answer composed from memories must not be recalled as another memory.
+    """
+    prompt, answer = _storable(exchange.prompt), _storable(exchange.answer)
     return {
-        "content": f"{prompt}\n\n{answer}"[:_MAX_NOTE],
+        "content": f"{prompt}\n\n{answer}"[:_MAX_NOTE_CHARACTERS],
         "scope": "session",
-        "session_id": note_session(exchange.session_id or ""),
+        "session_id": notes_session_id(exchange.session_id or ""),
         "tags": [CHAT_TAG],
         "metadata": {"prompt": prompt, "response": answer},
     }
 
 
-class Keeper:
-    """Writes each exchange in a task of its own, so that no answer waits for it."""
+class ExchangeRecorder:
+    """Stores each exchange in its own task, so that no answer waits for the write."""
 
-    def __init__(self, dispatcher: Dispatcher, tool: str, form: Form = as_turn) -> None:
+    def __init__(self, dispatcher: Dispatcher, tool: str, arguments: ArgumentBuilder = turn_arguments) -> None:
         self._dispatcher = dispatcher
         self._tool = tool
-        self._form = form
+        self._arguments = arguments
         self._writing: set[asyncio.Task[bool]] = set()
 
-    def may_keep(self, context: CallContext) -> bool:
-        """Whether this caller's key opens what it takes to remember."""
-        return context.caller.may_call(self._dispatcher.registry.get(self._tool).family, read_only=False)
+    def may_record(self, context: CallContext) -> bool:
+        """Return True when the caller may use the storing tool."""
+        tool = self._dispatcher.registry.get(self._tool)
+        return tool.missing_scope(context.caller, read_only=False) is None
 
-    def keep(self, exchange: Exchange) -> asyncio.Task[bool] | None:
-        """Begin to write it; who waits for the task learns whether it is kept. None when too many wait already."""
-        if len(self._writing) >= MOST_WAITING:
-            logger.warning("an exchange was not remembered: too many wait")
+    def start_recording(self, exchange: Exchange) -> asyncio.Task[bool] | None:
+        """Start a task that stores an exchange; its result is True when stored. None above `MAX_PENDING` writes."""
+        if len(self._writing) >= MAX_PENDING:
+            logger.warning("an exchange was not stored: too many writes are pending")
             return None
         task = asyncio.create_task(self._write(exchange))
         self._writing.add(task)
         task.add_done_callback(self._writing.discard)
         return task
 
-    async def kept(self, exchange: Exchange) -> bool:
-        """Whether it is kept, once that is known. Who gives up waiting for it does not stop it."""
-        task = self.keep(exchange)
+    async def record(self, exchange: Exchange) -> bool:
+        """Store an exchange and return True when it is stored. Cancelling the caller does not stop the write."""
+        task = self.start_recording(exchange)
         if task is None:
             return False
         await asyncio.wait({task})
         return task.result()
 
-    async def finish(self) -> None:
-        """Wait until all that was to be kept is written."""
+    async def drain(self) -> None:
+        """Wait until all pending writes are done."""
         while self._writing:
             await asyncio.wait(self._writing)
 
     async def _write(self, exchange: Exchange) -> bool:
         try:
-            await self._dispatcher.call(self._tool, self._form(exchange), exchange.context)
+            await self._dispatcher.call(self._tool, self._arguments(exchange), exchange.context)
         except ScrubjayError as error:
-            logger.warning("an exchange was not remembered", extra={"problem": error.message})
+            logger.warning("an exchange was not stored", extra={"problem": error.message})
             return False
         return True
 
 
-def _kept(text: str) -> str:
-    """What a store can keep of it. Halves of a sign, each of which came in a piece of its own, are one again."""
-    return text.replace("\0", " ").encode("utf-16", "surrogatepass").decode("utf-16", "replace")[:MAX_PART]
+def _storable(text: str) -> str:
+    """Return text that a store accepts. Surrogate halves that came in separate chunks become one character."""
+    return text.replace("\0", " ").encode("utf-16", "surrogatepass").decode("utf-16", "replace")[:MAX_PART_CHARACTERS]

@@ -1,4 +1,4 @@
-"""The tools that a language model may use while it answers, under the names that it knows them by."""
+"""The tools that the chat's language model may call, under the names that it sees."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from scrubjay.core.errors import InvalidRequest, ScrubjayError, UnknownTool
-from scrubjay.features.chat.stream_accumulator import WantedCall
+from scrubjay.features.chat.stream_accumulator import RequestedToolCall
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Tool
 from scrubjay.tooling.dispatcher import Dispatcher
 
 Json = dict[str, Any]
 
-# The name for the model, our tool, and what of its arguments the model is shown: with =, another default; with !, what
-# it cannot choose. There is none that erases, and no shell: what a model has read could make it use them. For the same
-# reason those of a coding agent are offered only where the owner wants that.
-_BELT: Final = """
+# Name for the model, our tool, and the arguments that the model sees: `=` changes the default, `!` fixes the value.
+# No tool erases data or runs a shell, because text that the model reads could make it call one (prompt injection).
+# For the same reason the tools of a coding agent are offered only when the operator allows it.
+_SPEC_LINES: Final = """
 recall_memories recall query limit=5
 search_code semantic_code_search query language limit=10
 find_callers find_callers function_name limit=20
@@ -35,18 +35,18 @@ claude_task claude_task task
 claude_close claude_close
 claude_status claude_status
 """
-_DELEGATING: Final = frozenset({"claude_task", "claude_close", "claude_status"})
-# What the model is told of a tool of which it can use one part only.
-_PARTS: Final = {
+_DELEGATION_TOOLS: Final = frozenset({"claude_task", "claude_close", "claude_status"})
+# Descriptions of tools that the model can use only in part.
+_PARTIAL_DESCRIPTIONS: Final = {
     "list_tasks": "List the tasks of this project that are not completed, or those of one status.",
     "list_goals": "List the goals of this project that are not finished, with their progress, or those of one status.",
 }
-# More of an answer is not for one look.
-MOST_CHARACTERS: Final = 20_000
+# A longer result is cut, because it would fill the model's context window.
+MAX_RESULT_CHARACTERS: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Offer:
+class _ToolSpec:
     name: str
     tool: str
     shown: Sequence[str]
@@ -54,12 +54,12 @@ class _Offer:
     fixed: Mapping[str, Any]
 
 
-def _offer(line: str) -> _Offer:
+def _parse_spec(line: str) -> _ToolSpec:
     name, tool, *arguments = line.split()
     pairs = [argument.lstrip("!").partition("=") for argument in arguments]
     values = {key: int(value) if value.isdigit() else value for key, sign, value in pairs if sign}
     fixed = {argument[1:].partition("=")[0] for argument in arguments if argument.startswith("!")}
-    return _Offer(
+    return _ToolSpec(
         name,
         tool,
         shown=[key for key, _, _ in pairs if key not in fixed],
@@ -68,48 +68,51 @@ def _offer(line: str) -> _Offer:
     )
 
 
-_OFFERS: Final = {offer.name: offer for offer in map(_offer, _BELT.strip().splitlines())}
+_SPECS: Final = {spec.name: spec for spec in map(_parse_spec, _SPEC_LINES.strip().splitlines())}
 
 
-class ToolBelt:
-    """Offers what this server has and the caller's key opens, and calls it as the caller."""
+class ChatTools:
+    """Offers the tools that the caller may use, and calls them as the caller."""
 
-    def __init__(self, dispatcher: Dispatcher, *, delegates: bool = False) -> None:
-        """`delegates` is whether the model may give tasks to a coding agent."""
+    def __init__(self, dispatcher: Dispatcher, *, allow_delegation: bool = False) -> None:
+        """`allow_delegation` lets the model give tasks to a coding agent."""
         self._dispatcher = dispatcher
-        self._offers = {name: offer for name, offer in _OFFERS.items() if delegates or offer.tool not in _DELEGATING}
+        self._specs = {
+            name: spec for name, spec in _SPECS.items() if allow_delegation or spec.tool not in _DELEGATION_TOOLS
+        }
 
-    def offered(self, context: CallContext) -> list[Json]:
-        """The tools as a language model is told of them."""
-        return [_described(offer, tool) for offer in self._offers.values() if (tool := self._tool(offer, context))]
+    def definitions(self, context: CallContext) -> list[Json]:
+        """Return the tools as OpenAI function definitions."""
+        return [_definition(spec, tool) for spec in self._specs.values() if (tool := self._tool(spec, context))]
 
-    async def use(self, call: WantedCall, context: CallContext) -> tuple[bool, str]:
-        """Whether it worked, and what the model is told of it."""
+    async def call(self, call: RequestedToolCall, context: CallContext) -> tuple[bool, str]:
+        """Call a tool; return success, and its result or error as JSON for the model."""
         try:
-            offer = self._offers.get(call.name)
-            if offer is None or self._tool(offer, context) is None:
-                raise UnknownTool(f"there is no tool called {call.name[:100]!r}")
-            arguments = {**offer.defaults, **_arguments(call.arguments), **offer.fixed}
-            answer = await self._dispatcher.call(offer.tool, arguments, context)
+            spec = self._specs.get(call.name)
+            if spec is None or self._tool(spec, context) is None:
+                raise UnknownTool(f"there is no tool named {call.name[:100]!r}")
+            arguments = {**spec.defaults, **_arguments(call.arguments), **spec.fixed}
+            answer = await self._dispatcher.call(spec.tool, arguments, context)
         except ScrubjayError as error:
-            told = {"code": error.code, "message": error.message, "hint": error.hint}
-            return False, json.dumps({"error": told}, ensure_ascii=False)
-        return True, answer.model_dump_json(by_alias=True)[:MOST_CHARACTERS]
+            fields = {"code": error.code, "message": error.message, "hint": error.hint}
+            return False, json.dumps({"error": fields}, ensure_ascii=False)
+        return True, answer.model_dump_json(by_alias=True)[:MAX_RESULT_CHARACTERS]
 
-    def _tool(self, offer: _Offer, context: CallContext) -> Tool | None:
+    def _tool(self, spec: _ToolSpec, context: CallContext) -> Tool | None:
         registry = self._dispatcher.registry
-        if offer.tool not in registry:
+        if spec.tool not in registry:
             return None
-        tool = registry.get(offer.tool)
-        return tool if context.caller.may_call(tool.family, read_only=tool.only_reads(offer.fixed)) else None
+        tool = registry.get(spec.tool)
+        read_only = tool.only_reads(spec.fixed)
+        return tool if tool.missing_scope(context.caller, read_only=read_only) is None else None
 
 
-def _described(offer: _Offer, tool: Tool) -> Json:
+def _definition(spec: _ToolSpec, tool: Tool) -> Json:
     schema = tool.input_schema
     known: Json = schema["properties"]
     shown = {
-        name: {**known[name], **({"default": offer.defaults[name]} if name in offer.defaults else {})}
-        for name in offer.shown
+        name: {**known[name], **({"default": spec.defaults[name]} if name in spec.defaults else {})}
+        for name in spec.shown
         if name in known
     }
     parameters: Json = {
@@ -122,8 +125,8 @@ def _described(offer: _Offer, tool: Tool) -> Json:
     return {
         "type": "function",
         "function": {
-            "name": offer.name,
-            "description": _PARTS.get(offer.name, tool.description),
+            "name": spec.name,
+            "description": _PARTIAL_DESCRIPTIONS.get(spec.name, tool.description),
             "parameters": parameters,
         },
     }

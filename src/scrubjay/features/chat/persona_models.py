@@ -1,11 +1,11 @@
-"""How the chat is to be: a base for all, and what is laid over it in a project and in a session."""
+"""The persona of a chat: a base for all chats, extended by project and session layers."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Layer(StrEnum):
-    """What lies over the base; later ones over earlier ones."""
+class PersonaLayer(StrEnum):
+    """An addition to the base persona, in the order in which they apply."""
 
     PROJECT = "project"
     SESSION = "session"
@@ -13,7 +13,7 @@ class Layer(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Persona:
-    """All layers, as they hold for one session."""
+    """The layers that apply to one session."""
 
     base: str
     project: str | None = None
@@ -21,5 +21,12 @@ class Persona:
 
     @property
     def text(self) -> str:
-        """What a language model is told."""
+        """The layers as one text for the language model."""
         return "\n\n".join(part for part in (self.base, self.project, self.session) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class BasePersona:
+    """The persona that the operator sets for every chat."""
+
+    text: str

@@ -1,23 +1,25 @@
-"""What a backend must offer to keep how the chat is to be."""
+"""Storage interface of persona layers."""
 
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Protocol
 
-from scrubjay.features.chat.persona_models import Layer
+from scrubjay.features.chat.persona_models import PersonaLayer
 
 
 class PersonaStore(Protocol):
-    """Keeps the layers of everybody who chats; nobody sees those of another."""
+    """Stores persona layers by owner."""
 
-    async def layers(self, owner: str, places: Mapping[Layer, str]) -> Mapping[Layer, str]:
-        """Those of these layers that there are."""
+    async def layers(self, owner: str, scope_ids: Mapping[PersonaLayer, str]) -> Mapping[PersonaLayer, str]:
+        """Return the stored contents of these layers; `scope_ids` has the session id and the project id."""
         ...
 
-    async def put(self, owner: str, layer: Layer, place: str, content: str, at: datetime, *, most: int) -> None:
-        """Keep one in the place of what was there. `QuotaExceeded` when an owner would have more than so many."""
+    async def put(
+        self, owner: str, layer: PersonaLayer, scope_id: str, content: str, at: datetime, *, max_layers: int
+    ) -> None:
+        """Store a layer, replacing the previous content. `QuotaExceeded` above `max_layers` of this owner."""
         ...
 
-    async def remove(self, owner: str, layer: Layer, place: str) -> bool:
-        """Erase one; whether there was one."""
+    async def remove(self, owner: str, layer: PersonaLayer, scope_id: str) -> bool:
+        """Erase a layer; return False when there was none."""
         ...

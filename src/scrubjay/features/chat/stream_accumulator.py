@@ -1,52 +1,55 @@
-"""Hearing what a language model says while it says it."""
+"""Accumulate the streamed answer of a language model."""
 
 import json
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from scrubjay.models.chat_proxy import Forwarded
+from scrubjay.models.chat_proxy import ProxiedResponse
 from scrubjay.models.sse import ServerEvent
 
 Json = dict[str, Any]
 
-# Of an answer so much is kept in mind while it comes; a turn holds less.
-HEARD_CHARACTERS: Final = 40_000
-# What a model gives a tool is less than what any tool takes.
-_ARGUMENT_CHARACTERS: Final = 1_000_000
-MOST_CALLS: Final = 64
-FINISHED: Final = frozenset({"stop", "length", "content_filter"})
+# Text beyond this is dropped while streaming; a stored turn holds less (`exchange_recorder.MAX_PART_CHARACTERS`).
+MAX_TEXT_CHARACTERS: Final = 40_000
+# Larger than the arguments of any tool.
+_MAX_ARGUMENT_CHARACTERS: Final = 1_000_000
+MAX_TOOL_CALLS: Final = 64
+FINISH_REASONS: Final = frozenset({"stop", "length", "content_filter"})
 
 
 @dataclass(slots=True)
-class WantedCall:
-    """A tool that the model wants to be called, as far as it has said so."""
+class RequestedToolCall:
+    """A tool call of the model, complete once the stream ended."""
 
     id: str = ""
     name: str = ""
     arguments: str = ""
 
 
-class Hearing:
-    """The first choice of an answer, as far as it has come."""
+class StreamAccumulator:
+    """Collects text, tool calls, finish reason and error of an answer's first choice."""
 
     def __init__(self) -> None:
         self.text = ""
-        self.reason: str | None = None
+        self.finish_reason: str | None = None
         self.failure: str | None = None
-        """What the service says of its failure on the way."""
-        self.calls: dict[int, WantedCall] = {}
+        """Error message that the service sent within the stream."""
+        self.calls: dict[int, RequestedToolCall] = {}
         self._done = False
 
     @property
-    def is_answer(self) -> bool:
-        """Whether it has come to its end, and says something."""
-        return bool(self.text.strip()) and self.reason in FINISHED and self.failure is None
+    def is_complete_answer(self) -> bool:
+        """True when the answer ended without an error and has text."""
+        return bool(self.text.strip()) and self.finish_reason in FINISH_REASONS and self.failure is None
 
-    async def chunks(self, forwarded: Forwarded) -> AsyncGenerator[tuple[ServerEvent, Json | None]]:
-        """Each piece as it comes, without the mark of the end; what only keeps the connection alive has no data."""
+    async def chunks(self, forwarded: ProxiedResponse) -> AsyncGenerator[tuple[ServerEvent, Json | None]]:
+        """Yield each event, except `[DONE]`, with its JSON; keep-alive events have None.
+
+        Raises the error of `forwarded.broken` when the stream is malformed or incomplete.
+        """
         if not forwarded.is_stream:
-            raise forwarded.broken("was asked for a stream and sends none")
+            raise forwarded.broken("did not send the requested stream")
         async for event in forwarded.events():
             data = event.data.strip()
             if data == b"[DONE]":
@@ -54,48 +57,48 @@ class Hearing:
                 break
             chunk = _object(data) if data else None
             if data and chunk is None:
-                raise forwarded.broken("sends something else than pieces of a chat completion")
+                raise forwarded.broken("sent something other than chat completion chunks")
             if chunk is not None:
-                self._hear(chunk)
+                self._add(chunk)
             yield event, chunk
-        if not (self._done or self.reason or self.failure is not None):
-            raise forwarded.broken("ended its answer too soon")
+        if not (self._done or self.finish_reason or self.failure is not None):
+            raise forwarded.broken("ended the stream before the answer was complete")
 
-    def _hear(self, chunk: Json) -> None:
-        if error := chunk.get("error"):  # some services send null with every piece
+    def _add(self, chunk: Json) -> None:
+        if error := chunk.get("error"):  # some services send null in every chunk
             self.failure = str(cast(Json, error).get("message") if isinstance(error, dict) else error)
         for choice in _first_choices(chunk):
             delta = _mapping(choice.get("delta"))
-            said = delta.get("content")
-            if isinstance(said, str) and len(self.text) < HEARD_CHARACTERS:
-                self.text += said
+            text = delta.get("content")
+            if isinstance(text, str) and len(self.text) < MAX_TEXT_CHARACTERS:
+                self.text += text
             calls = delta.get("tool_calls")
-            for place, call in enumerate(cast(list[Any], calls) if isinstance(calls, list) else []):
-                self._hear_call(place, _mapping(call))
+            for position, call in enumerate(cast(list[Any], calls) if isinstance(calls, list) else []):
+                self._add_tool_call(position, _mapping(call))
             if isinstance(reason := choice.get("finish_reason"), str):
-                self.reason = reason
+                self.finish_reason = reason
 
-    def _hear_call(self, place: int, told: Json) -> None:
-        index = told.get("index")
-        where = index if isinstance(index, int) else place
-        if where not in self.calls and len(self.calls) >= MOST_CALLS:
+    def _add_tool_call(self, position: int, delta: Json) -> None:
+        sent = delta.get("index")  # some services omit it
+        index = sent if isinstance(sent, int) else position
+        if index not in self.calls and len(self.calls) >= MAX_TOOL_CALLS:
             return
-        call = self.calls.setdefault(where, WantedCall())
-        function = _mapping(told.get("function"))
-        call.id = call.id or str(told.get("id") or "")
+        call = self.calls.setdefault(index, RequestedToolCall())
+        function = _mapping(delta.get("function"))
+        call.id = call.id or str(delta.get("id") or "")
         call.name += str(function.get("name") or "")
-        if len(call.arguments) < _ARGUMENT_CHARACTERS:
+        if len(call.arguments) < _MAX_ARGUMENT_CHARACTERS:
             call.arguments += str(function.get("arguments") or "")
 
 
-def words_in(chunk: Json) -> tuple[str, str]:
-    """What a piece adds to the answer, and what the model thinks aloud before it, however its service names that."""
-    said = thought = ""
+def delta_text(chunk: Json) -> tuple[str, str]:
+    """Return the answer text and the reasoning text of a chunk. Services differ in the name of the reasoning field."""
+    text = reasoning = ""
     for choice in _first_choices(chunk):
         delta = _mapping(choice.get("delta"))
-        said += _text(delta.get("content"))
-        thought += _text(delta.get("reasoning_content")) or _text(delta.get("reasoning"))
-    return said, thought
+        text += _text(delta.get("content"))
+        reasoning += _text(delta.get("reasoning_content")) or _text(delta.get("reasoning"))
+    return text, reasoning
 
 
 def _first_choices(chunk: Json) -> list[Json]:

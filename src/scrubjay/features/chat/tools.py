@@ -1,12 +1,12 @@
-"""How the chat is to be."""
+"""The `persona` tool."""
 
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from scrubjay.core.errors import InvalidRequest
-from scrubjay.features.chat.persona_models import Layer
-from scrubjay.features.chat.personas import MOST_CHARACTERS, Personas
+from scrubjay.features.chat.persona_models import PersonaLayer
+from scrubjay.features.chat.persona_service import MAX_LAYER_CHARACTERS, PersonaService
 from scrubjay.features.projects.arguments import ProjectReference, project_id_of
 from scrubjay.features.projects.service import ProjectService
 from scrubjay.tooling.context import CallContext
@@ -18,12 +18,12 @@ PersonaAction = Literal["get", "set_session", "set_project"]
 class PersonaRequest(Request):
     model_config = examples({"action": "get"}, {"action": "set_session", "content": "Answer in Italian, and briefly."})
 
-    action: PersonaAction = Field(default="get", description="What to do.")
-    content: Annotated[str, Field(max_length=MOST_CHARACTERS)] | None = Field(
-        default=None, description="For set_session and set_project, which need it; null takes away what was there."
+    action: PersonaAction = Field(default="get", description="Operation to perform.")
+    content: Annotated[str, Field(max_length=MAX_LAYER_CHARACTERS)] | None = Field(
+        default=None, description="New text of the layer, for set_session and set_project; null removes the layer."
     )
     session_id: Annotated[str, Field(min_length=1, max_length=400)] | None = Field(
-        default=None, description="The session of the chat; by default the client's own."
+        default=None, description="Chat session. Default: the client's own session."
     )
     project: ProjectReference = None
 
@@ -35,21 +35,21 @@ class PersonaRequest(Request):
 
 
 class PersonaResult(Result):
-    base: str = Field(description="What holds for all; the operator sets it by SCRUBJAY_MIRA_PERSONA.")
-    project: str | None = Field(description="What you added for the project.")
-    session: str | None = Field(description="What you added for the session.")
-    session_id: str | None = Field(description="The session that is meant.")
-    text: str = Field(description="All of it, as the language model of the chat is told.")
-    masked: list[str] = Field(description="The kinds of secrets that were found in the content and masked.")
+    base: str = Field(description="Base persona of all chats; the operator sets it with SCRUBJAY_MIRA_PERSONA.")
+    project: str | None = Field(description="Your layer for the project.")
+    session: str | None = Field(description="Your layer for the session.")
+    session_id: str | None = Field(description="Session of the session layer.")
+    text: str = Field(description="The complete persona, as sent to the chat's language model.")
+    masked: list[str] = Field(description="Kinds of secrets that were masked in the content.")
 
 
-@tool("persona", idempotent=True, core=False, fleeting=True, reading_operations=("get",))
+@tool("persona", idempotent=True, core=False, log_payload=False, reading_operations=("get",))
 async def persona(
-    request: PersonaRequest, personas: Personas, projects: ProjectService, context: CallContext
+    request: PersonaRequest, personas: PersonaService, projects: ProjectService, context: CallContext
 ) -> PersonaResult:
-    """Show how the chat is to be, or add to that for a project or a session of yours.
+    """Show the persona of the chat, or set your layer of it for a project or a session.
 
-    The chat's language model is told the base first, then what you added for the project, then for the session.
+    The chat's language model receives the base, then your project layer, then your session layer.
     """
     caller, session_id = context.caller, request.session_id or context.client
     project_id = await project_id_of(request.project, projects, context)
@@ -59,12 +59,12 @@ async def persona(
             pass
         case "set_session":
             if session_id is None:
-                raise InvalidRequest("nobody knows which session is meant", hint="give session_id")
-            masked = await personas.set(caller, Layer.SESSION, session_id, request.content, context.client)
+                raise InvalidRequest("the call belongs to no session", hint="pass session_id")
+            masked = await personas.set(caller, PersonaLayer.SESSION, session_id, request.content, context.client)
         case "set_project":
             if project_id is None:
-                raise InvalidRequest("no project is active", hint="give project, or choose one by set_project")
-            masked = await personas.set(caller, Layer.PROJECT, project_id, request.content, context.client)
+                raise InvalidRequest("no project is active", hint="pass project, or select one with set_project")
+            masked = await personas.set(caller, PersonaLayer.PROJECT, project_id, request.content, context.client)
     found = await personas.get(caller, project_id, session_id or "")
     return PersonaResult(
         base=found.base,

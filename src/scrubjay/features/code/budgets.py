@@ -1,4 +1,4 @@
-"""How answers about code keep to a number of tokens, and say that something was left out."""
+"""Token budgets of answers about code."""
 
 from collections.abc import Iterable
 from typing import Annotated, TypeVar
@@ -14,10 +14,10 @@ TokenBudget = Annotated[
     Field(
         ge=200,
         le=200_000,
-        description="About how many tokens of a language model the answer may take; what does not fit is left out.",
+        description="Approximate maximum size of the answer in tokens; what does not fit is left out.",
     ),
 ]
-Truncated = Annotated[bool, Field(description="Whether there is more than is told here.")]
+Truncated = Annotated[bool, Field(description="Whether something was left out.")]
 
 
 def tokens_of_view(view: Result) -> int:
@@ -25,14 +25,14 @@ def tokens_of_view(view: Result) -> int:
 
 
 class Budget:
-    """The tokens that are left for what there may be much of in an answer."""
+    """The tokens left for the long lists of an answer."""
 
     def __init__(self, tokens: int, answer: Result) -> None:
-        """The answer is as it is when nothing of that has been told."""
+        """`answer` is the answer with those lists empty; its own size is deducted."""
         self.left = max(0, tokens - tokens_of_view(answer))
 
     def fitting(self, views: Iterable[V], share: float = 1.0, *, at_least: int = 0) -> list[V]:
-        """As many of these, in their order, as a share of what is left holds; so many in any case."""
+        """Take views in order while they fit a share of the remaining tokens, but `at_least` this many."""
         most = int(share * self.left)
         taken: list[V] = []
         for view in views:
@@ -45,7 +45,7 @@ class Budget:
         return taken
 
     def fitting_texts(self, texts: Iterable[str], share: float = 1.0, *, at_least: int = 0) -> list[str]:
-        """The same of texts."""
+        """Like `fitting`, for strings."""
         most = int(share * self.left)
         taken: list[str] = []
         for text in texts:

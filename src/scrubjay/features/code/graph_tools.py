@@ -1,17 +1,19 @@
-"""What hangs together in code: who breaks when something changes, how one thing reaches another, what matters most."""
+"""Tools over the use graph: impact of a change, call chains, and the repository map."""
 
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from scrubjay.code_index.models import Evidence, Language, SymbolKind, UseKind
-from scrubjay.code_index.service import CodeService, Loaded
+from scrubjay import code_index
+from scrubjay.code_index import CodeService, Evidence, Language, LoadedIndex, SymbolKind, UseKind
 from scrubjay.features.code.budgets import Budget, TokenBudget, Truncated
+from scrubjay.features.code.cross_repo_tools import loaded_indexes
 from scrubjay.features.code.repository_tools import (
     Freshness,
     IndexId,
     freshness_of,
     printable_path,
+    readable_index,
 )
 from scrubjay.features.code.tools import DEFINITIONS_SHARE, HERE_SHARE, ProjectOption, definition_of, project_index
 from scrubjay.features.projects.service import ProjectService
@@ -19,21 +21,22 @@ from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
 
 if TYPE_CHECKING:
-    from scrubjay.code_index.questions.impact import Impact
-    from scrubjay.code_index.questions.traversal import Node, Reached
-    from scrubjay.code_index.search.use_graph import Link
+    from scrubjay.code_index import GraphNode, Impact, ReachedNode, UseLink
 
 TESTS_SHARE = 0.5
 
 IndexOption = Annotated[
-    IndexId | None, Field(default=None, description="An index, in place of the project's; ensure_repo_index tells it.")
+    IndexId | None,
+    Field(
+        default=None, description="Id of an index to use instead of the project's, as returned by ensure_repo_index."
+    ),
 ]
 SymbolName = Annotated[
     str,
     Field(
         min_length=1,
         max_length=500,
-        description="A definition, bare (`login`) or qualified (`Session.login`, `src/auth.py::login`).",
+        description="Name of a definition: bare (`login`) or qualified (`Session.login`, `src/auth.py::login`).",
     ),
 ]
 
@@ -42,59 +45,59 @@ class ImpactRequest(Request):
     model_config = examples({"symbol": "Session.login"}, {"symbol": "load_user", "max_hops": 1})
 
     symbol: SymbolName
-    max_hops: int = Field(default=3, ge=1, le=10, description="Through how many others it may reach.")
-    across: bool = Field(
-        default=False, description="Whether to go on into the other indexed repositories that use its package."
+    max_hops: int = Field(
+        default=3, ge=1, le=10, description="Maximum number of uses between the definition and what it affects."
     )
+    across: bool = Field(default=False, description="Include other indexed repositories that use its package.")
     token_budget: TokenBudget = 4_000
     project: ProjectOption
     index_id: IndexOption
 
 
 class HopView(Result):
-    symbol: str = Field(description="Who is reached; the file's name for what is at its top.")
+    symbol: str = Field(description="The reached definition; the file name for module-level code.")
     path: str
-    line: int = Field(description="Where the use is, in the using file.")
-    call_path: str = Field(description="The using file.")
+    line: int = Field(description="Line of the use, in `call_path`.")
+    call_path: str = Field(description="File that contains the use.")
     kind: UseKind
     evidence: Evidence
-    confidence: float = Field(description="Less than one half is a guess by the name alone.")
+    confidence: float = Field(description="0 to 1; below 0.5 it is a guess by name alone.")
 
 
 class AffectedView(Result):
     symbol: str
     path: str
-    hops: int = Field(description="1 uses it directly.")
-    confidence: float = Field(description="Of the whole way.")
-    guess: bool = Field(description="Whether a step of the way is a guess.")
-    way: list[HopView] = Field(description="From the definition to this.")
+    hops: int = Field(description="1: uses it directly.")
+    confidence: float = Field(description="Of the whole chain, 0 to 1.")
+    guess: bool = Field(description="Whether any step of the chain is a guess.")
+    chain: list[HopView] = Field(description="The uses from the definition to this one.")
 
 
-class UsedElsewhereView(Result):
-    symbol: str = Field(description="Who uses it; the file's name for what is at its top.")
+class CrossRepoUserView(Result):
+    symbol: str = Field(description="The user; the file name for module-level code.")
     path: str
-    line: int = Field(description="Where it is used, or what uses it.")
-    hops: int = Field(description="1 uses it directly.")
+    line: int = Field(description="Line of the use, or of the user if it is indirect.")
+    hops: int = Field(description="1: uses it directly.")
     confidence: float
 
 
-class ElsewhereView(Result):
+class CrossRepoUsersView(Result):
     index_id: str
     root: str
-    package: str = Field(description="By which package it is taken from here.")
-    users: list[UsedElsewhereView]
+    package: str = Field(description="The package through which it is imported.")
+    users: list[CrossRepoUserView]
     total: int
 
 
 class ImpactResult(Result):
     symbol: str
-    definitions: list[str] = Field(description="What is meant by the name: path, line and qualified name.")
-    affected: list[AffectedView] = Field(description="Who may break, without tests; the nearest first.")
-    tests: list[AffectedView] = Field(description="Tests that reach it: run these.")
+    definitions: list[str] = Field(description="Definitions that match the name: path, line and qualified name.")
+    affected: list[AffectedView] = Field(description="Definitions that may break, without tests; nearest first.")
+    tests: list[AffectedView] = Field(description="Tests that reach the definition: run these.")
     total_affected: int
     total_tests: int
-    guesses: int = Field(description="How many of all are only affected if a guess is right.")
-    elsewhere: list[ElsewhereView] = Field(description="Who uses it in other repositories, if that was asked.")
+    guesses: int = Field(description="Number of affected definitions and tests that depend on a guess.")
+    elsewhere: list[CrossRepoUsersView] = Field(description="Users in other repositories, if `across` is true.")
     truncated: Truncated
     freshness: Freshness
 
@@ -104,24 +107,24 @@ class TraceRequest(Request):
 
     source: SymbolName
     target: SymbolName
-    max_hops: int = Field(default=8, ge=1, le=20, description="How many calls a way may have.")
-    limit: int = Field(default=5, ge=1, le=50, description="How many ways at most.")
+    max_hops: int = Field(default=8, ge=1, le=20, description="Maximum number of calls in a chain.")
+    limit: int = Field(default=5, ge=1, le=50, description="Maximum number of chains.")
     token_budget: TokenBudget = 4_000
     project: ProjectOption
     index_id: IndexOption
 
 
-class WayView(Result):
+class CallChainView(Result):
     symbols: list[str]
     confidence: float
     guess: bool
-    calls: list[HopView] = Field(description="Each with who is called.")
+    calls: list[HopView] = Field(description="The calls of the chain; `symbol` is the callee.")
 
 
 class TraceResult(Result):
     found: bool
-    reversed: bool = Field(description="Whether the target reaches the source instead; then these are told.")
-    ways: list[WayView] = Field(description="The surest first.")
+    reversed: bool = Field(description="True if only the target reaches the source; then `chains` has those calls.")
+    chains: list[CallChainView] = Field(description="Highest confidence first.")
     truncated: Truncated
     freshness: Freshness
 
@@ -130,7 +133,7 @@ class RepoMapRequest(Request):
     model_config = examples({}, {"token_budget": 4000, "folder": "src/auth"})
 
     token_budget: TokenBudget = 2_000
-    folder: str = Field(default="", max_length=4_096, description="Only what is in this folder, from the root.")
+    folder: str = Field(default="", max_length=4_096, description="Only files in this folder, relative to the root.")
     project: ProjectOption
     index_id: IndexOption
 
@@ -145,13 +148,13 @@ class MappedSymbolView(Result):
 class MappedFileView(Result):
     path: str
     language: Language
-    rank: float = Field(description="How much the rest of the repository leads to it; all files together are 1.")
-    symbols: list[MappedSymbolView] = Field(description="The most used ones, in the order of the file.")
-    left_out: int = Field(description="How many of its definitions are not shown.")
+    rank: float = Field(description="PageRank-like importance in the use graph; all files sum to 1.")
+    symbols: list[MappedSymbolView] = Field(description="The most used definitions, in file order.")
+    left_out: int = Field(description="Number of definitions that are not shown.")
 
 
 class RepoMapResult(Result):
-    files: list[MappedFileView] = Field(description="Those that most leads to first; no tests, examples and the like.")
+    files: list[MappedFileView] = Field(description="Most important first, without tests and examples.")
     total_files: int
     truncated: Truncated
     freshness: Freshness
@@ -161,14 +164,12 @@ class RepoMapResult(Result):
 async def impact(
     request: ImpactRequest, code: CodeService, projects: ProjectService, context: CallContext
 ) -> ImpactResult:
-    """Tell who may break when a definition changes: who uses it, directly or through others, and which tests reach it.
+    """Report which definitions may break when a definition changes, and which tests reach it.
 
-    Ask before changing something that others use. Each has the way by which it is reached, and how sure that is.
+    Call this before you change shared code. Each result has the chain of uses that reaches it and a confidence.
     """
-    from scrubjay.code_index.questions.impact import impact_of, is_guess
-
     loaded, freshness = await chosen_index(request.index_id, request.project, code, projects, context)
-    found = await impact_of(request.symbol, code, loaded, request.max_hops)
+    found = await code_index.impact_of(request.symbol, code, loaded, request.max_hops)
     answer = ImpactResult(
         symbol=request.symbol,
         definitions=[],
@@ -183,21 +184,23 @@ async def impact(
     )
     budget = Budget(request.token_budget, answer)
 
-    def shown(reached: "Reached") -> AffectedView:
-        way = reached.way
+    def shown(reached: "ReachedNode") -> AffectedView:
+        chain = reached.path
         return AffectedView(
-            symbol=called(reached.node, loaded),
+            symbol=display_name(reached.node, loaded),
             path=_path(reached.node.file, loaded),
             hops=reached.hops,
-            confidence=round(way.confidence, 3),
-            guess=is_guess(way),
-            way=[_hop(link, node, loaded) for link, node in zip(way.links, way.nodes[1:], strict=True)],
+            confidence=round(chain.confidence, 3),
+            guess=code_index.is_guess(chain),
+            chain=[_hop(link, node, loaded) for link, node in zip(chain.links, chain.nodes[1:], strict=True)],
         )
 
     rows = found.definitions
     definitions = budget.fitting_texts((definition_of(row, loaded) for row in rows), DEFINITIONS_SHARE, at_least=1)
-    elsewhere, is_more = await _elsewhere(found, code, loaded, request, budget) if request.across else ([], False)
-    # Tests first: there are few, and they tell what to run.
+    elsewhere, is_more = (
+        await _cross_repo_users(found, code, loaded, request, budget, context) if request.across else ([], False)
+    )
+    # Tests first: there are few, and the caller should run them.
     tests = budget.fitting(map(shown, found.tests), TESTS_SHARE)
     affected = budget.fitting(map(shown, found.affected))
     return answer.model_copy(
@@ -215,53 +218,45 @@ async def impact(
     )
 
 
-async def _elsewhere(
-    found_here: "Impact", code: CodeService, loaded: Loaded, request: ImpactRequest, budget: Budget
-) -> tuple[list[ElsewhereView], bool]:
-    """Who uses it, or what is affected here, in other repositories; and whether there are more than are told."""
-    from scrubjay.code_index.cross_repo.dependents import Wanted, used_elsewhere
-    from scrubjay.features.code.cross_repo_tools import loaded_indexes
-
-    others, is_more = await loaded_indexes((), code, around=loaded)
-    kept = int(budget.left * HERE_SHARE)
-    budget.left -= kept
-    views: list[ElsewhereView] = []
+async def _cross_repo_users(
+    found_here: "Impact",
+    code: CodeService,
+    loaded: LoadedIndex,
+    request: ImpactRequest,
+    budget: Budget,
+    context: CallContext,
+) -> tuple[list[CrossRepoUsersView], bool]:
+    """Return the users of the affected definitions in other repositories, and whether some were left out."""
+    others, is_more = await loaded_indexes((), code, context, around=loaded)
+    reserved = int(budget.left * HERE_SHARE)
+    budget.left -= reserved
+    views: list[CrossRepoUsersView] = []
     wanted = {
-        one.node.symbol: Wanted(one.hops, one.way.confidence)
+        one.node.symbol: code_index.UsedSymbol(one.hops, one.path.confidence)
         for one in reversed(found_here.affected)
         if one.node.symbol >= 0 and one.hops < request.max_hops
-    } | dict.fromkeys(found_here.definitions, Wanted())
-    for found in await used_elsewhere(code, loaded, wanted, others, request.max_hops):
+    } | dict.fromkeys(found_here.definitions, code_index.UsedSymbol())
+    for found in await code_index.used_elsewhere(code, loaded, wanted, others, request.max_hops):
         there = found.loaded
         users = [
-            UsedElsewhereView(
-                symbol=called(one.node, there),
+            CrossRepoUserView(
+                symbol=display_name(one.node, there),
                 path=_path(one.node.file, there),
                 line=one.line,
                 hops=one.hops,
                 confidence=round(one.confidence, 3),
             )
-            for one in found.direct
-        ]
-        users += [
-            UsedElsewhereView(
-                symbol=called(one.node, there),
-                path=_path(one.node.file, there),
-                line=one.line,
-                hops=one.hops,
-                confidence=round(one.confidence, 3),
-            )
-            for one in found.further
+            for one in (*found.direct, *found.indirect)
         ]
         record = there.record
-        view = ElsewhereView(
+        view = CrossRepoUsersView(
             index_id=record.id, root=record.root, package=found.package.name, users=[], total=len(users)
         )
-        told = budget.fitting(users) if budget.fitting([view]) else []
-        if told:
-            views.append(view.model_copy(update={"users": told}))
-        is_more = is_more or found.incomplete or len(told) < len(users)
-    budget.left += kept
+        shown = budget.fitting(users) if budget.fitting([view]) else []
+        if shown:
+            views.append(view.model_copy(update={"users": shown}))
+        is_more = is_more or found.incomplete or len(shown) < len(users)
+    budget.left += reserved
     return views, is_more
 
 
@@ -269,47 +264,47 @@ async def _elsewhere(
 async def trace(
     request: TraceRequest, code: CodeService, projects: ProjectService, context: CallContext
 ) -> TraceResult:
-    """Find the calls by which one function reaches another, with the line of each call and how sure it is."""
-    from scrubjay.code_index.questions.impact import is_guess, trace_of
-
+    """Find the call chains from one function to another, with the line and confidence of each call."""
     loaded, freshness = await chosen_index(request.index_id, request.project, code, projects, context)
-    found = await trace_of(request.source, request.target, code, loaded, hops=request.max_hops, limit=request.limit)
+    found = await code_index.trace_calls(
+        request.source, request.target, code, loaded, hops=request.max_hops, limit=request.limit
+    )
     answer = TraceResult(
-        found=bool(found.ways) and not found.is_reversed,
+        found=bool(found.paths) and not found.is_reversed,
         reversed=found.is_reversed,
-        ways=[],
+        chains=[],
         truncated=False,
         freshness=freshness,
     )
-    ways = Budget(request.token_budget, answer).fitting(
+    chains = Budget(request.token_budget, answer).fitting(
         (
-            WayView(
-                symbols=[called(node, loaded) for node in way.nodes],
-                confidence=round(way.confidence, 3),
-                guess=is_guess(way),
-                calls=[_hop(link, node, loaded) for link, node in zip(way.links, way.nodes[1:], strict=True)],
+            CallChainView(
+                symbols=[display_name(node, loaded) for node in chain.nodes],
+                confidence=round(chain.confidence, 3),
+                guess=code_index.is_guess(chain),
+                calls=[_hop(link, node, loaded) for link, node in zip(chain.links, chain.nodes[1:], strict=True)],
             )
-            for way in found.ways
+            for chain in found.paths
         ),
         at_least=1,
     )
-    return answer.model_copy(update={"ways": ways, "truncated": found.incomplete or len(ways) < len(found.ways)})
+    return answer.model_copy(update={"chains": chains, "truncated": found.incomplete or len(chains) < len(found.paths)})
 
 
 @tool("code", read_only=True, core=False)
 async def repo_map(
     request: RepoMapRequest, code: CodeService, projects: ProjectService, context: CallContext
 ) -> RepoMapResult:
-    """Show the most important files of a repository with their most used definitions, within a number of tokens.
+    """Show the most important files of a repository with their most used definitions, within a token budget.
 
-    Read it first in a repository that you do not know, to see what matters; summarize_codebase tells what for.
+    Call this first in an unfamiliar repository to see what matters; summarize_codebase explains what it is for.
     """
-    from scrubjay.code_index.questions.repo_map import repository_map, signature_of
-
     loaded, freshness = await chosen_index(request.index_id, request.project, code, projects, context)
-    told = RepoMapResult(files=[], total_files=0, truncated=False, freshness=freshness)
-    left = Budget(request.token_budget, told).left
-    found = await repository_map(code, loaded, token_budget=left, folder=request.folder.removeprefix("./").strip("/"))
+    empty = RepoMapResult(files=[], total_files=0, truncated=False, freshness=freshness)
+    left = Budget(request.token_budget, empty).left
+    found = await code_index.repository_map(
+        code, loaded, token_budget=left, folder=request.folder.removeprefix("./").strip("/")
+    )
     return RepoMapResult(
         files=[
             MappedFileView(
@@ -321,7 +316,7 @@ async def repo_map(
                         name=loaded.names.qualified(symbol.row),
                         kind=symbol.symbol.kind,
                         line=symbol.symbol.line,
-                        signature=signature_of(symbol.symbol),
+                        signature=code_index.signature_of(symbol.symbol),
                     )
                     for symbol in one.symbols
                 ],
@@ -337,26 +332,26 @@ async def repo_map(
 
 async def chosen_index(
     index_id: str | None, project: str | None, code: CodeService, projects: ProjectService, context: CallContext
-) -> tuple[Loaded, Freshness]:
-    """The index that is named, else that of the project."""
+) -> tuple[LoadedIndex, Freshness]:
+    """Return the index with this id, else the project's."""
     if index_id is None:
         return await project_index(project, code, projects, context)
-    loaded = await code.load(index_id)
+    loaded = await readable_index(index_id, code, context)
     return loaded, freshness_of(loaded.record, None)
 
 
-def _path(file: int, loaded: Loaded) -> str:
+def _path(file: int, loaded: LoadedIndex) -> str:
     return printable_path(loaded.corpus.files[file].path)
 
 
-def called(node: "Node", loaded: Loaded) -> str:
-    """The name of a definition; of the top of a file, the file's."""
+def display_name(node: "GraphNode", loaded: LoadedIndex) -> str:
+    """Return the qualified name of a definition, or the file name for module-level code."""
     return loaded.names.qualified(node.symbol) if node.symbol >= 0 else _path(node.file, loaded).rsplit("/", 1)[-1]
 
 
-def _hop(link: "Link", node: "Node", loaded: Loaded) -> HopView:
+def _hop(link: "UseLink", node: "GraphNode", loaded: LoadedIndex) -> HopView:
     return HopView(
-        symbol=called(node, loaded),
+        symbol=display_name(node, loaded),
         path=_path(node.file, loaded),
         line=link.line,
         call_path=_path(link.source_file, loaded),

@@ -1,43 +1,43 @@
-"""The jobs that build indexes and keep them up to date, in whichever process they run."""
+"""Jobs that build indexes and watch folders, in any process."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from pydantic import Field
 
-from scrubjay.code_index.index.indexer import IndexOptions, index_id_of
+from scrubjay.code_index import CodeService, IndexOptions, index_id_of, resolve_folder
+from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Result
 from scrubjay.tooling.jobs.models import Job, JobState
 from scrubjay.tooling.jobs.service import JobService
 
 BUILD = "build_repo_index"
-KEEP = "keep_repo_index"
-# Jobs that are looked through for one of an index.
-MOST_JOBS = 200
-UNDER_WAY = (JobState.QUEUED, JobState.RUNNING, JobState.CANCELLING)
+WATCH = "keep_repo_index"
+# Most jobs searched for the one of an index.
+MAX_JOBS = 200
+ACTIVE_STATES = (JobState.QUEUED, JobState.RUNNING, JobState.CANCELLING)
 
 
 class BuildView(Result):
     index_id: str
     root: str
-    job_id: str = Field(description="get_job tells how far it is, cancel_job stops it.")
+    job_id: str = Field(description="get_job reports its progress, cancel_job stops it.")
     state: JobState
-    progress: int = Field(description="In hundredths.")
-    operation: str = Field(description="What is being done.")
+    progress: int = Field(description="Percent.")
+    operation: str = Field(description="The current operation.")
 
 
 class WatchView(Result):
     index_id: str
     root: str
     job_id: str
-    state: JobState = Field(description="queued: no process is there that watches; the next server does.")
-    builds: int = Field(description="How often the index was brought up to date since this process began.")
-    message: str = Field(description="What is heard, and what was done last.")
+    state: JobState = Field(description="queued: no process is watching now; the next server to start takes over.")
+    builds: int = Field(description="Number of index updates since this process started.")
+    message: str = Field(description="How changes are detected, and the last action.")
 
 
-async def builds_under_way(jobs: JobService) -> list[BuildView]:
-    """The indexes that are being built."""
+async def active_builds(jobs: JobService, code: CodeService, context: CallContext) -> list[BuildView]:
+    """Return the indexes that are being built, of the folders that the caller may index."""
     return [
         BuildView(
             index_id=index_of(job),
@@ -47,13 +47,14 @@ async def builds_under_way(jobs: JobService) -> list[BuildView]:
             progress=round(job.progress.done),
             operation=job.progress.message,
         )
-        for job in await jobs.list(UNDER_WAY, BUILD, MOST_JOBS)
+        for job in await permitted_jobs(await jobs.list(ACTIVE_STATES, BUILD, MAX_JOBS), code, context)
     ]
 
 
-async def watches(jobs: JobService) -> list[WatchView]:
-    """The folders whose indexes are kept up to date."""
-    return [watch_view(job) for job in await jobs.list(UNDER_WAY, KEEP, MOST_JOBS)]
+async def active_watches(jobs: JobService, code: CodeService, context: CallContext) -> list[WatchView]:
+    """Return the watched folders that the caller may index."""
+    found = await jobs.list(ACTIVE_STATES, WATCH, MAX_JOBS)
+    return [watch_view(job) for job in await permitted_jobs(found, code, context)]
 
 
 def watch_view(job: Job) -> WatchView:
@@ -67,24 +68,31 @@ def watch_view(job: Job) -> WatchView:
     )
 
 
-async def jobs_of(index_id: str, kind: str, jobs: JobService) -> Sequence[Job]:
-    """The jobs of this kind that are under way for an index, the newest first."""
-    return [job for job in await jobs.list(UNDER_WAY, kind, MOST_JOBS) if index_of(job) == index_id]
+async def jobs_of(index_id: str, kind: str, jobs: JobService, code: CodeService, context: CallContext) -> Sequence[Job]:
+    """Return the active jobs of this kind for an index, newest first; none if the caller may not index its folder."""
+    found = [job for job in await jobs.list(ACTIVE_STATES, kind, MAX_JOBS) if index_of(job) == index_id]
+    return await permitted_jobs(found, code, context)
+
+
+async def permitted_jobs(jobs: Sequence[Job], code: CodeService, context: CallContext) -> list[Job]:
+    """Return the jobs whose folder the caller may index."""
+    restricted = context.caller.holds_key
+    return [job for job in jobs if await code.folders.refusal(_path_of(job), restricted=restricted) is None]
 
 
 def index_of(job: Job) -> str:
-    """The index that a job is about: by what it says, by what came of it, or by what it was asked."""
-    if told := job.payload.get("index_id") or (job.result or {}).get("index_id"):
-        return told
-    given = _given(job)
-    return index_id_of(_path_of(job), given.get("rev", "HEAD"), IndexOptions.of(given))
+    """Return the index of a job: from its payload or result, else computed from its arguments."""
+    if index_id := job.payload.get("index_id") or (job.result or {}).get("index_id"):
+        return index_id
+    arguments = _arguments(job)
+    return index_id_of(_path_of(job), arguments.get("rev", "HEAD"), IndexOptions.of(arguments))
 
 
 def _path_of(job: Job) -> str:
-    """The folder; also when the job was begun by a call of its own tool, with a path from where the caller works."""
-    around = job.payload.get("context", {}).get("working_directory") or "/"
-    return str((Path(around) / Path(_given(job).get("path", "/")).expanduser()).resolve())
+    """Return the absolute folder; a direct call of the job's tool may have passed a relative path."""
+    base = job.payload.get("context", {}).get("working_directory") or "/"
+    return resolve_folder(_arguments(job).get("path", "/"), base)
 
 
-def _given(job: Job) -> dict[str, Any]:
+def _arguments(job: Job) -> dict[str, Any]:
     return job.payload.get("arguments", {})

@@ -3,9 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from scrubjay.code_index.bundle.status import completed_status, status_fields
-from scrubjay.code_index.index.indexer import unknown_index
-from scrubjay.code_index.store import IndexRecord
+from scrubjay.code_index import IndexRecord, completed_status, status_fields, unknown_index
 from scrubjay.tooling.jobs.models import Job, JobState
 
 _STATES = {
@@ -16,8 +14,8 @@ _STATES = {
     JobState.FAILED: "failed",
     JobState.CANCELLED: "cancelled",
 }
-# Percent that must be done before an end is estimated.
-FIRST_ESTIMATE = 5
+# Percent that must be done before the end time is estimated.
+MIN_PERCENT_TO_ESTIMATE = 5
 
 
 def status_of(index_id: str, record: IndexRecord | None, job: Job | None, now: datetime) -> dict[str, Any]:
@@ -44,6 +42,6 @@ def status_of(index_id: str, record: IndexRecord | None, job: Job | None, now: d
 
 
 def _estimate(job: Job, now: datetime) -> datetime | None:
-    if job.started_at is None or job.progress.done < FIRST_ESTIMATE:
+    if job.started_at is None or job.progress.done < MIN_PERCENT_TO_ESTIMATE:
         return None
     return now + (now - job.started_at) * (100 / job.progress.done - 1)

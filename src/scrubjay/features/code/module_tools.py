@@ -1,8 +1,9 @@
-"""The modules of the project one works in: what each is for, what it exports, and what it depends on."""
+"""The `summarize_codebase` tool: purpose, exports and dependencies of each module of a project."""
 
 from pydantic import Field
 
-from scrubjay.code_index.service import CodeService
+from scrubjay import code_index
+from scrubjay.code_index import CodeService
 from scrubjay.core.progress import Reporter
 from scrubjay.features.code.budgets import Budget, TokenBudget, Truncated
 from scrubjay.features.code.repository_tools import Freshness
@@ -13,7 +14,7 @@ from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
 from scrubjay.tooling.job_view import ErrorView
 
-# What entry points may take of an answer, and what libraries may of the rest.
+# Share of the token budget for entry points, and of the rest for libraries.
 LISTS_SHARE = 0.1
 
 
@@ -21,8 +22,8 @@ class SummarizeCodebaseRequest(Request):
     model_config = examples({}, {"limit": 20})
 
     project: ProjectOption
-    limit: int = Field(default=100, ge=1, le=1_000, description="How many modules at most.")
-    offset: int = Field(default=0, ge=0, description="How many modules are passed over.")
+    limit: int = Field(default=100, ge=1, le=1_000, description="Maximum number of modules.")
+    offset: int = Field(default=0, ge=0, description="Number of modules to skip.")
     token_budget: TokenBudget = 20_000
 
 
@@ -30,9 +31,11 @@ class ModuleView(Result):
     id: str
     name: str
     path: str
-    purpose: str = Field(description="What it is for: its own first words, or what its name and exports tell.")
+    purpose: str = Field(
+        description="What the module is for: from its docstring or README, else from its name and exports."
+    )
     exports: list[str] = Field(description="At most 20.")
-    depends_on: list[str] = Field(description="Other modules of the project, the most used first.")
+    depends_on: list[str] = Field(description="Other modules of the project, most used first.")
     symbol_count: int
     line_count: int
 
@@ -42,11 +45,11 @@ class SummarizeCodebaseResult(Result):
     name: str
     project_type: str
     method: str = Field(description="structural: by rules; llm: a language model wrote the purposes.")
-    problem: ErrorView | None = Field(description="Why the language model was not heard, if it should have been.")
+    problem: ErrorView | None = Field(description="Why the configured language model could not be used, if so.")
     modules: list[ModuleView]
     total: int
     entry_points: list[str]
-    external_dependencies: list[str] = Field(description="Libraries, the most used first.")
+    external_dependencies: list[str] = Field(description="Libraries, most used first.")
     truncated: Truncated
     freshness: Freshness
 
@@ -60,15 +63,13 @@ async def summarize_codebase(
     context: CallContext,
     reporter: Reporter,
 ) -> SummarizeCodebaseResult:
-    """Tell what the modules of the project are for, what they export, and how they depend on each other.
+    """Summarize the modules of the project: purpose, exports and dependencies of each.
 
-    Begin here in a repository that you do not know. With a language model it writes the purposes; else they are made of
-    the modules' own words.
+    Start here in an unfamiliar repository. A configured language model writes the purposes; without one they come
+    from the modules' own documentation and names.
     """
-    from scrubjay.code_index.module_descriptions import described
-
     loaded, freshness = await project_index(request.project, code, projects, context)
-    found = await described(await code.modules(loaded), model.completer, reporter)
+    found = await code_index.describe_modules(await code.modules(loaded), model.completer, reporter)
     everything = found.modules.modules
     answer = SummarizeCodebaseResult(
         message=f"Summarized {len(everything)} of {len(everything)} modules",

@@ -1,5 +1,5 @@
 -- schema --
--- What the database of code has; it is made anew when an older program made it.
+-- Schema of code.db; a file with another schema version is dropped and recreated.
 CREATE TABLE code_index (
     id TEXT PRIMARY KEY,
     root TEXT NOT NULL,
@@ -34,7 +34,7 @@ CREATE TABLE code_file (
     traits INTEGER NOT NULL,
     dirty INTEGER NOT NULL,
     generation INTEGER NOT NULL,
-    -- The state with which it came to lead where it does, or to be what it is.
+    -- Generation in which the file or its edges last changed.
     linked INTEGER NOT NULL,
     edges BLOB NOT NULL,
     UNIQUE (index_id, path)
@@ -48,7 +48,7 @@ CREATE TABLE code_link (
 ) STRICT, WITHOUT ROWID;
 
 -- indexes --
--- All indexes, the one that was brought up to date last first.
+-- All indexes, most recently updated first.
 SELECT id, root, rev, options, generation, commit_id, created_at, updated_at, details
 FROM code_index
 ORDER BY updated_at DESC, id
@@ -58,7 +58,7 @@ ORDER BY updated_at DESC, id
 SELECT id, root, rev, options, generation, commit_id, created_at, updated_at, details FROM code_index WHERE id = :id
 
 -- known --
--- Which of these contents have a digest.
+-- Those of these contents that have a digest.
 SELECT wanted.value ->> 0, wanted.value ->> 1
 FROM json_each(:contents) AS wanted
 WHERE EXISTS (
@@ -76,17 +76,17 @@ JOIN code_digest
     AND code_digest.version = :version
 
 -- keep --
--- Keep a digest, unless another process was faster.
+-- Store a digest, unless another process already did.
 INSERT INTO code_digest (blob, language, version, digest) VALUES (:blob, :language, :version, :digest)
 ON CONFLICT DO NOTHING
 RETURNING seq
 
 -- keep_name --
--- By which name a digest is found.
+-- Store a name that a digest defines.
 INSERT INTO code_name (name, digest) VALUES (:name, :digest) ON CONFLICT DO NOTHING
 
 -- defining --
--- The files of an index in which something has one of these names. CROSS keeps the order: from the few names on.
+-- The files of an index that define one of these names. CROSS JOIN fixes the order: start from the few names.
 SELECT code_name.name, code_file.path
 FROM json_each(:names) AS wanted
 CROSS JOIN code_name ON code_name.name = wanted.value
@@ -98,7 +98,7 @@ CROSS JOIN code_file
 ORDER BY code_name.name, code_file.path
 
 -- files --
--- The files of an index that changed after a state.
+-- The files of an index that changed after a generation.
 SELECT path, blob, language, size, traits, dirty, generation
 FROM code_file
 WHERE index_id = :id AND generation > :after
@@ -121,15 +121,15 @@ WHERE index_id = :id
 SELECT path FROM code_file WHERE index_id = :id ORDER BY path
 
 -- all_edges --
--- What all files of an index lead to for which that changed after a state.
+-- The edges of all files of an index whose edges changed after a generation.
 SELECT path, edges FROM code_file WHERE index_id = :id AND linked > :after
 
 -- edges --
--- What one file leads to.
+-- The edges of one file.
 SELECT edges FROM code_file WHERE index_id = :id AND path = :path
 
 -- put_index --
--- Make an index, or bring it to its next state.
+-- Insert an index, or update it if its generation is the previous one.
 INSERT INTO code_index (id, root, rev, options, generation, commit_id, created_at, updated_at, details)
 VALUES (:id, :root, :rev, :options, :generation, :commit, :created_at, :updated_at, :details)
 ON CONFLICT (id) DO UPDATE SET
@@ -141,7 +141,7 @@ WHERE code_index.generation = excluded.generation - 1
 RETURNING generation
 
 -- put_file --
--- Make a file of an index what it is now; without edges it leads where it did.
+-- Insert or update a file of an index; without edges it keeps its edges.
 INSERT INTO code_file (index_id, path, blob, language, size, traits, dirty, generation, linked, edges)
 VALUES (:id, :path, :blob, :language, :size, :traits, :dirty, :generation, :generation, coalesce(:edges, x''))
 ON CONFLICT (index_id, path) DO UPDATE SET
@@ -155,23 +155,23 @@ ON CONFLICT (index_id, path) DO UPDATE SET
     edges = coalesce(:edges, edges)
 
 -- put_edges --
--- What a file leads to now.
+-- Update the edges of a file.
 UPDATE code_file SET edges = :edges, linked = :generation WHERE seq = :file
 
 -- place --
--- The row of one file of an index.
+-- The row id of one file of an index.
 SELECT seq FROM code_file WHERE index_id = :id AND path = :path
 
 -- places --
--- The rows of the files of an index.
+-- The row ids of the files of an index.
 SELECT seq, path FROM code_file WHERE index_id = :id
 
 -- put_link --
--- A file that a file leads to now; those that it led to before stay, as a hint that is not needed.
+-- Store the target of an edge between files. Old targets stay: the table is a superset, used only as a hint.
 INSERT INTO code_link (target, source) VALUES (:target, :file) ON CONFLICT DO NOTHING
 
 -- leading_to --
--- The files that lead to one, or did so.
+-- The files that have, or had, an edge to a file.
 SELECT source.path
 FROM code_file AS target
 JOIN code_link ON code_link.target = target.seq
@@ -179,15 +179,15 @@ JOIN code_file AS source ON source.seq = code_link.source AND source.index_id = 
 WHERE target.index_id = :id AND target.path = :path
 
 -- remove_file --
--- A file that is not there any more.
+-- Delete a file of an index.
 DELETE FROM code_file WHERE index_id = :id AND path = :path
 
 -- delete --
--- Forget an index.
+-- Delete an index.
 DELETE FROM code_index WHERE id = :id RETURNING id
 
 -- sweep --
--- Remove what no index needs.
+-- Delete digests that no index needs.
 DELETE FROM code_digest
 WHERE version <> :version
     OR NOT EXISTS (
@@ -196,10 +196,10 @@ WHERE version <> :version
 RETURNING seq
 
 -- sweep_names --
--- Remove the names of digests that are gone.
+-- Delete the names of deleted digests.
 DELETE FROM code_name WHERE digest NOT IN (SELECT seq FROM code_digest)
 
 -- sweep_links --
--- Remove what led from or to files that are gone.
+-- Delete links from or to deleted files.
 DELETE FROM code_link
 WHERE target NOT IN (SELECT seq FROM code_file) OR source NOT IN (SELECT seq FROM code_file)

@@ -1,31 +1,40 @@
-"""Indexes of repositories: made once, kept up to date by what changed, and searched with citations."""
+"""Tools that build, update, search and question the index of a repository, with citations."""
 
 import time
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
-from scrubjay.code_index.index.indexer import IndexOptions, index_id_of, unknown_index
-from scrubjay.code_index.index.linker import UNSETTLED
-from scrubjay.code_index.index.statistics import PROBLEM, left_out_of
-from scrubjay.code_index.models import Snapshot, Span
-from scrubjay.code_index.questions.intents import Intent
-from scrubjay.code_index.repository_root import resolve_root
-from scrubjay.code_index.service import CodeHit, CodeService
-from scrubjay.code_index.store import IndexedFile, IndexRecord
+from scrubjay import code_index
+from scrubjay.code_index import (
+    GRAPH_PROBLEM,
+    PENDING_RELINK,
+    CodeHit,
+    CodeService,
+    IndexedFile,
+    IndexOptions,
+    IndexRecord,
+    Intent,
+    LoadedIndex,
+    Snapshot,
+    Span,
+    index_id_of,
+    left_out_of,
+    unknown_index,
+)
 from scrubjay.core.errors import Busy
 from scrubjay.features.code.budgets import Budget, TokenBudget, Truncated
 from scrubjay.features.code.index_jobs import BUILD, jobs_of
-from scrubjay.features.code.views import AboutCode, Degraded, Memories, remembered_about
-from scrubjay.features.code_links.service import Grounding, Part
+from scrubjay.features.code.views import CodeMemoryView, Degraded, Memories, memories_about
+from scrubjay.features.code_links.service import CodeLinkService, CodeRange
 from scrubjay.features.projects.service import ProjectService
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
 from scrubjay.tooling.jobs.service import JobRun, JobService
 
 IndexId = Annotated[
-    str, Field(pattern=r"^[A-Za-z0-9_-]{1,100}$", description="Of the index; ensure_repo_index tells it.")
+    str, Field(pattern=r"^[A-Za-z0-9_-]{1,100}$", description="Id of the index, as returned by ensure_repo_index.")
 ]
 Rev = Annotated[
     str,
@@ -33,16 +42,16 @@ Rev = Annotated[
         min_length=1,
         max_length=500,
         pattern=r"^[^-\x00-\x1f][^\x00-\x1f]*$",
-        description="HEAD is the work tree as it is, with what is not committed. Any other revision is read from git's "
-        "objects, and the work tree is left alone.",
+        description="HEAD means the work tree, including uncommitted changes. Any other revision is read from git's "
+        "object store without touching the work tree.",
     ),
 ]
 
 
 class Features(Request):
-    vector: bool = Field(default=True, description="What means something similar.")
-    symbol: bool = Field(default=True, description="Who defines what the question names.")
-    graph: bool = Field(default=True, description="What history and use say.")
+    vector: bool = Field(default=True, description="Similarity of embeddings.")
+    symbol: bool = Field(default=True, description="Definitions of the names in the query.")
+    graph: bool = Field(default=True, description="Commit history and the use graph.")
 
 
 class IndexOpts(Request):
@@ -50,38 +59,40 @@ class IndexOpts(Request):
         default=5,
         ge=0,
         le=20,
-        description="How many lines are shown around what is found, unless a search says otherwise, and around the "
-        "snippets of a bundle.",
+        description="Lines of context around each result, unless a search sets its own, and around the snippets of a "
+        "bundle.",
     )
     max_files_to_embed: int | None = Field(
-        default=None, ge=1, description="Accepted for those who give it: all files are embedded, at no cost."
+        default=None, ge=1, description="Accepted for compatibility and ignored: all files are embedded, at no cost."
     )
     excludes: list[Annotated[str, Field(min_length=1, max_length=500)]] = Field(
-        default=[], max_length=100, description="What is left out, as lines of a .gitignore."
+        default=[], max_length=100, description="Patterns of files to exclude, in .gitignore syntax."
     )
-    features: Features = Field(
-        default_factory=Features, description="Which witnesses are heard, unless a search says otherwise."
-    )
+    features: Features = Field(default_factory=Features, description="Ranking signals that searches use by default.")
 
 
 class EnsureRepoIndexRequest(Request):
     model_config = examples({"path": "/home/you/code/apollo"}, {"path": ".", "rev": "v1.2.0"})
 
-    path: str = Field(min_length=1, max_length=4_096, description="The folder: absolute, or from where you work.")
+    path: str = Field(
+        min_length=1, max_length=4_096, description="The folder: absolute, or relative to your working folder."
+    )
     rev: Rev = "HEAD"
     language: Literal["ts", "tsx", "js", "jsx", "py", "rs", "go"] | None = Field(
-        default=None, description="Accepted for those who give it: all languages are indexed."
+        default=None, description="Accepted for compatibility and ignored: all languages are indexed."
     )
-    index_opts: IndexOpts = Field(default_factory=IndexOpts, description="What the index is to hold.")
+    index_opts: IndexOpts = Field(default_factory=IndexOpts, description="Options of the index.")
 
 
 class Freshness(Result):
-    commit: str | None = Field(description="The commit that the index is of; null when there is none.")
-    dirty: int = Field(description="How many files differ from that commit.")
-    changed_since: int | None = Field(description="How many files changed since they were indexed; null: not looked.")
+    commit: str | None = Field(description="The indexed commit; null outside git.")
+    dirty: int = Field(description="Number of files that differ from that commit.")
+    changed_since: int | None = Field(
+        description="Number of files changed since they were indexed; null if not checked."
+    )
     updated_at: str
     graph_problem: str | None = Field(
-        default=None, description="Why it is not known who uses what, so that nothing is told of it; null when it is."
+        default=None, description="Why the index has no use graph (no callers, no impact); null if it has one."
     )
 
 
@@ -89,21 +100,26 @@ class EnsureRepoIndexResult(Result):
     index_id: str
     status_uri: str
     manifest_uri: str
-    state: Literal["completed", "running"] = Field(description="Whether it is up to date, or is being brought there.")
-    job_id: str | None = Field(description="The job that brings it up to date; get_job tells how far it is.")
+    state: Literal["completed", "running"] = Field(description="completed: up to date. running: a job is updating it.")
+    job_id: str | None = Field(description="The job that updates the index; get_job reports its progress.")
 
 
 class BuildRepoIndexRequest(Request):
     model_config = examples({"path": "/home/you/code/apollo"})
 
-    path: str = Field(min_length=1, max_length=4_096, description="The folder: absolute, or from where you work.")
+    path: str = Field(
+        min_length=1, max_length=4_096, description="The folder: absolute, or relative to your working folder."
+    )
     rev: Rev = "HEAD"
     excludes: list[Annotated[str, Field(min_length=1, max_length=500)]] = Field(
-        default=[], max_length=100, description="What is left out, as lines of a .gitignore."
+        default=[], max_length=100, description="Patterns of files to exclude, in .gitignore syntax."
     )
     context_lines: int = Field(default=5, ge=0, le=20, description="As in ensure_repo_index.")
-    unheard: list[Literal["vector", "symbol", "graph"]] = Field(
-        default=[], description="The features that ensure_repo_index was given as false."
+    disabled_signals: list[Literal["vector", "symbol", "graph"]] = Field(
+        default=[],
+        # Jobs of earlier versions have the second name.
+        validation_alias=AliasChoices("disabled_signals", "unheard"),
+        description="Ranking signals that are off: the `features` that were false in ensure_repo_index.",
     )
 
 
@@ -116,23 +132,23 @@ class LeftOutView(Result):
 class BuildRepoIndexResult(Result):
     index_id: str
     files: int
-    changed: int = Field(description="How many files were new or had changed.")
+    changed: int = Field(description="Number of files that were new or had changed.")
     removed: int
     symbols: int
-    edges: int = Field(description="How many uses were resolved.")
-    unresolved: int = Field(description="How many were not, most of them of libraries.")
-    unsettled: int = Field(
+    edges: int = Field(description="Number of uses resolved to a definition.")
+    unresolved: int = Field(description="Number of uses without a definition here, most of them of libraries.")
+    pending_relink: int = Field(
         0,
-        description="Of how many changed files it is not known yet what they mean for values passed through others.",
+        description="Changed files whose effect on values passed through other files waits for a full relink.",
     )
-    skipped: int = Field(description="How many files were not read: binaries, too large, locked versions.")
-    left_out: list[LeftOutView] = Field(default=[], description="Why these were not read, the commonest reason first.")
+    skipped: int = Field(description="Number of files that were not read: binaries, large files, lock files.")
+    left_out: list[LeftOutView] = Field(default=[], description="Skipped files by reason, most frequent first.")
     sorts: dict[str, int] = Field(
-        default={}, description="How many files were recognised as tests, vendored, generated, minified and so on."
+        default={}, description="Number of files recognized as tests, vendored, generated, minified and so on."
     )
     broken: list[str] = Field(
         default=[],
-        description="The files with syntax that could not be read, 200 at most; get_symbols tells the lines.",
+        description="Files with syntax errors, at most 200; get_symbols returns the lines.",
     )
     freshness: Freshness
 
@@ -142,66 +158,66 @@ class SearchRepoRequest(Request):
 
     index_id: IndexId
     query: str = Field(min_length=1, max_length=10_000, description="A question, a name, or the words of a change.")
-    k: int = Field(default=20, ge=1, le=100, description="How many results at most.")
+    k: int = Field(default=20, ge=1, le=100, description="Maximum number of results.")
     features: Features = Field(
         default_factory=Features,
-        description="Which witnesses are heard; those that are not given as the index has them.",
+        description="Ranking signals to use. Default: those of the index.",
     )
     context_lines: int = Field(
         default=5,
         ge=0,
         le=20,
-        description="How many lines around each result are shown; else as many as the index was made with.",
+        description="Lines of context around each result. Default: the setting of the index.",
     )
     token_budget: TokenBudget = 20_000
 
 
-class Scores(Result):
+class SignalScores(Result):
     vector: float
     symbol: float
     graph: float
     text: float
 
 
-class Shown(Result):
+class CodeExcerptView(Result):
     pre: str
     text: str
     post: str
 
 
-class Citation(Result):
+class CodeCitation(Result):
     repo_root: str
-    rev: str = Field(description="The commit, or the revision as it was asked for where there is none.")
+    rev: str = Field(description="The commit, or the requested revision if there is no commit.")
     path: str
     span: list[int]
-    content_sha: str = Field(description="The id that git gives the file's content.")
+    content_sha: str = Field(description="The git blob id of the file's content.")
 
 
 Stale = Annotated[
     bool,
     Field(
-        description="Whether the file changed since it was indexed: then what was indexed is shown, or nothing where "
-        "that cannot be had any more."
+        description="Whether the file changed since it was indexed. If so, the content is the indexed version, or "
+        "empty if that is no longer available."
     ),
 ]
 
 
 class FoundCode(Result):
     path: str
-    span: list[int] = Field(description="The first byte, and the one behind the last.")
-    lines: list[int] = Field(description="The first line and the last, counted from 1.")
-    symbol: str = Field(description="The definition that it is about; empty when it is about none.")
+    span: list[int] = Field(description="Byte offsets: first byte, and one past the last.")
+    lines: list[int] = Field(description="First and last line, counted from 1.")
+    symbol: str = Field(description="Qualified name of the definition; empty if there is none.")
     score: float
-    scores: Scores
-    content: Shown
+    scores: SignalScores
+    content: CodeExcerptView
     stale: Stale
-    citation: Citation
+    citation: CodeCitation
     memories: Memories
 
 
 class SearchRepoResult(Result):
-    results: list[FoundCode] = Field(description="Best first, one of each file.")
-    total: int = Field(description="How many were found, of the `k` that were asked for at most.")
+    results: list[FoundCode] = Field(description="Best first, one per file.")
+    total: int = Field(description="Number of results found, at most `k`.")
     query_time_ms: float
     degraded: Degraded
     truncated: Truncated
@@ -218,10 +234,10 @@ class AskIndexRequest(Request):
     question: str = Field(
         min_length=1,
         max_length=10_000,
-        description="What a thing is, where it is defined or used, who calls, imports, raises, catches or sets it, how "
-        "it works, how one thing reaches or relates to another; names as they are written in the code.",
+        description="Ask what a symbol is, where it is defined or used, who calls, imports, raises, catches or sets "
+        "it, how it works, or how one symbol reaches or relates to another. Write names as in the code.",
     )
-    context_lines: int = Field(default=5, ge=0, le=20, description="How many lines around each evidence are shown.")
+    context_lines: int = Field(default=5, ge=0, le=20, description="Lines of context around each piece of evidence.")
     token_budget: TokenBudget = 4_000
 
 
@@ -234,20 +250,22 @@ class ReasoningStepView(Result):
 
 class EvidenceView(Result):
     path: str
-    span: list[int] = Field(description="The first byte, and the one behind the last.")
-    lines: list[int] = Field(description="The first line and the last, counted from 1.")
-    symbol: str = Field(description="The definition that it is of; empty when it is of none, or of several.")
+    span: list[int] = Field(description="Byte offsets: first byte, and one past the last.")
+    lines: list[int] = Field(description="First and last line, counted from 1.")
+    symbol: str = Field(description="Qualified name of the definition; empty if there is none or several.")
     relevance: float
-    content: Shown
+    content: CodeExcerptView
     stale: Stale
-    citation: Citation
+    citation: CodeCitation
 
 
 class AskIndexResult(Result):
     question: str
-    answer: str = Field(description="What the evidence says; [1] is the first of it. Guesses are said to be guesses.")
-    reasoning_steps: list[ReasoningStepView] = Field(description="What was looked up, in order.")
-    evidence: list[EvidenceView] = Field(description="The most relevant first.")
+    answer: str = Field(
+        description="The answer; [1] refers to the first piece of evidence. Guesses are marked as such."
+    )
+    reasoning_steps: list[ReasoningStepView] = Field(description="The lookups that were made, in order.")
+    evidence: list[EvidenceView] = Field(description="Most relevant first.")
     query_time_ms: float
     truncated: Truncated
     freshness: Freshness
@@ -268,25 +286,25 @@ class CancelResult(Result):
 async def ensure_repo_index(
     request: EnsureRepoIndexRequest, code: CodeService, jobs: JobService, context: CallContext
 ) -> EnsureRepoIndexResult:
-    """Make sure that a repository is indexed as it is now, and tell the id by which the index is asked.
+    """Ensure that the index of a repository is up to date, and return the id of the index.
 
-    When nothing changed this answers at once. Else a job reads what changed, and only that; the index answers with what
-    it had before until then.
+    Returns at once if nothing changed. Otherwise a job reads only the changed files; until it ends, the index answers
+    from its previous state.
     """
-    root = resolved_root(request.path, context, code)
+    root = await resolved_root(request.path, context, code)
     opts = request.index_opts
     options = IndexOptions(
         excludes=tuple(opts.excludes),
         context_lines=opts.context_lines,
-        unheard=tuple(name for name, is_heard in opts.features.model_dump().items() if not is_heard),
+        disabled_signals=tuple(name for name, is_enabled in opts.features.model_dump().items() if not is_enabled),
     )
     snapshot = await code.indexer.snapshot(root, request.rev, options)
     index_id = index_id_of(snapshot.root, request.rev, options)
     record = await code.store.index(index_id)
-    job = next(iter(await jobs_of(index_id, BUILD, jobs)), None)
+    job = next(iter(await jobs_of(index_id, BUILD, jobs, code, context)), None)
     if job is None and (record is None or await changed_since(record, snapshot, code)):
         arguments = {"path": snapshot.root, "rev": request.rev, **options.as_data()}
-        del arguments["languages"]  # all of them are
+        del arguments["languages"]  # all languages are indexed
         job = await jobs.start(BUILD, {"arguments": arguments, "context": context.kept(), "index_id": index_id})
     return EnsureRepoIndexResult(
         index_id=index_id,
@@ -301,11 +319,11 @@ async def ensure_repo_index(
 async def build_repo_index(
     request: BuildRepoIndexRequest, code: CodeService, context: CallContext, run: JobRun
 ) -> BuildRepoIndexResult:
-    """Bring the index of a repository up to date, and wait for it. What ensure_repo_index begins is this job."""
-    root = resolved_root(request.path, context, code)
-    options = IndexOptions(tuple(request.excludes), (), request.context_lines, tuple(request.unheard))
+    """Update the index of a repository and wait until it is complete. This is the job that ensure_repo_index starts."""
+    root = await resolved_root(request.path, context, code)
+    options = IndexOptions(tuple(request.excludes), (), request.context_lines, tuple(request.disabled_signals))
     built = await code.indexer.build(root, request.rev, options, run)
-    await code.load(built.record.id)  # so that nobody waits for it when they ask
+    await code.load(built.record.id)  # so that the first query need not wait for it
     details = built.record.details
     return BuildRepoIndexResult(
         index_id=built.record.id,
@@ -315,7 +333,7 @@ async def build_repo_index(
         symbols=details["symbols"],
         edges=details["edges"],
         unresolved=details["unresolved"],
-        unsettled=details.get(UNSETTLED, 0),
+        pending_relink=details.get(PENDING_RELINK, 0),
         skipped=details["skipped"],
         left_out=[LeftOutView(**one._asdict()) for one in left_out_of(details)],
         sorts=details.get("sorts", {}),
@@ -324,30 +342,29 @@ async def build_repo_index(
     )
 
 
-@tool("code", read_only=True)
+@tool("code", read_only=True, withholds=("memory",))
 async def search_repo(
     request: SearchRepoRequest,
     code: CodeService,
-    grounding: Grounding,
+    code_links: CodeLinkService,
     projects: ProjectService,
     jobs: JobService,
     context: CallContext,
 ) -> SearchRepoResult:
-    """Find where an indexed repository answers a question, names a thing, or would be changed for something.
+    """Find the code of an indexed repository that answers a question, defines a name, or would change for a feature.
 
-    Each result is one part of a file with its lines, a citation that says of which content it is, and what is
-    remembered about it.
+    Each result is one part of a file with its lines, a citation of the exact content, and related memories.
     """
-    from scrubjay.code_index.search.ranker import Toggles
-
     began = time.perf_counter()
-    record = await finished_index(request.index_id, code, jobs)
-    toggles = Toggles(**IndexOptions.of(record.options).features | request.features.model_dump(exclude_unset=True))
+    record = await finished_index(request.index_id, code, jobs, context)
+    toggles = code_index.SignalToggles(
+        **IndexOptions.of(record.options).features | request.features.model_dump(exclude_unset=True)
+    )
     lines = lines_around(request, record)
     hits = await code.search(request.index_id, request.query, limit=request.k, toggles=toggles, context_lines=lines)
-    record = await known_index(request.index_id, code)
-    memories = await remembered_about(record.root, [part_of(hit) for hit in hits], grounding, projects, context)
-    found = (found_code(hit, record, told) for hit, told in zip(hits, memories, strict=True))
+    record = await known_index(request.index_id, code, context)
+    memories = await memories_about(record.root, [code_range_of(hit) for hit in hits], code_links, projects, context)
+    found = (found_code(hit, record, related) for hit, related in zip(hits, memories, strict=True))
     answer = SearchRepoResult(
         results=[],
         total=len(hits),
@@ -361,19 +378,19 @@ async def search_repo(
 
 
 @tool("code", read_only=True)
-async def ask_index(request: AskIndexRequest, code: CodeService, jobs: JobService) -> AskIndexResult:
-    """Answer a question about an indexed repository from its symbols and who uses what, with evidence for every claim.
+async def ask_index(
+    request: AskIndexRequest, code: CodeService, jobs: JobService, context: CallContext
+) -> AskIndexResult:
+    """Answer a question about an indexed repository from its symbols and use graph, with evidence for every claim.
 
-    No language model is asked. A name that does not exist is said not to exist, with the nearest ones; a question that
-    names nothing is answered by what fits its words.
+    Uses no language model. For an unknown name the answer says so and suggests similar names; a question without a
+    name is answered by search.
     """
-    from scrubjay.code_index.questions.answerer import answered
-
     began = time.perf_counter()
-    await finished_index(request.index_id, code, jobs)
+    await finished_index(request.index_id, code, jobs, context)
     loaded = await code.load(request.index_id)
     lines = lines_around(request, loaded.record)
-    told = AskIndexResult(
+    result = AskIndexResult(
         question=request.question,
         answer="",
         reasoning_steps=[],
@@ -382,9 +399,9 @@ async def ask_index(request: AskIndexRequest, code: CodeService, jobs: JobServic
         truncated=False,
         freshness=freshness_of(loaded.record, None),
     )
-    left = Budget(request.token_budget, told).left
-    answer = await answered(request.question, code, loaded, context_lines=lines, token_budget=left)
-    return told.model_copy(
+    left = Budget(request.token_budget, result).left
+    answer = await code_index.answer_question(request.question, code, loaded, context_lines=lines, token_budget=left)
+    return result.model_copy(
         update={
             "answer": answer.text,
             "reasoning_steps": [
@@ -394,13 +411,13 @@ async def ask_index(request: AskIndexRequest, code: CodeService, jobs: JobServic
             "evidence": [
                 EvidenceView(
                     path=printable_path(one.file.path),
-                    span=[one.extract.span.start, one.extract.span.end],
-                    lines=[one.extract.span.first_line, one.extract.span.last_line],
+                    span=[one.excerpt.span.start, one.excerpt.span.end],
+                    lines=[one.excerpt.span.first_line, one.excerpt.span.last_line],
                     symbol=one.symbol,
                     relevance=one.relevance,
-                    content=Shown(pre=one.extract.before, text=one.extract.text, post=one.extract.after),
+                    content=CodeExcerptView(pre=one.excerpt.before, text=one.excerpt.text, post=one.excerpt.after),
                     stale=one.stale,
-                    citation=_citation(one.file, one.extract.span, loaded.record),
+                    citation=_citation(one.file, one.excerpt.span, loaded.record),
                 )
                 for one in answer.evidence
             ],
@@ -411,54 +428,68 @@ async def ask_index(request: AskIndexRequest, code: CodeService, jobs: JobServic
 
 
 @tool("code", idempotent=True, core=False)
-async def cancel(request: CancelRequest, code: CodeService, jobs: JobService) -> CancelResult:
-    """Stop what brings an index up to date. The index stays as it was before; a watch of its folder goes on."""
-    under_way = await jobs_of(request.index_id, BUILD, jobs)
+async def cancel(request: CancelRequest, code: CodeService, jobs: JobService, context: CallContext) -> CancelResult:
+    """Cancel the job that updates an index. The index keeps its previous state; a watch of its folder continues."""
+    under_way = await jobs_of(request.index_id, BUILD, jobs, code, context)
     if not under_way:
         known = await code.store.index(request.index_id)
+        if known is not None and not await code.folders.allows(known, restricted=context.caller.holds_key):
+            known = None
         return CancelResult(ok=False, message="Pipeline not running" if known else "Pipeline not found")
     for job in under_way:
         await jobs.cancel(job.id, patience=None)
     return CancelResult(ok=True, message="Pipeline cancelled")
 
 
-# -- what tools about code have in common ----------------------------------------------------------
+# -- shared by the tools about code ---------------------------------------------------------------
 
 
-def resolved_root(path: str, context: CallContext, code: CodeService) -> str:
-    """Return the folder that the caller means, resolved; raise `Forbidden` when the settings do not allow it."""
-    return resolve_root(path, context.working_directory, code.roots)
+async def resolved_root(path: str, context: CallContext, code: CodeService) -> str:
+    """Return the resolved folder; raise `Forbidden` if the caller may not index it."""
+    return await code.folders.permit(path, context.working_directory, restricted=context.caller.holds_key)
 
 
-async def known_index(index_id: str, code: CodeService) -> IndexRecord:
-    if (record := await code.store.index(index_id)) is None:
-        raise unknown_index(index_id)
-    return record
+async def known_index(index_id: str, code: CodeService, context: CallContext) -> IndexRecord:
+    """Return the record of an index; one that the caller may not read counts as missing."""
+    record = await code.store.index(index_id)
+    return await code.folders.permit_index(record, index_id, restricted=context.caller.holds_key)
 
 
-async def finished_index(index_id: str, code: CodeService, jobs: JobService) -> IndexRecord:
-    """An index that can be asked; one that is being made for the first time is not said not to exist."""
+async def readable_index(index_id: str, code: CodeService, context: CallContext) -> LoadedIndex:
+    """Load an index; one that the caller may not read counts as missing."""
+    await known_index(index_id, code, context)
+    return await code.load(index_id)
+
+
+async def readable_indexes(code: CodeService, context: CallContext) -> list[IndexRecord]:
+    """Return the indexes that the caller may read."""
+    restricted = context.caller.holds_key
+    return [one for one in await code.store.indexes() if await code.folders.allows(one, restricted=restricted)]
+
+
+async def finished_index(index_id: str, code: CodeService, jobs: JobService, context: CallContext) -> IndexRecord:
+    """Return the record of an index that can be queried; raise `Busy` while it is built for the first time."""
     if (record := await code.store.index(index_id)) is not None:
-        return record
-    if job := next(iter(await jobs_of(index_id, BUILD, jobs)), None):
+        return await code.folders.permit_index(record, index_id, restricted=context.caller.holds_key)
+    if job := next(iter(await jobs_of(index_id, BUILD, jobs, code, context)), None):
         raise Busy(
-            f"the index {index_id} is being made for the first time",
-            hint=f"ask again when get_job tells that {job.id} is completed",
+            f"the index {index_id} is being built for the first time",
+            hint=f"retry when get_job reports that {job.id} is completed",
             details={"job_id": job.id, "progress": job.progress.done},
         )
     raise unknown_index(index_id)
 
 
 def lines_around(request: SearchRepoRequest | AskIndexRequest, record: IndexRecord) -> int:
-    """How many lines are shown around each result: as many as are asked for, or as the index was made with."""
+    """Return the requested lines of context, else the setting of the index."""
     if "context_lines" in request.model_fields_set:
         return request.context_lines
     return IndexOptions.of(record.options).context_lines
 
 
 async def changed_since(record: IndexRecord, snapshot: Snapshot, code: CodeService) -> int:
-    """How many files are not as they were when the index was made."""
-    changed, removed = await code.indexer.behind(snapshot, record)
+    """Return how many files differ from the index; at least 1 when only the commit differs."""
+    changed, removed = await code.indexer.changes_since(snapshot, record)
     return len(changed) + len(removed) or int(record.commit != snapshot.commit)
 
 
@@ -468,32 +499,32 @@ def freshness_of(record: IndexRecord, changed: int | None) -> Freshness:
         dirty=record.details.get("dirty", 0),
         changed_since=changed,
         updated_at=record.updated_at.isoformat(),
-        graph_problem=record.details.get(PROBLEM),
+        graph_problem=record.details.get(GRAPH_PROBLEM),
     )
 
 
-def part_of(hit: CodeHit) -> Part:
-    return Part(hit.file.path, hit.symbol, hit.extract.span.first_line, hit.extract.span.last_line)
+def code_range_of(hit: CodeHit) -> CodeRange:
+    return CodeRange(hit.file.path, hit.symbol, hit.excerpt.span.first_line, hit.excerpt.span.last_line)
 
 
-def found_code(hit: CodeHit, record: IndexRecord, memories: Sequence[AboutCode] = ()) -> FoundCode:
-    span = hit.extract.span
+def found_code(hit: CodeHit, record: IndexRecord, memories: Sequence[CodeMemoryView] = ()) -> FoundCode:
+    span = hit.excerpt.span
     return FoundCode(
         path=printable_path(hit.file.path),
         span=[span.start, span.end],
         lines=[span.first_line, span.last_line],
         symbol=hit.symbol,
         score=hit.score,
-        scores=Scores(**{name: hit.scores[name] for name in ("vector", "symbol", "graph", "text")}),
-        content=Shown(pre=hit.extract.before, text=hit.extract.text, post=hit.extract.after),
+        scores=SignalScores(**{name: hit.scores[name] for name in ("vector", "symbol", "graph", "text")}),
+        content=CodeExcerptView(pre=hit.excerpt.before, text=hit.excerpt.text, post=hit.excerpt.after),
         stale=hit.stale,
         citation=_citation(hit.file, span, record),
         memories=[*memories],
     )
 
 
-def _citation(file: IndexedFile, span: Span, record: IndexRecord) -> Citation:
-    return Citation(
+def _citation(file: IndexedFile, span: Span, record: IndexRecord) -> CodeCitation:
+    return CodeCitation(
         repo_root=record.root,
         rev=record.commit or record.rev,
         path=printable_path(file.path),
@@ -503,9 +534,9 @@ def _citation(file: IndexedFile, span: Span, record: IndexRecord) -> Citation:
 
 
 def printable_path(path: str) -> str:
-    """A path as text that every protocol can carry."""
+    """Return a path as valid UTF-8 text; undecodable bytes become escapes."""
     return path.encode("utf-8", "backslashreplace").decode()
 
 
-def plural(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+def plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -1,4 +1,4 @@
-"""What is kept of repositories, in a SQLite file of its own: all of it can be made again, so no backup has it."""
+"""Code indexes in their own SQLite file, `code.db`. It can be rebuilt from the repositories, so backups omit it."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -6,31 +6,30 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from scrubjay.code_index.models import FileTrait, Language
-from scrubjay.code_index.store import Content, IndexedFile, IndexRecord, KeptDigest, KeptEdges
+from scrubjay.code_index import Content, FileTrait, IndexedFile, IndexRecord, Language, StoredDigest, StoredEdges
+from scrubjay.core.paths import CODE_DATABASE, create_private, make_private
+from scrubjay.db.sqlite.columns import json_text, json_value, microseconds, moment
 from scrubjay.db.sqlite.connections import Connection, in_transaction
 from scrubjay.db.sqlite.named_queries import load_queries
-from scrubjay.db.sqlite.rows import json_text, json_value, microseconds, moment
+from scrubjay.db.sqlite.schema_version import newer_schema, schema_version, set_schema_version
 from scrubjay.db.sqlite.threads import Readers, Writer
-from scrubjay.features.code.vector_sqlite import SqliteCodeVectors, make_tables, sweep_texts
+from scrubjay.features.code.vector_sqlite import SqliteCodeVectors, create_missing_tables, sweep_texts
 
 _SQL = load_queries(__file__)
 
-DATABASE = "code.db"
 LOCK = "code.lock"
-# Raised with each change of the schema: what was kept before is then made anew.
+# Increase with each change of the schema: older tables are then dropped and rebuilt, newer ones refused.
 SCHEMA = 4
-# A digest has about ten thousand bytes: in pages of the usual size each is a chain of three, and writing all of them
-# takes twice as long.
+# A digest has about 10 kB. With SQLite's default pages of 4 kB it takes a chain of three, which doubles write times.
 PAGE_BYTES = 16_384
-# So few files are looked up one by one sooner than all are listed.
-FEW_PLACES = 500
-# "ReCo", so that the file is not taken for a store.
+# Up to this many files, single lookups are faster than listing all files.
+MAX_SINGLE_LOOKUPS = 500
+# "ReCo", so that the file is not mistaken for a memory store.
 APPLICATION_ID = 0x5265436F
 
 
 class SqliteCode:
-    """Satisfies `storage.code.CodeStore`. It is used on the event loop that opened it (asyncio)."""
+    """Implements `code_index.store.CodeStore` with SQLite. Use it on the asyncio event loop that opened it."""
 
     def __init__(self, writer: Writer, readers: Readers) -> None:
         self._writer = writer
@@ -39,15 +38,15 @@ class SqliteCode:
 
     @classmethod
     async def open(cls, home: Path, *, busy_seconds: float = 10.0, readers: int = 2) -> "SqliteCode":
-        """What is kept in this folder; made when it is new, and made anew when another version made it."""
-        database = home / DATABASE
+        """Open the database in this folder; create it if missing, and recreate it if its schema is another version."""
+        database = home / CODE_DATABASE
         writer = _writer(home, busy_seconds)
         try:
-            await writer.alone(lambda connection: None)
+            await writer.run_exclusive(lambda connection: None)
         except BaseException:
             await writer.close()
             raise
-        return cls(writer, Readers(lambda: Connection(database, busy_seconds, read_only=True), readers))
+        return cls(writer, Readers(lambda: Connection(database, busy_seconds, read_only=True, schema=SCHEMA), readers))
 
     async def indexes(self) -> Sequence[IndexRecord]:
         return await self._readers.read(
@@ -55,17 +54,17 @@ class SqliteCode:
         )
 
     async def index(self, index_id: str) -> IndexRecord | None:
-        rows = await self._readers.read_here(
+        rows = await self._readers.read_inline(
             lambda connection: connection.execute(_SQL["index"], {"id": index_id}), is_one_statement=True
         )
         return _record(rows[0]) if rows else None
 
-    async def known(self, version: int, contents: Sequence[Content]) -> set[Content]:
+    async def with_digest(self, version: int, contents: Sequence[Content]) -> set[Content]:
         values = {"contents": json_text(contents), "version": version}
         rows = await self._readers.read(lambda connection: connection.execute(_SQL["known"], values))
         return {Content(blob, Language(language)) for blob, language in rows}
 
-    async def keep(self, version: int, digests: Sequence[KeptDigest]) -> None:
+    async def put_digests(self, version: int, digests: Sequence[StoredDigest]) -> None:
         def work(connection: Connection) -> None:
             named: list[dict[str, Any]] = []
             for content, digest, names in digests:
@@ -92,7 +91,7 @@ class SqliteCode:
             for path, blob, language, size, traits, dirty, state in rows
         ]
 
-    async def unread(self, index_id: str, version: int) -> Sequence[str]:
+    async def without_digest(self, index_id: str, version: int) -> Sequence[str]:
         values = {"id": index_id, "version": version}
         rows = await self._readers.read(lambda connection: connection.execute(_SQL["unread"], values))
         return [os.fsdecode(path) for (path,) in rows]
@@ -114,7 +113,7 @@ class SqliteCode:
 
         return await self._readers.read(work)
 
-    async def leading_to(self, index_id: str, paths: Sequence[str]) -> Sequence[str]:
+    async def dependents_of(self, index_id: str, paths: Sequence[str]) -> Sequence[str]:
         def work(connection: Connection) -> Sequence[str]:
             found: set[bytes] = set()
             for path in paths:
@@ -124,7 +123,7 @@ class SqliteCode:
 
         return await self._readers.read(work)
 
-    async def defining(self, index_id: str, version: int, names: Sequence[str]) -> Mapping[str, Sequence[str]]:
+    async def files_defining(self, index_id: str, version: int, names: Sequence[str]) -> Mapping[str, Sequence[str]]:
         values = {"id": index_id, "version": version, "names": json_text(list(names))}
         rows = await self._readers.read(lambda connection: connection.execute(_SQL["defining"], values))
         found: dict[str, list[str]] = {}
@@ -138,7 +137,7 @@ class SqliteCode:
         *,
         changed: Sequence[IndexedFile],
         removed: Sequence[str],
-        edges: Mapping[str, KeptEdges],
+        edges: Mapping[str, StoredEdges],
     ) -> bool:
         def work(connection: Connection) -> bool:
             if connection.value(_SQL["put_index"], _values(record)) != record.generation:
@@ -148,20 +147,20 @@ class SqliteCode:
             connection.execute_each(
                 _SQL["put_file"], (_file_values(record.id, file, edges.get(file.path)) for file in changed)
             )
-            place_of = _places(connection, record.id, edges)
+            row_of = _file_rows(connection, record.id, edges)
             put = {file.path for file in changed}
-            leading = [(path, place_of[path], found) for path, found in edges.items() if path in place_of]
+            sources = [(path, row_of[path], found) for path, found in edges.items() if path in row_of]
             connection.execute_each(
                 _SQL["put_edges"],
                 (
-                    {"file": place, "edges": found.edges, "generation": record.generation}
-                    for path, place, found in leading
+                    {"file": row, "edges": found.edges, "generation": record.generation}
+                    for path, row, found in sources
                     if path not in put
                 ),
             )
-            links = [(place_of[to], place) for _, place, found in leading for to in found.files if to in place_of]
-            # In the order of the table, so that each of its pages is written once.
-            connection.execute_each(_SQL["put_link"], ({"target": to, "file": place} for to, place in sorted(links)))
+            links = [(row_of[to], row) for _, row, found in sources for to in found.files if to in row_of]
+            # In primary key order, so that each page is written once.
+            connection.execute_each(_SQL["put_link"], ({"target": to, "file": row} for to, row in sorted(links)))
             return True
 
         return await self._writer.write(work)
@@ -188,36 +187,53 @@ class SqliteCode:
 
 def _writer(home: Path, busy_seconds: float) -> Writer:
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return Writer(lambda: _connected(home / DATABASE, busy_seconds), home / LOCK, busy_seconds)
+    create_private(home / CODE_DATABASE)  # before SQLite does, whose files others can read
+    make_private(home)
+    return Writer(lambda: _connect_writer(home / CODE_DATABASE, busy_seconds), home / LOCK, busy_seconds)
 
 
-def _connected(database: Path, busy_seconds: float) -> Connection:
-    """The writer's connection. The caller holds the writers' lock, so nobody else makes the file anew meanwhile."""
+def _connect_writer(database: Path, busy_seconds: float) -> Connection:
+    """Open the writer's connection. The caller holds the write lock, so no other process recreates the file now."""
     connection = Connection(database, busy_seconds)
-    connection.pragma("page_size", PAGE_BYTES)  # of a file that is new; another stays as it is
-    connection.pragma("journal_mode", "wal")
-    # What a power cut takes is made again from the repository.
-    connection.pragma("synchronous", "NORMAL")
-    if (connection.pragma("application_id"), connection.pragma("user_version")) != (APPLICATION_ID, SCHEMA):
-        in_transaction(connection, _made_anew)
-    make_tables(connection)
+    try:
+        _prepare(connection)
+    except BaseException:
+        connection.close()
+        raise
+    connection.schema = SCHEMA
     return connection
 
 
-def _made_anew(connection: Connection) -> None:
+def _prepare(connection: Connection) -> None:
+    """Recreate the tables of an older release. Those of a newer one are refused: its process may be using them."""
+    is_ours, version = connection.pragma("application_id") == APPLICATION_ID, schema_version(connection)
+    if is_ours and version > SCHEMA:
+        raise newer_schema(
+            connection, version, SCHEMA, otherwise="; or delete the file, and the indexes are built again"
+        )
+    connection.pragma("page_size", PAGE_BYTES)  # applies to new files only
+    connection.pragma("journal_mode", "wal")
+    # Commits lost in a power cut are rebuilt from the repository.
+    connection.pragma("synchronous", "NORMAL")
+    if not is_ours or version < SCHEMA:
+        in_transaction(connection, _recreate_schema)
+    create_missing_tables(connection)
+
+
+def _recreate_schema(connection: Connection) -> None:
     for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'code_%'"):
         connection.execute(f'DROP TABLE "{name}"')
     for statement in _SQL["schema"].split(";"):
         if statement.strip():
             connection.execute(statement)
     connection.pragma("application_id", APPLICATION_ID)
-    connection.pragma("user_version", SCHEMA)
+    set_schema_version(connection, SCHEMA)
 
 
-def _places(connection: Connection, index_id: str, edges: Mapping[str, KeptEdges]) -> dict[str, int]:
-    """The rows of the files that these lead from and to, and maybe of others."""
+def _file_rows(connection: Connection, index_id: str, edges: Mapping[str, StoredEdges]) -> dict[str, int]:
+    """Return the row ids of the files on both ends of these edges, and possibly of other files."""
     wanted = {*edges, *chain.from_iterable(found.files for found in edges.values())}
-    if len(wanted) > FEW_PLACES:
+    if len(wanted) > MAX_SINGLE_LOOKUPS:
         rows = connection.execute(_SQL["places"], {"id": index_id})
         return {os.fsdecode(path): place for place, path in rows}
     asked = [(path, connection.value(_SQL["place"], {"id": index_id, "path": os.fsencode(path)})) for path in wanted]
@@ -253,7 +269,7 @@ def _values(record: IndexRecord) -> dict[str, Any]:
     }
 
 
-def _file_values(index_id: str, file: IndexedFile, edges: KeptEdges | None) -> dict[str, Any]:
+def _file_values(index_id: str, file: IndexedFile, edges: StoredEdges | None) -> dict[str, Any]:
     return {
         "id": index_id,
         "path": os.fsencode(file.path),

@@ -1,48 +1,46 @@
-"""Code of the project one works in: its symbols, who calls what, and where to look."""
+"""Tools over the code index of the active project: symbols, search, callers and callees."""
 
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from scrubjay.code_index.index.indexer import IndexOptions, index_id_of
-from scrubjay.code_index.models import Language, SymbolKind
-from scrubjay.code_index.service import CodeService, Loaded
+from scrubjay import code_index
+from scrubjay.code_index import CodeService, IndexOptions, Language, LoadedIndex, SymbolKind, index_id_of
 from scrubjay.core.errors import InvalidRequest, NotFound
 from scrubjay.features.code.budgets import Budget, TokenBudget, Truncated
 from scrubjay.features.code.call_views import (
-    CALLING,
-    Call,
-    CallsElsewhere,
-    CallsElsewhereView,
+    CALL_KINDS,
+    CallEndpoint,
+    CallSite,
     CallView,
-    End,
+    CrossRepoCalls,
+    CrossRepoCallsView,
     call_views,
-    callees_elsewhere,
-    callers_elsewhere,
-    fitting_elsewhere,
+    cross_repo_callees,
+    cross_repo_callers,
+    fit_cross_repo_calls,
 )
 from scrubjay.features.code.repository_tools import (
-    Citation,
+    CodeCitation,
+    CodeExcerptView,
     Freshness,
-    Shown,
     Stale,
+    code_range_of,
     found_code,
     freshness_of,
-    part_of,
     printable_path,
     resolved_root,
 )
-from scrubjay.features.code.views import Degraded, Memories, remembered_about
-from scrubjay.features.code_links.service import SAME, Grounding, Part
+from scrubjay.features.code.views import Degraded, Memories, memories_about
+from scrubjay.features.code_links.service import SAME_SYMBOL, CodeLinkService, CodeRange
 from scrubjay.features.projects.service import ProjectService
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
 
-# Of an index that is behind by no more than this, a question brings it up to date; of one that is behind by more, the
-# answer says so.
-FEW_CHANGES = 25
-# What definitions may take of an answer about one name, and calls of the repository itself beside those of others.
+# A query refreshes an index if at most this many of its files changed; otherwise the answer only reports it.
+MAX_AUTO_REFRESH = 25
+# Shares of the token budget: for definitions, and for calls in this repository when other repositories have some too.
 DEFINITIONS_SHARE, HERE_SHARE = 0.25, 0.6
 
 ProjectOption = Annotated[
@@ -51,7 +49,7 @@ ProjectOption = Annotated[
         default=None,
         min_length=1,
         max_length=4_096,
-        description="The project's path, name or id; by default the active one, or the folder you work in.",
+        description="Path, name or id of the project. Default: the active project, or your working folder.",
     ),
 ]
 FunctionName = Annotated[
@@ -59,7 +57,7 @@ FunctionName = Annotated[
     Field(
         min_length=1,
         max_length=500,
-        description="A function or method, bare (`login`) or qualified (`Session.login`, `src/auth.py::login`).",
+        description="A function or method: bare (`login`) or qualified (`Session.login`, `src/auth.py::login`).",
     ),
 ]
 
@@ -67,11 +65,11 @@ FunctionName = Annotated[
 class GetSymbolsRequest(Request):
     model_config = examples({"file_path": "src/auth.py"}, {"file_path": "src/auth.py", "symbol_type": "class"})
 
-    file_path: str = Field(min_length=1, max_length=4_096, description="From the project's root.")
-    symbol_type: SymbolKind | None = Field(default=None, description="Only these.")
+    file_path: str = Field(min_length=1, max_length=4_096, description="Path relative to the project's root.")
+    symbol_type: SymbolKind | None = Field(default=None, description="Return only symbols of this kind.")
     project: ProjectOption
-    limit: int = Field(default=200, ge=1, le=2_000, description="How many at most.")
-    offset: int = Field(default=0, ge=0, description="How many are passed over.")
+    limit: int = Field(default=200, ge=1, le=2_000, description="Maximum number of symbols.")
+    offset: int = Field(default=0, ge=0, description="Number of symbols to skip.")
     token_budget: TokenBudget = 20_000
 
 
@@ -91,8 +89,8 @@ class GetSymbolsResult(Result):
     file_path: str
     language: Language
     total: int
-    symbols: list[SymbolView] = Field(description="In the order of the file.")
-    broken_lines: list[int] = Field(description="Where the syntax could not be read.")
+    symbols: list[SymbolView] = Field(description="In file order.")
+    broken_lines: list[int] = Field(description="Lines with syntax errors.")
     memories: Memories
     truncated: Truncated
     freshness: Freshness
@@ -101,9 +99,9 @@ class GetSymbolsResult(Result):
 class SemanticCodeSearchRequest(Request):
     model_config = examples({"query": "where are sessions signed?"}, {"query": "who calls login", "language": "python"})
 
-    query: str = Field(min_length=1, max_length=10_000, description="A question, a name, or the words of a change.")
+    query: str = Field(min_length=1, max_length=10_000, description="A question, a name, or a description of a change.")
     language: Language | None = Field(default=None, description="Only files of this language.")
-    limit: int = Field(default=10, ge=1, le=100, description="How many at most.")
+    limit: int = Field(default=10, ge=1, le=100, description="Maximum number of results.")
     token_budget: TokenBudget = 10_000
     project: ProjectOption
 
@@ -113,16 +111,16 @@ class CodeResult(Result):
     lines: list[int]
     symbol: str
     score: float
-    content: Shown
+    content: CodeExcerptView
     stale: Stale
-    citation: Citation
+    citation: CodeCitation
     memories: Memories
 
 
 class SemanticCodeSearchResult(Result):
     search_type: Literal["semantic", "callers", "callees"]
     results: list[CodeResult] = Field(description="Best first.")
-    calls: list[CallView] = Field(description="Who calls or is called, when the question asks that.")
+    calls: list[CallView] = Field(description="Callers or callees, when the query asks for them.")
     degraded: Degraded
     truncated: Truncated
     freshness: Freshness
@@ -132,11 +130,11 @@ class CallsRequest(Request):
     model_config = examples({"function_name": "login"}, {"function_name": "sign", "across": True})
 
     function_name: FunctionName
-    limit: int = Field(default=20, ge=1, le=500, description="How many at most, of each repository.")
+    limit: int = Field(default=20, ge=1, le=500, description="Maximum number of calls from each repository.")
     across: bool = Field(
         default=False,
-        description="Whether to look into the other indexed repositories too: who calls it there, by its package, or "
-        "where what it calls is defined.",
+        description="Search the other indexed repositories too: for callers that import its package, or for the "
+        "definitions of what it calls.",
     )
     token_budget: TokenBudget = 10_000
     project: ProjectOption
@@ -144,28 +142,28 @@ class CallsRequest(Request):
 
 class CallsResult(Result):
     function: str
-    definitions: list[str] = Field(description="What is meant by the name: path, line and qualified name.")
+    definitions: list[str] = Field(description="Definitions that match the name: path, line and qualified name.")
     calls: list[CallView] = Field(
-        description="The program itself before tests and examples, then the surest; guesses last."
+        description="Program code before tests and examples, then by confidence; guesses last."
     )
     total: int
-    unresolved: list[str] = Field(description="Calls out of it whose definition is not in the repository.")
-    elsewhere: list[CallsElsewhereView] = Field(description="What other repositories tell, if that was asked.")
+    unresolved: list[str] = Field(description="Callees that are not defined in this repository.")
+    elsewhere: list[CrossRepoCallsView] = Field(description="Calls in other repositories, if `across` is true.")
     truncated: Truncated
     freshness: Freshness
 
 
-@tool("code", read_only=True)
+@tool("code", read_only=True, withholds=("memory",))
 async def get_symbols(
     request: GetSymbolsRequest,
     code: CodeService,
-    grounding: Grounding,
+    code_links: CodeLinkService,
     projects: ProjectService,
     context: CallContext,
 ) -> GetSymbolsResult:
-    """List what a file defines: classes, functions, fields and more, with their lines and signatures."""
+    """List the classes, functions, fields and other symbols that a file defines, with lines and signatures."""
     loaded, freshness = await project_index(request.project, code, projects, context)
-    path = within(request.file_path, loaded.record.root)
+    path = relative_path(request.file_path, loaded.record.root)
     facts = await code.facts(loaded, path)
     wanted = [
         (place, symbol)
@@ -177,11 +175,11 @@ async def get_symbols(
         (loaded.names.qualified(first + place), symbol)
         for place, symbol in wanted[request.offset : request.offset + request.limit]
     ]
-    of_symbols = [Part(path, name, symbol.span.first_line, symbol.span.last_line) for name, symbol in shown]
-    of_file, *memories = await remembered_about(
+    of_symbols = [CodeRange(path, name, symbol.span.first_line, symbol.span.last_line) for name, symbol in shown]
+    of_file, *memories = await memories_about(
         loaded.record.root,
-        [Part(path, "", 1, 0), *of_symbols],
-        grounding,
+        [CodeRange(path, "", 1, 0), *of_symbols],
+        code_links,
         projects,
         context,
         request.project,
@@ -207,29 +205,26 @@ async def get_symbols(
                 signature=symbol.signature,
                 documentation=symbol.doc,
                 exported=symbol.exported,
-                memories=[one for one in told if one.score == SAME],
+                memories=[one for one in related if one.score == SAME_SYMBOL],
             )
-            for (name, symbol), told in zip(shown, memories, strict=True)
+            for (name, symbol), related in zip(shown, memories, strict=True)
         ),
         at_least=1,
     )
     return answer.model_copy(update={"symbols": symbols, "truncated": request.offset + len(symbols) < len(wanted)})
 
 
-@tool("code", read_only=True)
+@tool("code", read_only=True, withholds=("memory",))
 async def semantic_code_search(
     request: SemanticCodeSearchRequest,
     code: CodeService,
-    grounding: Grounding,
+    code_links: CodeLinkService,
     projects: ProjectService,
     context: CallContext,
 ) -> SemanticCodeSearchResult:
-    """Find code of the project by what it does, by a name, or by who calls what ("who calls login")."""
-    from scrubjay.code_index.search.query_kind import asked_calls
-    from scrubjay.code_index.search.ranker import Toggles
-
+    """Find code of the project by what it does, by name, or by who calls whom ("who calls login")."""
     loaded, freshness = await project_index(request.project, code, projects, context)
-    if (asked := asked_calls(request.query)) is not None and loaded.names.find(asked.name):
+    if (asked := code_index.parse_call_query(request.query)) is not None and loaded.names.find(asked.name):
         found = await _calls(asked.name, code, loaded, incoming=asked.incoming)
         answer = SemanticCodeSearchResult(
             search_type="callers" if asked.incoming else "callees",
@@ -245,13 +240,13 @@ async def semantic_code_search(
         loaded.record.id,
         request.query,
         limit=request.limit,
-        toggles=Toggles(),
+        toggles=code_index.SignalToggles(),
         context_lines=5,
         language=request.language,
     )
-    parts = [part_of(hit) for hit in hits]
-    memories = await remembered_about(loaded.record.root, parts, grounding, projects, context, request.project)
-    shown = (found_code(hit, loaded.record, told) for hit, told in zip(hits, memories, strict=True))
+    parts = [code_range_of(hit) for hit in hits]
+    memories = await memories_about(loaded.record.root, parts, code_links, projects, context, request.project)
+    shown = (found_code(hit, loaded.record, related) for hit, related in zip(hits, memories, strict=True))
     answer = SemanticCodeSearchResult(
         search_type="semantic", results=[], calls=[], degraded=hits.degraded, truncated=False, freshness=freshness
     )
@@ -278,25 +273,25 @@ async def semantic_code_search(
 async def find_callers(
     request: CallsRequest, code: CodeService, projects: ProjectService, context: CallContext
 ) -> CallsResult:
-    """Tell who calls a function, with the lines of the calls, and how sure that is.
+    """List the callers of a function, with the lines of the calls and the confidence of each.
 
-    With `across` also who calls it in the other indexed repositories that use its package.
+    With `across`, include callers in other indexed repositories that use its package.
     """
-    return await _answered(request, code, projects, context, incoming=True)
+    return await _call_answer(request, code, projects, context, incoming=True)
 
 
 @tool("code", read_only=True)
 async def find_callees(
     request: CallsRequest, code: CodeService, projects: ProjectService, context: CallContext
 ) -> CallsResult:
-    """Tell what a function calls, with the lines of the calls, and what of it is not in the repository.
+    """List what a function calls, with the lines of the calls, and callees that this repository does not define.
 
-    With `across` also what of that another indexed repository defines, and where.
+    With `across`, also find those that another indexed repository defines.
     """
-    return await _answered(request, code, projects, context, incoming=False)
+    return await _call_answer(request, code, projects, context, incoming=False)
 
 
-async def _answered(
+async def _call_answer(
     request: CallsRequest, code: CodeService, projects: ProjectService, context: CallContext, *, incoming: bool
 ) -> CallsResult:
     loaded, freshness = await project_index(request.project, code, projects, context)
@@ -304,21 +299,21 @@ async def _answered(
     if not rows:
         near = loaded.names.similar(request.function_name)
         raise NotFound(
-            f"nothing is called {request.function_name!r} in this repository",
-            hint=f"did you mean {' or '.join(near)}?" if near else "get_symbols lists what a file defines",
+            f"this repository does not define {request.function_name!r}",
+            hint=f"did you mean {' or '.join(near)}?" if near else "get_symbols lists the symbols of a file",
             details={"nearest": near},
         )
     calls = await _calls(request.function_name, code, loaded, incoming=incoming)
     unresolved: dict[str, None] = {}
     if not incoming:
-        from scrubjay.code_index.cross_repo.definitions import unresolved_calls
-
-        links = await code.links(loaded)
-        unresolved = dict.fromkeys(one.use for row in rows for _, one in unresolved_calls(row, loaded, links))
-    elsewhere = CallsElsewhere([], truncated=False)
+        links = await code.use_graph(loaded)
+        unresolved = dict.fromkeys(
+            one.use for row in rows for _, one in code_index.unresolved_calls(row, loaded, links)
+        )
+    elsewhere = CrossRepoCalls([], truncated=False)
     if request.across:
-        asked = callers_elsewhere if incoming else callees_elsewhere
-        elsewhere = await asked(rows, code, loaded, request.limit)
+        asked = cross_repo_callers if incoming else cross_repo_callees
+        elsewhere = await asked(rows, code, loaded, request.limit, context)
     answer = CallsResult(
         function=request.function_name,
         definitions=[],
@@ -332,7 +327,7 @@ async def _answered(
     budget = Budget(request.token_budget, answer)
     definitions = budget.fitting_texts((definition_of(row, loaded) for row in rows), DEFINITIONS_SHARE, at_least=1)
     shown = budget.fitting(calls[: request.limit], HERE_SHARE if elsewhere.views else 1.0, at_least=1)
-    there, is_all = fitting_elsewhere(elsewhere.views, budget)
+    there, is_all = fit_cross_repo_calls(elsewhere.views, budget)
     names = budget.fitting_texts(unresolved)
     return answer.model_copy(
         update={
@@ -349,47 +344,47 @@ async def _answered(
     )
 
 
-def definition_of(row: int, loaded: Loaded) -> str:
-    """Where something is defined: path, line and qualified name."""
+def definition_of(row: int, loaded: LoadedIndex) -> str:
+    """Return the path, line and qualified name of a definition, as `path:line name`."""
     corpus = loaded.corpus
     path = printable_path(corpus.files[int(corpus.symbols.files[row])].path)
     return f"{path}:{int(corpus.symbols.lines[row])} {loaded.names.qualified(row)}"
 
 
-async def _calls(name: str, code: CodeService, loaded: Loaded, *, incoming: bool) -> list[CallView]:
-    links, files = await code.links(loaded), loaded.corpus.files
-    found: list[tuple[End, Call]] = []
+async def _calls(name: str, code: CodeService, loaded: LoadedIndex, *, incoming: bool) -> list[CallView]:
+    links, files = await code.use_graph(loaded), loaded.corpus.files
+    found: list[tuple[CallEndpoint, CallSite]] = []
     for row in loaded.names.find(name):
-        for link in links.to(row) if incoming else links.of(row):
-            if link.kind in CALLING:
+        for link in links.users_of(row) if incoming else links.uses_by(row):
+            if link.kind in CALL_KINDS:
                 end = (link.source_file, link.source) if incoming else (link.target_file, link.target)
-                call = Call(link.line, link.kind, link.evidence, link.confidence)
-                found.append((End(*end, files[link.source_file].path), call))
+                call = CallSite(link.line, link.kind, link.evidence, link.confidence)
+                found.append((CallEndpoint(*end, files[link.source_file].path), call))
     return call_views(found, loaded)
 
 
 async def root_of(path: str | None, code: CodeService, projects: ProjectService, context: CallContext) -> str:
-    """The folder that is meant: the given one, the active project's, or where the client works."""
+    """Return the given folder, else the active project's, else the client's working folder, resolved."""
     if path is not None:
-        return resolved_root(path, context, code)
+        return await resolved_root(path, context, code)
     if (project := await projects.active(context.client)) is not None:
-        return resolved_root(project.path, context, code)
+        return await resolved_root(project.path, context, code)
     if context.working_directory is not None:
-        return resolved_root(context.working_directory, context, code)
+        return await resolved_root(context.working_directory, context, code)
     raise InvalidRequest(
-        "it is not known which code is meant",
-        hint="give the folder or the project as an argument; set_project chooses one for a client that stays connected",
+        "no project or folder is selected",
+        hint="pass the folder or the project as an argument, or select a project with set_project",
     )
 
 
-async def _root(project: str, code: CodeService, projects: ProjectService, context: CallContext) -> str:
-    """The folder of a project. A folder that is indexed will do, though nobody has made a project of it."""
+async def _project_root(project: str, code: CodeService, projects: ProjectService, context: CallContext) -> str:
+    """Return the folder of a project; an indexed folder that is no project is accepted too."""
     try:
-        return resolved_root((await projects.find(project, context.working_directory)).path, context, code)
+        return await resolved_root((await projects.find(project, context.working_directory)).path, context, code)
     except NotFound:
         if not Path(project).is_absolute():
             raise
-        root = resolved_root(project, context, code)
+        root = await resolved_root(project, context, code)
         if await code.store.index(index_id_of(root, "HEAD", IndexOptions())) is None:
             raise
         return root
@@ -397,22 +392,22 @@ async def _root(project: str, code: CodeService, projects: ProjectService, conte
 
 async def project_index(
     project: str | None, code: CodeService, projects: ProjectService, context: CallContext
-) -> tuple[Loaded, Freshness]:
-    """The index of the project's folder. One that is a little behind is brought up to date first."""
+) -> tuple[LoadedIndex, Freshness]:
+    """Return the index of the project's folder; refresh it first if at most MAX_AUTO_REFRESH files changed."""
     root = (
         await root_of(None, code, projects, context)
         if project is None
-        else await _root(project, code, projects, context)
+        else await _project_root(project, code, projects, context)
     )
     options = IndexOptions()
     index_id = index_id_of(root, "HEAD", options)
     if await code.store.index(index_id) is None:
-        raise NotFound(f"{root} is not indexed", hint="index with action project reads it")
-    changed = await code.freshen(root, options, FEW_CHANGES)
+        raise NotFound(f"{root} is not indexed", hint="call index with action project")
+    changed = await code.refresh(root, options, MAX_AUTO_REFRESH)
     loaded = await code.load(index_id)
     return loaded, freshness_of(loaded.record, changed)
 
 
-def within(path: str, root: str) -> str:
-    """A path from the root, also when it was given from the file system's."""
+def relative_path(path: str, root: str) -> str:
+    """Return a path relative to the root; an absolute path under the root is accepted too."""
     return path[len(root) :].lstrip("/") if path.startswith(f"{root}/") else path.removeprefix("./")

@@ -1,5 +1,5 @@
 -- schema --
--- Made where it is missing. Only code_texts goes when the database of code is made anew: the rest may have cost money.
+-- Tables are created if missing. When code.db is recreated only code_texts is dropped: vectors may have cost money.
 CREATE TABLE IF NOT EXISTS code_texts (
     digest INTEGER PRIMARY KEY,
     texts TEXT NOT NULL,
@@ -20,7 +20,7 @@ CREATE TABLE IF NOT EXISTS embedding_batch (
 ) STRICT, WITHOUT ROWID;
 
 -- unembedded --
--- Contents that are not known to have all their vectors of a model, each with one file that has it.
+-- Contents not marked as completely embedded by a model, each with one file that has it.
 SELECT code_digest.seq, file.index_id, file.path, file.blob, file.language, file.size, file.traits, file.dirty,
     file.generation, code_texts.texts
 FROM code_digest
@@ -43,13 +43,13 @@ JOIN code_digest
 JOIN code_texts ON code_texts.digest = code_digest.seq
 
 -- keep_texts --
--- The keys of the texts of one content.
+-- Store the keys of the texts of one content.
 INSERT INTO code_texts (digest, texts)
 SELECT seq, :texts FROM code_digest WHERE blob = :blob AND language = :language AND version = :version
 ON CONFLICT DO NOTHING
 
 -- note_done --
--- All texts of these contents have their vectors.
+-- Mark these contents as completely embedded.
 UPDATE code_texts SET model = :model
 WHERE digest IN (
     SELECT code_digest.seq
@@ -67,11 +67,11 @@ FROM json_each(:texts) AS wanted
 JOIN embedded_text ON embedded_text.model = :model AND embedded_text.text = wanted.value
 
 -- keep --
--- Keep a vector, unless another process was faster.
+-- Store a vector, unless another process already did.
 INSERT INTO embedded_text (model, text, vector) VALUES (:model, :text, :vector) ON CONFLICT DO NOTHING
 
 -- counts --
--- By index how many chunks have a vector, how many have none, and of how many files that is not known yet.
+-- For each index: chunks with a vector, all chunks, and files whose chunks are not counted yet.
 SELECT code_file.index_id,
     coalesce(sum(CASE WHEN code_texts.model = :model THEN json_array_length(code_texts.texts) ELSE (
         SELECT count(*) FROM json_each(code_texts.texts) AS one
@@ -88,11 +88,11 @@ LEFT JOIN code_texts ON code_texts.digest = code_digest.seq
 GROUP BY code_file.index_id
 
 -- batch --
--- The batch of a model that is under way.
+-- The current batch of a model.
 SELECT model, name, texts, file_id, batch_id FROM embedding_batch WHERE model = :model
 
 -- put_batch --
--- What is known of a batch now.
+-- Insert or update a batch.
 INSERT INTO embedding_batch (model, name, texts, file_id, batch_id)
 VALUES (:model, :name, :texts, :file_id, :batch_id)
 ON CONFLICT (model) DO UPDATE SET
@@ -102,15 +102,15 @@ ON CONFLICT (model) DO UPDATE SET
     batch_id = excluded.batch_id
 
 -- end_batch --
--- A batch that has ended.
+-- Delete a batch that ended.
 DELETE FROM embedding_batch WHERE model = :model
 
 -- sweep_texts --
--- Remove what belonged to digests that are gone, whose numbers others may get.
+-- Delete the texts of deleted digests, whose row ids may be reused.
 DELETE FROM code_texts WHERE digest NOT IN (SELECT seq FROM code_digest)
 
 -- is_unread --
--- A file whose content was not read for its texts, by this version: what it needs is not known.
+-- A file whose texts are not known in this version, so that the vectors it needs are not known either.
 SELECT 1
 FROM code_file
 WHERE NOT EXISTS (
@@ -124,6 +124,6 @@ WHERE NOT EXISTS (
 LIMIT 1
 
 -- sweep_vectors --
--- Remove the vectors of texts that no content has.
+-- Delete the vectors of texts that no content has.
 DELETE FROM embedded_text
 WHERE text NOT IN (SELECT one.value FROM code_texts, json_each(code_texts.texts) AS one)

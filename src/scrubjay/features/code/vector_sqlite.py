@@ -1,36 +1,34 @@
-"""Vectors that a service gave to parts of files, in the database of code."""
+"""Embeddings of chunks by a configured model, in `code.db`."""
 
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scrubjay.code_index.models import FileTrait, Language
-from scrubjay.code_index.store import Content, IndexedFile
-from scrubjay.code_index.vector_store import KeptBatch, UnembeddedContent, VectorCounts
+from scrubjay.code_index import Content, FileTrait, IndexedFile, Language, StoredBatch, UnembeddedContent, VectorCounts
+from scrubjay.db.sqlite.columns import json_text, json_value
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.named_queries import load_queries
-from scrubjay.db.sqlite.rows import json_text, json_value
 from scrubjay.db.sqlite.threads import Readers, Writer
 
 _SQL = load_queries(__file__, "vector_queries")
 
 
-def make_tables(connection: Connection) -> None:
-    """Make those that are missing."""
+def create_missing_tables(connection: Connection) -> None:
+    """Create the tables that are missing."""
     for statement in _SQL["schema"].split(";"):
         if statement.strip():
             connection.execute(statement)
 
 
 def sweep_texts(connection: Connection, version: int) -> None:
-    """Forget what digests that are gone had; to be done together with removing them."""
+    """Delete the texts and vectors of deleted digests; call it in the transaction that deletes them."""
     connection.execute(_SQL["sweep_texts"])
     if connection.value(_SQL["is_unread"], {"version": version}) is None:
         connection.execute(_SQL["sweep_vectors"])
 
 
 class SqliteCodeVectors:
-    """Satisfies `storage.code_vectors.CodeVectorStore`."""
+    """Implements `code_index.vector_store.CodeVectorStore` with SQLite."""
 
     def __init__(self, writer: Writer, readers: Readers) -> None:
         self._writer = writer
@@ -46,7 +44,7 @@ class SqliteCodeVectors:
         rows = await self._readers.read(lambda connection: connection.execute(_SQL["texts"], values))
         return {Content(blob, Language(language)): json_value(texts) for blob, language, texts in rows}
 
-    async def keep_texts(self, version: int, texts: Mapping[Content, Sequence[str]]) -> None:
+    async def put_texts(self, version: int, texts: Mapping[Content, Sequence[str]]) -> None:
         def work(connection: Connection) -> None:
             for content, own in texts.items():
                 values = {"blob": content.blob, "language": content.language, "version": version}
@@ -59,14 +57,14 @@ class SqliteCodeVectors:
         rows = await self._readers.read(lambda connection: connection.execute(_SQL["vectors"], values))
         return dict(rows)
 
-    async def keep(self, model: str, vectors: Mapping[str, bytes]) -> None:
+    async def put_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
         def work(connection: Connection) -> None:
             for text, vector in vectors.items():
                 connection.execute(_SQL["keep"], {"model": model, "text": text, "vector": vector})
 
         await self._writer.write(work)
 
-    async def note_done(self, model: str, version: int, contents: Sequence[Content]) -> None:
+    async def mark_complete(self, model: str, version: int, contents: Sequence[Content]) -> None:
         values = {"model": model, "version": version, "contents": json_text(contents)}
 
         def work(connection: Connection) -> None:
@@ -81,15 +79,15 @@ class SqliteCodeVectors:
             index_id: VectorCounts(embedded, total - embedded, unread) for index_id, embedded, total, unread in rows
         }
 
-    async def batch(self, model: str) -> KeptBatch | None:
+    async def batch(self, model: str) -> StoredBatch | None:
         rows = await self._readers.read(lambda connection: connection.execute(_SQL["batch"], {"model": model}))
         if not rows:
             return None
         model, name, texts, file_id, batch_id = rows[0]
-        return KeptBatch(model=model, name=name, texts=texts, file_id=file_id, batch_id=batch_id)
+        return StoredBatch(model=model, name=name, texts=texts, file_id=file_id, batch_id=batch_id)
 
-    async def put_batch(self, batch: KeptBatch) -> None:
-        values = {name: getattr(batch, name) for name in KeptBatch.__dataclass_fields__}
+    async def put_batch(self, batch: StoredBatch) -> None:
+        values = {name: getattr(batch, name) for name in StoredBatch.__dataclass_fields__}
 
         def work(connection: Connection) -> None:
             connection.execute(_SQL["put_batch"], values)
@@ -104,7 +102,7 @@ class SqliteCodeVectors:
 
 
 def _unembedded(row: Sequence[Any]) -> UnembeddedContent:
-    place, index_id, path, blob, language, size, traits, dirty, generation, texts = row
+    row_id, index_id, path, blob, language, size, traits, dirty, generation, texts = row
     content = Content(blob, Language(language))
     file = IndexedFile(os.fsdecode(path), content, size, FileTrait(traits), bool(dirty), generation)
-    return UnembeddedContent(place, index_id, file, None if texts is None else json_value(texts))
+    return UnembeddedContent(row_id, index_id, file, None if texts is None else json_value(texts))

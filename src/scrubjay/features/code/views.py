@@ -1,4 +1,4 @@
-"""Code that memories are about, and memories about code, as tools show them."""
+"""Result fields shared by the code tools: related memories and the `degraded` notice."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -7,32 +7,38 @@ from pydantic import Field
 
 from scrubjay.core.errors import NotFound
 from scrubjay.core.scopes import Visibility
-from scrubjay.features.code_links.service import Grounding, Part, Remembered
+from scrubjay.features.code_links.service import CodeLinkService, CodeRange, RelatedMemory
 from scrubjay.features.memory.models import Memory
 from scrubjay.features.projects.arguments import project_id_of
 from scrubjay.features.projects.service import ProjectService
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Result
-from scrubjay.tooling.optional_fields import is_nothing
+from scrubjay.tooling.optional_fields import is_empty
 
-# So much of a memory is told beside code.
-SHOWN_CHARACTERS = 200
+# Tool family whose read scope allows reading memories.
+MEMORIES = "memory"
+# Longer memories are shortened beside code.
+MAX_MEMORY_CHARACTERS = 200
 
 
-class AboutCode(Result):
+class CodeMemoryView(Result):
     """A memory about this code."""
 
     id: str
-    content: str = Field(description="Its beginning.")
+    content: str = Field(description="The first 200 characters.")
     score: float = Field(
-        description="How directly: 1 about this very definition, 0.8 about a part of it or what it is in, 0.6 about "
-        "its file."
+        description="How directly the memory is about this code: 1 the same definition, 0.8 a part of it or its "
+        "container, 0.6 its file."
     )
 
 
 Memories = Annotated[
-    list[AboutCode],
-    Field(default_factory=list[AboutCode], exclude_if=is_nothing, description="What is remembered about it, if any."),
+    list[CodeMemoryView],
+    Field(
+        default_factory=list[CodeMemoryView],
+        exclude_if=is_empty,
+        description="Memories about this code, if any. Needs the scope memory:read.",
+    ),
 ]
 
 
@@ -40,32 +46,34 @@ Degraded = Annotated[
     str | None,
     Field(
         default=None,
-        exclude_if=is_nothing,
-        description="Why the model that SCRUBJAY_CODE_EMBEDDINGS names was not heard of all results, if it was not.",
+        exclude_if=is_empty,
+        description="Why some results were not reranked by the model set in SCRUBJAY_CODE_EMBEDDINGS, if so.",
     ),
 ]
 
 
-async def remembered_about(
+async def memories_about(
     root: str,
-    parts: Sequence[Part],
-    grounding: Grounding,
+    parts: Sequence[CodeRange],
+    code_links: CodeLinkService,
     projects: ProjectService,
     context: CallContext,
     project: str | None = None,
-) -> list[list[AboutCode]]:
-    """What the caller may know about each of these parts of a repository."""
+) -> list[list[CodeMemoryView]]:
+    """Return the memories about each of these parts of a repository; none for a caller who may not read memories."""
+    if not context.caller.may_read(MEMORIES):
+        return [[] for _ in parts]
     try:
         visibility = Visibility(await project_id_of(project, projects, context))
-    except NotFound:  # a folder that is indexed and no project
+    except NotFound:  # an indexed folder that is no project
         visibility = Visibility(None)
-    return [[_about(one) for one in found] for found in await grounding.remembered(root, parts, visibility)]
+    return [[_about(one) for one in found] for found in await code_links.related_memories(root, parts, visibility)]
 
 
-def _about(one: Remembered) -> AboutCode:
-    return AboutCode(id=one.memory.id, content=shortened(one.memory), score=one.score)
+def _about(one: RelatedMemory) -> CodeMemoryView:
+    return CodeMemoryView(id=one.memory.id, content=shortened(one.memory), score=one.score)
 
 
 def shortened(memory: Memory) -> str:
     content = memory.content
-    return content if len(content) <= SHOWN_CHARACTERS else content[: SHOWN_CHARACTERS - 1].rstrip() + "…"
+    return content if len(content) <= MAX_MEMORY_CHARACTERS else content[: MAX_MEMORY_CHARACTERS - 1].rstrip() + "…"

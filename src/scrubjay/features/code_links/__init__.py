@@ -1,1 +1,1 @@
-"""Memories that are about code: which code is meant, and whether it still is what it was."""
+"""Links from memories to code: find the code that a memory is about, and detect when that code changes."""

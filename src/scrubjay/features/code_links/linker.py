@@ -1,35 +1,35 @@
-"""Finding the code that a memory is about, by what it names and by what its words mention."""
+"""Find the code that a memory is about, from its `about` field and from names in its text."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrubjay.code_index.models import SymbolKind
-from scrubjay.code_index.store import IndexRecord
+from scrubjay import code_index
+from scrubjay.code_index import IndexRecord, SymbolKind
 from scrubjay.core.clock import Clock, system_clock
 from scrubjay.core.errors import InvalidRequest, NotFound
 from scrubjay.core.suggestions import nearest_names
-from scrubjay.features.code_links.current_code import CodeNow, FileNow
-from scrubjay.features.code_links.mentions import mentions
-from scrubjay.features.memory.links import CodeLink, CodeState, LinkOrigin, is_text, joined
-from scrubjay.features.memory.models import Kind
-from scrubjay.features.memory.service import Draft
+from scrubjay.features.code_links.current_code import CurrentCode, CurrentFile
+from scrubjay.features.code_links.mentions import code_mentions
+from scrubjay.features.memory.drafts import Draft
+from scrubjay.features.memory.links import CodeLink, CodeState, LinkOrigin, is_valid_text, merge_links
+from scrubjay.features.memory.models import MemoryKind
 from scrubjay.features.projects.store import ProjectStore
 
 if TYPE_CHECKING:
-    from scrubjay.code_index.service import Loaded
+    from scrubjay.code_index import LoadedIndex
 
-# Turns, summaries and corrections tell what was said and done, and that stays so whatever becomes of the code.
-GROUNDED = frozenset(Kind) - {Kind.TURN, Kind.SUMMARY, Kind.CORRECTION}
-# So many mentions of one memory become links.
-MOST_MENTIONED = 20
-# An index that is behind by no more files than this is brought up to date for a name that somebody gives.
-FEW_CHANGES = 25
+# Turns, summaries and corrections report past events, which stay true when the code changes.
+LINKED_KINDS = frozenset(MemoryKind) - {MemoryKind.TURN, MemoryKind.SUMMARY, MemoryKind.CORRECTION}
+# Largest number of links made from mentions in one memory.
+MAX_MENTION_LINKS = 20
+# Naming code in `about` refreshes an index if at most this many of its files changed.
+MAX_REFRESH_FILES = 25
 
 
-class Place(NamedTuple):
-    """A definition or a file, as an index has it."""
+class CodeLocation(NamedTuple):
+    """A definition or a file in an index."""
 
     path: str
     symbol: str
@@ -37,80 +37,80 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What an index knows by name."""
+class IndexedNames:
+    """Lookup of definitions and files of an index by name."""
 
-    loaded: "Loaded"
-    by_ending: dict[str, list[str]]
-    """Paths by the name of the file."""
+    loaded: "LoadedIndex"
+    paths_by_name: dict[str, list[str]]
+    """Paths by file name."""
 
-    def places(self, name: str, *, exactly: bool) -> list[Place]:
-        """All that may be meant by a name: the file of this path, or whatever is defined under it."""
+    def locations(self, name: str, *, exactly: bool) -> list[CodeLocation]:
+        """Return everything that a name may mean: the file with this path, or the definitions with this name."""
         outer, separator, inner = name.partition("::")
         paths = self._paths(outer)
         if separator and paths:
             return [place for path in paths for place in self._within(path, inner)]
         if paths:
-            return [Place(path, "", 1) for path in paths]
+            return [CodeLocation(path, "", 1) for path in paths]
         corpus, names = self.loaded.corpus, self.loaded.names
-        found: dict[tuple[str, str], Place] = {}
+        found: dict[tuple[str, str], CodeLocation] = {}
         for row in names.find(name, exactly=exactly):
-            if exactly and names.kind(row) is SymbolKind.SECTION:  # a heading or a key: a word like any other
+            if exactly and names.kind(row) is SymbolKind.SECTION:  # headings and keys are ordinary words
                 continue
             path, symbol = corpus.files[int(corpus.symbols.files[row])].path, names.qualified(row)
-            found.setdefault((path, symbol), Place(path, symbol, int(corpus.symbols.lines[row])))
+            found.setdefault((path, symbol), CodeLocation(path, symbol, int(corpus.symbols.lines[row])))
         return [*found.values()]
 
     def nearest(self, name: str) -> list[str]:
-        """What somebody may have meant."""
+        """Return up to five similar names, for an error's hint."""
         outer, separator, inner = name.partition("::")
         last = outer.rpartition("/")[2]
-        paths = [path for path in self.loaded.corpus.row_of if is_text(path)]
+        paths = [path for path in self.loaded.corpus.row_of if is_valid_text(path)]
         near = nearest_names(outer, paths) if "/" in outer or "." in last else []
         if separator and (own := self._paths(outer)):
             near = [f"{own[0]}::{known}" for known in self.loaded.names.similar(inner)]
         return [*near, *(known for known in self.loaded.names.similar(name) if known not in near)][:5]
 
-    def _within(self, path: str, inner: str) -> list[Place]:
+    def _within(self, path: str, inner: str) -> list[CodeLocation]:
         corpus, names = self.loaded.corpus, self.loaded.names
         file, wanted = corpus.row_of[path], inner.replace("::", ".").replace("#", ".")
         rows = [row for row in names.find(inner) if int(corpus.symbols.files[row]) == file]
         found = {names.qualified(row): int(corpus.symbols.lines[row]) for row in reversed(rows)}
         if wanted in found:
-            return [Place(path, wanted, found[wanted])]
-        return [Place(path, symbol, line) for symbol, line in found.items()]
+            return [CodeLocation(path, wanted, found[wanted])]
+        return [CodeLocation(path, symbol, line) for symbol, line in found.items()]
 
     def _paths(self, given: str) -> list[str]:
         given = given.removeprefix(f"{self.loaded.record.root}/").removeprefix("./")
         if given in self.loaded.corpus.row_of:
-            return [given] if is_text(given) else []
-        named = self.by_ending.get(given.rpartition("/")[2], ())
+            return [given] if is_valid_text(given) else []
+        named = self.paths_by_name.get(given.rpartition("/")[2], ())
         return [path for path in named if path.endswith(f"/{given}")]
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
-    """A repository, for as long as one call takes: whatever many memories name in it is read once."""
+class LinkingContext:
+    """A repository during one call, with a cache so that several memories read each file once."""
 
     root: str
     record: IndexRecord
-    known: Known
+    names: IndexedNames
     commit: str | None
-    files: dict[str, FileNow | None] = field(default_factory=dict[str, FileNow | None])
+    files: dict[str, CurrentFile | None] = field(default_factory=dict[str, CurrentFile | None])
 
 
-class Linker:
-    """Ties memories to code."""
+class CodeLinker:
+    """Links memories to the code that they name or mention."""
 
-    def __init__(self, now: CodeNow, projects: ProjectStore, clock: Clock = system_clock) -> None:
-        self.now = now
+    def __init__(self, now: CurrentCode, projects: ProjectStore, clock: Clock = system_clock) -> None:
+        self.current = now
         self._projects = projects
         self._clock = clock
-        self._known: tuple[str, int, Known] | None = None
+        self._cached_names: tuple[str, int, IndexedNames] | None = None
 
     async def links(self, drafts: Sequence[Draft], project_id: str | None) -> list[tuple[CodeLink, ...]]:
-        """What each draft is about. `NotFound` for a name that nothing has, unless nothing is indexed there yet."""
-        mentioned = [mentions(draft.content) if draft.kind in GROUNDED else [] for draft in drafts]
+        """Return the links of each draft; raise `NotFound` for an unknown name in `about` if the folder is indexed."""
+        mentioned = [code_mentions(draft.content) if draft.kind in LINKED_KINDS else [] for draft in drafts]
         naming = [draft for draft, names in zip(drafts, mentioned, strict=True) if draft.about or names]
         if not naming:
             return [()] * len(drafts)
@@ -118,100 +118,103 @@ class Linker:
         here = project.path if project is not None else None
         roots = {root: False for draft in naming if (root := draft.repository or here) is not None}
         roots |= {root: True for draft in naming if draft.about and (root := draft.repository or here) is not None}
-        sites = {root: await self.site(root, brought_up=is_named) for root, is_named in roots.items()}
+        contexts = {root: await self.context_for(root, refresh=is_named) for root, is_named in roots.items()}
         return [
-            await self._links(draft, names, draft.repository or here, sites)
+            await self._links(draft, names, draft.repository or here, contexts)
             for draft, names in zip(drafts, mentioned, strict=True)
         ]
 
     async def _links(
-        self, draft: Draft, mentioned: Sequence[str], root: str | None, sites: Mapping[str, Site | None]
+        self, draft: Draft, mentioned: Sequence[str], root: str | None, contexts: Mapping[str, LinkingContext | None]
     ) -> tuple[CodeLink, ...]:
         if root is None and draft.about:
             raise InvalidRequest(
-                "about: it is not known which code is meant", hint="choose a project by set_project, or give repository"
+                "about: no repository is selected", hint="select a project with set_project, or pass repository"
             )
         if root is None or not (draft.about or mentioned):
             return ()
-        if (site := sites[root]) is None:
+        if (context := contexts[root]) is None:
             return tuple(self._link(root, name, LinkOrigin.NAMED, None) for name in dict.fromkeys(draft.about))
-        named = [await self.named(site, name) for name in dict.fromkeys(draft.about)]
-        return joined(named, await self._mentioned(site, mentioned, named))
+        named = [await self.link_by_name(context, name) for name in dict.fromkeys(draft.about)]
+        return merge_links(named, await self._link_mentions(context, mentioned, named))
 
-    async def site(self, root: str, *, brought_up: bool = False) -> Site | None:
-        """The repository in this folder; None when nothing is indexed there.
+    async def context_for(self, root: str, *, refresh: bool = False) -> LinkingContext | None:
+        """Return the context of the repository in this folder; None if it is not indexed.
 
-        An index that is little behind can be brought up to date first: so what was just written can be named at once.
+        With `refresh`, an index that is slightly behind is updated first, so that new code can be named at once.
         """
-        if (record := await self.now.record(root)) is None:
+        if (record := await self.current.record(root)) is None:
             return None
-        if brought_up:
-            record = await self._brought_up(record)
-        return Site(root, record, await self._names(record), await self.now.commit(root))
+        if refresh:
+            record = await self._refresh(record)
+        return LinkingContext(root, record, await self._names(record), await self.current.commit(root))
 
-    async def named(self, site: Site, name: str) -> CodeLink:
-        """The link to what somebody named."""
-        places = site.known.places(name, exactly=False)
-        if len(places) > 1:
-            told = [f"{place.path}::{place.symbol}" if place.symbol else place.path for place in places]
+    async def link_by_name(self, context: LinkingContext, name: str) -> CodeLink:
+        """Return the link for a name given in `about`; raise an error if it is unknown or ambiguous."""
+        locations = context.names.locations(name, exactly=False)
+        if len(locations) > 1:
+            choices = [f"{one.path}::{one.symbol}" if one.symbol else one.path for one in locations]
             raise InvalidRequest(
-                f"about: {len(places)} things are called {name!r}",
-                hint=f"say which one: {', '.join(told[:3])}{' …' if len(told) > 3 else ''}",
-                details={"places": told[:20]},
+                f"about: {name!r} is ambiguous: {len(locations)} definitions have this name",
+                hint=f"choose one of {', '.join(choices[:3])}{' …' if len(choices) > 3 else ''}",
+                details={"places": choices[:20]},
             )
-        state = await self._state(site, places[0]) if places else None
+        state = await self._current_state(context, locations[0]) if locations else None
         if state is None:
-            near = site.known.nearest(name)
+            near = context.names.nearest(name)
             raise NotFound(
-                f"about: nothing is called {name!r} in {site.root}",
-                hint=f"did you mean {' or '.join(near)}?" if near else "give a path, path::symbol or a qualified name",
+                f"about: {name!r} is not defined in {context.root}",
+                hint=f"did you mean {' or '.join(near)}?" if near else "pass a path, path::symbol or a qualified name",
                 details={"nearest": near},
             )
-        return self._link(site.root, name, LinkOrigin.NAMED, state)
+        return self._link(context.root, name, LinkOrigin.NAMED, state)
 
-    async def _mentioned(self, site: Site, names: Sequence[str], named: Sequence[CodeLink]) -> list[CodeLink]:
-        """Links to those of these names that only one thing has, and that is not linked already."""
+    async def _link_mentions(
+        self, context: LinkingContext, names: Sequence[str], named: Sequence[CodeLink]
+    ) -> list[CodeLink]:
+        """Return links for the names that are unambiguous and not linked already."""
         taken = {(link.code.path, link.code.symbol) for link in named if link.code is not None}
         found: list[CodeLink] = []
         for name in names:
-            places = site.known.places(name, exactly=True)
-            if len(places) != 1 or (places[0].path, places[0].symbol) in taken:
+            locations = context.names.locations(name, exactly=True)
+            if len(locations) != 1 or (locations[0].path, locations[0].symbol) in taken:
                 continue
-            if (state := await self._state(site, places[0])) is not None:
+            if (state := await self._current_state(context, locations[0])) is not None:
                 taken.add((state.path, state.symbol))
-                found.append(self._link(site.root, name, LinkOrigin.MENTIONED, state))
-        # Who names a definition and its file means the definition.
+                found.append(self._link(context.root, name, LinkOrigin.MENTIONED, state))
+        # A text that names a definition and its file is about the definition.
         defining = {link.code.path for link in [*named, *found] if link.code is not None and link.code.symbol}
-        kept = [link for link in found if link.code is None or link.code.symbol or link.code.path not in defining]
-        return kept[:MOST_MENTIONED]
+        links = [link for link in found if link.code is None or link.code.symbol or link.code.path not in defining]
+        return links[:MAX_MENTION_LINKS]
 
-    async def _state(self, site: Site, place: Place) -> CodeState | None:
-        """What is at this place now."""
-        if place.path not in site.files:
-            site.files.update({place.path: None, **await self.now.files(site.record, site.root, [place.path])})
-        file = site.files[place.path]
-        states = file.states(place.symbol, site.commit) if file is not None else []
-        return min(states, key=lambda state: abs(state.first_line - place.line), default=None)
+    async def _current_state(self, context: LinkingContext, location: CodeLocation) -> CodeState | None:
+        """Return the current code at this location."""
+        path = location.path
+        if path not in context.files:
+            context.files.update({path: None, **await self.current.files(context.record, context.root, [path])})
+        file = context.files[path]
+        states = file.states(location.symbol, context.commit) if file is not None else []
+        return min(states, key=lambda state: abs(state.first_line - location.line), default=None)
 
-    async def _names(self, record: IndexRecord) -> Known:
-        loaded = await self.now.loaded(record)
+    async def _names(self, record: IndexRecord) -> IndexedNames:
+        loaded = await self.current.loaded(record)
         record = loaded.record
-        if self._known is not None and self._known[:2] == (record.id, record.generation):
-            return self._known[2]
-        by_ending: dict[str, list[str]] = defaultdict(list)
+        if self._cached_names is not None and self._cached_names[:2] == (record.id, record.generation):
+            return self._cached_names[2]
+        paths_by_name: dict[str, list[str]] = defaultdict(list)
         for path in loaded.corpus.row_of:
-            if is_text(path):
-                by_ending[path.rpartition("/")[2]].append(path)
-        known = Known(loaded, dict(by_ending))
-        self._known = record.id, record.generation, known
-        return known
+            if is_valid_text(path):
+                paths_by_name[path.rpartition("/")[2]].append(path)
+        names = IndexedNames(loaded, dict(paths_by_name))
+        self._cached_names = record.id, record.generation, names
+        return names
 
-    async def _brought_up(self, record: IndexRecord) -> IndexRecord:
-        from scrubjay.code_index.index.indexer import IndexOptions, index_id_of
-
-        code = await self.now.service()
-        if record.id == index_id_of(record.root, "HEAD", IndexOptions()) and not record.details.get("from_objects"):
-            await code.freshen(record.root, IndexOptions(), FEW_CHANGES)
+    async def _refresh(self, record: IndexRecord) -> IndexRecord:
+        code = await self.current.service()
+        if record.id == code_index.index_id_of(
+            record.root, "HEAD", code_index.IndexOptions()
+        ) and not record.details.get("from_objects"):
+            await code.refresh(record.root, code_index.IndexOptions(), MAX_REFRESH_FILES)
             return await code.store.index(record.id) or record
         return record
 

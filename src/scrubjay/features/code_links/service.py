@@ -1,153 +1,158 @@
-"""What memories say of code, held against the code: when they are recalled or reviewed, or when code is searched."""
+"""Compare memories with the code that they are linked to, and find the memories about a part of code."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from scrubjay.code_index.repository_root import resolve_root
 from scrubjay.core.errors import InvalidRequest, NotFound
 from scrubjay.core.scopes import Visibility
-from scrubjay.features.memory.link_review import Reviewed
+from scrubjay.features.code_links.staleness import compare_links
+from scrubjay.features.memory.link_review import LinkReview
 from scrubjay.features.memory.link_store import LinkStore
-from scrubjay.features.memory.links import CodeLink, CodeState, is_text
+from scrubjay.features.memory.links import CodeLink, CodeState, is_valid_text
 from scrubjay.features.memory.models import Memory
 
 if TYPE_CHECKING:
-    from scrubjay.code_index.service import CodeService
-    from scrubjay.features.code_links.linker import Linker, Site
+    from scrubjay.code_index import CodeService
+    from scrubjay.features.code_links.linker import CodeLinker, LinkingContext
 
-# Of each part of code that a search finds, so many memories are told.
-MOST_TOLD = 5
-# How surely a memory about one part of code is about another: the same, a part of it or what it is in, its whole file.
-SAME, NEAR, OF_THE_FILE = 1.0, 0.8, 0.6
+# Memories returned for each part of code that a search finds.
+MAX_MEMORIES = 5
+# Relevance of a memory to a part of code: linked to the same symbol, to a part or container of it, or to its file.
+SAME_SYMBOL, OVERLAPPING, SAME_FILE = 1.0, 0.8, 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A part of a file that a search found."""
+class CodeRange:
+    """Lines of a file, with the definition that they belong to."""
 
     path: str
     symbol: str
-    """Empty when it is about no definition."""
+    """Empty if the lines belong to no definition."""
     first_line: int
     last_line: int
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
-    """A memory about a part of code."""
+class RelatedMemory:
+    """A memory about a part of code, with its relevance."""
 
     memory: Memory
     score: float
-    """How surely it is about this very part, from 0 to 1."""
+    """How directly the memory is about this part, 0 to 1."""
 
 
-class Grounding:
-    """Compares memories with code. It never waits until code is indexed."""
+class CodeLinkService:
+    """Compares memories with the code they are linked to. It never waits for an index build."""
 
-    def __init__(self, store: LinkStore, linker: Callable[[], Awaitable["Linker"]]) -> None:
-        """`linker` is made when the first memory about code is met: most are about none."""
+    def __init__(self, store: LinkStore, linker: Callable[[], Awaitable["CodeLinker"]]) -> None:
+        """`linker` is called on first use, because most memories are not about code."""
         self._store = store
         self._linker = linker
 
     async def code(self) -> "CodeService":
-        """What is indexed."""
-        return await (await self._linker()).now.service()
+        """Return the code index service."""
+        return await (await self._linker()).current.service()
 
-    async def repository_root(self, given: str, working_directory: str | None) -> str:
-        """Return the folder of a repository that is named by its path or by the id of an index of it."""
+    async def repository_root(self, given: str, working_directory: str | None, *, restricted: bool = False) -> str:
+        """Return the folder of a repository that is named by its path or by the id of an index of it.
+
+        Raise `Forbidden` if the caller may not index the folder; restricted callers are those who hold a key.
+        """
         code = await self.code()
         if (record := await code.store.index(given)) is not None:
-            return record.root
-        return resolve_root(given, working_directory, code.roots)
+            return (await code.folders.permit_index(record, given, restricted=restricted)).root
+        return await code.folders.permit(given, working_directory, restricted=restricted)
 
-    async def review(self, memories: Sequence[Memory], visibility: Visibility) -> list[Reviewed]:
-        """What has become of the code of each of these, which come with their links."""
-        from scrubjay.features.code_links.staleness import compared
-
+    async def review(self, memories: Sequence[Memory], visibility: Visibility) -> list[LinkReview]:
+        """Compare the code of each of these memories, which come with their links, with the current code."""
         linker = await self._linker()
-        memories = await self._looked_up(memories, visibility)
+        memories = await self._resolve_pending(memories, visibility)
         links = [link for memory in memories for link in memory.links]
-        known = dict(zip(links, await compared(linker.now, links), strict=True))
-        return [Reviewed(memory, [known[link] for link in memory.links]) for memory in memories]
+        known = dict(zip(links, await compare_links(linker.current, links), strict=True))
+        return [LinkReview(memory, [known[link] for link in memory.links]) for memory in memories]
 
-    async def review_all(self, visibility: Visibility, memory_ids: Sequence[str] | None = None) -> list[Reviewed]:
-        """The same for all memories that can be seen and are about code, or for these, of which none may be missing."""
+    async def review_all(self, visibility: Visibility, memory_ids: Sequence[str] | None = None) -> list[LinkReview]:
+        """Like `review`, for all visible memories about code, or for these; raise `NotFound` if one is missing."""
         found = await self._store.linked(visibility, memory_ids)
         known = {memory.id for memory in found}
         if missing := [memory_id for memory_id in memory_ids or () if memory_id not in known]:
             raise NotFound(
-                f"no memory {missing[0][:80]!r} is about code here",
-                hint="review_stale lists those that are",
+                f"there is no memory {missing[0][:80]!r} with a link to code",
+                hint="review_stale lists the memories with stale links",
                 details={"ids": missing},
             )
         return await self.review(found, visibility)
 
-    async def confirm(self, memory_ids: Sequence[str], visibility: Visibility) -> list[Reviewed]:
-        """These are true of the code as it is now: link them to that, and no more to what is gone."""
-        return await self._renewed(await self.review_all(visibility, memory_ids), visibility)
+    async def confirm(self, memory_ids: Sequence[str], visibility: Visibility) -> list[LinkReview]:
+        """Mark these memories as true of the current code: link them to it, and drop links to code that is gone."""
+        return await self._relink(await self.review_all(visibility, memory_ids), visibility)
 
-    async def renew(self, memory_ids: Sequence[str], visibility: Visibility) -> list[Reviewed]:
-        """The same for those of these that are about code: they say something else now."""
+    async def renew(self, memory_ids: Sequence[str], visibility: Visibility) -> list[LinkReview]:
+        """Like `confirm`, for those of these memories that are about code; call it after their text changed."""
         found = await self._store.linked(visibility, memory_ids)
-        return await self._renewed(await self.review(found, visibility), visibility)
+        return await self._relink(await self.review(found, visibility), visibility)
 
-    async def _renewed(self, reviewed: Sequence[Reviewed], visibility: Visibility) -> list[Reviewed]:
+    async def _relink(self, reviewed: Sequence[LinkReview], visibility: Visibility) -> list[LinkReview]:
         renewed: list[Memory] = []
         for one in reviewed:
-            links = tuple(link for comparison in one.comparisons if (link := comparison.renewed()) is not None)
+            links = tuple(link for comparison in one.comparisons if (link := comparison.relinked()) is not None)
             if links != one.memory.links:
-                await self._store.exchange(visibility, one.memory.id, one.memory.links, links)
+                await self._store.replace_links(visibility, one.memory.id, one.memory.links, links)
             renewed.append(replace(one.memory, links=links))
         return await self.review(renewed, visibility)
 
-    async def remembered(self, root: str, parts: Sequence[Part], visibility: Visibility) -> list[list[Remembered]]:
-        """What is remembered about each of these parts of a repository, the surest first."""
-        paths = [path for path in dict.fromkeys(part.path for part in parts) if is_text(path)]
+    async def related_memories(
+        self, root: str, parts: Sequence[CodeRange], visibility: Visibility
+    ) -> list[list[RelatedMemory]]:
+        """Return the memories about each of these parts of a repository, most relevant first."""
+        paths = [path for path in dict.fromkeys(part.path for part in parts) if is_valid_text(path)]
         found = await self._store.linked_to(visibility, root, paths) if paths else list[Memory]()
-        memories = await self._looked_up(found, visibility)
-        told: list[list[Remembered]] = []
+        memories = await self._resolve_pending(found, visibility)
+        related: list[list[RelatedMemory]] = []
         for part in parts:
-            about = [Remembered(memory, score) for memory in memories if (score := _nearness(memory, root, part))]
-            told.append(sorted(about, key=lambda one: -one.score)[:MOST_TOLD])
-        return told
+            about = [RelatedMemory(memory, score) for memory in memories if (score := _relevance(memory, root, part))]
+            related.append(sorted(about, key=lambda one: -one.score)[:MAX_MEMORIES])
+        return related
 
-    async def _looked_up(self, memories: Sequence[Memory], visibility: Visibility) -> list[Memory]:
-        """The memories with those names looked up that nothing was known of when they were written."""
-        sites: dict[str, Site | None] = {}
+    async def _resolve_pending(self, memories: Sequence[Memory], visibility: Visibility) -> list[Memory]:
+        """Resolve links that were stored before the repository was indexed, and store the result."""
+        contexts: dict[str, LinkingContext | None] = {}
         found: list[Memory] = []
         for memory in memories:
-            links = tuple([await self._link_now(link, sites) if link.code is None else link for link in memory.links])
+            links = tuple([await self._resolve(link, contexts) if link.code is None else link for link in memory.links])
             if links != memory.links:
-                await self._store.exchange(visibility, memory.id, memory.links, links)
+                await self._store.replace_links(visibility, memory.id, memory.links, links)
             found.append(replace(memory, links=links))
         return found
 
-    async def _link_now(self, link: CodeLink, sites: "dict[str, Site | None]") -> CodeLink:
+    async def _resolve(self, link: CodeLink, contexts: "dict[str, LinkingContext | None]") -> CodeLink:
         linker = await self._linker()
-        if link.root not in sites:
-            sites[link.root] = await linker.site(link.root)
-        if (site := sites[link.root]) is None:
+        if link.root not in contexts:
+            contexts[link.root] = await linker.context_for(link.root)
+        if (context := contexts[link.root]) is None:
             return link
         try:
-            return await linker.named(site, link.name)
-        except (NotFound, InvalidRequest):  # it may be there later, or never was: whoever wrote it said so
+            return await linker.link_by_name(context, link.name)
+        except (NotFound, InvalidRequest):  # it may be defined later: keep the link as written
             return link
 
 
-def _nearness(memory: Memory, root: str, part: Part) -> float:
-    """How surely a memory is about a part of code; 0 when it is not."""
-    return max((_nearness_of(link.code, part) for link in memory.links if link.root == root and link.code), default=0)
+def _relevance(memory: Memory, root: str, part: CodeRange) -> float:
+    """Return how directly a memory is about a part of code, 0 to 1."""
+    return max(
+        (_link_relevance(link.code, part) for link in memory.links if link.root == root and link.code), default=0
+    )
 
 
-def _nearness_of(code: CodeState, part: Part) -> float:
+def _link_relevance(code: CodeState, part: CodeRange) -> float:
     if code.path != part.path:
         return 0
     if not code.symbol:
-        return OF_THE_FILE
+        return SAME_FILE
     if not part.symbol:
-        return NEAR if code.first_line <= part.last_line and part.first_line <= code.last_line else 0
+        return OVERLAPPING if code.first_line <= part.last_line and part.first_line <= code.last_line else 0
     if code.symbol == part.symbol:
-        return SAME
+        return SAME_SYMBOL
     is_near = code.symbol.startswith(f"{part.symbol}.") or part.symbol.startswith(f"{code.symbol}.")
-    return NEAR if is_near else 0
+    return OVERLAPPING if is_near else 0

@@ -1,19 +1,20 @@
-"""Memories whose code is not what it was."""
+"""The `review_stale` tool: memories whose linked code has changed or is gone."""
 
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from scrubjay.core.callers import Caller
 from scrubjay.core.errors import InvalidRequest
 from scrubjay.core.scopes import Visibility
-from scrubjay.features.code_links.service import Grounding
-from scrubjay.features.memory.corrections import Corrections
+from scrubjay.features.code_links.service import CodeLinkService
+from scrubjay.features.memory.corrections import MemoryCorrector
+from scrubjay.features.memory.drafts import Draft
 from scrubjay.features.memory.erasure import Eraser
-from scrubjay.features.memory.link_review import Reviewed
-from scrubjay.features.memory.link_state import Standing
+from scrubjay.features.memory.link_review import LinkReview
+from scrubjay.features.memory.link_state import CodeLinkStatus
 from scrubjay.features.memory.link_views import CodeView, StaleView, code_view, stale_views
-from scrubjay.features.memory.models import Kind
-from scrubjay.features.memory.service import Draft
+from scrubjay.features.memory.models import MemoryKind
 from scrubjay.features.projects.arguments import ProjectReference, project_id_of
 from scrubjay.features.projects.service import ProjectService
 from scrubjay.tooling.arguments import Label, provenance_of
@@ -36,26 +37,28 @@ class ReviewStaleRequest(Request):
 
     action: Literal["list", "confirm", "correct", "forget"] = Field(
         default="list",
-        description="list: what is stale, with what changed. confirm: these memories are true of the code as it is "
-        "now. correct: this memory says content from now on. forget: erase these memories for good.",
+        description="list: stale memories, with what changed. confirm: mark these memories as true of the current "
+        "code. correct: replace the text of one memory with `content`. forget: erase these memories permanently.",
     )
     ids: list[Label] = Field(
-        default_factory=list[str], max_length=100, description="The memories to confirm, correct (one) or forget."
+        default_factory=list[str],
+        max_length=100,
+        description="Ids of the memories to confirm, correct (one only) or forget.",
     )
     content: Annotated[str, Field(min_length=1, max_length=MAX_CONTENT)] | None = Field(
-        default=None, description="With correct: what is true now. What the memory said before stays in its history."
+        default=None, description="For correct: the new text. The previous text stays in the memory's history."
     )
-    limit: int = Field(default=20, ge=1, le=100, description="How many stale memories to list at most.")
-    offset: int = Field(default=0, ge=0, description="How many of them to pass over.")
-    session_id: Label | None = Field(default=None, description="The session, to review its private memories too.")
+    limit: int = Field(default=20, ge=1, le=100, description="Maximum number of stale memories to list.")
+    offset: int = Field(default=0, ge=0, description="Number of stale memories to skip.")
+    session_id: Label | None = Field(default=None, description="Session id, to include its private memories.")
     project: ProjectReference = None
 
     @model_validator(mode="after")
-    def _says_what_to_do(self) -> "ReviewStaleRequest":
+    def _check_arguments(self) -> "ReviewStaleRequest":
         if (self.action == "list") == bool(self.ids):
-            raise ValueError("ids: needed for confirm, correct and forget, and only for these")
+            raise ValueError("ids: required for confirm, correct and forget, and not allowed for list")
         if (self.action == "correct") != (self.content is not None):
-            raise ValueError("content: needed for correct, and only for it")
+            raise ValueError("content: required for correct, and not allowed otherwise")
         if self.action == "correct" and len(self.ids) != 1:
             raise ValueError("ids: correct takes one memory at a time")
         return self
@@ -66,51 +69,51 @@ class ReviewedMemory(Result):
 
     id: str
     content: str
-    kind: Kind
-    about: list[CodeView] = Field(description="The code that it is about, and what became of that.")
-    stale: list[StaleView] = Field(description="Of this code all that is not what it was, with what changed.")
+    kind: MemoryKind
+    about: list[CodeView] = Field(description="The linked code and its current state.")
+    stale: list[StaleView] = Field(description="The linked code that has changed or is gone, with what changed.")
 
 
 class ReviewStaleResult(Result):
     memories: list[ReviewedMemory] = Field(
-        description="What is stale, that kept first before the others; after confirm and correct what was dealt with."
+        description="Stale memories, oldest first; after confirm and correct, the memories concerned."
     )
-    total: int = Field(description="How many memories are stale, on all pages.")
-    checked: int = Field(description="How many memories about code were looked at.")
-    unknown: int = Field(description="How many of them are about code that is not on this machine or not indexed yet.")
-    forgotten: list[str] = Field(description="The ids of what was erased, with what was made of it.")
+    total: int = Field(description="Number of stale memories on all pages.")
+    checked: int = Field(description="Number of memories about code that were checked.")
+    unknown: int = Field(description="Number of those whose code is not on this machine or not indexed yet.")
+    forgotten: list[str] = Field(description="Ids of the erased memories, including those derived from them.")
 
 
-@tool("memory", destructive=True)
+@tool("memory", destructive=True, withholds=("code",))
 async def review_stale(
     request: ReviewStaleRequest,
-    grounding: Grounding,
-    corrections: Corrections,
+    code_links: CodeLinkService,
+    corrections: MemoryCorrector,
     eraser: Eraser,
     projects: ProjectService,
     context: CallContext,
 ) -> ReviewStaleResult:
-    """List the project's memories whose code has changed or gone, with what changed; then confirm, correct or forget.
+    """List the project's memories whose linked code has changed or is gone; then confirm, correct or forget them.
 
-    A memory is about code when remember said so (about), or when its words name a path or symbol of the project.
+    A memory is linked to code if `remember` named it in `about`, or if its text names a path or symbol of the project.
     """
     project_id = await project_id_of(request.project, projects, context)
     visibility = Visibility(project_id, request.session_id)
     if request.action == "list":
         page = slice(request.offset, request.offset + request.limit)
-        return _told(await grounding.review_all(visibility), page=page)
-    # Nothing is done unless all of them are there.
-    reviewed = await grounding.review_all(visibility, request.ids)
+        return _review_result(await code_links.review_all(visibility), context.caller, page=page)
+    # Raises before anything is changed if one is missing.
+    reviewed = await code_links.review_all(visibility, request.ids)
     if request.action == "forget":
         forgotten: list[str] = []
         for memory_id in request.ids:
             if memory_id not in forgotten:
                 done = await eraser.forget(memory_id, visibility)
-                forgotten += [done.memory.id, *done.also]
+                forgotten += [done.memory.id, *done.derived]
         return ReviewStaleResult(memories=[], total=0, checked=len(reviewed), unknown=0, forgotten=forgotten)
     if request.action == "correct":
         if request.content is None:
-            raise InvalidRequest("content: needed for correct")
+            raise InvalidRequest("content: required for correct")
         (memory_id,) = request.ids
         await corrections.correct(
             wrong=reviewed[0].memory.content,
@@ -124,28 +127,28 @@ async def review_stale(
             ),
             project_id=project_id,
         )
-        return _told(await grounding.renew([memory_id], visibility))
-    return _told(await grounding.confirm(request.ids, visibility))
+        return _review_result(await code_links.renew([memory_id], visibility), context.caller)
+    return _review_result(await code_links.confirm(request.ids, visibility), context.caller)
 
 
-def _told(reviewed: list[Reviewed], *, page: slice | None = None) -> ReviewStaleResult:
-    """What was reviewed, or a page of what of it is stale."""
+def _review_result(reviewed: list[LinkReview], caller: Caller, *, page: slice | None = None) -> ReviewStaleResult:
+    """Return all reviewed memories, or one page of the stale ones."""
     stale = [one for one in reviewed if one.is_stale]
-    not_known = (Standing.PENDING, Standing.UNKNOWN)
+    unverifiable = (CodeLinkStatus.PENDING, CodeLinkStatus.UNKNOWN)
     return ReviewStaleResult(
-        memories=[_view(one) for one in (reviewed if page is None else stale[page])],
+        memories=[_view(one, caller) for one in (reviewed if page is None else stale[page])],
         total=len(stale),
         checked=len(reviewed),
-        unknown=sum(any(link.standing in not_known for link in one.comparisons) for one in reviewed),
+        unknown=sum(any(link.status in unverifiable for link in one.comparisons) for one in reviewed),
         forgotten=[],
     )
 
 
-def _view(one: Reviewed) -> ReviewedMemory:
+def _view(one: LinkReview, caller: Caller) -> ReviewedMemory:
     return ReviewedMemory(
         id=one.memory.id,
         content=one.memory.content,
         kind=one.memory.kind,
         about=[code_view(link) for link in one.comparisons],
-        stale=stale_views(one),
+        stale=stale_views(one, caller),
     )

@@ -1,4 +1,4 @@
-"""The program of a coding agent: which one the owner chose, who may let it work, and with what around it."""
+"""The configured coding agent: its program, environment and limits, and the callers that may use it."""
 
 import shutil
 from collections.abc import Mapping, Sequence
@@ -6,40 +6,41 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from scrubjay.core.callers import Caller
+from scrubjay.core.callers import READ_ONLY, Caller
 from scrubjay.core.errors import Forbidden, Unavailable
 from scrubjay.isolation.limits import Bounds
 
-# Doors that only whoever works on this machine comes through.
-LOCAL_DOORS: Final = frozenset({"cli", "python", "mcp-stdio"})
-# Who may run commands may let an agent run them; nobody else may.
+# Surfaces that only users of this machine can reach.
+LOCAL_SURFACES: Final = frozenset({"cli", "python", "mcp-stdio"})
+# An agent runs commands, so its callers need the right to run commands themselves.
 FAMILY: Final = "terminal"
-_SETTING: Final = "SCRUBJAY_DELEGATING_ALLOW"
+MEMORIES: Final = "memory"
+_SETTING: Final = "SCRUBJAY_DELEGATION_ALLOW"
 
 
-class Allow(StrEnum):
-    """Who may let a coding agent work; each also those before it."""
+class AllowedCallers(StrEnum):
+    """The callers that may use the coding agent. Each value includes the ones before it."""
 
-    NOBODY = "nobody"
+    NONE = "none"
     LOCAL = "local"
     KEYS = "keys"
-    EVERYBODY = "everybody"
+    ALL = "all"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodingAgent:
-    """What the owner chose. No caller can choose another program, other arguments or another environment."""
+    """The owner's choice of a coding agent. Callers cannot change the program, its arguments or its environment."""
 
     command: str = "claude"
     arguments: Sequence[str] = ()
     print_arguments: Sequence[str] = ("--print",)
-    """What it is given, beside its arguments, to answer one question and end."""
+    """Additional arguments with which it answers one question and exits."""
     environment: Mapping[str, str]
-    """All that it sees."""
+    """The complete environment of the process."""
     bounds: Bounds = Bounds()
-    allow: Allow = Allow.LOCAL
-    most: int = 4
-    """How many may run at once."""
+    allow: AllowedCallers = AllowedCallers.LOCAL
+    max_instances: int = 4
+    """Maximum number of agents that run at once."""
 
     @property
     def name(self) -> str:
@@ -47,37 +48,42 @@ class CodingAgent:
 
     @property
     def program(self) -> str | None:
-        """Where it is; None when it is not installed."""
+        """Path of the executable; None if it is not installed."""
         return shutil.which(self.command, path=self.environment["PATH"])
 
-    def may_be_let_work(self, caller: Caller, door: str) -> bool:
-        """Whether whoever comes through this door may let it work."""
-        return self._refusal(caller, door) is None
+    def may_be_used_by(self, caller: Caller, surface: str) -> bool:
+        """Return True if this caller may use the agent through this surface."""
+        return self._refusal(caller, surface) is None
 
-    def found_for(self, caller: Caller, door: str) -> str:
-        """Where it is, for whoever may let it work. `Forbidden` for all others, `Unavailable` when it is nowhere."""
-        if (refusal := self._refusal(caller, door)) is not None:
+    def program_for(self, caller: Caller, surface: str) -> str:
+        """Return the path of the executable.
+
+        Raise `Forbidden` if the caller may not use the agent, and `Unavailable` if it is not installed.
+        """
+        if (refusal := self._refusal(caller, surface)) is not None:
             raise refusal
         if (program := self.program) is None:
             raise Unavailable(
-                f"there is no program {self.command!r} on this machine",
-                hint="install the coding agent, or name another by SCRUBJAY_DELEGATING_COMMAND",
+                f"the program {self.command!r} is not installed on this machine",
+                hint="install the coding agent, or set SCRUBJAY_DELEGATION_COMMAND to another program",
                 details={"reason": "no_coding_agent"},
             )
         return program
 
-    def _refusal(self, caller: Caller, door: str) -> Forbidden | None:
-        def refused(why: str, hint: str) -> Forbidden:
-            return Forbidden(why, hint=hint, details={"reason": "delegating", "allow": self.allow.value})
+    def _refusal(self, caller: Caller, surface: str) -> Forbidden | None:
+        def refused(reason: str, hint: str) -> Forbidden:
+            return Forbidden(reason, hint=hint, details={"reason": "delegation", "allow": self.allow.value})
 
-        if self.allow is Allow.NOBODY:
-            return refused("coding agents are switched off here", f"the owner can set {_SETTING}")
+        if self.allow is AllowedCallers.NONE:
+            return refused("coding agents are switched off on this server", f"the owner can set {_SETTING}")
         if not caller.may_call(FAMILY, read_only=False):
-            return refused("who may not run commands may not let an agent run them", f"it needs the scope {FAMILY}")
-        if door in LOCAL_DOORS or self.allow is Allow.EVERYBODY:
+            return refused("a coding agent needs the right to run commands", f"use a key with the scope {FAMILY}")
+        if not caller.may_read(MEMORIES):  # the agent reads the store as its owner
+            return refused("a coding agent can read memories", f"use a key with the scope {MEMORIES}{READ_ONLY} too")
+        if surface in LOCAL_SURFACES or self.allow is AllowedCallers.ALL:
             return None
-        if self.allow is Allow.LOCAL:
-            return refused("only who works on this machine may let an agent work", f"the owner can set {_SETTING}=keys")
+        if self.allow is AllowedCallers.LOCAL:
+            return refused("only local users may use the coding agent", f"the owner can set {_SETTING}=keys")
         if caller.key_id is None:
-            return refused("a server that is open without a key starts no agent", "make a key: `scrubjay keys create`")
+            return refused("the coding agent needs a key", "create one with `scrubjay keys create`")
         return None

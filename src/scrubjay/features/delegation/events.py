@@ -1,4 +1,4 @@
-"""How what agents do is told while it happens, and whether anybody hears it."""
+"""Interface for live events of delegated coding agents."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -7,22 +7,22 @@ from scrubjay.core.callers import Caller
 
 
 class AgentEvents(Protocol):
-    """Those who listen at the time."""
+    """Sends events to the clients that are connected now."""
 
-    def tell(self, event: Mapping[str, Any], whose: Caller, *, is_fleeting: bool = False) -> None:
-        """Tell this to whoever may see what this caller does. Neither waits nor fails."""
+    def publish(self, event: Mapping[str, Any], owner: Caller, *, is_transient: bool = False) -> None:
+        """Send an event to the listeners that may see the events of `owner`. Never blocks or raises."""
         ...
 
-    def is_heard_by(self, whose: Caller) -> bool:
-        """Whether anybody listens who may see what this caller does."""
+    def has_listener_for(self, owner: Caller) -> bool:
+        """Return True if a listener may see the events of `owner`."""
         ...
 
 
-class NobodyListens:
-    """Satisfies `AgentEvents` where there is no stream of events."""
+class NoAgentEvents:
+    """Implements `AgentEvents` for processes without an event stream."""
 
-    def tell(self, event: Mapping[str, Any], whose: Caller, *, is_fleeting: bool = False) -> None:
+    def publish(self, event: Mapping[str, Any], owner: Caller, *, is_transient: bool = False) -> None:
         return None
 
-    def is_heard_by(self, whose: Caller) -> bool:
+    def has_listener_for(self, owner: Caller) -> bool:
         return False

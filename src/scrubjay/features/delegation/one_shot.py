@@ -1,4 +1,4 @@
-"""Asking a coding agent one question: it is started, told the question, and heard until it ends."""
+"""One-shot runs of a coding agent: send one question on standard input and read the output until it exits."""
 
 import subprocess
 from contextlib import suppress
@@ -13,27 +13,27 @@ from scrubjay.features.delegation.coding_agent import CodingAgent
 from scrubjay.isolation.process import RunningProgram, start_supervised
 
 READ_BYTES: Final = 64 * 1024
-# So much of what it prints is kept; an answer is shorter.
-MOST_PRINTED: Final = 200_000
-MOST_COMPLAINTS: Final = 4_000
-HEAR_OUT_SECONDS: Final = 1.0
-_TOLD_COMPLAINTS: Final = 500
+# An answer is shorter; the rest of the output is dropped.
+MAX_STDOUT_BYTES: Final = 200_000
+MAX_STDERR_BYTES: Final = 4_000
+DRAIN_SECONDS: Final = 1.0
+_MAX_ERROR_CHARACTERS: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Printed:
-    """What an agent printed until it ended."""
+class AgentOutput:
+    """Exit status and output of an agent."""
 
     status: int
     text: str
-    complaints: str
-    """The last line that it wrote to standard error, without secrets."""
+    error_line: str
+    """The last line of standard error, with secrets masked."""
 
 
-async def ask_once(agent: CodingAgent, program: str, question: str, folder: str) -> Printed:
-    """Start it and hear it out. Who gives up waiting has ended it; nothing of it runs once this has returned.
+async def ask_once(agent: CodingAgent, program: str, question: str, folder: str) -> AgentOutput:
+    """Run the agent with one question and return its output. Cancelling ends it with all its processes.
 
-    The question goes through a pipe: everybody on the machine could read it on the command line.
+    The question goes through a pipe, because every user of the machine can read command lines.
     """
     process, lifeline = await start_supervised(
         program,
@@ -46,38 +46,39 @@ async def ask_once(agent: CodingAgent, program: str, question: str, folder: str)
         stderr=subprocess.PIPE,
     )
     running = RunningProgram(process, lifeline)
-    printed, complaints = bytearray(), bytearray()
+    stdout, stderr = bytearray(), bytearray()
     try:
-        async with anyio.create_task_group() as talking:
-            talking.start_soon(_tell, process, question.encode("utf-8"))
-            async with anyio.create_task_group() as hearing:
-                hearing.start_soon(_hear, process.stdout, printed, slice(MOST_PRINTED, None))
-                hearing.start_soon(_hear, process.stderr, complaints, slice(-MOST_COMPLAINTS))
+        async with anyio.create_task_group() as writer:
+            writer.start_soon(_write_question, process, question.encode("utf-8"))
+            async with anyio.create_task_group() as readers:
+                readers.start_soon(_read_into, process.stdout, stdout, slice(MAX_STDOUT_BYTES, None))
+                readers.start_soon(_read_into, process.stderr, stderr, slice(-MAX_STDERR_BYTES))
                 await running.ended()
-                hearing.cancel_scope.deadline = anyio.current_time() + HEAR_OUT_SECONDS
-            talking.cancel_scope.cancel()
+                readers.cancel_scope.deadline = anyio.current_time() + DRAIN_SECONDS
+            writer.cancel_scope.cancel()
     finally:
         with anyio.CancelScope(shield=True):
             await running.end()
             lifeline.close()
             with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
                 await process.aclose()
-    said = masked(complaints.decode("utf-8", "replace")).strip().rpartition("\n")[2][:_TOLD_COMPLAINTS]
-    return Printed(running.status or 0, printed.decode("utf-8", "replace").strip(), said)
+    error_line = masked(stderr.decode("utf-8", "replace")).strip().rpartition("\n")[2][:_MAX_ERROR_CHARACTERS]
+    return AgentOutput(running.status or 0, stdout.decode("utf-8", "replace").strip(), error_line)
 
 
-async def _tell(process: anyio.abc.Process, text: bytes) -> None:
+async def _write_question(process: anyio.abc.Process, text: bytes) -> None:
     if process.stdin is None:
-        raise TypeError("an agent needs a pipe for its question")
+        raise TypeError("the agent's standard input must be a pipe")
     with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
         await process.stdin.send(text)
         await process.stdin.aclose()
 
 
-async def _hear(stream: anyio.abc.ByteReceiveStream | None, kept: bytearray, too_much: slice) -> None:
+async def _read_into(stream: anyio.abc.ByteReceiveStream | None, buffer: bytearray, excess: slice) -> None:
+    """Read a stream to its end; delete the part `excess` of the buffer after each read."""
     if stream is None:
-        raise TypeError("an agent needs a pipe for what it says")
+        raise TypeError("the agent's output must be a pipe")
     with suppress(anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
         while True:
-            kept += await stream.receive(READ_BYTES)
-            del kept[too_much]
+            buffer += await stream.receive(READ_BYTES)
+            del buffer[excess]

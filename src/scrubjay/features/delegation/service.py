@@ -1,4 +1,4 @@
-"""Coding agents that work on tasks: one for each project, on a terminal, for as long as it is needed."""
+"""Coding agents that work on tasks: one per project and caller, each on a pseudo-terminal."""
 
 import codecs
 from collections.abc import Sequence
@@ -18,24 +18,25 @@ from scrubjay.features.delegation.coding_agent import CodingAgent
 from scrubjay.features.delegation.events import AgentEvents
 from scrubjay.features.projects.models import Project
 from scrubjay.isolation.pty import ProgramOnTerminal
+from scrubjay.tooling.key_watch import KeyWatch
 
-# What is kept of what an agent showed last.
+# Terminal output kept per agent; older output is dropped.
 SCREEN_BYTES: Final = 64 * 1024
-# What it shows is told so often: a program that floods its terminal is read no faster than this, a piece at a time.
-TELL_SECONDS: Final = 0.05
+# Pause between two reads, and so between two events; limits the load of a program that floods its terminal.
+READ_INTERVAL_SECONDS: Final = 0.05
 START_SECONDS: Final = 5.0
-# A program that draws its own screen takes what is typed only once it has begun to.
+# A full-screen program accepts input only after it has drawn its screen.
 GREETING_SECONDS: Final = 3.0
 WRITE_SECONDS: Final = 5.0
-# What it showed last is still to be read when it is gone.
-HEAR_OUT_SECONDS: Final = 1.0
-# Of those that have ended so many are kept, so that their last words can be read.
-MOST_ENDED: Final = 20
+# Time to read the remaining output after the program has exited.
+DRAIN_SECONDS: Final = 1.0
+# Ended agents that are kept, so that callers can read their last output.
+MAX_ENDED: Final = 20
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class Instance:
-    """One agent."""
+class AgentInstance:
+    """One agent process, running or ended."""
 
     id: str
     owner: str
@@ -46,11 +47,11 @@ class Instance:
     program: ProgramOnTerminal
     tasks: int = 0
     screen: bytearray = field(default_factory=bytearray)
-    spoke: anyio.Event = field(default_factory=anyio.Event)
-    gone: anyio.Event = field(default_factory=anyio.Event)
-    typing: anyio.Lock = field(default_factory=anyio.Lock)
+    has_output: anyio.Event = field(default_factory=anyio.Event)
+    closed: anyio.Event = field(default_factory=anyio.Event)
+    input_lock: anyio.Lock = field(default_factory=anyio.Lock)
     exit_status: int | None = None
-    """How it ended; None while it runs."""
+    """None while the agent runs."""
 
     @property
     def is_running(self) -> bool:
@@ -58,89 +59,97 @@ class Instance:
 
     @property
     def output(self) -> str:
-        """What it showed last, without secrets."""
+        """The last terminal output, with secrets masked."""
         return masked(self.screen.decode("utf-8", "replace"))
 
 
 @dataclass(frozen=True, slots=True)
-class Delegated:
-    """A task that an agent was given."""
+class Delegation:
+    """A task given to an agent."""
 
-    instance: Instance
+    instance: AgentInstance
     spawned: bool
-    """Whether the agent was started for it."""
+    """True if the agent was started for this task."""
 
 
-class CodingAgents:
-    """All agents of this server. Each belongs to whoever let it work, and all of them end with the server."""
+class DelegationService:
+    """The agents of this server. An agent belongs to its caller, and ends with the caller's key or the server."""
 
     def __init__(
-        self, agent: CodingAgent, tasks: anyio.abc.TaskGroup, events: AgentEvents, clock: Clock = system_clock
+        self,
+        agent: CodingAgent,
+        tasks: anyio.abc.TaskGroup,
+        events: AgentEvents,
+        keys: KeyWatch | None = None,
+        clock: Clock = system_clock,
     ) -> None:
-        """Agents are listened to in `tasks`; when these are cancelled, all agents end."""
+        """Supervise agents in the task group `tasks`; cancelling it ends all agents."""
         self._agent = agent
         self._tasks = tasks
         self._events = events
+        self._keys = keys or KeyWatch()
         self._clock = clock
-        self._instances: dict[str, Instance] = {}
+        self._instances: dict[str, AgentInstance] = {}
         self._starting = anyio.Lock()
 
-    async def delegate(self, task: str, project: Project | None, caller: Caller, door: str) -> Delegated:
-        """Type a task as one line to the project's agent, which is started unless it runs."""
-        program = self._agent.found_for(caller, door)
+    async def delegate(self, task: str, project: Project | None, caller: Caller, surface: str) -> Delegation:
+        """Type a task as one line into the terminal of the project's agent; start the agent if it does not run."""
+        program = self._agent.program_for(caller, surface)
         if project is None:
-            raise InvalidRequest("an agent works in a project, and none is active", hint="set_project chooses one")
+            raise InvalidRequest(
+                "no project is active, and an agent works in a project", hint="call set_project to choose one"
+            )
         line = " ".join(task.split())
         async with self._starting:
-            instance = self._of_project(project.id, caller.owns_as)
+            instance = self._running_in(project.id, caller.owner_id)
             spawned = instance is None
             if instance is None:
                 instance = await self._start(program, project, caller)
         if spawned:
             with anyio.move_on_after(GREETING_SECONDS):
-                await instance.spoke.wait()
-        await self._type(instance, line)
-        return Delegated(instance, spawned)
+                await instance.has_output.wait()
+        await self._type_line(instance, line)
+        return Delegation(instance, spawned)
 
-    def of_project(self, project: Project | None, caller: Caller) -> Instance | None:
-        """The caller's agent of this project, while it runs."""
-        return None if project is None else self._of_project(project.id, caller.owns_as)
+    def running_in(self, project: Project | None, caller: Caller) -> AgentInstance | None:
+        """Return the caller's running agent of this project, or None."""
+        return None if project is None else self._running_in(project.id, caller.owner_id)
 
-    def running(self, caller: Caller) -> Sequence[Instance]:
-        """The caller's agents that run, in the order of their beginning."""
-        owner = caller.owns_as
-        return [one for one in self._instances.values() if one.is_running and one.owner == owner]
+    def running(self, caller: Caller) -> Sequence[AgentInstance]:
+        """Return the caller's running agents, oldest first."""
+        owner = caller.owner_id
+        return [instance for instance in self._instances.values() if instance.is_running and instance.owner == owner]
 
-    def get(self, instance_id: str, caller: Caller) -> Instance:
-        """The caller's agent of this id, also when it ended a while ago."""
+    def get(self, instance_id: str, caller: Caller) -> AgentInstance:
+        """Return the caller's agent with this id, running or recently ended; raise `NotFound` for any other."""
         instance = self._instances.get(instance_id)
-        if instance is None or instance.owner != caller.owns_as:
-            raise NotFound(f"there is no agent {instance_id[:80]!r}", hint="claude_status tells which there are")
+        if instance is None or instance.owner != caller.owner_id:
+            raise NotFound(f"agent {instance_id[:80]!r} not found", hint="call claude_status to list running agents")
         return instance
 
-    async def close(self, instance: Instance) -> None:
-        """End an agent; when this returns, nothing of it runs."""
+    async def close(self, instance: AgentInstance) -> None:
+        """End an agent and all processes that it started, and wait until they have ended."""
         with anyio.CancelScope(shield=True):
             await instance.program.end()
-            await instance.gone.wait()
+            await instance.closed.wait()
 
-    def _of_project(self, project_id: str, owner: str) -> Instance | None:
+    def _running_in(self, project_id: str, owner: str) -> AgentInstance | None:
         return next(
             (
-                one
-                for one in self._instances.values()
-                if one.is_running and one.owner == owner and one.project.id == project_id
+                instance
+                for instance in self._instances.values()
+                if instance.is_running and instance.owner == owner and instance.project.id == project_id
             ),
             None,
         )
 
-    async def _start(self, command: str, project: Project, caller: Caller) -> Instance:
+    async def _start(self, command: str, project: Project, caller: Caller) -> AgentInstance:
         if not await anyio.Path(project.path).is_dir():
-            raise NotFound(f"there is no folder {project.path}", hint="set_project chooses another project")
-        if sum(one.is_running for one in self._instances.values()) >= self._agent.most:
+            raise NotFound(f"folder {project.path} not found", hint="call set_project to choose another project")
+        if sum(instance.is_running for instance in self._instances.values()) >= self._agent.max_instances:
             raise RateLimited(
-                f"{self._agent.most} agents work already",
-                hint="claude_close ends one; the owner can raise SCRUBJAY_DELEGATING_MAX_AGENTS",
+                f"the limit of {self._agent.max_instances} running agents is reached",
+                hint="end one with claude_close; the owner can raise SCRUBJAY_DELEGATION_MAX_AGENTS",
             )
         program = await ProgramOnTerminal.started(
             command,
@@ -159,9 +168,9 @@ class CodingAgents:
                     await program.close()
         if pid is None:
             raise Unavailable("the agent could not be started", hint="try again")
-        instance = Instance(
+        instance = AgentInstance(
             id=new_id("agent"),
-            owner=caller.owns_as,
+            owner=caller.owner_id,
             caller=caller,
             project=project,
             pid=pid,
@@ -170,63 +179,71 @@ class CodingAgents:
         )
         self._forget_ended()
         self._instances[instance.id] = instance
-        self._tasks.start_soon(self._watch, instance)
+        self._tasks.start_soon(self._supervise, instance)
         spawned = {"type": "claude_spawned", "instance_id": instance.id, "project": project.path, "pid": pid}
-        self._events.tell(spawned, caller)
+        self._events.publish(spawned, caller)
         return instance
 
-    async def _type(self, instance: Instance, line: str) -> None:
+    async def _type_line(self, instance: AgentInstance, line: str) -> None:
         written = False
-        async with instance.typing:
+        async with instance.input_lock:
             with anyio.move_on_after(WRITE_SECONDS):
                 written = await instance.program.write(line.encode("utf-8") + b"\r")
         if not written:
             if not instance.is_running or instance.program.status is not None:
                 raise Unavailable(
-                    "the agent has ended before it took the task",
-                    hint="claude_status tells its last words",
+                    "the agent ended before it read the task",
+                    hint="call claude_status to see its last output",
                     details={"instance_id": instance.id},
                 )
-            raise Busy("the agent does not read what is typed", hint="claude_status tells what it shows")
+            raise Busy("the agent does not read its input", hint="call claude_status to see its output")
         instance.tasks += 1
 
-    async def _watch(self, instance: Instance) -> None:
-        """Hear an agent until it has ended, and tell what it shows."""
+    async def _supervise(self, instance: AgentInstance) -> None:
+        """Publish the output of an agent until it has ended, then clean up."""
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         try:
-            async with anyio.create_task_group() as hearing:
-                heard_out = anyio.Event()
-                hearing.start_soon(self._hear, instance, decoder, heard_out)
+            async with anyio.create_task_group() as readers:
+                drained = anyio.Event()
+                readers.start_soon(self._read_output, instance, decoder, drained)
+                readers.start_soon(self._end_with_key, instance)
                 await instance.program.ended()
-                with anyio.move_on_after(HEAR_OUT_SECONDS):
-                    await heard_out.wait()
-                hearing.cancel_scope.cancel()
+                with anyio.move_on_after(DRAIN_SECONDS):
+                    await drained.wait()
+                readers.cancel_scope.cancel()
         finally:
             with anyio.CancelScope(shield=True):
                 await instance.program.close()
             instance.exit_status = instance.program.status if instance.program.status is not None else -1
-            instance.spoke.set()
-            instance.gone.set()
+            instance.has_output.set()
+            instance.closed.set()
             stopped = {"type": "claude_stopped", "instance_id": instance.id, "exit_status": instance.exit_status}
-            self._events.tell(stopped, instance.caller)
+            self._events.publish(stopped, instance.caller)
 
-    async def _hear(self, instance: Instance, decoder: codecs.IncrementalDecoder, heard_out: anyio.Event) -> None:
-        while some := await instance.program.read():
-            instance.screen += some
+    async def _end_with_key(self, instance: AgentInstance) -> None:
+        await self._keys.wait_until_ended(instance.caller)
+        with anyio.CancelScope(shield=True):
+            await instance.program.end(at_once=True)
+
+    async def _read_output(
+        self, instance: AgentInstance, decoder: codecs.IncrementalDecoder, drained: anyio.Event
+    ) -> None:
+        while chunk := await instance.program.read():
+            instance.screen += chunk
             del instance.screen[:-SCREEN_BYTES]
-            instance.spoke.set()
-            if content := decoder.decode(some):
+            instance.has_output.set()
+            if content := decoder.decode(chunk):
                 event = {
                     "type": "terminal_output",
                     "instance_id": instance.id,
                     "content": masked(content),
                     "is_stderr": False,
                 }
-                self._events.tell(event, instance.caller, is_fleeting=True)
-            await anyio.sleep(TELL_SECONDS)
-        heard_out.set()
+                self._events.publish(event, instance.caller, is_transient=True)
+            await anyio.sleep(READ_INTERVAL_SECONDS)
+        drained.set()
 
     def _forget_ended(self) -> None:
-        ended = [one.id for one in self._instances.values() if not one.is_running]
-        for instance_id in ended[: max(0, len(ended) + 1 - MOST_ENDED)]:
+        ended = [instance.id for instance in self._instances.values() if not instance.is_running]
+        for instance_id in ended[: max(0, len(ended) + 1 - MAX_ENDED)]:
             del self._instances[instance_id]

@@ -1,4 +1,4 @@
-"""What agents say to each other: a message, and what was answered to it."""
+"""Messages between agents and the replies to them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 
 
-class Way(StrEnum):
-    """How a reply came: its agent called us, or we read what it printed."""
+class ReplyWay(StrEnum):
+    """How a reply was received: by a call of `reply_to_mira`, or from the output of a coding agent."""
 
     CALLED = "called"
     PRINTED = "printed"
@@ -15,42 +15,42 @@ class Way(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentMessage:
-    """What one agent wants to know of another."""
+    """A question from one agent to another."""
 
     id: str
     owner: str
-    """Whose message it is: the key that it was sent with, or the owner of the machine."""
+    """The key that the message was sent with, or the owner of the machine."""
     project_id: str | None
     thread_id: str
-    """Messages of one conversation share it."""
+    """Shared by the messages of one conversation."""
     sender: str
     recipient: str
     content: str
     created_at: datetime
     completed_at: datetime | None = None
-    """When the last part of the answer came; None until then."""
+    """When the last part of the reply was received; None until then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentReply:
-    """An answer, or a part of one."""
+    """A reply, or a part of one."""
 
     sender: str
     content: str
     created_at: datetime
     complete: bool = True
-    """Whether nothing comes after it."""
-    way: Way = Way.CALLED
+    """True if no more parts follow."""
+    way: ReplyWay = ReplyWay.CALLED
 
 
 @dataclass(frozen=True, slots=True)
 class Discussion:
-    """A message with what was answered so far, in the order in which it came."""
+    """A message with the replies so far, oldest first."""
 
     message: AgentMessage
     replies: Sequence[AgentReply] = ()
 
     @property
     def text(self) -> str:
-        """All parts of the answer as one text."""
+        """All parts of the reply as one text."""
         return "\n".join(reply.content for reply in self.replies)

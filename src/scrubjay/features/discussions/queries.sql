@@ -1,22 +1,22 @@
 -- columns --
--- A message's fields, in the order in which `discussions._message_from` takes them.
+-- Columns of a message, in the order that `sqlite._message_from` expects.
 seq, id, owner, project_id, thread_id, sender, recipient, content, created_at, completed_at
 
 -- add --
--- Keep a message.
+-- Insert a message.
 INSERT INTO agent_message (id, owner, project_id, thread_id, sender, recipient, content, created_at)
 VALUES (:id, :owner, :project_id, :thread_id, :sender, :recipient, :content, :created_at)
 
 -- count_open --
--- How many messages of an owner have no complete answer.
+-- Number of messages of an owner without a complete reply.
 SELECT count(*) FROM agent_message WHERE owner = :owner AND completed_at IS NULL
 
 -- get --
--- A message of this owner, or of anybody.
+-- A message of this owner, or of any owner.
 SELECT {columns} FROM agent_message WHERE id = :id AND (:owner IS NULL OR owner = :owner)
 
 -- page --
--- The last messages that an asker may see, the last one first.
+-- The newest visible messages, newest first.
 SELECT {columns} FROM agent_message
 WHERE (:owner IS NULL OR owner = :owner) AND (project_id IS NULL OR project_id = :project)
     AND NOT (:only_open AND completed_at IS NOT NULL)
@@ -24,18 +24,18 @@ ORDER BY seq DESC
 LIMIT :limit
 
 -- replies --
--- What was answered to a message, in its order.
+-- Replies to a message, oldest first.
 SELECT sender, content, way, complete, created_at FROM agent_reply WHERE message_seq = :seq ORDER BY seq
 
 -- reply --
--- Keep an answer.
+-- Insert a reply.
 INSERT INTO agent_reply (message_seq, sender, content, way, complete, created_at)
 VALUES (:seq, :sender, :content, :way, :complete, :created_at)
 
 -- complete --
--- Nothing more is to come.
+-- Mark the reply as complete.
 UPDATE agent_message SET completed_at = :created_at WHERE seq = :seq
 
--- forget_before --
--- Erase what is old; answers go with their messages.
+-- delete_before --
+-- Delete old messages; their replies are deleted by the foreign key.
 DELETE FROM agent_message WHERE created_at < :moment

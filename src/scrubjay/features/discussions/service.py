@@ -1,4 +1,4 @@
-"""Agents that talk to each other: one asks and waits, another answers, and what they say is kept."""
+"""Send messages between agents, wait for replies, and store both."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -16,17 +16,17 @@ from scrubjay.core.scopes import Visibility
 from scrubjay.core.write_rules import Writing, WritingRules
 from scrubjay.features.delegation.coding_agent import CodingAgent
 from scrubjay.features.delegation.events import AgentEvents
-from scrubjay.features.delegation.one_shot import Printed, ask_once
-from scrubjay.features.discussions.models import AgentMessage, AgentReply, Discussion, Way
+from scrubjay.features.delegation.one_shot import AgentOutput, ask_once
+from scrubjay.features.discussions.models import AgentMessage, AgentReply, Discussion, ReplyWay
 from scrubjay.features.discussions.store import DiscussionStore
 from scrubjay.features.projects.models import Project
 
-MOST_OPEN: Final = 1_000
-MOST_WAITING: Final = 50
-MOST_ANSWER: Final = 200_000
-# Another process may have kept an answer: so often it is looked.
-LOOK_SECONDS: Final = 0.25
-# Who waits is told so often that it still does: some clients give up otherwise.
+MAX_OPEN_MESSAGES: Final = 1_000
+MAX_WAITING_CALLS: Final = 50
+MAX_ANSWER_CHARACTERS: Final = 200_000
+# A reply can be stored by another process, so the store is polled.
+POLL_SECONDS: Final = 0.25
+# Seconds between progress reports; without them some clients time out.
 REPORT_SECONDS: Final = 5.0
 _QUESTION: Final = """\
 {sender} asks you something through Scrubjay. The id of the message is {id}.
@@ -41,27 +41,27 @@ The message:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Speaker:
-    """Who asks or answers."""
+class Participant:
+    """The agent that asks or replies."""
 
     caller: Caller
-    door: str
+    surface: str
     name: str
     client: str | None
     project: Project | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What came of a message."""
+class DiscussionAnswer:
+    """The outcome of a message."""
 
     status: Literal["answered", "partial", "timeout"]
-    """partial: its agent ended without saying that it had finished."""
+    """partial: the coding agent exited before it completed its reply."""
     discussion: Discussion
 
 
-class Discussions:
-    """Messages and their answers. Each is seen by whoever sent it, and by those who may do everything."""
+class DiscussionService:
+    """Messages and replies. Callers see the messages of their own key; callers with all scopes see all."""
 
     def __init__(
         self,
@@ -73,207 +73,219 @@ class Discussions:
         home: str,
         clock: Clock = system_clock,
     ) -> None:
-        """Agents of who works in no project are started in `home`."""
+        """Without a project, coding agents are started in the folder `home`."""
         self._store = store
         self._agent = agent
         self._events = events
         self._rules = rules
         self._home = home
         self._clock = clock
-        self._news = anyio.Event()
-        self._waiting: Counter[str] = Counter()
-        self._asking = self._started = 0
+        self._changed = anyio.Event()
+        self._listeners: Counter[str] = Counter()
+        self._waiting_calls = self._running_agents = 0
 
     # -- asking --------------------------------------------------------------------------------------
 
     async def ask(
-        self, content: str, speaker: Speaker, *, thread_id: str | None, seconds: float, reporter: Reporter
-    ) -> Answer:
-        """Send a message, and wait for all of its answer. `Unavailable` when there is nobody to answer it."""
-        program = self._program(speaker)
-        if program is None and not self._is_heard(speaker.caller):
+        self, content: str, participant: Participant, *, thread_id: str | None, seconds: float, reporter: Reporter
+    ) -> DiscussionAnswer:
+        """Send a message and wait for the complete reply; raise `Unavailable` if no agent can answer."""
+        program = self._program(participant)
+        if program is None and not self._has_listener(participant.caller):
             raise Unavailable(
-                "there is nobody to answer: no coding agent may be started, and no other agent listens",
-                hint=f"install {self._agent.name!r}, or let an agent listen at /ws or by agent_messages with wait",
-                details={"reason": "nobody_answers"},
+                "no agent can answer: no coding agent may be started, and no other agent is listening",
+                hint=f"install {self._agent.name!r}, or let an agent listen at /ws or wait with agent_messages",
+                details={"reason": "no_agent"},
             )
-        if self._asking >= MOST_WAITING:
-            raise Busy("too many messages wait for an answer", hint="try again in a moment")
-        writing = Writing(self._rules, speaker.client)
+        if self._waiting_calls >= MAX_WAITING_CALLS:
+            raise Busy("too many calls are waiting for a reply", hint="try again in a moment")
+        writing = Writing(self._rules, participant.client)
         message_id = new_id("msg")
         message = AgentMessage(
             id=message_id,
-            owner=speaker.caller.owns_as,
-            project_id=speaker.project.id if speaker.project else None,
+            owner=participant.caller.owner_id,
+            project_id=participant.project.id if participant.project else None,
             thread_id=thread_id or message_id,
-            sender=speaker.name,
+            sender=participant.name,
             recipient=self._agent.name,
             content=writing.text(content) or content,
             created_at=self._clock(),
         )
-        self._asking += 1
+        self._waiting_calls += 1
         try:
-            await self._store.add(message, most=MOST_OPEN)
-            self._tell_message(message, speaker.caller)
-            return await self._answer(message, program, speaker, seconds, reporter)
+            await self._store.add(message, max_open=MAX_OPEN_MESSAGES)
+            self._publish_message(message, participant.caller)
+            return await self._answer(message, program, participant, seconds, reporter)
         finally:
-            self._asking -= 1
+            self._waiting_calls -= 1
 
     async def _answer(
-        self, message: AgentMessage, program: str | None, speaker: Speaker, seconds: float, reporter: Reporter
-    ) -> Answer:
-        printed: list[Printed | ScrubjayError] = []
+        self, message: AgentMessage, program: str | None, participant: Participant, seconds: float, reporter: Reporter
+    ) -> DiscussionAnswer:
+        output: list[AgentOutput | ScrubjayError] = []
         status: Literal["answered", "partial", "timeout"] = "timeout"
         started, problem = anyio.current_time(), None
         with anyio.move_on_after(seconds):
-            async with anyio.create_task_group() as talking:
+            async with anyio.create_task_group() as agent_tasks:
                 if program is not None:
-                    talking.start_soon(self._let_answer, message, program, speaker, printed)
+                    agent_tasks.start_soon(self._run_agent, message, program, participant, output)
                 try:
-                    status = await self._completed(message, speaker, printed, started, seconds, reporter)
-                except ScrubjayError as error:  # as it is, and not in a group of one
+                    status = await self._wait_for_completion(message, participant, output, started, seconds, reporter)
+                except ScrubjayError as error:  # raised below, outside of the task group, which would wrap it
                     problem = error
-                talking.cancel_scope.cancel()
+                agent_tasks.cancel_scope.cancel()
         if problem is not None:
             raise problem
-        discussion = await self._found(message.owner, message.id)
-        return Answer("answered" if discussion.message.completed_at else status, discussion)
+        discussion = await self._find(message.owner, message.id)
+        return DiscussionAnswer("answered" if discussion.message.completed_at else status, discussion)
 
-    async def _completed(
+    async def _wait_for_completion(
         self,
         message: AgentMessage,
-        speaker: Speaker,
-        printed: Sequence[Printed | ScrubjayError],
+        participant: Participant,
+        output: Sequence[AgentOutput | ScrubjayError],
         started: float,
         seconds: float,
         reporter: Reporter,
     ) -> Literal["answered", "partial"]:
-        """Wait until the answer is complete, or nobody is there who could complete it."""
+        """Wait until the reply is complete or no agent is left that could complete it."""
         reported = started
         while True:
-            news = self._news
-            ended = printed[0] if printed else None
-            discussion = await self._found(message.owner, message.id)
+            changed = self._changed
+            ended = output[0] if output else None
+            discussion = await self._find(message.owner, message.id)
             if discussion.message.completed_at is not None:
                 return "answered"
-            if ended is not None and not self._is_heard(speaker.caller):
+            if ended is not None and not self._has_listener(participant.caller):
                 if discussion.replies:
                     return "partial"
-                raise self._silence(ended, message.id)
+                raise self._agent_failure(ended, message.id)
             if anyio.current_time() - reported >= REPORT_SECONDS:
                 reported = anyio.current_time()
-                await reporter.report(reported - started, seconds, "waiting for an answer")
-            with anyio.move_on_after(LOOK_SECONDS):
-                await news.wait()
+                await reporter.report(reported - started, seconds, "waiting for a reply")
+            with anyio.move_on_after(POLL_SECONDS):
+                await changed.wait()
 
-    async def _let_answer(
-        self, message: AgentMessage, program: str, speaker: Speaker, outcome: list[Printed | ScrubjayError]
+    async def _run_agent(
+        self, message: AgentMessage, program: str, participant: Participant, outcome: list[AgentOutput | ScrubjayError]
     ) -> None:
-        """Let a coding agent answer: by calling us, or else by what it prints."""
+        """Run a coding agent; it replies by a tool call, otherwise its output is stored as the reply."""
         question = _QUESTION.format(sender=message.sender, id=message.id, content=message.content)
-        self._started += 1
+        self._running_agents += 1
         try:
-            printed = await ask_once(
-                self._agent, program, question, speaker.project.path if speaker.project else self._home
+            output = await ask_once(
+                self._agent, program, question, participant.project.path if participant.project else self._home
             )
-            if printed.status == 0 and printed.text:
-                await self._keep_printed(message, printed.text, speaker.caller)
-            outcome.append(printed)
+            if output.status == 0 and output.text:
+                await self._store_printed(message, output.text, participant.caller)
+            outcome.append(output)
         except ScrubjayError as error:
             outcome.append(error)
         finally:
-            self._started -= 1
+            self._running_agents -= 1
             self._wake()
 
-    async def _keep_printed(self, message: AgentMessage, text: str, caller: Caller) -> None:
-        if (await self._found(message.owner, message.id)).replies:
-            return  # what it prints besides is not for the one who asked
+    async def _store_printed(self, message: AgentMessage, text: str, caller: Caller) -> None:
+        if (await self._find(message.owner, message.id)).replies:
+            return  # it replied by a tool call; its output is not part of the reply
         reply = AgentReply(
             sender=self._agent.name,
-            content=self._guarded(text[:MOST_ANSWER], None),
+            content=self._masked(text[:MAX_ANSWER_CHARACTERS], None),
             created_at=self._clock(),
-            way=Way.PRINTED,
+            way=ReplyWay.PRINTED,
         )
         try:
-            await self._store.reply(message.owner, message.id, reply, most_characters=MOST_ANSWER)
-        except Conflict:  # somebody else was faster
+            await self._store.reply(message.owner, message.id, reply, max_characters=MAX_ANSWER_CHARACTERS)
+        except Conflict:  # another agent has replied
             return
-        self._tell_reply(message.id, reply, caller)
+        self._publish_reply(message.id, reply, caller)
 
-    def _silence(self, ended: Printed | ScrubjayError, message_id: str) -> Unavailable:
+    def _agent_failure(self, ended: AgentOutput | ScrubjayError, message_id: str) -> Unavailable:
         details = {"reason": "agent_failed", "message_id": message_id}
         if isinstance(ended, ScrubjayError):
             return Unavailable(f"the coding agent could not answer: {ended.message}", hint=ended.hint, details=details)
-        said = f": {ended.complaints}" if ended.complaints else ""
+        error_line = f": {ended.error_line}" if ended.error_line else ""
         return Unavailable(
-            f"the coding agent ended with {ended.status} and answered nothing{said}",
-            hint=f"try `{self._agent.name}` by hand in the folder of the project",
+            f"the coding agent exited with status {ended.status} and without an answer{error_line}",
+            hint=f"run `{self._agent.name}` manually in the project folder",
             details=details,
         )
 
-    def _program(self, speaker: Speaker) -> str | None:
-        """The coding agent that may be started for this speaker, if there is one and it is not too much."""
-        if not self._agent.may_be_let_work(speaker.caller, speaker.door) or self._started >= self._agent.most:
+    def _program(self, participant: Participant) -> str | None:
+        """Return the path of the coding agent if this participant may start one now, otherwise None."""
+        if (
+            not self._agent.may_be_used_by(participant.caller, participant.surface)
+            or self._running_agents >= self._agent.max_instances
+        ):
             return None
         return self._agent.program
 
-    def _is_heard(self, caller: Caller) -> bool:
-        return bool(self._waiting[caller.owns_as] or self._waiting[EVERYTHING]) or self._events.is_heard_by(caller)
+    def _has_listener(self, caller: Caller) -> bool:
+        return bool(self._listeners[caller.owner_id] or self._listeners[EVERYTHING]) or self._events.has_listener_for(
+            caller
+        )
 
     # -- answering -----------------------------------------------------------------------------------
 
-    async def reply(self, message_id: str, content: str, speaker: Speaker, *, complete: bool) -> Discussion:
-        """Answer a message, or give a part of the answer."""
+    async def reply(self, message_id: str, content: str, participant: Participant, *, complete: bool) -> Discussion:
+        """Store a reply, or a part of one, and publish it."""
         reply = AgentReply(
-            sender=speaker.name,
-            content=self._guarded(content, speaker.client),
+            sender=participant.name,
+            content=self._masked(content, participant.client),
             created_at=self._clock(),
             complete=complete,
         )
-        owner = _seen_by(speaker.caller)
-        found = await self._store.reply(owner, message_id, reply, most_characters=MOST_ANSWER)
+        owner = _visible_owner(participant.caller)
+        found = await self._store.reply(owner, message_id, reply, max_characters=MAX_ANSWER_CHARACTERS)
         if found is None:
-            raise _unknown(message_id)
-        # Whoever asked is to hear it, and not only those who see what the answering one does.
-        whose = speaker.caller if found.message.owner == speaker.caller.owns_as else _key(found.message.owner)
-        self._tell_reply(message_id, reply, whose)
+            raise _not_found(message_id)
+        # The event goes to the listeners of the sender of the message, even if another caller replies.
+        owner = (
+            participant.caller
+            if found.message.owner == participant.caller.owner_id
+            else _caller_for(found.message.owner)
+        )
+        self._publish_reply(message_id, reply, owner)
         return found
 
-    async def get(self, message_id: str, speaker: Speaker) -> Discussion:
-        return await self._found(_seen_by(speaker.caller), message_id)
+    async def get(self, message_id: str, participant: Participant) -> Discussion:
+        return await self._find(_visible_owner(participant.caller), message_id)
 
-    async def page(self, speaker: Speaker, *, only_open: bool, limit: int, wait: float) -> Sequence[Discussion]:
-        """The messages that this speaker sees, the oldest first; when there are none, those that come in so long."""
-        owner, visibility = _seen_by(speaker.caller), Visibility(speaker.project.id if speaker.project else None)
-        place = EVERYTHING if owner is None else owner
+    async def page(self, participant: Participant, *, only_open: bool, limit: int, wait: float) -> Sequence[Discussion]:
+        """Return the visible messages, oldest first; without any, wait up to `wait` seconds for the first."""
+        owner, visibility = (
+            _visible_owner(participant.caller),
+            Visibility(participant.project.id if participant.project else None),
+        )
+        listener = EVERYTHING if owner is None else owner
         found = await self._store.page(owner, visibility, only_open=only_open, limit=limit)
         if found or not wait:
             return found
-        self._waiting[place] += 1
+        self._listeners[listener] += 1
         try:
             with anyio.move_on_after(wait):
                 while not found:
-                    news = self._news
+                    changed = self._changed
                     found = await self._store.page(owner, visibility, only_open=only_open, limit=limit)
                     if not found:
-                        with anyio.move_on_after(LOOK_SECONDS):
-                            await news.wait()
+                        with anyio.move_on_after(POLL_SECONDS):
+                            await changed.wait()
         finally:
-            self._waiting[place] -= 1
+            self._listeners[listener] -= 1
         return found
 
-    # -- what both need ------------------------------------------------------------------------------
+    # -- helpers --------------------------------------------------------------------------------------
 
-    async def _found(self, owner: str | None, message_id: str) -> Discussion:
+    async def _find(self, owner: str | None, message_id: str) -> Discussion:
         found = await self._store.get(owner, message_id)
         if found is None:
-            raise _unknown(message_id)
+            raise _not_found(message_id)
         return found
 
-    def _guarded(self, text: str, client: str | None) -> str:
+    def _masked(self, text: str, client: str | None) -> str:
         return Writing(self._rules, client).text(text) or text
 
-    def _tell_message(self, message: AgentMessage, caller: Caller) -> None:
+    def _publish_message(self, message: AgentMessage, caller: Caller) -> None:
         event = {
             "type": "agent_message",
             "message_id": message.id,
@@ -282,10 +294,10 @@ class Discussions:
             "content": message.content,
             "thread_id": message.thread_id,
         }
-        self._events.tell(event, caller)
+        self._events.publish(event, caller)
         self._wake()
 
-    def _tell_reply(self, message_id: str, reply: AgentReply, whose: Caller) -> None:
+    def _publish_reply(self, message_id: str, reply: AgentReply, owner: Caller) -> None:
         event = {
             "type": "agent_response",
             "in_reply_to": message_id,
@@ -293,25 +305,25 @@ class Discussions:
             "content": reply.content,
             "complete": reply.complete,
         }
-        self._events.tell(event, whose)
+        self._events.publish(event, owner)
         self._wake()
 
     def _wake(self) -> None:
-        self._news.set()
-        self._news = anyio.Event()
+        self._changed.set()
+        self._changed = anyio.Event()
 
 
-def _seen_by(caller: Caller) -> str | None:
-    """Whose messages a caller sees; None for everybody's, as with calls."""
-    return None if EVERYTHING in caller.scopes else caller.owns_as
+def _visible_owner(caller: Caller) -> str | None:
+    """Return the owner whose messages a caller sees; None for the messages of all owners."""
+    return None if EVERYTHING in caller.scopes else caller.owner_id
 
 
-def _key(owner: str) -> Caller:
+def _caller_for(owner: str) -> Caller:
     return Caller(owner, frozenset(), owner)
 
 
-def _unknown(message_id: str) -> NotFound:
+def _not_found(message_id: str) -> NotFound:
     return NotFound(
-        f"there is no message {message_id[:80]!r} that you could answer",
-        hint="agent_messages shows those that wait for an answer",
+        f"message {message_id[:80]!r} not found",
+        hint="call agent_messages to list messages that wait for a reply",
     )

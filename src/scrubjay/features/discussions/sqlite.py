@@ -1,4 +1,4 @@
-"""What agents say to each other, in SQLite."""
+"""Discussions in SQLite."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -6,24 +6,24 @@ from typing import Any
 
 from scrubjay.core.errors import Conflict, QuotaExceeded, TooLarge
 from scrubjay.core.scopes import Visibility
+from scrubjay.db.sqlite.columns import microseconds, moment, optional_moment
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.named_queries import load_queries
-from scrubjay.db.sqlite.rows import microseconds, moment, optional_moment
 from scrubjay.db.sqlite.threads import Readers, Writer
-from scrubjay.features.discussions.models import AgentMessage, AgentReply, Discussion, Way
-from scrubjay.features.projects.rows import refuse_unknown_project
+from scrubjay.features.discussions.models import AgentMessage, AgentReply, Discussion, ReplyWay
+from scrubjay.features.projects.rows import require_project
 
 _SQL = load_queries(__file__)
 
 
 class SqliteDiscussions:
-    """Satisfies `storage.discussions.DiscussionStore`."""
+    """Implements `DiscussionStore`."""
 
     def __init__(self, writer: Writer, readers: Readers) -> None:
         self._writer = writer
         self._readers = readers
 
-    async def add(self, message: AgentMessage, *, most: int) -> None:
+    async def add(self, message: AgentMessage, *, max_open: int) -> None:
         values = {
             "id": message.id,
             "owner": message.owner,
@@ -36,11 +36,11 @@ class SqliteDiscussions:
         }
 
         def work(connection: Connection) -> None:
-            refuse_unknown_project(connection, message.project_id)
-            if connection.value(_SQL["count_open"], {"owner": message.owner}) >= most:
+            require_project(connection, message.project_id)
+            if connection.value(_SQL["count_open"], {"owner": message.owner}) >= max_open:
                 raise QuotaExceeded(
-                    f"{most} messages wait for an answer already",
-                    hint="reply_to_mira answers them; old ones are erased by themselves",
+                    f"the limit of {max_open} unanswered messages is reached",
+                    hint="answer them with reply_to_mira; old messages are deleted automatically",
                 )
             connection.execute(_SQL["add"], values)
 
@@ -48,25 +48,27 @@ class SqliteDiscussions:
 
     async def get(self, owner: str | None, message_id: str) -> Discussion | None:
         def work(connection: Connection) -> Discussion | None:
-            found = _found(connection, owner, message_id)
+            found = _find(connection, owner, message_id)
             return found[1] if found else None
 
         return await self._readers.read(work)
 
     async def reply(
-        self, owner: str | None, message_id: str, reply: AgentReply, *, most_characters: int
+        self, owner: str | None, message_id: str, reply: AgentReply, *, max_characters: int
     ) -> Discussion | None:
         def work(connection: Connection) -> Discussion | None:
-            if (found := _found(connection, owner, message_id)) is None:
+            if (found := _find(connection, owner, message_id)) is None:
                 return None
             seq, discussion = found
             if discussion.message.completed_at is not None:
                 raise Conflict(
-                    f"{discussion.message.id} has a complete answer already",
-                    hint="agent_messages shows which messages wait for one",
+                    f"{discussion.message.id} already has a complete reply",
+                    hint="call agent_messages to list messages that wait for a reply",
                 )
-            if len(discussion.text) + len(reply.content) > most_characters:
-                raise TooLarge(f"an answer has at most {most_characters} characters in all", hint="answer in less")
+            if len(discussion.text) + len(reply.content) > max_characters:
+                raise TooLarge(
+                    f"a reply may have at most {max_characters} characters in total", hint="shorten the reply"
+                )
             values = {
                 "seq": seq,
                 "sender": reply.sender,
@@ -78,7 +80,7 @@ class SqliteDiscussions:
             connection.execute(_SQL["reply"], values)
             if reply.complete:
                 connection.execute(_SQL["complete"], {"seq": seq, "created_at": values["created_at"]})
-            again = _found(connection, owner, message_id)
+            again = _find(connection, owner, message_id)
             return again[1] if again else None
 
         return await self._writer.write(work)
@@ -94,19 +96,21 @@ class SqliteDiscussions:
 
         return await self._readers.read(work)
 
-    async def forget_before(self, moment: datetime) -> None:
+    async def delete_before(self, moment: datetime) -> None:
         values = {"moment": microseconds(moment)}
-        await self._writer.erase(lambda connection: connection.execute(_SQL["forget_before"], values))
+        await self._writer.erase(lambda connection: connection.execute(_SQL["delete_before"], values))
 
 
-def _found(connection: Connection, owner: str | None, message_id: str) -> tuple[int, Discussion] | None:
+def _find(connection: Connection, owner: str | None, message_id: str) -> tuple[int, Discussion] | None:
     rows = connection.execute(_SQL["get"], {"owner": owner, "id": message_id})
     return (rows[0][0], _discussion(connection, rows[0])) if rows else None
 
 
 def _discussion(connection: Connection, row: Sequence[Any]) -> Discussion:
     replies = [
-        AgentReply(sender=sender, content=content, way=Way(way), complete=bool(complete), created_at=moment(created_at))
+        AgentReply(
+            sender=sender, content=content, way=ReplyWay(way), complete=bool(complete), created_at=moment(created_at)
+        )
         for sender, content, way, complete, created_at in connection.execute(_SQL["replies"], {"seq": row[0]})
     ]
     return Discussion(_message_from(row), replies)

@@ -1,4 +1,4 @@
-"""What a backend must offer to keep what agents say to each other."""
+"""Interface that a store backend implements for messages between agents."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -9,29 +9,29 @@ from scrubjay.features.discussions.models import AgentMessage, AgentReply, Discu
 
 
 class DiscussionStore(Protocol):
-    """Keeps messages and their answers. `owner` is whose messages are meant; None for those of everybody."""
+    """Stores messages and replies. `owner` restricts a query to the messages of one key; None means all."""
 
-    async def add(self, message: AgentMessage, *, most: int) -> None:
-        """Keep a message. `QuotaExceeded` when its owner has so many that nobody has answered completely."""
+    async def add(self, message: AgentMessage, *, max_open: int) -> None:
+        """Store a message; raise `QuotaExceeded` if its owner has `max_open` messages without a complete reply."""
         ...
 
     async def get(self, owner: str | None, message_id: str) -> Discussion | None: ...
 
     async def reply(
-        self, owner: str | None, message_id: str, reply: AgentReply, *, most_characters: int
+        self, owner: str | None, message_id: str, reply: AgentReply, *, max_characters: int
     ) -> Discussion | None:
-        """Keep an answer or a part of one; None when there is no such message.
+        """Store a reply or a part of one and return the discussion; None if the message does not exist.
 
-        `Conflict` when it has a complete answer, `TooLarge` when all parts would be longer than this.
+        Raise `Conflict` if the message has a complete reply, and `TooLarge` if all parts exceed the maximum.
         """
         ...
 
     async def page(
         self, owner: str | None, visibility: Visibility, *, only_open: bool, limit: int
     ) -> Sequence[Discussion]:
-        """Of this project and of none, the oldest first; the last so many of them."""
+        """Return the newest `limit` messages of the project and of no project, oldest first."""
         ...
 
-    async def forget_before(self, moment: datetime) -> None:
-        """Erase what was said before."""
+    async def delete_before(self, moment: datetime) -> None:
+        """Erase the messages that are older than `moment`, with their replies."""
         ...

@@ -1,14 +1,14 @@
-"""Which embedder answers now and which one is to take its place, as all processes of the store agreed."""
+"""The active embedding model of a store and the one that will replace it, consistent across processes."""
 
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from scrubjay.core.errors import InvalidRequest, Misconfigured, ScrubjayError, Unavailable
-from scrubjay.features.embeddings.models import ChosenModel, MadeVector, ModelState, StoredText
+from scrubjay.features.embeddings.models import ChosenModel, ModelState, NewVector, StoredText
 from scrubjay.features.embeddings.store import EmbeddingStore
-from scrubjay.models.breaker import CircuitBreaker, of_questions
-from scrubjay.models.choices import CallerRights, EmbeddingChoice, choice_from
+from scrubjay.models.breaker import CircuitBreaker, query_breaker
+from scrubjay.models.choices import CallerRights, EmbeddingChoice, choice_of_stored
 from scrubjay.models.embedding import Embedder
 from scrubjay.models.provider_policy import refuse_unless_allowed
 from scrubjay.models.providers import PROVIDERS, known_dimensions, name_of
@@ -20,26 +20,26 @@ MakeEmbedder = Callable[[EmbeddingChoice], Embedder]
 
 
 @dataclass(frozen=True, slots=True)
-class ModelInUse:
-    """A model and what was chosen to get it."""
+class LoadedModel:
+    """A model with the choice that it was loaded from."""
 
     choice: EmbeddingChoice
     embedder: Embedder
-    questions: CircuitBreaker = field(default_factory=lambda: of_questions("the embedding model"))
-    """Open when a question has waited in vain: the next ones do not wait."""
+    query_breaker: CircuitBreaker = field(default_factory=lambda: query_breaker("the embedding model"))
+    """Opens after a query timed out; then queries do not wait for the model."""
 
 
 @dataclass(frozen=True, slots=True)
-class Models:
-    """Who makes vectors, at one moment."""
+class ActiveModels:
+    """The models that make vectors at one moment."""
 
-    answering: ModelInUse
-    coming: ModelInUse | None
-    """What is written gets a vector of this one too, so that none is missing when it begins to answer."""
+    active: LoadedModel
+    next: LoadedModel | None
+    """New memories get a vector of this model too, so that none is missing when it becomes active."""
 
 
-class ModelsInUse:
-    """What a call chose, and what this process has in its settings as long as no call has chosen."""
+class ModelRegistry:
+    """Loads the model that a call chose, or the one of the settings if no call has chosen any."""
 
     def __init__(
         self,
@@ -53,63 +53,63 @@ class ModelsInUse:
         self.make = make
         self.rights = rights or CallerRights()
         self._store = store
-        self._made: dict[EmbeddingChoice, ModelInUse] = {}
-        self._last: tuple[ModelState, Models] | None = None
+        self._loaded: dict[EmbeddingChoice, LoadedModel] = {}
+        self._last: tuple[ModelState, ActiveModels] | None = None
 
-    async def now(self) -> Models:
-        """What holds at this moment. The very same object as before, when nothing has changed since."""
+    async def current(self) -> ActiveModels:
+        """Return the active models; the same object as before if nothing has changed."""
         state = await self._store.state()
         if self._last is None or self._last[0] != state:
-            coming = self.of(state.coming) if state.under_way else None
-            if coming is not None and state.coming is not None and coming.embedder.model != state.coming.model:
-                coming = None  # the settings of another process, which makes these vectors itself
-            self._last = state, Models(self.of(state.answering), coming)
+            next_model = self.of(state.next) if state.is_running else None
+            if next_model is not None and state.next is not None and next_model.embedder.model != state.next.model:
+                next_model = None  # chosen by the settings of another process, which makes these vectors
+            self._last = state, ActiveModels(self.of(state.active), next_model)
         return self._last[1]
 
-    def of(self, chosen: ChosenModel | None) -> ModelInUse:
-        """The model that was chosen; one that cannot be used in this process is there, but unavailable."""
+    def of(self, chosen: ChosenModel | None) -> LoadedModel:
+        """Return the chosen model; one that this process cannot use is returned as an unusable embedder."""
         if chosen is None or chosen.choice is None:
             return self.of_settings()
-        if chosen.choice.get("provider") not in PROVIDERS:  # what a newer version chose
+        if chosen.choice.get("provider") not in PROVIDERS:  # chosen by a newer version
             problem = Misconfigured("this version does not know the embedding provider", hint="upgrade scrubjay")
-            return ModelInUse(self.settings, UnusableEmbedder(chosen.model, chosen.dimensions, problem))
-        return self.of_choice(choice_from(chosen.choice, self.settings.pace))
+            return LoadedModel(self.settings, UnusableEmbedder(chosen.model, chosen.dimensions, problem))
+        return self.of_choice(choice_of_stored(chosen.choice, self.settings.pace))
 
-    def of_settings(self) -> ModelInUse:
+    def of_settings(self) -> LoadedModel:
         return self._model(self.settings, lambda: self.make(self.settings))
 
-    def of_choice(self, choice: EmbeddingChoice) -> ModelInUse:
-        """What a call chose, likewise."""
+    def of_choice(self, choice: EmbeddingChoice) -> LoadedModel:
+        """Return the model for a choice, loaded at most once."""
 
         def make() -> Embedder:
-            # Asked again in each process: another one may have been run by somebody who allows more.
+            # Checked in each process: the choice may come from a process with wider rights.
             refuse_unless_allowed(choice, self.rights)
             return self.make(choice)
 
         return self._model(choice, make)
 
-    async def make_up(self, memories: Sequence[StoredText], had: Models) -> None:
-        """Give these a vector of the model that has come to answer since they got those of the models they had."""
-        embedder = (await self.now()).answering.embedder
-        if embedder.model in {model.embedder.model for model in (had.answering, had.coming) if model is not None}:
+    async def add_missing_vectors(self, memories: Sequence[StoredText], used: ActiveModels) -> None:
+        """Embed these memories with the active model if it became active after they were embedded."""
+        embedder = (await self.current()).active.embedder
+        if embedder.model in {model.embedder.model for model in (used.active, used.next) if model is not None}:
             return
         try:
             vectors = await embedder.embed([memory.content for memory in memories])
         except (Unavailable, InvalidRequest) as error:
-            logger.warning("kept without its meaning", extra={"memories": len(memories), "problem": error.message})
+            logger.warning("stored without vectors", extra={"memories": len(memories), "problem": error.message})
             return
-        made = [MadeVector(memory.id, memory.content, vector) for memory, vector in zip(memories, vectors, strict=True)]
-        await self._store.keep(embedder.model, made)
+        new = [NewVector(memory.id, memory.content, vector) for memory, vector in zip(memories, vectors, strict=True)]
+        await self._store.put(embedder.model, new)
 
     async def close(self) -> None:
-        for model in self._made.values():
+        for model in self._loaded.values():
             await model.embedder.close()
 
-    def _model(self, choice: EmbeddingChoice, make: Callable[[], Embedder]) -> ModelInUse:
-        if choice not in self._made:
+    def _model(self, choice: EmbeddingChoice, make: Callable[[], Embedder]) -> LoadedModel:
+        if choice not in self._loaded:
             try:
                 embedder = make()
             except ScrubjayError as problem:
                 embedder = UnusableEmbedder(name_of(choice), known_dimensions(choice) or 0, problem)
-            self._made[choice] = ModelInUse(choice, embedder)
-        return self._made[choice]
+            self._loaded[choice] = LoadedModel(choice, embedder)
+        return self._loaded[choice]

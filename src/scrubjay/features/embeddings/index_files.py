@@ -2,7 +2,7 @@
 
 from urllib.parse import quote
 
-# A file of another version is not read but made again.
+# Files of another version are rebuilt.
 FORMAT_VERSION = 3
 
 
@@ -12,5 +12,5 @@ def index_file_name(model: str, vector_bytes: int) -> str:
 
 
 def index_kind(model: str, vector_bytes: int) -> str:
-    """Return the text at the beginning of the file that says what it holds."""
+    """Return the header text of the file, which identifies its content."""
     return f"memories of {model}, {vector_bytes}, format {FORMAT_VERSION}"

@@ -1,4 +1,4 @@
-"""Which embedding model answers, and which one is to take its place."""
+"""Values of the embedding feature: model choices, their state, and vectors."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,41 +10,41 @@ class ChosenModel:
     """A model as a call chose it."""
 
     choice: Mapping[str, Any] | None
-    """What was chosen, never a key; None for whatever each process has in its settings."""
+    """The choice without keys; None for the settings of each process."""
     model: str
-    """The name that its vectors are kept under."""
+    """Name under which its vectors are stored."""
     dimensions: int
     change_id: str
-    """The change that brought it."""
+    """The change that chose it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelState:
-    """What all processes of a store agree on."""
+    """The models of a store, shared by all processes."""
 
-    answering: ChosenModel | None = None
-    """None as long as no call has chosen one: then each process goes by its settings."""
-    coming: ChosenModel | None = None
-    """Takes its place once every memory has a vector of it; one whose job has ended waits to be chosen again."""
+    active: ChosenModel | None = None
+    """None if no call has chosen a model; then each process uses its settings."""
+    next: ChosenModel | None = None
+    """Becomes active when every memory has a vector of it. After a failed job it waits to be chosen again."""
     job_id: str | None = None
-    """The job that makes these vectors."""
-    under_way: bool = False
-    """Whether that job has not ended."""
+    """The job that makes its vectors."""
+    is_running: bool = False
+    """True until that job has ended."""
 
 
 @dataclass(frozen=True, slots=True)
-class Unembedded:
-    """A memory that lacks a vector."""
+class UnembeddedMemory:
+    """A memory without a vector of a model."""
 
-    place: int
-    """By which to continue after it."""
+    seq: int
+    """Position in storage order, for paging."""
     memory_id: str
     content: str
 
 
 @dataclass(frozen=True, slots=True)
-class MadeVector:
-    """A vector, and of which content of which memory."""
+class NewVector:
+    """A vector with the memory and the content that it was made of."""
 
     memory_id: str
     content: str
@@ -52,23 +52,23 @@ class MadeVector:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionMeaning:
-    """What a question means to the model that answers."""
+class QueryEmbedding:
+    """The vector of a query and the model that made it."""
 
     vector: bytes
-    """Empty when it has no meaning to it, or when that could not be had."""
+    """Empty if the text has no vector, or if the embedder failed."""
     model: str
     dimensions: int
     provider: str
     contextual: bool
-    """Whether the model reads words in their context."""
+    """True if the model considers the context of words."""
     problem: str | None
-    """Why its meaning could not be had."""
+    """Reason why there is no vector."""
 
 
 @dataclass(frozen=True, slots=True)
-class MadeMeanings:
-    """Vectors of one model, one for each text; all empty, and the model too, when none could be had."""
+class TextEmbeddings:
+    """One vector per text; empty vectors and an empty model name if the embedder failed."""
 
     model: str
     vectors: Sequence[bytes]

@@ -1,32 +1,32 @@
-"""The vector of a question, from the model that answers now."""
+"""Embed a question with the active model."""
 
 import asyncio
 
 from scrubjay.core.errors import InvalidRequest, Unavailable
-from scrubjay.features.embeddings.active_models import ModelInUse
+from scrubjay.features.embeddings.active_models import LoadedModel
 from scrubjay.models.choices import IN_PROCESS
-from scrubjay.models.failures import Reason, unavailable
+from scrubjay.models.failures import FailureReason, unavailable
 
-# A question waits no longer than this for a model of this machine, which may have to be loaded.
-LOCAL_PATIENCE_SECONDS = 5.0
-# What the names of models begin with that add up words without reading them in their context.
+# Timeout of a query for an in-process model, which may have to be loaded first.
+LOCAL_TIMEOUT_SECONDS = 5.0
+# Name prefix of static models, which sum the vectors of words without context.
 STATIC_MODELS = "static-"
 
 
-async def meaning_of(query: str, model: ModelInUse) -> tuple[bytes, str | None]:
-    """The question's vector; none, and why not, when the embedder fails or takes too long."""
+async def embed_query(query: str, model: LoadedModel) -> tuple[bytes, str | None]:
+    """Return the vector of a question and None; an empty vector and the reason if the embedder fails or times out."""
     is_local = model.choice.provider in IN_PROCESS
-    seconds = LOCAL_PATIENCE_SECONDS if is_local else model.choice.pace.question_seconds
+    seconds = LOCAL_TIMEOUT_SECONDS if is_local else model.choice.pace.question_seconds
     try:
-        with model.questions.attempt():
+        with model.query_breaker.attempt():
             try:
-                async with asyncio.timeout(seconds):  # which costs a fifth of a scope of anyio's
+                async with asyncio.timeout(seconds):  # five times faster than an anyio cancel scope
                     (vector,) = await model.embedder.embed([query])
                 return vector, None
             except TimeoutError as error:
                 message = f"{model.embedder.model} did not answer within {seconds:g} s"
-                raise unavailable(Reason.TIMEOUT, message, hint="see whether the service is up") from error
-            except (Unavailable, InvalidRequest) as error:  # which it counts itself
+                raise unavailable(FailureReason.TIMEOUT, message, hint="check that the service is up") from error
+            except (Unavailable, InvalidRequest) as error:  # the embedder counts its own failures
                 problem = error
     except Unavailable as error:
         problem = error

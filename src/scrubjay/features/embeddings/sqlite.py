@@ -1,4 +1,4 @@
-"""Which embedding model answers, and which memories lack a vector of one, in SQLite."""
+"""The active embedding model and missing vectors, in SQLite."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,18 +6,18 @@ from typing import Any
 
 from scrubjay.core.errors import Conflict
 from scrubjay.db.sqlite.change_log import vector_kinds
+from scrubjay.db.sqlite.columns import json_text, json_value
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.named_queries import load_queries
-from scrubjay.db.sqlite.rows import json_text, json_value
 from scrubjay.db.sqlite.threads import Readers, Writer
 from scrubjay.features.embeddings.index_files import index_file_name
-from scrubjay.features.embeddings.models import ChosenModel, MadeVector, ModelState, Unembedded
+from scrubjay.features.embeddings.models import ChosenModel, ModelState, NewVector, UnembeddedMemory
 
 _SQL = load_queries(__file__)
 
 
 class SqliteEmbeddings:
-    """Satisfies `storage.embeddings.EmbeddingStore`."""
+    """Implements `EmbeddingStore`."""
 
     def __init__(self, writer: Writer, readers: Readers, derived: Path) -> None:
         self._writer = writer
@@ -25,7 +25,7 @@ class SqliteEmbeddings:
         self._derived = derived
 
     async def state(self) -> ModelState:
-        return await self._readers.read_here(_state, is_one_statement=True)
+        return await self._readers.read_inline(_state, is_one_statement=True)
 
     async def begin(self, coming: ChosenModel) -> None:
         values = {
@@ -47,11 +47,11 @@ class SqliteEmbeddings:
     async def complete(self, change_id: str) -> bool:
         def work(connection: Connection) -> bool:
             _refuse_if_replaced(connection, change_id)
-            coming = _state(connection).coming
+            coming = _state(connection).next
             if coming is None or coming.change_id != change_id:
-                return True  # it answers already
+                return True  # it is already active
             values = {"model": coming.model, "dimensions": coming.dimensions}
-            if connection.value(_SQL["count_lacking"], values):
+            if connection.value(_SQL["count_missing"], values):
                 return False
             connection.execute(_SQL["retire"])
             connection.execute(_SQL["promote"])
@@ -59,24 +59,24 @@ class SqliteEmbeddings:
 
         return await self._writer.write(work)
 
-    async def count_lacking(self, model: str, dimensions: int) -> int:
+    async def count_missing(self, model: str, dimensions: int) -> int:
         values = {"model": model, "dimensions": dimensions}
-        return await self._readers.read(lambda connection: connection.value(_SQL["count_lacking"], values))
+        return await self._readers.read(lambda connection: connection.value(_SQL["count_missing"], values))
 
-    async def lacking(self, model: str, dimensions: int, after: int, limit: int) -> Sequence[Unembedded]:
+    async def missing(self, model: str, dimensions: int, after: int, limit: int) -> Sequence[UnembeddedMemory]:
         values = {"model": model, "dimensions": dimensions, "after": after, "limit": limit}
         return await self._readers.read(
-            lambda connection: [Unembedded(*row) for row in connection.execute(_SQL["lacking"], values)]
+            lambda connection: [UnembeddedMemory(*row) for row in connection.execute(_SQL["missing"], values)]
         )
 
-    async def keep(self, model: str, made: Sequence[MadeVector]) -> None:
+    async def put(self, model: str, vectors: Sequence[NewVector]) -> None:
         def work(connection: Connection) -> None:
-            for one in made:
-                values = {"model": model, "id": one.memory_id, "content": one.content, "vector": one.vector}
-                connection.execute(_SQL["keep"], values)
-                connection.execute(_SQL["no_longer_without"], {"id": one.memory_id, "content": one.content})
+            for new in vectors:
+                values = {"model": model, "id": new.memory_id, "content": new.content, "vector": new.vector}
+                connection.execute(_SQL["put"], values)
+                connection.execute(_SQL["delete_placeholder"], {"id": new.memory_id, "content": new.content})
 
-        if made:
+        if vectors:
             await self._writer.write(work)
 
     async def drop_replaced(self, model: str, limit: int) -> int:
@@ -107,7 +107,7 @@ def _state(connection: Connection) -> ModelState:
             answering = _chosen(row)
         else:
             coming, job_id, under_way = _chosen(row), row[5], bool(row[6])
-    return ModelState(answering=answering, coming=coming, job_id=job_id, under_way=under_way)
+    return ModelState(active=answering, next=coming, job_id=job_id, is_running=under_way)
 
 
 def _chosen(row: Sequence[Any]) -> ChosenModel:
@@ -122,7 +122,7 @@ def _chosen(row: Sequence[Any]) -> ChosenModel:
 
 def _refuse_if_replaced(connection: Connection, change_id: str) -> None:
     state = _state(connection)
-    if change_id not in {chosen.change_id for chosen in (state.answering, state.coming) if chosen is not None}:
+    if change_id not in {chosen.change_id for chosen in (state.active, state.next) if chosen is not None}:
         raise Conflict(
-            "another embedding model was chosen meanwhile", hint="test_embeddings tells which one answers now"
+            "another embedding model was chosen in the meantime", hint="call test_embeddings to see the active model"
         )

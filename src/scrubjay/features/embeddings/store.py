@@ -1,54 +1,54 @@
-"""What a backend must offer to keep which embedding model answers, and to let another one take its place."""
+"""Interface that a store backend implements for the choice of the embedding model."""
 
 from collections.abc import Sequence
 from typing import Protocol
 
-from scrubjay.features.embeddings.models import ChosenModel, MadeVector, ModelState, Unembedded
+from scrubjay.features.embeddings.models import ChosenModel, ModelState, NewVector, UnembeddedMemory
 
 
 class EmbeddingStore(Protocol):
-    """Keeps the models that calls chose, and knows which memories lack a vector of one.
+    """Stores the chosen models and finds memories without a vector.
 
-    A memory lacks a vector of a model unless it has one of this many dimensions, or an empty one, which says that the
-    text has no meaning to the model.
+    A memory has a vector of a model if one with the right dimensions is stored, or an empty one for a text that the
+    model cannot embed.
     """
 
     async def state(self) -> ModelState:
-        """What holds now for every process; so cheap that every call can ask."""
+        """Return the current state, shared by all processes. Cheap enough for every call."""
         ...
 
     async def begin(self, coming: ChosenModel) -> None:
-        """From now on this model is to take the place of the one that answers; any other that was coming is not."""
+        """Make this model the next one, instead of any other."""
         ...
 
     async def claim(self, change_id: str, job_id: str) -> ModelState:
-        """Note the job that carries out this change. `Conflict` when another change has taken its place."""
+        """Record the job that runs this change; raise `Conflict` if another change has replaced it."""
         ...
 
     async def complete(self, change_id: str) -> bool:
-        """In one step for all processes, let the model of this change answer.
+        """Activate the model of this change, in one step for all processes.
 
-        False, and nothing changes, when a memory still lacks its vector. `Conflict` as for `claim`.
+        Return False, without any change, if a memory lacks a vector. Raise `Conflict` like `claim`.
         """
         ...
 
-    async def count_lacking(self, model: str, dimensions: int) -> int: ...
+    async def count_missing(self, model: str, dimensions: int) -> int: ...
 
-    async def lacking(self, model: str, dimensions: int, after: int, limit: int) -> Sequence[Unembedded]:
-        """Memories of every scope without a vector of this model, in the order kept; continue after the last place."""
+    async def missing(self, model: str, dimensions: int, after: int, limit: int) -> Sequence[UnembeddedMemory]:
+        """Return memories of all scopes without a vector of this model, in storage order, after position `after`."""
         ...
 
-    async def keep(self, model: str, made: Sequence[MadeVector]) -> None:
-        """Keep these, except of memories that are gone or have another content by now."""
+    async def put(self, model: str, vectors: Sequence[NewVector]) -> None:
+        """Store vectors, except for memories that were deleted or changed since."""
         ...
 
     async def drop_replaced(self, model: str, limit: int) -> int:
-        """Drop so many vectors of other models, of memories that have one of this; how many there were to drop.
+        """Delete up to `limit` vectors of other models from memories that have one of this; return their number.
 
-        Those of the model that answers or is coming are never dropped.
+        Vectors of the active and the next model are never deleted.
         """
         ...
 
     async def drop_files(self) -> None:
-        """Remove the derived files of models that have no vectors any more."""
+        """Delete the derived files of models without vectors."""
         ...

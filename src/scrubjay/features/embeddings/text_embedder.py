@@ -1,27 +1,27 @@
-"""The meaning of texts that are no memories, by the same model that memories have theirs from."""
+"""Embed texts that are not memories with the active model."""
 
 import logging
 from collections.abc import Sequence
 
 from scrubjay.core.errors import InvalidRequest, Unavailable
-from scrubjay.features.embeddings.active_models import ModelsInUse
-from scrubjay.features.embeddings.models import MadeMeanings, QuestionMeaning
-from scrubjay.features.embeddings.question_vector import STATIC_MODELS, meaning_of
+from scrubjay.features.embeddings.active_models import ModelRegistry
+from scrubjay.features.embeddings.models import QueryEmbedding, TextEmbeddings
+from scrubjay.features.embeddings.question_vector import STATIC_MODELS, embed_query
 
 logger = logging.getLogger("scrubjay.features.memory")
 
 
-class Meanings:
-    """Vectors of the model that answers now."""
+class TextEmbedder:
+    """Makes vectors with the active model."""
 
-    def __init__(self, models: ModelsInUse) -> None:
+    def __init__(self, models: ModelRegistry) -> None:
         self._models = models
 
-    async def question(self, text: str) -> QuestionMeaning:
-        """The meaning of a question, which waits no longer for it than a question about memories does."""
-        model = (await self._models.now()).answering
-        vector, problem = await meaning_of(text, model)
-        return QuestionMeaning(
+    async def embed_query(self, text: str) -> QueryEmbedding:
+        """Embed a query, with the same timeout as `recall`."""
+        model = (await self._models.current()).active
+        vector, problem = await embed_query(text, model)
+        return QueryEmbedding(
             vector=vector,
             model=model.embedder.model,
             dimensions=model.embedder.dimensions,
@@ -30,11 +30,11 @@ class Meanings:
             problem=problem,
         )
 
-    async def texts(self, texts: Sequence[str]) -> MadeMeanings:
-        """The meanings of texts; none, and no model, when they cannot be had now."""
-        embedder = (await self._models.now()).answering.embedder
+    async def embed_texts(self, texts: Sequence[str]) -> TextEmbeddings:
+        """Embed texts; return empty vectors and an empty model name if the embedder fails."""
+        embedder = (await self._models.current()).active.embedder
         try:
-            return MadeMeanings(embedder.model, await embedder.embed(texts))
+            return TextEmbeddings(embedder.model, await embedder.embed(texts))
         except (Unavailable, InvalidRequest) as error:
-            logger.warning("kept without its meaning", extra={"texts": len(texts), "problem": error.message})
-            return MadeMeanings("", [b""] * len(texts))
+            logger.warning("stored without vectors", extra={"texts": len(texts), "problem": error.message})
+            return TextEmbeddings("", [b""] * len(texts))

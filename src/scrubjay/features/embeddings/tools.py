@@ -1,4 +1,4 @@
-"""The embedding model: choose it, try it, and make the vectors that are missing."""
+"""Tools for the embedding model: choose it, test it, and make missing vectors."""
 
 from dataclasses import replace
 from typing import Literal
@@ -6,10 +6,10 @@ from typing import Literal
 from pydantic import Field
 
 from scrubjay.core.errors import Cancelled, InvalidRequest
-from scrubjay.features.embeddings.active_models import ModelsInUse
-from scrubjay.features.embeddings.model_switch import BegunChange, EmbeddingChange
+from scrubjay.features.embeddings.active_models import ModelRegistry
+from scrubjay.features.embeddings.model_switch import ModelSwitch, StartedSwitch
 from scrubjay.models.choices import DEFAULT_AZURE_VERSION, IN_PROCESS, EmbeddingChoice, Pace, ProviderName
-from scrubjay.models.probe import examine
+from scrubjay.models.probe import probe
 from scrubjay.models.providers import PROVIDERS, model_of
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
@@ -22,7 +22,7 @@ _PACE = Pace()
 
 _OF_AZURE = ("resource_name", "deployment_name")
 _OF_SERVICES = ("base_url", "api_key_env", *_OF_AZURE)
-# What cannot be chosen together with a provider; with the others, what is of Azure.
+# Fields that do not apply to a provider; providers without an entry refuse those of Azure.
 _FOREIGN = {
     "azure": (),
     "local": _OF_SERVICES,
@@ -35,64 +35,63 @@ class ConfigureEmbeddingsRequest(Request):
     model_config = examples({"provider": "ollama", "model": "mxbai-embed-large"}, {"provider": "settings"})
 
     provider: Literal[ProviderName, "settings"] = Field(
-        description="Who is to embed texts; `settings` goes back to what the operator of the server has set."
+        description="Provider of embeddings; `settings` returns to the configuration of the server operator."
     )
     model: str | None = Field(
         default=None,
         min_length=1,
         max_length=120,
         pattern=r"^[A-Za-z0-9/][A-Za-z0-9._:/@+-]*$",
-        description="The model's name; by default the provider's usual one. With `onnx`, a folder that the operator "
+        description="Name of the model; default: the provider's default model. With `onnx`, a folder that the operator "
         "allows (SCRUBJAY_EMBEDDING_CALLER_FOLDERS).",
     )
     dimensions: int | None = Field(
         default=None,
         ge=1,
         le=16_384,
-        description="The length of the vectors, to get shorter ones than usual. Of a model that is not known, it is "
-        "found out.",
+        description="Length of the vectors, to get shorter ones. It is detected for unknown models.",
     )
     api_key_env: str | None = Field(
         default=None,
         pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$",
-        description="The server's environment variable that holds the key; by default the provider's usual one. "
+        description="Environment variable of the server with the API key; default: the provider's usual one. "
         "Others must be allowed by the operator (SCRUBJAY_EMBEDDING_CALLER_KEYS).",
     )
     similarity_threshold: float | None = Field(
         default=None,
         ge=0,
         le=1,
-        description="A memory that is less similar to a question is not found by its meaning, only by its words. By "
-        "default the ranking decides, which is better: what is similar differs from model to model.",
+        description="Minimum similarity for a semantic match; less similar memories are found only by keywords. "
+        "Default: the ranking decides, which is better, because similarities differ between models.",
     )
-    batch_size: int = Field(default=_PACE.batch_size, ge=1, le=2048, description="How many texts go into one request.")
+    batch_size: int = Field(default=_PACE.batch_size, ge=1, le=2048, description="Maximum number of texts per request.")
     base_url: str | None = Field(
         default=None,
         min_length=1,
         max_length=2_000,
-        description="The address of an OpenAI-compatible service, without `/embeddings`. Other hosts than this machine "
+        description="Base URL of an OpenAI-compatible service, without `/embeddings`. Hosts other than this machine "
         "must be allowed by the operator (SCRUBJAY_EMBEDDING_CALLER_ADDRESSES).",
     )
     api_version: str = Field(
-        default=DEFAULT_AZURE_VERSION, min_length=1, max_length=50, description="Azure: the version of the API."
+        default=DEFAULT_AZURE_VERSION, min_length=1, max_length=50, description="Azure: API version."
     )
     resource_name: str | None = Field(
-        default=None, min_length=1, max_length=64, description="Azure: the resource that the deployment is in."
+        default=None, min_length=1, max_length=64, description="Azure: resource of the deployment."
     )
     deployment_name: str | None = Field(
-        default=None, min_length=1, max_length=100, description="Azure: the deployment of the model."
+        default=None, min_length=1, max_length=100, description="Azure: deployment of the model."
     )
 
 
 class ConfigureEmbeddingsResult(Result):
-    success: bool = Field(description="True: what was chosen is kept; anything else is an error.")
+    success: bool = Field(description="Always true; a failure is an error.")
     provider: str
     model: str = Field(description="The model as its provider calls it.")
-    dimension: int = Field(description="The length of its vectors.")
-    message: str = Field(description="What happens now.")
-    warnings: list[str] = Field(description="What was chosen and has no effect, or another than expected.")
-    in_use: bool = Field(description="Whether it answers already; else the one before it does, until the job is done.")
-    job_id: str | None = Field(description="The job that makes the vectors; none when there was nothing to do.")
+    dimension: int = Field(description="Length of the vectors.")
+    message: str = Field(description="What happens next.")
+    warnings: list[str] = Field(description="Choices without effect, or with another effect than expected.")
+    in_use: bool = Field(description="True if the model is active; otherwise the previous one is, until the job ends.")
+    job_id: str | None = Field(description="Job that makes the vectors; null if none are missing.")
 
 
 class TestEmbeddingsRequest(Request):
@@ -100,14 +99,14 @@ class TestEmbeddingsRequest(Request):
 
 
 class TestEmbeddingsResult(Result):
-    available: bool = Field(description="Whether it really embedded a text just now.")
+    available: bool = Field(description="True if the model embedded a test text.")
     provider: str
     model: str = Field(description="The model as its provider calls it.")
-    dimension: int = Field(description="The length of its vectors; 0 when it is not known.")
-    test_time_ms: float = Field(description="From the question to the answer.")
-    sample_embedding: list[float] = Field(description="The first numbers of the vector.")
+    dimension: int = Field(description="Length of the vectors; 0 if unknown.")
+    test_time_ms: float = Field(description="Milliseconds to embed the test text.")
+    sample_embedding: list[float] = Field(description="First numbers of the vector.")
     message: str
-    errors: list[str] = Field(description="Why it is not available.")
+    errors: list[str] = Field(description="Reasons if it is not available.")
 
 
 class EmbedMemoriesRequest(Request):
@@ -115,41 +114,42 @@ class EmbedMemoriesRequest(Request):
         default=None,
         min_length=1,
         max_length=100,
-        description="A change of model to carry out, as configure_embeddings began it; by default none.",
+        description="Change of the model to run, started by configure_embeddings. Default: none.",
     )
 
 
 class EmbedMemoriesResult(Result):
-    model: str = Field(description="The name that the vectors are kept under.")
-    embedded: int = Field(description="How many memories got a vector.")
-    refused: int = Field(description="How many of these have a text that the provider does not take.")
-    dropped: int = Field(description="How many vectors of other models were dropped.")
+    model: str = Field(description="Name under which the vectors are stored.")
+    embedded: int = Field(description="Number of embedded memories.")
+    refused: int = Field(description="Number of these whose text the provider refused.")
+    dropped: int = Field(description="Number of deleted vectors of other models.")
 
 
 @tool("embeddings", idempotent=True, core=False)
 async def configure_embeddings(
-    request: ConfigureEmbeddingsRequest, change: EmbeddingChange, dispatcher: Dispatcher, context: CallContext
+    request: ConfigureEmbeddingsRequest, change: ModelSwitch, dispatcher: Dispatcher, context: CallContext
 ) -> ConfigureEmbeddingsResult:
-    """Choose the model that finds memories by meaning, for every process of this store and also after restarts.
+    """Choose the embedding model of this store, for all processes and across restarts.
 
-    The model is tried first; one that does not answer is refused, and nothing changes. When memories need vectors of
-    it, a job makes them, and the model before it goes on answering until the last one is made.
+    The model is tested first; if it does not work, the call fails and nothing changes. If memories need vectors of it,
+    a job makes them, and the previous model stays active until all are made. A key without the scope `*` may choose
+    another model of the same provider and address only.
     """
-    begun = await change.begin(_choice(request))
-    job_id, in_use = begun.job_id, begun.change_id is None and begun.job_id is None
-    if begun.change_id is not None:
-        answer = await dispatcher.call(embed_memories.name, {"change_id": begun.change_id}, context)
+    switch = await change.begin(_choice(request), context.caller)
+    job_id, in_use = switch.job_id, switch.change_id is None and switch.job_id is None
+    if switch.change_id is not None:
+        answer = await dispatcher.call(embed_memories.name, {"change_id": switch.change_id}, context)
         job = JobView[EmbedMemoriesResult].model_validate(answer.model_dump())
         if job.state is JobState.CANCELLED:
-            raise Cancelled("the change was cancelled; the model before it goes on answering")
+            raise Cancelled("the change was cancelled; the previous model stays active")
         job_id, in_use = job.job_id, job.state is JobState.COMPLETED
-    choice = begun.model.choice
+    choice = switch.model.choice
     return ConfigureEmbeddingsResult(
         success=True,
         provider=choice.provider,
         model=model_of(choice),
-        dimension=begun.model.embedder.dimensions,
-        message=_message(begun, in_use),
+        dimension=switch.model.embedder.dimensions,
+        message=_message(switch, in_use),
         warnings=_warnings(request),
         in_use=in_use,
         job_id=job_id,
@@ -157,10 +157,10 @@ async def configure_embeddings(
 
 
 @tool("embeddings", read_only=True, core=False)
-async def test_embeddings(request: TestEmbeddingsRequest, models: ModelsInUse) -> TestEmbeddingsResult:
-    """Try the embedding model with a text, and tell whether it works, how long it takes, or what is wrong."""
-    model = (await models.now()).answering
-    found = await examine(model.embedder)
+async def test_embeddings(request: TestEmbeddingsRequest, models: ModelRegistry) -> TestEmbeddingsResult:
+    """Test the active embedding model with a short text and report its speed or the reason of the failure."""
+    model = (await models.current()).active
+    found = await probe(model.embedder)
     errors = [] if found.error is None else [found.error.message, *([found.error.hint] if found.error.hint else [])]
     return TestEmbeddingsResult(
         available=found.available,
@@ -171,28 +171,31 @@ async def test_embeddings(request: TestEmbeddingsRequest, models: ModelsInUse) -
         sample_embedding=list(found.sample),
         message=f"{found.model} works"
         if found.available
-        else f"{found.model} cannot be used: words alone are searched",
+        else f"{found.model} cannot be used; only keyword search works",
         errors=errors,
     )
 
 
 @tool("embeddings", runs_as_job=True, idempotent=True, core=False)
-async def embed_memories(request: EmbedMemoriesRequest, change: EmbeddingChange, run: JobRun) -> EmbedMemoriesResult:
-    """Make the vectors that memories lack, because the provider was down when they were kept or the model is new.
+async def embed_memories(request: EmbedMemoriesRequest, change: ModelSwitch, run: JobRun) -> EmbedMemoriesResult:
+    """Make missing vectors, after a failure of the provider or a change of the model.
 
-    What has its vector is left alone, so that it costs nothing to call this again. It can be cancelled, and goes on
-    where it was after a crash. Vectors of models that are not used any more are dropped at the end.
+    Memories with a vector are skipped, so repeated calls are cheap. The job can be cancelled and resumes after a crash.
+    Vectors of unused models are deleted at the end.
     """
-    done = await change.carry_out(request.change_id, run)
-    return EmbedMemoriesResult(model=done.model, embedded=done.embedded, refused=done.refused, dropped=done.dropped)
+    run_result = await change.run(request.change_id, run)
+    return EmbedMemoriesResult(
+        model=run_result.model, embedded=run_result.embedded, refused=run_result.refused, dropped=run_result.dropped
+    )
 
 
 def _choice(request: ConfigureEmbeddingsRequest) -> EmbeddingChoice | None:
-    """What is chosen; None for the settings."""
+    """Return the choice; None for the settings."""
     misplaced = [name for name in _FOREIGN.get(request.provider, _OF_AZURE) if getattr(request, name) is not None]
     if misplaced:
         raise InvalidRequest(
-            f"provider {request.provider} takes no {' and no '.join(misplaced)}", hint="leave it out, or name another"
+            f"provider {request.provider} takes no {' and no '.join(misplaced)}",
+            hint="omit it, or choose another provider",
         )
     if request.provider == "settings":
         return None
@@ -201,17 +204,19 @@ def _choice(request: ConfigureEmbeddingsRequest) -> EmbeddingChoice | None:
     return EmbeddingChoice(provider=request.provider, **chosen, pace=pace)
 
 
-def _message(begun: BegunChange, in_use: bool) -> str:
-    name = begun.model.embedder.model
+def _message(switch: StartedSwitch, in_use: bool) -> str:
+    name = switch.model.embedder.model
     if in_use:
-        return f"{name} answers from now on"
-    return f"{begun.lacking} memories get a vector of {name}; until all have one, the model before it answers"
+        return f"{name} is active now"
+    return (
+        f"{switch.missing} memories are being embedded with {name}; the previous model stays active until all are done"
+    )
 
 
 def _warnings(request: ConfigureEmbeddingsRequest) -> list[str]:
     if request.provider == "settings" or "batch_size" not in request.model_fields_set:
         return []
     if request.provider in IN_PROCESS:
-        return ["batch_size has no effect: a local model takes all texts at once"]
+        return ["batch_size has no effect on local models"]
     largest = PROVIDERS[request.provider].largest_batch
     return [f"{request.provider} takes at most {largest} texts at once"] if request.batch_size > largest else []

@@ -1,16 +1,16 @@
-"""Who makes vectors for this room."""
+"""Interface of the embedding service that episodes use."""
 
 from collections.abc import Sequence
 from typing import Protocol
 
-from scrubjay.features.embeddings.models import MadeMeanings, QuestionMeaning
+from scrubjay.features.embeddings.models import QueryEmbedding, TextEmbeddings
 
 
-class Meanings(Protocol):
-    """Vectors of whichever model answers now."""
+class EmbeddingSource(Protocol):
+    """Create vectors with the embedding model that is active now."""
 
-    async def question(self, text: str) -> QuestionMeaning: ...
+    async def embed_query(self, text: str) -> QueryEmbedding: ...
 
-    async def texts(self, texts: Sequence[str]) -> MadeMeanings:
-        """One vector a text; none, and no model, when they cannot be had now."""
+    async def embed_texts(self, texts: Sequence[str]) -> TextEmbeddings:
+        """Return one vector per text; empty vectors and an empty model name when the model cannot be reached."""
         ...

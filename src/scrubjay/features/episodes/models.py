@@ -1,4 +1,4 @@
-"""What an agent did for one task: its steps, how it ended, and what is learned from that."""
+"""Values of the episodes feature: episodes, steps, outcomes, and the results of completing an episode."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,7 +10,7 @@ from scrubjay.core.scopes import Visibility
 
 
 class TaskType(StrEnum):
-    """What sort of work it was."""
+    """Kind of work."""
 
     CODE_GENERATION = "code_generation"
     DEBUGGING = "debugging"
@@ -21,7 +21,7 @@ class TaskType(StrEnum):
 
 
 class Complexity(StrEnum):
-    """How hard the task is, as whoever began it says."""
+    """Difficulty of a task, as stated by the caller that created the episode."""
 
     SIMPLE = "simple"
     MODERATE = "moderate"
@@ -29,7 +29,7 @@ class Complexity(StrEnum):
 
 
 class ResultType(StrEnum):
-    """What became of a step."""
+    """Result of a step."""
 
     SUCCESS = "success"
     ERROR = "error"
@@ -37,7 +37,7 @@ class ResultType(StrEnum):
 
 
 class OutcomeType(StrEnum):
-    """How a task ended."""
+    """Kind of outcome."""
 
     SUCCESS = "success"
     PARTIAL_SUCCESS = "partial_success"
@@ -46,40 +46,46 @@ class OutcomeType(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskContext:
-    """Where the task belongs."""
+    """Domain, language, framework, difficulty and tags of a task."""
 
     domain: str
     language: str | None = None
     framework: str | None = None
     complexity: Complexity = Complexity.MODERATE
     tags: tuple[str, ...] = ()
-    """Trimmed, in small letters, each once, in the order they were given."""
+    """Trimmed, lowercase, without duplicates, in the given order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepResult:
-    """What a step brought."""
+    """Result of a step, with its output or error message."""
 
     type: ResultType
     output: str | None = None
-    """What came out of a success."""
+    """Output of a successful step."""
     message: str | None = None
-    """What an error or a timeout says."""
+    """Message of an error or a timeout."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """One thing that was done, with one tool."""
+class StepDetails:
+    """The values of a step that the caller sets."""
 
     step_number: int
-    timestamp: datetime
     tool: str
     action: str
     parameters: Mapping[str, Any] = field(default_factory=dict[str, Any])
     result: StepResult | None = None
-    """None as long as nobody has told."""
+    """None while the step is pending."""
     latency_ms: int = 0
     tokens_used: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeStep(StepDetails):
+    """One action, performed with one tool."""
+
+    timestamp: datetime
     metadata: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
@@ -88,29 +94,29 @@ class Step:
 
     @property
     def failed(self) -> bool:
-        """Whether it ended in an error or a timeout; a step without a result did neither."""
+        """True after an error or a timeout; False for a step without a result."""
         return self.result is not None and self.result.type is not ResultType.SUCCESS
 
     @property
     def result_type(self) -> Literal["success", "error", "timeout", "pending"]:
         return self.result.type.value if self.result is not None else "pending"
 
-    def is_same_as(self, other: "Step") -> bool:
-        """Whether it says the same, apart from when it was told."""
+    def is_same_as(self, other: "EpisodeStep") -> bool:
+        """Return True when both steps are equal except for their timestamps."""
         return replace(self, timestamp=other.timestamp) == other
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Success:
-    """All was done."""
+class SuccessOutcome:
+    """Outcome of a task that was completed."""
 
     verdict: str
     artifacts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PartialSuccess:
-    """Some of it was done."""
+class PartialSuccessOutcome:
+    """Outcome of a task that was completed in part."""
 
     verdict: str
     completed: tuple[str, ...] = ()
@@ -118,30 +124,30 @@ class PartialSuccess:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
-    """It could not be done."""
+class FailureOutcome:
+    """Outcome of a task that failed."""
 
     reason: str
     error_details: str | None = None
 
 
-Outcome = Success | PartialSuccess | Failure
+Outcome = SuccessOutcome | PartialSuccessOutcome | FailureOutcome
 
 
 def outcome_type(outcome: Outcome) -> OutcomeType:
-    """The name of such an outcome."""
+    """Return the enum value for an outcome."""
     match outcome:
-        case Success():
+        case SuccessOutcome():
             return OutcomeType.SUCCESS
-        case PartialSuccess():
+        case PartialSuccessOutcome():
             return OutcomeType.PARTIAL_SUCCESS
-        case Failure():
+        case FailureOutcome():
             return OutcomeType.FAILURE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reward:
-    """What an episode is worth, and what that is made of."""
+    """Reward of an episode, with its factors."""
 
     total: float
     """base * efficiency * complexity_bonus * quality_multiplier + learning_bonus; it can be more than 1."""
@@ -154,7 +160,7 @@ class Reward:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quality:
-    """How much can be learned from an episode, 0 to 1, and what that is made of."""
+    """Value of an episode for learning, 0 to 1, with its components."""
 
     score: float
     complexity: float
@@ -163,7 +169,7 @@ class Quality:
     reflection: float
     novelty: float
     threshold: float = 0.7
-    """What is below is of low quality: it is kept, and said to be so."""
+    """Episodes below this score are stored and marked as low quality."""
 
     @property
     def low(self) -> bool:
@@ -172,7 +178,7 @@ class Quality:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reflection:
-    """What can be said of an episode by looking back, at most five of each."""
+    """Findings about a completed episode, at most five of each kind."""
 
     successes: tuple[str, ...]
     improvements: tuple[str, ...]
@@ -186,7 +192,7 @@ class Reflection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SalientFeatures:
-    """What stands out in an episode."""
+    """Notable decisions, tool runs, recoveries and insights of an episode."""
 
     critical_decisions: tuple[str, ...] = ()
     tool_combinations: tuple[tuple[str, ...], ...] = ()
@@ -197,50 +203,50 @@ class SalientFeatures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """A place in the work that somebody else can go on from."""
+    """A point from which another agent can continue the work."""
 
     checkpoint_id: str
     created_at: datetime
     reason: str
     step_number: int
-    """The last step that was done by then; 0 when none was."""
+    """Number of the last step at that time; 0 without steps."""
     note: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Episode:
-    """One task from its beginning to its end, of one project or of none."""
+    """One task from start to end, in one project or in none."""
 
     episode_id: str
     """A random UUID."""
     project_id: str | None = None
     client: str | None = None
-    """Who began it, where the protocol can tell."""
+    """Client that created it, when the protocol identifies one."""
     task_type: TaskType
     task_description: str
     context: TaskContext
     start_time: datetime
     end_time: datetime | None = None
-    steps: tuple[Step, ...] = ()
-    """By their numbers."""
+    steps: tuple[EpisodeStep, ...] = ()
+    """In the order of their numbers."""
     outcome: Outcome | None = None
     reward: Reward | None = None
     quality: Quality | None = None
     reflection: Reflection | None = None
     salient_features: SalientFeatures | None = None
     patterns: tuple[str, ...] = ()
-    """The ids of patterns that it gave or bore out."""
+    """Ids of the patterns that it created or confirmed."""
     heuristics: tuple[str, ...] = ()
     applied_patterns: tuple[str, ...] = ()
-    """The ids of patterns that it went by."""
+    """Ids of the patterns that it applied."""
     checkpoints: tuple[Checkpoint, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict[str, str])
     revision: int = 0
-    """Rises with every change, so that a completion can tell whether it has seen all."""
+    """Increases with every change. A completion is only stored for the revision that it was computed from."""
 
     @property
     def is_complete(self) -> bool:
-        """Whether it ended: from then on it has an outcome, a reward, a quality, a reflection and features."""
+        """True after completion: outcome, reward, quality, reflection and salient features are then set."""
         return self.end_time is not None
 
     @property
@@ -250,19 +256,19 @@ class Episode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeChange:
-    """What is to be another in an episode; None leaves it as it is. Tags are set first, then added, then removed."""
+    """Requested changes of an episode; None keeps a value. Tags are set first, then added, then removed."""
 
     checkpoint: Checkpoint | None = None
-    """One more."""
-
+    """Checkpoint to append."""
     description: str | None = None
     set_tags: tuple[str, ...] | None = None
     add_tags: tuple[str, ...] = ()
     remove_tags: tuple[str, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Merged into what there is."""
+    """Merged into the existing metadata."""
 
-    def of(self, episode: Episode) -> Episode:
+    def apply_to(self, episode: Episode) -> Episode:
+        """Return the changed episode."""
         tags = dict.fromkeys(episode.context.tags if self.set_tags is None else self.set_tags)
         tags |= dict.fromkeys(self.add_tags)
         kept = tuple(tag for tag in tags if tag not in self.remove_tags)
@@ -276,12 +282,12 @@ class EpisodeChange:
 
 
 def normal_tags(tags: Sequence[str]) -> tuple[str, ...]:
-    """Tags as they are kept: trimmed, in small letters, each once; empty ones are left out."""
+    """Return tags as they are stored: trimmed, lowercase, without duplicates and empty ones."""
     return tuple(dict.fromkeys(trimmed for tag in tags if (trimmed := tag.strip().lower())))
 
 
 class Lesson(Protocol):
-    """A pattern or a heuristic, as far as an episode must know it."""
+    """The part of a pattern or a heuristic that an episode refers to."""
 
     @property
     def id(self) -> str: ...
@@ -289,26 +295,26 @@ class Lesson(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learned:
-    """What an episode teaches. Nothing of it is kept yet: it is, in the transaction that completes the episode."""
+    """Patterns and heuristics found in an episode. They are stored in the transaction that completes the episode."""
 
     patterns: Sequence[Lesson] = ()
-    """As they are to be afterwards: new ones, and known ones that this episode bears out."""
+    """Updated values: new patterns, and known patterns that this episode confirms."""
     heuristics: Sequence[Lesson] = ()
 
 
 class Learner(Protocol):
-    """Finds patterns in episodes, and those that fit a task."""
+    """Finds patterns in episodes, and patterns that fit a task."""
 
     async def learn(self, episode: Episode) -> Learned:
-        """What this episode teaches. Reads only.
+        """Return the patterns and heuristics found in an episode. Writes nothing.
 
-        It has its steps, outcome, end, features and reflection, and a reward that does not count what is learned now;
-        no quality yet.
+        The episode must have its steps, outcome, end time, features, reflection and a preliminary reward, which does
+        not include what is learned here. Its quality is not set yet.
         """
         ...
 
     async def relevant(
         self, visibility: Visibility, query: str, domain: str, task_type: TaskType | None, limit: int
     ) -> Sequence[Mapping[str, Any]]:
-        """The patterns that fit best, as they are shown to callers, best first."""
+        """Return the best matching patterns in wire format, best first."""
         ...

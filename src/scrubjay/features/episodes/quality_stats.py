@@ -1,4 +1,4 @@
-"""Figures about all episodes that somebody can see: how good they are, and where that goes."""
+"""Quality statistics and trend over all visible episodes."""
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
@@ -24,46 +24,46 @@ _RANGES: Final[Mapping[str, timedelta | None]] = {
 }
 BUCKETS: Final[tuple[str, ...]] = ("0.0-0.3", "0.3-0.5", "0.5-0.7", "0.7-0.9", "0.9-1.0")
 _BOUNDS: Final = (0.3, 0.5, 0.7, 0.9)
-MOST_EPISODES: Final = 100_000
-# The last part of the episodes tells where it goes, and not fewer than three.
-RECENT_SHARE, LEAST_RECENT = 0.3, 3
-MOST_TOLD: Final = 10
-# By how much the score must change from one episode to the next; what changes less is as it was.
+MAX_EPISODES: Final = 100_000
+# The trend is computed over this last share of the episodes, at least three.
+RECENT_SHARE, MIN_RECENT = 0.3, 3
+MAX_SHOWN: Final = 10
+# Smaller slopes per episode count as stable.
 CHANGING: Final = 0.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QualityTrend:
-    """Where the quality of episodes goes."""
+    """Trend of episode quality."""
 
     direction: TrendDirection
     recent_scores: Sequence[float]
-    """The earliest first."""
+    """Earliest first."""
     moving_average: float | None
     confidence: float | None
-    """How improbable such a slope is by chance, 0 to 1; None when there are too few episodes to tell."""
+    """1 minus the p-value of the slope, 0 to 1; None with fewer than three episodes."""
     change_rate: float | None
-    """From one episode to the next."""
+    """Slope of the score per episode."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QualityReport:
-    """How good the episodes of a time are."""
+    """Quality of the episodes of a period."""
 
     scores: Sequence[float]
     accepted: int
     buckets: Mapping[str, int]
     trend: QualityTrend | None
     is_complete: bool
-    """Whether there were no more episodes than are looked at."""
+    """False when the period has more episodes than `MAX_EPISODES`."""
 
     @property
     def average(self) -> float | None:
         return fsum(self.scores) / len(self.scores) if self.scores else None
 
 
-class EpisodeFigures:
-    """What can be counted of the episodes of one store."""
+class EpisodeStatistics:
+    """Compute statistics of the episodes of one store."""
 
     def __init__(self, store: PatternStore, *, clock: Clock = system_clock) -> None:
         self._store = store
@@ -77,14 +77,14 @@ class EpisodeFigures:
     ) -> QualityReport:
         span = _RANGES[time_range]
         since = None if span is None else self._clock() - span
-        points = await self._store.qualities(visibility, since, MOST_EPISODES + 1)
-        scores = [point.score for point in points[-MOST_EPISODES:]]
+        points = await self._store.quality_points(visibility, since, MAX_EPISODES + 1)
+        scores = [point.score for point in points[-MAX_EPISODES:]]
         return QualityReport(
             scores=scores,
             accepted=sum(score >= threshold for score in scores),
             buckets=_buckets(scores),
             trend=quality_trend(scores) if with_trend else None,
-            is_complete=len(points) <= MOST_EPISODES,
+            is_complete=len(points) <= MAX_EPISODES,
         )
 
 
@@ -96,18 +96,18 @@ def _buckets(scores: Sequence[float]) -> dict[str, int]:
 
 
 def quality_trend(scores: Sequence[float]) -> QualityTrend:
-    """The slope over the last part of the scores; unknown with fewer than three."""
-    recent = list(scores[-max(LEAST_RECENT, ceil(RECENT_SHARE * len(scores))) :])
-    shown = recent[-MOST_TOLD:]
+    """Return the slope over the last part of the scores; "Unknown" with fewer than three."""
+    recent = list(scores[-max(MIN_RECENT, ceil(RECENT_SHARE * len(scores))) :])
+    shown = recent[-MAX_SHOWN:]
     average = fsum(recent) / len(recent) if recent else None
-    if len(recent) < LEAST_RECENT or average is None:
+    if len(recent) < MIN_RECENT or average is None:
         return QualityTrend(
             direction="Unknown", recent_scores=shown, moving_average=average, confidence=None, change_rate=None
         )
     middle = (len(recent) - 1) / 2
-    squares = fsum((place - middle) ** 2 for place in range(len(recent)))
-    slope = fsum((place - middle) * (score - average) for place, score in enumerate(recent)) / squares
-    rest = fsum((score - average - slope * (place - middle)) ** 2 for place, score in enumerate(recent))
+    squares = fsum((index - middle) ** 2 for index in range(len(recent)))
+    slope = fsum((index - middle) * (score - average) for index, score in enumerate(recent)) / squares
+    rest = fsum((score - average - slope * (index - middle)) ** 2 for index, score in enumerate(recent))
     direction: TrendDirection = "Stable"
     if abs(slope) > CHANGING:
         direction = "Improving" if slope > 0 else "Declining"
@@ -115,13 +115,13 @@ def quality_trend(scores: Sequence[float]) -> QualityTrend:
         direction=direction,
         recent_scores=shown,
         moving_average=average,
-        confidence=1 - _by_chance(slope, rest / (len(recent) - 2), squares, len(recent) - 2),
+        confidence=1 - _p_value(slope, rest / (len(recent) - 2), squares, len(recent) - 2),
         change_rate=slope,
     )
 
 
-def _by_chance(slope: float, variance: float, squares: float, degrees: int) -> float:
-    """How probable such a slope is in scores that go nowhere, by Student's t."""
+def _p_value(slope: float, variance: float, squares: float, degrees: int) -> float:
+    """Return the p-value of the slope by Student's t-test."""
     if variance <= 1e-24:
         return 1.0 if abs(slope) < 1e-12 else 0.0
     return two_sided_t(slope / sqrt(variance / squares), degrees)

@@ -1,4 +1,4 @@
-"""How good episodes are, and where that goes."""
+"""Tool that reports episode quality and its trend."""
 
 from typing import Final
 
@@ -6,9 +6,9 @@ from pydantic import Field
 
 from scrubjay.core.scopes import Visibility
 from scrubjay.features.episodes.quality_stats import (
-    LEAST_RECENT,
-    MOST_EPISODES,
-    EpisodeFigures,
+    MAX_EPISODES,
+    MIN_RECENT,
+    EpisodeStatistics,
     QualityReport,
     QualityTrend,
     TimeRange,
@@ -27,38 +27,42 @@ _PERIODS: Final[dict[TimeRange, str]] = {
     "90d": "last 90 days",
     "all": "all time",
 }
-MUCH_REJECTED: Final = 50.0
+MANY_REJECTED_PERCENT: Final = 50.0
 
 
 class QualityMetricsRequest(Request):
     model_config = examples({}, {"time_range": "30d", "quality_threshold": 0.5})
 
-    time_range: TimeRange = Field(default="7d", description="Episodes that ended within this time.")
-    include_trends: bool = Field(default=True, description="Whether to tell where the quality goes.")
-    quality_threshold: Share = Field(default=0.7, description="What has at least this score counts as accepted.")
+    time_range: TimeRange = Field(default="7d", description="Only episodes that ended in this period.")
+    include_trends: bool = Field(default=True, description="Include the quality trend.")
+    quality_threshold: Share = Field(default=0.7, description="Episodes with at least this score count as accepted.")
     project: ProjectReference = None
 
 
 class QualityTrendView(Result):
-    """Where the quality goes: the slope over the last 30 % of the episodes, at least three."""
+    """Slope of the quality over the last 30 % of the episodes, at least three."""
 
-    direction: TrendDirection = Field(description="Stable unless the score changes by more than .02 an episode.")
-    recent_scores: list[float] = Field(description="The last ones, the earliest first.")
-    moving_average: float | None = Field(description="The mean of that last part; null without episodes.")
+    direction: TrendDirection = Field(description="Stable unless the score changes by more than .02 per episode.")
+    recent_scores: list[float] = Field(description="At most ten, earliest first.")
+    moving_average: float | None = Field(description="Mean of that last part; null without episodes.")
     confidence: float | None = Field(
-        description="How improbable such a slope is by chance, 0 to 1; null with fewer than three episodes."
+        description="1 minus the p-value of the slope, 0 to 1; null with fewer than three episodes."
     )
-    change_rate: float | None = Field(description="From one episode to the next; null likewise.")
+    change_rate: float | None = Field(description="Change per episode; null with fewer than three episodes.")
 
 
 class QualityMetricsResult(Result):
-    average_quality_score: float | None = Field(description="Null when no episode ended in this time.")
-    quality_score_distribution: dict[str, int] = Field(description="How many episodes have a score from .. up to.")
-    total_episodes_attempted: int = Field(description="Complete episodes of this time.")
-    episodes_accepted: int = Field(description="Those at the threshold or above.")
-    episodes_rejected: int = Field(description="Those below. They are kept all the same, and say that they are so.")
-    noise_reduction_rate: float | None = Field(description="The share of those below, in percent; null without any.")
-    quality_trend: QualityTrendView | None = Field(description="Null when it was not asked for.")
+    average_quality_score: float | None = Field(description="Null when no episode ended in the period.")
+    quality_score_distribution: dict[str, int] = Field(description="Number of episodes per score range.")
+    total_episodes_attempted: int = Field(description="Complete episodes of the period.")
+    episodes_accepted: int = Field(description="Episodes at or above the threshold.")
+    episodes_rejected: int = Field(
+        description="Episodes below the threshold. They are stored and marked as low quality."
+    )
+    noise_reduction_rate: float | None = Field(
+        description="Share of rejected episodes, in percent; null without episodes."
+    )
+    quality_trend: QualityTrendView | None = Field(description="Null when include_trends is false.")
     time_period: str
     recommendations: list[str]
     quality_threshold: float
@@ -66,11 +70,11 @@ class QualityMetricsResult(Result):
 
 @tool("episodes", core=False, read_only=True)
 async def quality_metrics(
-    request: QualityMetricsRequest, figures: EpisodeFigures, projects: ProjectService, context: CallContext
+    request: QualityMetricsRequest, statistics: EpisodeStatistics, projects: ProjectService, context: CallContext
 ) -> QualityMetricsResult:
-    """Tell how good the episodes of the last time are, how many are good enough to learn from, and where that goes."""
+    """Report the average quality of recent episodes, the share above a threshold, and the trend."""
     visibility = Visibility(await project_id_of(request.project, projects, context))
-    report = await figures.quality(
+    report = await statistics.quality(
         visibility, request.time_range, request.quality_threshold, with_trend=request.include_trends
     )
     total = len(report.scores)
@@ -103,14 +107,14 @@ def _trend(trend: QualityTrend) -> QualityTrendView:
 def _recommendations(report: QualityReport, rejected: float | None) -> list[str]:
     total = len(report.scores)
     if not total:
-        return ["no episode ended in this time: complete some, or choose a longer time_range"]
+        return ["no episode ended in this period: complete some, or choose a longer time_range"]
     advice: list[str] = []
     if not report.is_complete:
-        advice.append(f"there are more episodes than are looked at: these are the last {MOST_EPISODES}")
-    if total < LEAST_RECENT:
-        advice.append(f"{total} episodes say little: complete more")
-    if rejected is not None and rejected > MUCH_REJECTED:
-        advice.append("more than half are below the threshold: tell every step with its result, also what failed")
+        advice.append(f"only the last {MAX_EPISODES} episodes of the period were analysed")
+    if total < MIN_RECENT:
+        advice.append(f"{total} episodes are too few for a trend: complete more")
+    if rejected is not None and rejected > MANY_REJECTED_PERCENT:
+        advice.append("more than half are below the threshold: record every step with its result, including failures")
     if report.trend is not None and report.trend.direction == "Declining":
-        advice.append("the quality declines: look at what the last episodes lack, by get_episode")
+        advice.append("the quality declines: inspect the last episodes with get_episode")
     return advice

@@ -1,26 +1,33 @@
-"""What an episode is worth, by how it ended, how fast it went, how hard it was, and what was learned."""
+"""Reward of an episode, from its outcome, duration, number of steps, difficulty and learned patterns."""
 
 from math import exp, isfinite
 from typing import Final
 
-from scrubjay.features.episodes.models import Complexity, Episode, Failure, PartialSuccess, Reward, Success
-from scrubjay.features.episodes.step_stats import Tally
+from scrubjay.features.episodes.models import (
+    Complexity,
+    Episode,
+    FailureOutcome,
+    PartialSuccessOutcome,
+    Reward,
+    SuccessOutcome,
+)
+from scrubjay.features.episodes.step_stats import StepCounts
 
 _COMPLEXITY: Final = {Complexity.SIMPLE: 1.0, Complexity.MODERATE: 1.1, Complexity.COMPLEX: 1.2}
-# Neither speed nor signs of quality make more of it than this, or less than that.
-_LEAST, _MOST = 0.5, 1.5
-MOST_LEARNING: Final = 0.5
-MOST_BY_PATTERNS: Final = 0.3
-MOST_BY_ADOPTION: Final = 0.3
+# Bounds of the efficiency and quality factors.
+_MIN_FACTOR, _MAX_FACTOR = 0.5, 1.5
+MAX_LEARNING_BONUS: Final = 0.5
+MAX_PATTERN_BONUS: Final = 0.3
+MAX_ADOPTION_BONUS: Final = 0.3
 FAST_SECONDS: Final = 30
 
 
 def reward_of(episode: Episode) -> Reward:
-    """Of an episode that has its outcome and its end; of patterns those count that it names."""
-    tally = Tally.of(episode.steps)
-    base, efficiency = _base(episode), _efficiency(episode, tally)
-    complexity, multiplier = _COMPLEXITY[episode.context.complexity], _quality_multiplier(episode, tally)
-    learning = _learning_bonus(episode, tally) + _adoption_bonus(episode)
+    """Return the reward of an episode that has its outcome and end time; its `patterns` count towards the bonus."""
+    counts = StepCounts.of(episode.steps)
+    base, efficiency = _base(episode), _efficiency(episode, counts)
+    complexity, multiplier = _COMPLEXITY[episode.context.complexity], _quality_multiplier(episode, counts)
+    learning = _learning_bonus(episode, counts) + _adoption_bonus(episode)
     return Reward(
         total=round(base * efficiency * complexity * multiplier + learning, 6),
         base=base,
@@ -33,74 +40,74 @@ def reward_of(episode: Episode) -> Reward:
 
 def _base(episode: Episode) -> float:
     match episode.outcome:
-        case Success():
+        case SuccessOutcome():
             return 1.0
-        case PartialSuccess(completed=completed, failed=failed):
-            parts = len(completed) + len(failed)
-            return len(completed) / parts if parts else 0.5
-        case Failure() | None:
+        case PartialSuccessOutcome(completed=completed, failed=failed):
+            subtasks = len(completed) + len(failed)
+            return len(completed) / subtasks if subtasks else 0.5
+        case FailureOutcome() | None:
             return 0.0
 
 
-def _efficiency(episode: Episode, tally: Tally) -> float:
-    by_steps = 0.5 + exp(-(tally.steps / 10) / 2) if tally.steps else 0.5
-    return _clamped(0.5 * _by_time(episode.duration_seconds) + 0.5 * by_steps)
+def _efficiency(episode: Episode, counts: StepCounts) -> float:
+    by_steps = 0.5 + exp(-(counts.steps / 10) / 2) if counts.steps else 0.5
+    return _clamp(0.5 * _by_time(episode.duration_seconds) + 0.5 * by_steps)
 
 
 def _by_time(seconds: float | None) -> float:
     if seconds is None:
         return 1.0
-    return _MOST if seconds <= 0 else 0.5 + exp(-(seconds / 60) / 2)
+    return _MAX_FACTOR if seconds <= 0 else 0.5 + exp(-(seconds / 60) / 2)
 
 
-def _quality_multiplier(episode: Episode, tally: Tally) -> float:
-    artifacts = episode.outcome.artifacts if isinstance(episode.outcome, Success) else ()
-    told = 1.0
+def _quality_multiplier(episode: Episode, counts: StepCounts) -> float:
+    artifacts = episode.outcome.artifacts if isinstance(episode.outcome, SuccessOutcome) else ()
+    factor = 1.0
     if any("coverage" in name.lower() or "test" in name.lower() for name in artifacts):
-        told += 0.1
+        factor += 0.1
     if len(artifacts) >= 3:
-        told += 0.05
+        factor += 0.05
     coverage = _number(episode.metadata.get("test_coverage"))
     if coverage is not None and coverage > 60:
-        told += 0.15 if coverage > 80 else 0.1
-    if tally.error_rate > 0.1:
-        told -= 0.2 if tally.error_rate > 0.3 else 0.1
-    elif tally.steps and not tally.failed:
-        told += 0.1
+        factor += 0.15 if coverage > 80 else 0.1
+    if counts.error_rate > 0.1:
+        factor -= 0.2 if counts.error_rate > 0.3 else 0.1
+    elif counts.steps and not counts.failed:
+        factor += 0.1
     if episode.metadata.get("clippy_warnings") == "0":
-        told += 0.05
-    return _clamped(told)
+        factor += 0.05
+    return _clamp(factor)
 
 
-def _learning_bonus(episode: Episode, tally: Tally) -> float:
-    bonus = min(0.1 * len(episode.patterns), MOST_BY_PATTERNS)
-    if tally.steps >= 3 and len(tally.tools) >= 3:
-        bonus += 0.15 if len(tally.tools) >= 5 else 0.1
-    if tally.success_rate > 0.9 and tally.steps >= 5:
+def _learning_bonus(episode: Episode, counts: StepCounts) -> float:
+    bonus = min(0.1 * len(episode.patterns), MAX_PATTERN_BONUS)
+    if counts.steps >= 3 and len(counts.tools) >= 3:
+        bonus += 0.15 if len(counts.tools) >= 5 else 0.1
+    if counts.success_rate > 0.9 and counts.steps >= 5:
         bonus += 0.2
-    elif tally.steps >= 3 and tally.succeeded == tally.steps:
+    elif counts.steps >= 3 and counts.succeeded == counts.steps:
         bonus += 0.15
-    if tally.recoveries:
+    if counts.recoveries:
         bonus += 0.15
     seconds = episode.duration_seconds
-    if seconds is not None and seconds < FAST_SECONDS and tally.steps < 10:
+    if seconds is not None and seconds < FAST_SECONDS and counts.steps < 10:
         bonus += 0.1
-    return round(min(bonus, MOST_LEARNING), 6)
+    return round(min(bonus, MAX_LEARNING_BONUS), 6)
 
 
 def _adoption_bonus(episode: Episode) -> float:
-    """What it adds to a success that it went by patterns of earlier ones."""
-    if not isinstance(episode.outcome, Success):
+    """Return the bonus of a success that applied known patterns."""
+    if not isinstance(episode.outcome, SuccessOutcome):
         return 0.0
-    return round(min(0.1 * len(episode.applied_patterns), MOST_BY_ADOPTION), 6)
+    return round(min(0.1 * len(episode.applied_patterns), MAX_ADOPTION_BONUS), 6)
 
 
-def _clamped(value: float) -> float:
-    return round(max(_LEAST, min(_MOST, value)), 6)
+def _clamp(value: float) -> float:
+    return round(max(_MIN_FACTOR, min(_MAX_FACTOR, value)), 6)
 
 
 def _number(text: str | None) -> float | None:
-    """A share such as "85" or "85.5%"; None when it is not one."""
+    """Parse a percentage such as "85" or "85.5%"; None for other texts."""
     try:
         number = float((text or "").strip().removesuffix("%"))
     except ValueError:

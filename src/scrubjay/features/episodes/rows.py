@@ -1,4 +1,4 @@
-"""How episodes are written in SQLite's columns and read back."""
+"""Conversion between episodes and SQLite rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -6,23 +6,30 @@ from datetime import datetime
 from typing import Any, cast
 
 from scrubjay.core.scopes import Visibility
-from scrubjay.db.sqlite.rows import json_text, json_value, microseconds, moment, optional_microseconds, optional_moment
+from scrubjay.db.sqlite.columns import (
+    json_text,
+    json_value,
+    microseconds,
+    moment,
+    optional_microseconds,
+    optional_moment,
+)
 from scrubjay.features.episodes.models import (
     Checkpoint,
     Complexity,
     Episode,
-    Failure,
+    EpisodeStep,
+    FailureOutcome,
     Outcome,
     OutcomeType,
-    PartialSuccess,
+    PartialSuccessOutcome,
     Quality,
     Reflection,
     ResultType,
     Reward,
     SalientFeatures,
-    Step,
     StepResult,
-    Success,
+    SuccessOutcome,
     TaskContext,
     TaskType,
     outcome_type,
@@ -30,14 +37,14 @@ from scrubjay.features.episodes.models import (
 from scrubjay.features.episodes.store import EpisodeFilter
 
 _OUTCOMES: Mapping[OutcomeType, type[Outcome]] = {
-    OutcomeType.SUCCESS: Success,
-    OutcomeType.PARTIAL_SUCCESS: PartialSuccess,
-    OutcomeType.FAILURE: Failure,
+    OutcomeType.SUCCESS: SuccessOutcome,
+    OutcomeType.PARTIAL_SUCCESS: PartialSuccessOutcome,
+    OutcomeType.FAILURE: FailureOutcome,
 }
 
 
 def episode_values(episode: Episode) -> dict[str, Any]:
-    """The columns of an episode that is begun."""
+    """Return the columns of a new episode."""
     context = episode.context
     return changeable_values(episode) | {
         "id": episode.episode_id,
@@ -54,28 +61,28 @@ def episode_values(episode: Episode) -> dict[str, Any]:
 
 
 def changeable_values(episode: Episode) -> dict[str, Any]:
-    """Those that can be others later."""
+    """Return the columns that can change after creation."""
     return {
         "task_description": episode.task_description,
         "tags": json_text(episode.context.tags),
         "metadata": json_text(dict(episode.metadata)),
-        "checkpoints": json_text([_told(one) for one in episode.checkpoints]),
+        "checkpoints": json_text([_with_microseconds(one) for one in episode.checkpoints]),
         "applied_patterns": json_text(episode.applied_patterns),
     }
 
 
 def bytes_of(values: Mapping[str, Any]) -> int:
-    """How many bytes the texts among these take."""
+    """Return the total UTF-8 size of the text values."""
     return sum(len(value.encode()) for value in values.values() if isinstance(value, str))
 
 
 def folded(domain: str) -> str:
-    """A domain as it is compared."""
+    """Return a domain in the form used for comparison."""
     return domain.casefold().strip()
 
 
 def completion_values(episode: Episode) -> dict[str, Any]:
-    """The columns that close an episode, which must have all that a complete one has."""
+    """Return the columns that complete an episode; `ValueError` when a required part is missing."""
     outcome, reward, quality = episode.outcome, episode.reward, episode.quality
     if outcome is None or reward is None or quality is None or episode.end_time is None:
         raise ValueError("this episode is not complete")
@@ -83,7 +90,7 @@ def completion_values(episode: Episode) -> dict[str, Any]:
         "outcome": asdict(outcome),
         "reward": asdict(reward),
         "quality": asdict(quality),
-        "reflection": None if episode.reflection is None else _told(episode.reflection),
+        "reflection": None if episode.reflection is None else _with_microseconds(episode.reflection),
         "salient_features": None if episode.salient_features is None else asdict(episode.salient_features),
         "patterns": episode.patterns,
         "heuristics": episode.heuristics,
@@ -99,7 +106,7 @@ def completion_values(episode: Episode) -> dict[str, Any]:
     }
 
 
-def step_values(step: Step) -> dict[str, Any]:
+def step_values(step: EpisodeStep) -> dict[str, Any]:
     return {
         "number": step.step_number,
         "time": microseconds(step.timestamp),
@@ -113,10 +120,10 @@ def step_values(step: Step) -> dict[str, Any]:
     }
 
 
-def step_from(row: Sequence[Any]) -> Step:
-    """The step in a row of the query `steps` in `episodes.sql`."""
+def step_from(row: Sequence[Any]) -> EpisodeStep:
+    """Read a step from a row of the query `steps`."""
     number, time, tool, action, parameters, result, latency_ms, tokens_used, metadata = row
-    return Step(
+    return EpisodeStep(
         step_number=number,
         timestamp=moment(time),
         tool=tool,
@@ -129,8 +136,8 @@ def step_from(row: Sequence[Any]) -> Step:
     )
 
 
-def episode_from(row: Sequence[Any], steps: Sequence[Step] = ()) -> Episode:
-    """The episode in a row of the query fragment `columns` in `episodes.sql`, whose place is the first value."""
+def episode_from(row: Sequence[Any], steps: Sequence[EpisodeStep] = ()) -> Episode:
+    """Read an episode from a row of the query fragment `columns`, whose first value is the seq."""
     (
         _,
         episode_id,
@@ -204,13 +211,13 @@ def _result_from(parts: Mapping[str, Any]) -> StepResult:
     return StepResult(type=ResultType(parts["type"]), output=parts["output"], message=parts["message"])
 
 
-def _told(value: Checkpoint | Reflection) -> dict[str, Any]:
-    """Its fields, with moments as numbers."""
+def _with_microseconds(value: Checkpoint | Reflection) -> dict[str, Any]:
+    """Return the fields, with times as microseconds."""
     return {name: microseconds(one) if isinstance(one, datetime) else one for name, one in asdict(value).items()}
 
 
 def _with_tuples(parts: Mapping[str, Any]) -> dict[str, Any]:
-    """What JSON has as lists, and lists in lists, as tuples."""
+    """Convert JSON lists, nested ones too, to tuples."""
     return {name: _frozen(value) for name, value in parts.items()}
 
 
@@ -218,8 +225,8 @@ def _frozen(value: Any) -> Any:
     return tuple(map(_frozen, cast(list[Any], value))) if isinstance(value, list) else value
 
 
-def asked_for(visibility: Visibility, only: EpisodeFilter) -> dict[str, Any]:
-    """The values of the query fragments `visible` and `asked_for`."""
+def filter_values(visibility: Visibility, only: EpisodeFilter) -> dict[str, Any]:
+    """Return the parameters of the query fragments `visible` and `matches_filter`."""
     return {
         "project": visibility.project_id,
         "completed": only.completed,
@@ -228,5 +235,5 @@ def asked_for(visibility: Visibility, only: EpisodeFilter) -> dict[str, Any]:
         "outcome": only.outcome,
         "since": optional_microseconds(only.since),
         "tags": json_text(only.tags) if only.tags else None,
-        "least_tags": len(only.tags) if only.all_tags else 1,
+        "min_tags": len(only.tags) if only.all_tags else 1,
     }

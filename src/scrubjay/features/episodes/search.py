@@ -1,103 +1,109 @@
-"""Finding complete episodes by a question, and by meaning alone."""
+"""Search of completed episodes, by words and vectors or by vectors only."""
 
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.core.clock import Clock, system_clock
 from scrubjay.core.errors import Unavailable
+from scrubjay.core.lazy import lazy_module
 from scrubjay.core.scopes import Visibility
-from scrubjay.features.embeddings.models import QuestionMeaning
-from scrubjay.features.episodes.embedding import Meanings
+from scrubjay.features.embeddings.models import QueryEmbedding
+from scrubjay.features.episodes.embedding import EmbeddingSource
 from scrubjay.features.episodes.models import Episode, Learner, OutcomeType, TaskType, outcome_type
-from scrubjay.features.episodes.search_text import meaning_text
+from scrubjay.features.episodes.search_text import embedding_text
 from scrubjay.features.episodes.store import EpisodeFilter, EpisodeQuery, EpisodeStore
-from scrubjay.features.memory.models import CandidatePool
-from scrubjay.features.memory.ranking.question import read_question
+from scrubjay.features.memory.candidates import CandidatePool
+from scrubjay.features.memory.ranking.question import parse_question
 
-# How many candidates each way of searching brings, and at least for every episode that is wanted.
+if TYPE_CHECKING:
+    from scrubjay.features.memory.ranking import ranker
+else:  # imports numpy
+    ranker = lazy_module("scrubjay.features.memory.ranking.ranker")
+
+# Candidates of each search method: at least CANDIDATES, and CANDIDATES_FOR_EACH per requested episode.
 CANDIDATES: Final = 60
 CANDIDATES_FOR_EACH: Final = 3
-# Less relevant than this is not about the question.
-LEAST_RELEVANCE: Final = 0.1
-# More words than this say nothing more about what is wanted.
-MOST_TERMS: Final = 100
-# An episode whose reward is greater than this counts as a success among those that were found.
-REWARDING: Final = 0.7
-# How many episodes that lack a vector of the model are given one by a question that needs them, and how many at once.
-MADE_UP_FOR: Final = 512
-AT_ONCE: Final = 64
+# Matches below this relevance are dropped.
+MIN_RELEVANCE: Final = 0.1
+# Further query words are ignored.
+MAX_TERMS: Final = 100
+# An episode with a greater reward counts as a success in `success_rate`.
+MIN_SUCCESS_REWARD: Final = 0.7
+# Missing vectors that one query creates at most, and the batch size.
+MAX_CREATED_VECTORS: Final = 512
+BATCH_SIZE: Final = 64
 
 
 class Sort(StrEnum):
-    """How episodes are put in order."""
+    """Order of the results."""
 
     RELEVANCE = "relevance"
     NEWEST = "newest"
     OLDEST = "oldest"
     DURATION = "duration"
-    """The shortest first."""
+    """Shortest first."""
     SUCCESS = "success"
-    """Successes first, then partial ones, and among these what had the greater reward."""
+    """Successes first, then partial successes, then failures; by reward within each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundEpisode:
-    """An episode that answers, without its steps, and how well."""
+    """A matching episode, without its steps, and its relevance."""
 
     episode: Episode
     relevance: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Findings:
-    """What a question brought back."""
+class EpisodeMatches:
+    """Result of a query."""
 
     episodes: Sequence[FoundEpisode]
-    """As many as were wanted."""
+    """At most the requested number."""
     matched: int
-    """How many there were."""
+    """Number of matches, including those beyond the limit."""
     success_rate: float
-    """The share of all of these whose reward is greater than 0.7; 0 without any."""
+    """Share of all matches with a reward above 0.7; 0 without matches."""
     patterns: Sequence[Mapping[str, Any]]
     degraded: str | None
-    """Why the search was less than it should have been."""
+    """Reason for a degraded search; None for a full one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimilarEpisode:
-    """An episode near in meaning, without its steps."""
+    """An episode, without its steps, and its cosine similarity."""
 
     episode: Episode
     similarity: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Similar:
-    """What is near to a question in meaning."""
+class SimilarEpisodes:
+    """Result of a vector search."""
 
     episodes: Sequence[SimilarEpisode]
     nearest: float | None
-    """The greatest similarity of all that were compared, also when it is below what was wanted."""
-    meaning: QuestionMeaning
+    """Highest similarity found, even when below the threshold; None without episodes."""
+    embedding: QueryEmbedding
     seconds: float
 
 
 class EpisodeQueries:
-    """Questions about the episodes of one store."""
+    """Search the episodes of one store."""
 
     def __init__(
         self,
         store: EpisodeStore,
-        meanings: Meanings,
+        embeddings: EmbeddingSource,
         *,
         learner: Learner | None = None,
         clock: Clock = system_clock,
     ) -> None:
         self._store = store
-        self._meanings = meanings
+        self._embeddings = embeddings
         self._learner = learner
         self._clock = clock
 
@@ -109,40 +115,40 @@ class EpisodeQueries:
         task_type: TaskType | None,
         limit: int,
         sort: Sort,
-    ) -> Findings:
-        """Complete episodes of a domain that are about this, and the patterns that fit."""
-        question = read_question(text, self._clock())
-        meaning = await self._meanings.question(text)
-        lacking = await self._make_up(meaning)
+    ) -> EpisodeMatches:
+        """Return the completed episodes of a domain that match a text, and matching patterns."""
+        question = parse_question(text, self._clock())
+        embedding = await self._embeddings.embed_query(text)
+        incomplete = await self._create_missing_vectors(embedding)
         relevances: dict[int, float] = {}
 
         def choose(pool: CandidatePool) -> list[int]:
-            from scrubjay.features.memory.ranking.ranker import Ranking
-
-            ranking = Ranking(pool, question, contextual=meaning.contextual)
-            fitting, _ = ranking.parted(LEAST_RELEVANCE)
-            relevances.update({int(pool.handles[place]): float(ranking.relevance[place]) for place in fitting})
+            ranking = ranker.Ranking(pool, question, contextual=embedding.contextual)
+            fitting, _ = ranking.split(MIN_RELEVANCE)
+            relevances.update({int(pool.handles[index]): float(ranking.relevance[index]) for index in fitting})
             return list(relevances)
 
-        found = await self._store.search(
+        matches = await self._store.search(
             EpisodeQuery(
                 visibility=visibility,
                 only=EpisodeFilter(completed=True, domain=domain, task_type=task_type),
-                terms=question.terms_given(())[:MOST_TERMS],
-                vector=meaning.vector,
-                model=meaning.model,
+                terms=question.search_terms(())[:MAX_TERMS],
+                vector=embedding.vector,
+                model=embedding.model,
                 limit=max(CANDIDATES, CANDIDATES_FOR_EACH * limit),
             ),
             choose,
         )
-        episodes = [FoundEpisode(episode=one, relevance=relevances[seq]) for seq, one in found.items()]
-        rewarding = sum(one.episode.reward is not None and one.episode.reward.total > REWARDING for one in episodes)
-        return Findings(
+        episodes = [FoundEpisode(episode=one, relevance=relevances[seq]) for seq, one in matches.items()]
+        rewarding = sum(
+            one.episode.reward is not None and one.episode.reward.total > MIN_SUCCESS_REWARD for one in episodes
+        )
+        return EpisodeMatches(
             episodes=_sorted(episodes, sort)[:limit],
             matched=len(episodes),
             success_rate=rewarding / len(episodes) if episodes else 0.0,
             patterns=await self._patterns(visibility, text, domain, task_type, limit),
-            degraded=meaning.problem or lacking,
+            degraded=embedding.problem or incomplete,
         )
 
     async def similar(
@@ -153,19 +159,19 @@ class EpisodeQueries:
         task_type: TaskType | None,
         limit: int,
         threshold: float,
-    ) -> Similar:
-        """Complete episodes that are at least so similar in meaning, the most similar first.
+    ) -> SimilarEpisodes:
+        """Return completed episodes with at least this cosine similarity, most similar first.
 
-        `Unavailable` when the meaning of the question cannot be had: no similarity is made up.
+        Raises `Unavailable` when the query cannot be embedded.
         """
         began = time.perf_counter()
-        meaning = await self._meanings.question(text)
-        if meaning.problem is not None:
+        embedding = await self._embeddings.embed_query(text)
+        if embedding.problem is not None:
             raise Unavailable(
-                meaning.problem.replace("searched by words only", "the meaning of the question cannot be had"),
-                hint="query_memory also finds by words; test_embeddings tells what is wrong",
+                embedding.problem.replace("searched by words only", "the query cannot be embedded"),
+                hint="query_memory also searches by words; test_embeddings shows the cause",
             )
-        await self._make_up(meaning)
+        await self._create_missing_vectors(embedding)
         similarities: dict[int, float] = {}
         nearest: list[float] = []
 
@@ -178,39 +184,39 @@ class EpisodeQueries:
             )
             return list(similarities)
 
-        found = await self._store.search(
+        matches = await self._store.search(
             EpisodeQuery(
                 visibility=visibility,
                 only=EpisodeFilter(completed=True, domain=domain, task_type=task_type),
                 terms=(),
-                vector=meaning.vector,
-                model=meaning.model,
+                vector=embedding.vector,
+                model=embedding.model,
                 limit=limit,
             ),
             choose,
         )
-        return Similar(
-            episodes=[SimilarEpisode(episode=one, similarity=similarities[seq]) for seq, one in found.items()],
+        return SimilarEpisodes(
+            episodes=[SimilarEpisode(episode=one, similarity=similarities[seq]) for seq, one in matches.items()],
             nearest=nearest[0] if nearest else None,
-            meaning=meaning,
+            embedding=embedding,
             seconds=time.perf_counter() - began,
         )
 
-    async def _make_up(self, meaning: QuestionMeaning) -> str | None:
-        """Give episodes a vector of the model that answers now; why some of them are still without, if they are."""
-        if not meaning.vector:
+    async def _create_missing_vectors(self, embedding: QueryEmbedding) -> str | None:
+        """Create missing vectors of the active model; return the reason when some are still missing."""
+        if not embedding.vector:
             return None
-        for _ in range(MADE_UP_FOR // AT_ONCE):
-            lacking = await self._store.unembedded(meaning.model, AT_ONCE)
-            if not lacking:
+        for _ in range(MAX_CREATED_VECTORS // BATCH_SIZE):
+            episodes = await self._store.unembedded(embedding.model, BATCH_SIZE)
+            if not episodes:
                 return None
-            made = await self._meanings.texts([meaning_text(episode) for episode in lacking])
-            if made.model != meaning.model:
-                return f"some episodes have no vector of {meaning.model} yet, and are found by words only"
-            await self._store.set_vectors(made.model, list(zip(lacking, made.vectors, strict=True)))
-        if not await self._store.unembedded(meaning.model, 1):
+            embeddings = await self._embeddings.embed_texts([embedding_text(episode) for episode in episodes])
+            if embeddings.model != embedding.model:
+                return f"some episodes have no vector of {embedding.model} yet and are searched by words only"
+            await self._store.set_vectors(embeddings.model, list(zip(episodes, embeddings.vectors, strict=True)))
+        if not await self._store.unembedded(embedding.model, 1):
             return None
-        return f"more episodes get their vectors of {meaning.model} with the next questions, and are found by words"
+        return f"some episodes are searched by words only until later queries create their vectors of {embedding.model}"
 
     async def _patterns(
         self, visibility: Visibility, text: str, domain: str, task_type: TaskType | None, limit: int
@@ -224,7 +230,7 @@ _SUCCESS_FIRST: Final = {OutcomeType.SUCCESS: 0, OutcomeType.PARTIAL_SUCCESS: 1,
 
 
 def _sorted(found: Sequence[FoundEpisode], sort: Sort) -> list[FoundEpisode]:
-    """In order; what is alike in it, the most relevant first."""
+    """Sort the episodes; equal ones by relevance."""
     by_relevance = sorted(found, key=lambda one: -one.relevance)
     match sort:
         case Sort.RELEVANCE:

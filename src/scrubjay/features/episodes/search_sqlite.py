@@ -1,6 +1,6 @@
-"""Which episodes may answer a question, and what ranking needs to know of them.
+"""Candidate episodes of a query, with the values that ranking needs.
 
-This module imports numpy, which takes a while: import it where it is first needed.
+This module imports numpy, which is slow: load it with `core.lazy`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,38 +10,39 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scrubjay.db.sqlite.columns import json_text
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.fts_terms import match_all
 from scrubjay.db.sqlite.named_queries import load_queries
-from scrubjay.db.sqlite.rows import json_text
-from scrubjay.features.episodes.rows import asked_for
+from scrubjay.features.episodes.rows import filter_values
 from scrubjay.features.episodes.store import EpisodeQuery
-from scrubjay.features.memory.models import CandidatePool, Wording
+from scrubjay.features.memory.candidates import CandidatePool
+from scrubjay.features.memory.models import Wording
 from scrubjay.search_index.neighbourhood import REACH
-from scrubjay.search_index.score_baseline import Background
-from scrubjay.search_index.token_segments import LONGEST_PASSAGE, TokenSegments, match, rarity, tokens_of
+from scrubjay.search_index.score_baseline import ScoreBaseline
+from scrubjay.search_index.token_segments import MAX_PASSAGE_LENGTH, TokenSegments, idf_weights, match, tokens_of
 
 _SQL = load_queries(__file__)
 
-# So many vectors are compared at once: all of them need not be in memory together.
+# Vectors compared per batch, so that not all of them are in memory at once.
 BATCH = 4_096
-# So many episodes tell how similar any episode is to a question.
+# Episodes sampled to estimate the similarity of a random episode to a query.
 SAMPLE = 512
 
 Values = NDArray[np.float32]
 
 
 class _Near(NamedTuple):
-    """The episodes nearest in meaning, their vectors, and some that stand for all that were compared."""
+    """Vectors of the nearest episodes by seq, and a sample of all compared vectors."""
 
     vectors: Mapping[int, Values]
     sample: Values
 
 
 def pool_of(connection: Connection, query: EpisodeQuery) -> CandidatePool:
-    """The best by words and the nearest in meaning, of what passes the filter."""
-    values = asked_for(query.visibility, query.only)
-    texts: int = connection.value(_SQL["texts"], values)
+    """Return the best episodes by words and by vector among those that match the filter."""
+    values = filter_values(query.visibility, query.only)
+    texts: int = connection.value(_SQL["count_completed"], values)
     frequencies = [_count(connection, values, term) for term in query.terms]
     near = _nearest(connection, query, values)
     seqs = sorted({*_by_words(connection, query, values), *near.vectors})
@@ -72,8 +73,8 @@ def _nearest(connection: Connection, query: EpisodeQuery, values: Mapping[str, A
         vectors = np.frombuffer(b"".join(row[1] for row in batch), dtype="<f2").astype(np.float32)
         vectors = vectors.reshape(len(batch), len(question))
         cosines = vectors @ question
-        for place in (-cosines).argsort(kind="stable")[: query.limit].tolist():
-            best.append((float(cosines[place]), batch[place][0], vectors[place]))
+        for index in (-cosines).argsort(kind="stable")[: query.limit].tolist():
+            best.append((float(cosines[index]), batch[index][0], vectors[index]))
         best = sorted(best, key=lambda one: -one[0])[: query.limit]
         if len(sample) < SAMPLE:
             sample = np.concatenate([sample, vectors[:: max(1, len(vectors) // SAMPLE)]])[:SAMPLE]
@@ -85,52 +86,52 @@ def _pool(
 ) -> CandidatePool:
     words = TokenSegments()
     words.append([tokens_of(terms) for *_, terms in rows])
-    worth = rarity(texts, frequencies)
-    average = float(np.minimum(words.lengths, LONGEST_PASSAGE).mean()) if rows else 0.0
-    everything = np.arange(len(rows))
-    matched = match(words.gather(everything), len(rows), query.terms, worth, average)
-    cosines, standings, vectors = _compared(rows, query, near)
+    worth = idf_weights(texts, frequencies)
+    average = float(np.minimum(words.lengths, MAX_PASSAGE_LENGTH).mean()) if rows else 0.0
+    indexes = np.arange(len(rows))
+    matched = match(words.gather(indexes), len(rows), query.terms, worth, average)
+    cosines, z_scores, vectors = _compare(rows, query, near)
     zeros, times = np.zeros(len(rows), dtype=np.float32), np.array([row[1] for row in rows], dtype=np.int64)
-    around = np.full((len(rows), 2 * REACH + 1), -1, dtype=np.intp)
-    around[:, REACH] = everything
+    neighbours = np.full((len(rows), 2 * REACH + 1), -1, dtype=np.intp)
+    neighbours[:, REACH] = indexes
     none = np.full(len(rows), -1, dtype=np.int32)
     return CandidatePool(
         handles=np.array([row[0] for row in rows], dtype=np.int64),
-        around=around,
+        neighbours=neighbours,
         text_occurrences=matched[0],
         text_bm25=matched[1],
-        # Traits tell how people talk; what agents did has none of that.
+        # Traits describe conversation; episodes have none.
         text_traits=np.zeros(len(rows), dtype=np.int32),
         text_speakers=none,
         pairs=matched[2],
         lengths=np.asarray(words.lengths, dtype=np.float32),
         cosines=cosines,
-        standings=standings,
+        z_scores=z_scores,
         vectors=vectors,
         sessions=none,
         times=times,
-        recorded=times,
+        recorded_at=times,
         importance=zeros,
         confidence=zeros,
         uses=np.zeros(len(rows), dtype=np.int64),
-        used=times,
+        last_used=times,
         speaker_names=(),
         terms=query.terms,
-        texts=texts,
+        text_count=texts,
         frequencies=frequencies,
-        worth=worth,
+        term_weights=worth,
     )
 
 
-def _compared(rows: Sequence[Any], query: EpisodeQuery, near: _Near) -> tuple[Values, Values, Values]:
-    """How similar each is to the question, how far that stands out, and its vector; NaN where it is not known."""
+def _compare(rows: Sequence[Any], query: EpisodeQuery, near: _Near) -> tuple[Values, Values, Values]:
+    """Return the cosine, its z-score against the sample, and the vector of each row; NaN where unknown."""
     if not len(near.sample):
         unknown = np.full(len(rows), np.nan, dtype=np.float32)
         return unknown, unknown, unknown[:, np.newaxis]
     question = np.frombuffer(query.vector, dtype="<f2").astype(np.float32)
     unknown = np.full(len(question), np.nan, dtype=np.float32)
     vectors = np.array(list(_vectors(rows, near, unknown)), dtype=np.float32)
-    return *Background(near.sample).compared(question, vectors), vectors
+    return *ScoreBaseline(near.sample).compare(question, vectors), vectors
 
 
 def _vectors(rows: Sequence[Any], near: _Near, unknown: Values) -> Iterator[Values]:

@@ -1,54 +1,54 @@
-"""What an episode can be found by: its words, and the text whose meaning it has."""
+"""Searchable text of an episode: its indexed words, and the text that is embedded."""
 
 from collections.abc import Iterator
 from typing import Final
 
-from scrubjay.features.episodes.models import Episode, Failure, PartialSuccess, Success
+from scrubjay.features.episodes.models import Episode, FailureOutcome, PartialSuccessOutcome, SuccessOutcome
 from scrubjay.search_index.terms import passages, terms
 
-# What is told of each step is enough to find it; an episode of a thousand long ones stays readable.
+# Bounds the indexed text of an episode with a thousand long steps.
 STEP_CHARACTERS: Final = 300
 STEPS_CHARACTERS: Final = 60_000
-# The meaning of more text is that of nothing in particular.
-MEANING_CHARACTERS: Final = 2_000
+# Vectors of longer texts become unspecific.
+EMBEDDED_CHARACTERS: Final = 2_000
 
 
-def words_of(episode: Episode) -> tuple[tuple[str, ...], ...]:
-    """The terms of its task, its labels, its outcome and its steps."""
+def index_terms(episode: Episode) -> tuple[tuple[str, ...], ...]:
+    """Return the index terms of the task, labels, outcome and steps."""
     context = episode.context
     labels = (context.domain, context.language, context.framework, episode.task_type.value, *context.tags)
     found = (
         *passages(episode.task_description),
         terms("\n".join(label for label in labels if label)),
-        *passages(_ending(episode)),
-        *passages(_done(episode)),
+        *passages(_outcome_text(episode)),
+        *passages(_steps_text(episode)),
     )
     return tuple(passage for passage in found if passage) or ((),)
 
 
-def meaning_text(episode: Episode) -> str:
-    """What was to be done, and what became of it."""
-    return f"{episode.task_description}\n{_ending(episode)}"[:MEANING_CHARACTERS]
+def embedding_text(episode: Episode) -> str:
+    """Return the text to embed: the task and its outcome."""
+    return f"{episode.task_description}\n{_outcome_text(episode)}"[:EMBEDDED_CHARACTERS]
 
 
-def _ending(episode: Episode) -> str:
+def _outcome_text(episode: Episode) -> str:
     match episode.outcome:
-        case Success(verdict=verdict, artifacts=artifacts):
-            told = (verdict, *(artifact[:STEP_CHARACTERS] for artifact in artifacts))
-        case PartialSuccess(verdict=verdict, completed=completed, failed=failed):
-            told = (verdict, *completed, *failed)
-        case Failure(reason=reason, error_details=details):
-            told = (reason, details or "")
+        case SuccessOutcome(verdict=verdict, artifacts=artifacts):
+            parts = (verdict, *(artifact[:STEP_CHARACTERS] for artifact in artifacts))
+        case PartialSuccessOutcome(verdict=verdict, completed=completed, failed=failed):
+            parts = (verdict, *completed, *failed)
+        case FailureOutcome(reason=reason, error_details=details):
+            parts = (reason, details or "")
         case None:
-            told = ()
-    return "\n".join(told)[:STEPS_CHARACTERS]
+            parts = ()
+    return "\n".join(parts)[:STEPS_CHARACTERS]
 
 
-def _done(episode: Episode) -> str:
-    return "\n".join(_each_step(episode))[:STEPS_CHARACTERS]
+def _steps_text(episode: Episode) -> str:
+    return "\n".join(_step_lines(episode))[:STEPS_CHARACTERS]
 
 
-def _each_step(episode: Episode) -> Iterator[str]:
+def _step_lines(episode: Episode) -> Iterator[str]:
     for step in episode.steps:
         problem = step.result.message if step.result else None
         yield f"{step.tool[:STEP_CHARACTERS]} {step.action[:STEP_CHARACTERS]} {(problem or '')[:STEP_CHARACTERS]}"

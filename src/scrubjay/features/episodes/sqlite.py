@@ -2,53 +2,60 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scrubjay.core.errors import Conflict, TooLarge
-from scrubjay.core.policies import Allowance
+from scrubjay.core.lazy import lazy_module
+from scrubjay.core.policies import StorageQuota
 from scrubjay.core.scopes import Visibility
+from scrubjay.db.sqlite.columns import json_text
 from scrubjay.db.sqlite.connections import Connection
-from scrubjay.db.sqlite.fts_terms import indexed
+from scrubjay.db.sqlite.fts_terms import index_text
 from scrubjay.db.sqlite.named_queries import load_queries
-from scrubjay.db.sqlite.rows import json_text
 from scrubjay.db.sqlite.threads import Readers, Writer
-from scrubjay.features.episodes.models import Episode, EpisodeChange, Learned, Step
+from scrubjay.features.episodes.models import Episode, EpisodeChange, EpisodeStep, Learned
 from scrubjay.features.episodes.rows import (
-    asked_for,
     bytes_of,
     changeable_values,
     completion_values,
     episode_from,
     episode_values,
+    filter_values,
     step_from,
     step_values,
 )
-from scrubjay.features.episodes.store import EpisodeFilter, EpisodeQuery, EpisodeText
-from scrubjay.features.memory.models import Choose
-from scrubjay.features.projects.rows import refuse_unknown_project
+from scrubjay.features.episodes.store import Choose, EpisodeFilter, EpisodeQuery, EpisodeText
+from scrubjay.features.projects.rows import require_project
+
+if TYPE_CHECKING:
+    from scrubjay.features.episodes import search_sqlite
+else:  # imports numpy
+    search_sqlite = lazy_module("scrubjay.features.episodes.search_sqlite")
 
 _SQL = load_queries(__file__)
 
-KeepLearned = Callable[[Connection, Episode, Learned], None]
-"""Writes what an episode teaches, in the transaction that completes it."""
+WriteLessons = Callable[[Connection, Episode, Learned], None]
+"""Store the lessons of an episode in the transaction that completes it."""
 
 
 class SqliteEpisodes:
-    """Satisfies `storage.episodes.EpisodeStore`."""
+    """Implement `EpisodeStore` with SQLite."""
 
-    def __init__(self, writer: Writer, readers: Readers, keep_learned: KeepLearned | None = None) -> None:
+    def __init__(self, writer: Writer, readers: Readers, write_lessons: WriteLessons | None = None) -> None:
         self._writer = writer
         self._readers = readers
-        self._keep_learned = keep_learned
+        self._write_lessons = write_lessons
 
-    async def add(self, episode: Episode, allowance: Allowance | None = None) -> Episode:
+    async def add(self, episode: Episode, allowance: StorageQuota | None = None) -> Episode:
         values = episode_values(episode)
 
         def work(connection: Connection) -> Episode:
-            refuse_unknown_project(connection, episode.project_id)
+            require_project(connection, episode.project_id)
             connection.execute(_SQL["add"], values | {"bytes": bytes_of(values)})
             if allowance is not None:
-                allowance.refuse_beyond(connection.value(_SQL["from_client"], {"client": allowance.client}), "episodes")
+                allowance.check_count(
+                    connection.value(_SQL["count_of_client"], {"client": allowance.client}), "episodes"
+                )
             return episode
 
         return await self._writer.write(work)
@@ -58,16 +65,16 @@ class SqliteEpisodes:
         return found[1] if found else None
 
     async def get_many(
-        self, visibility: Visibility, episode_ids: Sequence[str], *, most_bytes: int
+        self, visibility: Visibility, episode_ids: Sequence[str], *, max_bytes: int
     ) -> Sequence[Episode]:
         values = {"ids": json_text(list(episode_ids)), "project": visibility.project_id}
 
         def work(connection: Connection) -> Sequence[Episode]:
-            if (size := connection.value(_SQL["bytes"], values)) > most_bytes:
+            if (size := connection.value(_SQL["bytes"], values)) > max_bytes:
                 raise TooLarge(
-                    f"these episodes take {size} bytes, and {most_bytes} are told at once",
-                    hint="ask for fewer of them",
-                    details={"bytes": size, "most_bytes": most_bytes},
+                    f"these episodes have {size} bytes; one call returns at most {max_bytes}",
+                    hint="request fewer episodes",
+                    details={"bytes": size, "max_bytes": max_bytes},
                 )
             found = {row[1]: _with_steps(connection, row) for row in connection.execute(_SQL["get_many"], values)}
             return [found[one] for one in dict.fromkeys(episode_ids) if one in found]
@@ -75,29 +82,31 @@ class SqliteEpisodes:
         return await self._readers.read(work)
 
     async def add_step(
-        self, visibility: Visibility, episode_id: str, step: Step, *, most_steps: int, most_bytes: int
+        self, visibility: Visibility, episode_id: str, step: EpisodeStep, *, max_steps: int, max_bytes: int
     ) -> bool | None:
         values = step_values(step)
         size = bytes_of(values)
 
         def work(connection: Connection) -> bool | None:
-            standing = connection.execute(_SQL["standing"], {"id": episode_id, "project": visibility.project_id})
-            if not standing:
+            state = connection.execute(_SQL["state"], {"id": episode_id, "project": visibility.project_id})
+            if not state:
                 return None
-            seq, is_complete, steps, taken = standing[0]
-            _refuse_complete(episode_id, is_complete)
+            seq, is_complete, steps, stored_bytes = state[0]
+            if is_complete:
+                raise _complete_episode(episode_id)
             if rows := connection.execute(_SQL["step"], {"seq": seq, "number": step.step_number}):
-                _refuse_another(step_from(rows[0]), step)
+                if not step.is_same_as(step_from(rows[0])):
+                    raise _different_step(step.step_number)
                 return False
-            if steps >= most_steps:
+            if steps >= max_steps:
                 raise Conflict(
-                    f"the episode has {steps} steps, and can have no more",
-                    hint="complete it and begin another one",
-                    details={"most_steps": most_steps},
+                    f"the episode has {steps} steps, which is the limit",
+                    hint="complete it and create a new one",
+                    details={"max_steps": max_steps},
                 )
-            _refuse_beyond(taken + size, most_bytes)
+            _check_size(stored_bytes + size, max_bytes)
             connection.execute(_SQL["add_step"], values | {"seq": seq})
-            connection.execute(_SQL["grow"], {"seq": seq, "bytes": size})
+            connection.execute(_SQL["count_step"], {"seq": seq, "bytes": size})
             return True
 
         return await self._writer.write(work)
@@ -108,7 +117,7 @@ class SqliteEpisodes:
         episode_id: str,
         change: EpisodeChange,
         *,
-        most_bytes: int,
+        max_bytes: int,
         text: tuple[int, EpisodeText] | None = None,
     ) -> Episode | None:
         def work(connection: Connection) -> Episode | None:
@@ -119,20 +128,17 @@ class SqliteEpisodes:
                 if text is None or text[0] != episode.revision:
                     return None
                 _write_text(connection, seq, text[1])
-            taken: int = connection.execute(_SQL["standing"], {"id": episode_id, "project": visibility.project_id})[0][
-                3
-            ]
-            changed = change.of(episode)
+            changed = change.apply_to(episode)
             values = changeable_values(changed)
-            size = taken + bytes_of(values) - bytes_of(changeable_values(episode))
-            _refuse_beyond(size, most_bytes)
+            size = _stored_bytes(connection, episode) + bytes_of(values) - bytes_of(changeable_values(episode))
+            _check_size(size, max_bytes)
             connection.execute(_SQL["change"], values | {"seq": seq, "bytes": size})
             return replace(changed, revision=episode.revision + 1)
 
-        return await self._writer.erase(work)  # what was there before is to be gone
+        return await self._writer.erase(work)  # `erase` also empties the log, which still has the previous text
 
     async def complete(
-        self, completed: Episode, learned: Learned, text: EpisodeText, *, most_bytes: int
+        self, completed: Episode, learned: Learned, text: EpisodeText, *, max_bytes: int
     ) -> Episode | None:
         values = completion_values(completed)
         values["bytes"] = bytes_of(values)
@@ -140,10 +146,10 @@ class SqliteEpisodes:
         def work(connection: Connection) -> Episode | None:
             if (seq := connection.value(_SQL["complete"], values)) is None:
                 return None
-            _refuse_beyond(connection.execute(_SQL["standing"], _seen(completed))[0][3], most_bytes)
+            _check_size(_stored_bytes(connection, completed), max_bytes)
             _write_text(connection, seq, text)
-            if self._keep_learned is not None:
-                self._keep_learned(connection, completed, learned)
+            if self._write_lessons is not None:
+                self._write_lessons(connection, completed, learned)
             return replace(completed, revision=completed.revision + 1)
 
         return await self._writer.write(work)
@@ -151,7 +157,7 @@ class SqliteEpisodes:
     async def set_vectors(self, model: str, vectors: Sequence[tuple[Episode, bytes]]) -> None:
         def work(connection: Connection) -> None:
             for episode, vector in vectors:
-                if (seq := _place(connection, episode)) is not None:
+                if (seq := _current_seq(connection, episode)) is not None:
                     connection.execute(_SQL["add_vector"], {"seq": seq, "model": model, "vector": vector})
 
         await self._writer.write(work)
@@ -163,7 +169,7 @@ class SqliteEpisodes:
             rows = connection.execute(_SQL["get"], values)
             if not rows:
                 return None
-            connection.execute(_SQL["erase"], {"seq": rows[0][0]})
+            connection.execute(_SQL["delete"], {"seq": rows[0][0]})
             return episode_from(rows[0])
 
         return await self._writer.erase(work)
@@ -177,7 +183,7 @@ class SqliteEpisodes:
         after: int | None = None,
         with_steps: bool = True,
     ) -> Sequence[tuple[int, Episode]]:
-        values = asked_for(visibility, only) | {"after": after, "limit": limit}
+        values = filter_values(visibility, only) | {"after": after, "limit": limit}
 
         def work(connection: Connection) -> Sequence[tuple[int, Episode]]:
             rows = connection.execute(_SQL["find"], values)
@@ -186,10 +192,8 @@ class SqliteEpisodes:
         return await self._readers.read(work)
 
     async def search(self, query: EpisodeQuery, choose: Choose) -> Mapping[int, Episode]:
-        from scrubjay.features.episodes.search_sqlite import pool_of
-
         def work(connection: Connection) -> Mapping[int, Episode]:
-            chosen = choose(pool_of(connection, query))
+            chosen = choose(search_sqlite.pool_of(connection, query))
             rows = {row[0]: row for row in connection.execute(_SQL["by_seq"], {"seqs": json_text(list(chosen))})}
             return {seq: episode_from(rows[seq]) for seq in chosen}
 
@@ -211,41 +215,41 @@ def _with_steps(connection: Connection, row: Sequence[Any]) -> Episode:
     return episode_from(row, [step_from(one) for one in connection.execute(_SQL["steps"], {"seq": row[0]})])
 
 
-def _seen(episode: Episode) -> dict[str, Any]:
-    return {"id": episode.episode_id, "project": episode.project_id}
+def _stored_bytes(connection: Connection, episode: Episode) -> int:
+    *_, stored_bytes = connection.execute(_SQL["state"], {"id": episode.episode_id, "project": episode.project_id})[0]
+    return stored_bytes
 
 
-def _place(connection: Connection, episode: Episode) -> int | None:
-    return connection.value(_SQL["place"], {"id": episode.episode_id, "revision": episode.revision})
+def _current_seq(connection: Connection, episode: Episode) -> int | None:
+    """Return the seq of an episode that is still at this revision."""
+    return connection.value(_SQL["seq_at_revision"], {"id": episode.episode_id, "revision": episode.revision})
 
 
 def _write_text(connection: Connection, seq: int, text: EpisodeText) -> None:
-    connection.execute(_SQL["forget_words"], {"seq": seq})
-    connection.execute(_SQL["add_words"], {"seq": seq, "terms": indexed(text.passages)})
+    connection.execute(_SQL["delete_words"], {"seq": seq})
+    connection.execute(_SQL["add_words"], {"seq": seq, "terms": index_text(text.passages)})
     connection.execute(_SQL["add_vector"], {"seq": seq, "model": text.model, "vector": text.vector})
 
 
-def _refuse_complete(episode_id: str, is_complete: bool) -> None:
-    if is_complete:
-        raise Conflict(
-            f"episode {episode_id} is complete and takes no more steps",
-            hint="create_episode begins another one; get_episode shows this one",
-        )
+def _complete_episode(episode_id: str) -> Conflict:
+    return Conflict(
+        f"episode {episode_id} is complete and accepts no more steps",
+        hint="create_episode starts a new one; get_episode shows this one",
+    )
 
 
-def _refuse_another(kept: Step, given: Step) -> None:
-    if not given.is_same_as(kept):
-        raise Conflict(
-            f"the episode has another step of the number {given.step_number}",
-            hint="give this one the next number; a step that was told does not change",
-            details={"step_number": given.step_number},
-        )
+def _different_step(step_number: int) -> Conflict:
+    return Conflict(
+        f"the episode has a different step with number {step_number}",
+        hint="use the next number; stored steps cannot be changed",
+        details={"step_number": step_number},
+    )
 
 
-def _refuse_beyond(size: int, most_bytes: int) -> None:
-    if size > most_bytes:
+def _check_size(size: int, max_bytes: int) -> None:
+    if size > max_bytes:
         raise TooLarge(
-            f"the episode would take {size} bytes, and may take {most_bytes}",
-            hint="tell less of the output, or complete it and begin another one",
-            details={"bytes": size, "most_bytes": most_bytes},
+            f"the episode would have {size} bytes; the limit is {max_bytes}",
+            hint="shorten the output, or complete the episode and create a new one",
+            details={"bytes": size, "max_bytes": max_bytes},
         )

@@ -1,4 +1,4 @@
-"""What the steps of an episode say together: counted once, for all who judge it."""
+"""Counts over the steps of an episode, computed once for reward, quality and reflection."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -6,32 +6,32 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Self
 
-from scrubjay.features.episodes.models import Step
+from scrubjay.features.episodes.models import EpisodeStep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recovery:
-    """A step that failed, and the next one, which did not."""
+    """A failed step and the successful step directly after it."""
 
-    failed: Step
-    succeeded: Step
+    failed: EpisodeStep
+    succeeded: EpisodeStep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
-    """Steps, counted."""
+class StepCounts:
+    """Counts over steps."""
 
     steps: int
     succeeded: int
     failed: int
     tools: Counter[str]
-    """How often each tool was used, in the order of first use."""
+    """Uses per tool, in the order of first use."""
     actions: int
-    """How many different things were done."""
+    """Number of distinct actions."""
     recoveries: tuple[Recovery, ...]
 
     @classmethod
-    def of(cls, steps: Sequence[Step]) -> Self:
+    def of(cls, steps: Sequence[EpisodeStep]) -> Self:
         return cls(
             steps=len(steps),
             succeeded=sum(step.succeeded for step in steps),
@@ -47,10 +47,10 @@ class Tally:
 
     @property
     def success_rate(self) -> float:
-        """The share of steps that succeeded; 0 without any. A step without a result is none of them."""
+        """Share of steps that succeeded; 0 without steps. A pending step did not succeed."""
         return self.succeeded / self.steps if self.steps else 0.0
 
     @property
     def error_rate(self) -> float:
-        """The share of steps that ended in an error or a timeout; 0 without any."""
+        """Share of steps that ended in an error or a timeout; 0 without steps."""
         return self.failed / self.steps if self.steps else 0.0

@@ -1,48 +1,51 @@
-"""What a backend must offer to keep episodes."""
+"""Interface of the storage of episodes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from scrubjay.core.policies import Allowance
+from scrubjay.core.policies import StorageQuota
 from scrubjay.core.scopes import Visibility
-from scrubjay.features.episodes.models import Episode, EpisodeChange, Learned, OutcomeType, Step, TaskType
-from scrubjay.features.memory.models import Choose
+from scrubjay.features.episodes.models import Episode, EpisodeChange, EpisodeStep, Learned, OutcomeType, TaskType
+from scrubjay.features.memory.candidates import CandidatePool
+
+Choose = Callable[[CandidatePool], Sequence[int]]
+"""Ranks candidates and returns the handles of those to read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeFilter:
-    """Which episodes are meant; an empty filter means all that can be seen."""
+    """Filter for episodes; an empty filter matches all visible ones."""
 
     completed: bool | None = None
     domain: str | None = None
-    """Whatever its capitals."""
+    """Case-insensitive."""
     task_type: TaskType | None = None
     outcome: OutcomeType | None = None
     tags: tuple[str, ...] = ()
-    """One of these."""
+    """Episodes with any of these tags."""
     all_tags: bool = False
-    """All of them."""
+    """Require all tags."""
     since: datetime | None = None
-    """Those that ended at this moment or later, or began, when they have no end."""
+    """Episodes that ended at this time or later; open episodes by their start."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeText:
-    """What search needs of a complete episode; can always be made again from it."""
+    """Search index entry of a completed episode; can be rebuilt from it."""
 
     passages: tuple[tuple[str, ...], ...]
-    """The terms by which it can be found."""
+    """Index terms."""
     vector: bytes = b""
-    """Little-endian float16 values of length 1, or empty when there is no meaning to the model."""
+    """Little-endian float16 values, normalised to length 1; empty when the model has no vector for the text."""
     model: str = ""
-    """Whose vector it is; empty when none could be had, which is then to be made up for."""
+    """Model of the vector; empty when the model could not be reached and the vector must be created later."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeQuery:
-    """What to look for among complete episodes: words, a vector, or both."""
+    """Query for completed episodes, by words, by a vector, or both."""
 
     visibility: Visibility
     only: EpisodeFilter
@@ -50,37 +53,37 @@ class EpisodeQuery:
     vector: bytes
     model: str
     limit: int
-    """How many candidates each way of searching may bring."""
+    """Maximum number of candidates of each search method."""
 
 
 class EpisodeStore(Protocol):
-    """Keeps episodes, each of one project or of all, with what search needs of them, always in one transaction.
+    """Store episodes of one project or of none together with their index entries, in one transaction.
 
-    Whoever sees an episode may add to it, change it and delete it.
+    A caller that can see an episode may also extend, change and delete it.
     """
 
-    async def add(self, episode: Episode, allowance: Allowance | None = None) -> Episode:
-        """Keep a new, open episode without steps.
+    async def add(self, episode: Episode, allowance: StorageQuota | None = None) -> Episode:
+        """Store a new, open episode without steps.
 
-        `NotFound` when there is no such project, `QuotaExceeded` when a client would have more than it may.
+        Raises `NotFound` for an unknown project and `QuotaExceeded` when the client exceeds its allowance.
         """
         ...
 
     async def get(self, visibility: Visibility, episode_id: str) -> Episode | None: ...
 
     async def get_many(
-        self, visibility: Visibility, episode_ids: Sequence[str], *, most_bytes: int
+        self, visibility: Visibility, episode_ids: Sequence[str], *, max_bytes: int
     ) -> Sequence[Episode]:
-        """Those that can be seen, in the order of the ids, each once. `TooLarge` when they take more bytes."""
+        """Return visible episodes in the order of the ids, without duplicates. `TooLarge` above `max_bytes`."""
         ...
 
     async def add_step(
-        self, visibility: Visibility, episode_id: str, step: Step, *, most_steps: int, most_bytes: int
+        self, visibility: Visibility, episode_id: str, step: EpisodeStep, *, max_steps: int, max_bytes: int
     ) -> bool | None:
-        """Keep a step of an open episode: False when the very same was there already, None without such an episode.
+        """Store a step of an open episode; False when an equal step exists, None when the episode does not.
 
-        `Conflict` when the episode is complete or full, or has another step of this number; `TooLarge` when it would
-        have more bytes than that.
+        Raises `Conflict` when the episode is complete, full, or has a different step with this number, and `TooLarge`
+        when it would exceed `max_bytes`.
         """
         ...
 
@@ -90,32 +93,32 @@ class EpisodeStore(Protocol):
         episode_id: str,
         change: EpisodeChange,
         *,
-        most_bytes: int,
+        max_bytes: int,
         text: tuple[int, EpisodeText] | None = None,
     ) -> Episode | None:
-        """Change an episode; as it is then, or None without such an episode. `TooLarge` beyond so many bytes.
+        """Change an episode and return it, or None without such an episode. `TooLarge` above `max_bytes`.
 
-        What search needs of a complete one is changed with it: without the text, or when that was not made of this
-        revision, nothing is changed, and None is the answer.
+        A completed episode needs `text`, its new index entry and the revision it was computed from. Without it, or
+        for another revision, nothing changes and the result is None.
         """
         ...
 
     async def complete(
-        self, completed: Episode, learned: Learned, text: EpisodeText, *, most_bytes: int
+        self, completed: Episode, learned: Learned, text: EpisodeText, *, max_bytes: int
     ) -> Episode | None:
-        """Keep what completes an episode, and what it teaches, all at once; the episode as it is then.
+        """Store the completion of an episode and its lessons at once; return the stored episode.
 
-        None, and nothing is kept, when it is not any more at the revision that this was made of: when it has changed,
-        is complete already, or is gone. `TooLarge` when it would take more bytes than that.
+        Returns None and stores nothing when the episode is not at the given revision any more: it was changed,
+        completed or deleted. `TooLarge` above `max_bytes`.
         """
         ...
 
     async def set_vectors(self, model: str, vectors: Sequence[tuple[Episode, bytes]]) -> None:
-        """Give episodes the vectors of a model; those that are not at this revision any more are passed over."""
+        """Store vectors of a model; skip episodes whose revision has changed."""
         ...
 
     async def delete(self, visibility: Visibility, episode_id: str) -> Episode | None:
-        """Erase an episode with its steps, its words and its vector; what it was, without the steps."""
+        """Delete an episode with its steps, words and vector; return it without steps."""
         ...
 
     async def find(
@@ -127,17 +130,16 @@ class EpisodeStore(Protocol):
         after: int | None = None,
         with_steps: bool = True,
     ) -> Sequence[tuple[int, Episode]]:
-        """Episodes, each with its place, the one that was begun last first; those behind a place."""
+        """Return episodes with their seq, most recently created first, starting after the seq `after`."""
         ...
 
     async def search(self, query: EpisodeQuery, choose: Choose) -> Mapping[int, Episode]:
-        """Offer complete episodes that may answer to `choose`; what it chose, without steps, by handle and in order.
+        """Pass candidates to `choose` and return the chosen episodes, without steps, by handle and in its order.
 
-        Ranking is not decided here. Candidates are the best by text and the nearest in meaning. `choose` may run on
-        another thread than the caller's.
+        Candidates are the best matches by words and by vector. `choose` may run on another thread.
         """
         ...
 
     async def unembedded(self, model: str, limit: int) -> Sequence[Episode]:
-        """Complete episodes of every project that lack a vector of this model, without steps; for maintenance only."""
+        """Return completed episodes of all projects without a vector of this model, without steps; for maintenance."""
         ...

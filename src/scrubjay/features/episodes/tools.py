@@ -1,4 +1,4 @@
-"""The life of an episode: what an agent does for a task, told step by step, and how it ended."""
+"""Tools that create, extend, complete, read, change and delete episodes."""
 
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal, Self
@@ -11,27 +11,28 @@ from scrubjay.features.episodes.models import (
     Complexity,
     Episode,
     EpisodeChange,
-    Failure,
+    FailureOutcome,
     Outcome,
     OutcomeType,
-    PartialSuccess,
+    PartialSuccessOutcome,
     ResultType,
+    StepDetails,
     StepResult,
-    Success,
+    SuccessOutcome,
     TaskType,
 )
-from scrubjay.features.episodes.service import EpisodeService, NewEpisode, NewStep
+from scrubjay.features.episodes.service import EpisodeService, NewEpisode
 from scrubjay.features.episodes.views import (
     EPISODE_FIELDS,
     EpisodeId,
     EpisodeRequest,
     FieldPaths,
     KindOfTask,
+    episode_fields,
     episode_id_of,
+    outcome_fields,
     projected,
     refuse_unknown,
-    told,
-    told_outcome,
 )
 from scrubjay.features.projects.arguments import ProjectReference, project_id_of
 from scrubjay.features.projects.service import ProjectService
@@ -39,18 +40,18 @@ from scrubjay.tooling.arguments import Label
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
 
-SOME_ID: Final = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
-MOST_TAGS, MOST_PARTS, MOST_IDS = 100, 1_000, 100
+EXAMPLE_ID: Final = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
+MAX_TAGS, MAX_PARTS, MAX_IDS = 100, 1_000, 100
 Tag = Annotated[str, Field(min_length=1, max_length=200)]
-Tags = Annotated[list[Tag], Field(max_length=MOST_TAGS)]
-Parts = Annotated[list[str], Field(max_length=MOST_PARTS)]
+Tags = Annotated[list[Tag], Field(max_length=MAX_TAGS)]
+Parts = Annotated[list[str], Field(max_length=MAX_PARTS)]
 Masked = Annotated[
     list[str] | None,
-    Field(exclude_if=lambda value: not value, description="The kinds of secrets that were found and masked."),
+    Field(exclude_if=lambda value: not value, description="Kinds of secrets that were masked."),
 ]
 
-# What an outcome cannot do without.
-_NEEDS: Final[dict[OutcomeType, tuple[str, ...]]] = {
+# Required fields of each outcome.
+_REQUIRED: Final[dict[OutcomeType, tuple[str, ...]]] = {
     OutcomeType.SUCCESS: ("verdict",),
     OutcomeType.PARTIAL_SUCCESS: ("verdict", "completed", "failed"),
     OutcomeType.FAILURE: ("reason",),
@@ -58,7 +59,7 @@ _NEEDS: Final[dict[OutcomeType, tuple[str, ...]]] = {
 
 
 def _known_complexity(given: Any) -> Any:
-    """One that nobody knows counts as moderate."""
+    """Treat an unknown complexity as moderate, as the do_memory contract does."""
     return given if given in list(Complexity) else Complexity.MODERATE
 
 
@@ -81,15 +82,15 @@ class CreateEpisodeRequest(EpisodeRequest):
     )
 
     task_description: Annotated[str, Field(min_length=1)] = Field(
-        description="What is to be done, in plain words; at most 10 000 bytes."
+        description="Description of the task, in plain words; at most 10,000 bytes."
     )
-    domain: Label = Field(description="The field that the task belongs to, such as web-api; queries ask for it.")
-    task_type: KindOfTask = Field(description="What sort of work it is.")
-    language: Label | None = Field(default=None, description="The programming language.")
-    framework: Label | None = Field(default=None, description="The framework.")
-    tags: Tags = Field(default_factory=list[str], description="Labels; trimmed and written in small letters.")
+    domain: Label = Field(description="Domain of the task, such as web-api; queries are limited to a domain.")
+    task_type: KindOfTask = Field(description="Kind of task.")
+    language: Label | None = Field(default=None, description="Programming language.")
+    framework: Label | None = Field(default=None, description="Framework.")
+    tags: Tags = Field(default_factory=list[str], description="Tags; trimmed and converted to lowercase.")
     complexity: Annotated[Complexity, BeforeValidator(_known_complexity)] = Field(
-        default=Complexity.MODERATE, description="How hard it is; anything else counts as moderate."
+        default=Complexity.MODERATE, description="Difficulty of the task; an unknown value counts as moderate."
     )
     project: ProjectReference = None
 
@@ -104,18 +105,18 @@ class CreateEpisodeResult(Result):
     masked: Masked = None
 
 
-class GivenResult(Request):
-    """What a step brought."""
+class StepResultRequest(Request):
+    """Result of a step."""
 
-    type: ResultType = Field(description="Whether it succeeded.")
-    output: str | None = Field(default=None, description="What came out of it; at most 10 000 bytes.")
-    message: str | None = Field(default=None, description="What the error or the timeout says; as long.")
+    type: ResultType = Field(description="Kind of result.")
+    output: str | None = Field(default=None, description="Output of the step; at most 10,000 bytes.")
+    message: str | None = Field(default=None, description="Message of an error or timeout; at most 10,000 bytes.")
 
 
 class AddEpisodeStepRequest(EpisodeRequest):
     model_config = examples(
         {
-            "episode_id": SOME_ID,
+            "episode_id": EXAMPLE_ID,
             "step_number": 1,
             "tool": "grep",
             "action": "Search for where the reset token is stored",
@@ -127,19 +128,19 @@ class AddEpisodeStepRequest(EpisodeRequest):
 
     episode_id: EpisodeId
     step_number: Annotated[int, Field(ge=0, le=1_000_000)] = Field(
-        description="Its number: each is used once. The very same step told again is kept once."
+        description="Number of the step, unique within the episode. Sending an equal step again changes nothing."
     )
-    tool: Label = Field(description="What it was done with.")
+    tool: Label = Field(description="Tool that was used.")
     action: Annotated[str, Field(min_length=1)] = Field(
-        description="What was done, in plain words; at most 10 000 bytes."
+        description="Action of the step, in plain words; at most 10,000 bytes."
     )
     parameters: dict[str, Any] = Field(
-        default_factory=dict[str, Any], description="What the tool was given; at most 1 000 000 bytes of JSON."
+        default_factory=dict[str, Any], description="Parameters of the tool; at most 1,000,000 bytes of JSON."
     )
-    result: GivenResult | None = Field(default=None, description="What it brought; without it the step is pending.")
-    latency_ms: Annotated[int, Field(ge=0, le=10**12)] = Field(default=0, description="How long it took.")
+    result: StepResultRequest | None = Field(default=None, description="Result; a step without one is pending.")
+    latency_ms: Annotated[int, Field(ge=0, le=10**12)] = Field(default=0, description="Duration in milliseconds.")
     tokens_used: Annotated[int, Field(ge=0, le=10**12)] | None = Field(
-        default=None, description="How many tokens it took, where that is known."
+        default=None, description="Number of tokens used, if known."
     )
     project: ProjectReference = None
 
@@ -155,32 +156,32 @@ class AddEpisodeStepResult(Result):
 class CompleteEpisodeRequest(EpisodeRequest):
     model_config = examples(
         {
-            "episode_id": SOME_ID,
+            "episode_id": EXAMPLE_ID,
             "outcome_type": "success",
-            "verdict": "The token is now kept until it is used; all tests pass",
+            "verdict": "The token is now stored until it is used; all tests pass",
             "artifacts": ["auth/reset.py", "tests/test_reset.py"],
         },
-        {"episode_id": SOME_ID, "outcome_type": "failure", "reason": "The mail service cannot be reached"},
+        {"episode_id": EXAMPLE_ID, "outcome_type": "failure", "reason": "The mail service cannot be reached"},
     )
 
     episode_id: EpisodeId
-    outcome_type: Annotated[OutcomeType, BeforeValidator(_known_outcome)] = Field(description="How it ended.")
-    verdict: str | None = Field(default=None, description="What came of it; a success or partial success needs it.")
-    artifacts: Parts = Field(default_factory=list[str], description="What a success brought forth, such as files.")
-    completed: Parts | None = Field(default=None, description="The parts of a partial success that were done.")
-    failed: Parts | None = Field(default=None, description="The parts of it that were not.")
-    reason: str | None = Field(default=None, description="Why it failed; a failure needs it.")
-    error_details: str | None = Field(default=None, description="More about the failure.")
+    outcome_type: Annotated[OutcomeType, BeforeValidator(_known_outcome)] = Field(description="Outcome of the task.")
+    verdict: str | None = Field(default=None, description="Result in words; required for success and partial success.")
+    artifacts: Parts = Field(default_factory=list[str], description="Artifacts of a success, such as files.")
+    completed: Parts | None = Field(default=None, description="For a partial success: completed subtasks.")
+    failed: Parts | None = Field(default=None, description="For a partial success: failed subtasks.")
+    reason: str | None = Field(default=None, description="Reason of a failure; required for it.")
+    error_details: str | None = Field(default=None, description="Details of a failure.")
     project: ProjectReference = None
 
     @model_validator(mode="after")
-    def _whole(self) -> Self:
-        for name in _NEEDS[self.outcome_type]:
+    def _check_required(self) -> Self:
+        for name in _REQUIRED[self.outcome_type]:
             value: str | list[str] | None = getattr(self, name)
             if value is None or value == "":
                 raise InvalidRequest(
                     f"Missing required field for {self.outcome_type.value}: {name}",
-                    hint=f"needed: {', '.join(_NEEDS[self.outcome_type])}",
+                    hint=f"required: {', '.join(_REQUIRED[self.outcome_type])}",
                 )
         return self
 
@@ -190,33 +191,33 @@ class CompleteEpisodeResult(Result):
     episode_id: str
     outcome_type: OutcomeType
     message: str
-    reward: float = Field(description="What it is worth; get_episode shows what that is made of.")
-    quality_score: float = Field(description="How much can be learned from it, 0 to 1.")
-    low_quality: bool = Field(description="Whether that is below 0.7; the episode is kept all the same.")
-    patterns: int = Field(description="How many patterns it gave or bore out.")
+    reward: float = Field(description="Reward of the episode; get_episode returns its components.")
+    quality_score: float = Field(description="Quality of the episode as a source for learning, 0 to 1.")
+    low_quality: bool = Field(description="True if the quality is below 0.7; the episode is stored anyway.")
+    patterns: int = Field(description="Number of patterns that it created or confirmed.")
     masked: Masked = None
 
 
 class GetEpisodeRequest(EpisodeRequest):
     model_config = examples(
-        {"episode_id": SOME_ID}, {"episode_id": SOME_ID, "fields": ["task_description", "outcome", "steps.tool"]}
+        {"episode_id": EXAMPLE_ID}, {"episode_id": EXAMPLE_ID, "fields": ["task_description", "outcome", "steps.tool"]}
     )
 
     episode_id: EpisodeId
     fields: FieldPaths = Field(
         default=None,
-        description="Only these fields, with dots for what is inside: context.domain, steps.tool, reward.total.",
+        description="Return only these fields, with dots for nested ones: context.domain, steps.tool, reward.total.",
     )
     project: ProjectReference = None
 
 
 class GetEpisodeResult(Result):
     success: Literal[True] = True
-    episode: dict[str, Any] = Field(description="The episode, or what was asked for of it.")
+    episode: dict[str, Any] = Field(description="The episode, or its requested fields.")
 
 
 class TimelineRequest(EpisodeRequest):
-    model_config = examples({"episode_id": SOME_ID})
+    model_config = examples({"episode_id": EXAMPLE_ID})
 
     episode_id: EpisodeId
     project: ProjectReference = None
@@ -239,12 +240,12 @@ class TimelineResult(Result):
     end_time: datetime | None
     duration_seconds: float | None
     step_count: int
-    timeline: list[TimelineStep] = Field(description="The steps by their numbers.")
+    timeline: list[TimelineStep] = Field(description="Steps in the order of their numbers.")
     outcome: dict[str, Any] | None
 
 
 class DeleteEpisodeRequest(EpisodeRequest):
-    model_config = examples({"episode_id": SOME_ID, "confirm": True})
+    model_config = examples({"episode_id": EXAMPLE_ID, "confirm": True})
 
     episode_id: EpisodeId
     confirm: bool = Field(description="Must be true.")
@@ -252,17 +253,15 @@ class DeleteEpisodeRequest(EpisodeRequest):
 
 
 class UpdateEpisodeRequest(EpisodeRequest):
-    model_config = examples({"episode_id": SOME_ID, "add_tags": ["security"], "metadata": {"test_coverage": "85"}})
+    model_config = examples({"episode_id": EXAMPLE_ID, "add_tags": ["security"], "metadata": {"test_coverage": "85"}})
 
     episode_id: EpisodeId
-    description: Annotated[str, Field(min_length=1)] | None = Field(
-        default=None, description="Another task_description."
-    )
-    add_tags: Tags | None = Field(default=None, description="Labels to add.")
-    remove_tags: Tags | None = Field(default=None, description="Labels to remove.")
-    set_tags: Tags | None = Field(default=None, description="Labels to have instead of those there are.")
-    metadata: Annotated[dict[Tag, Annotated[str, Field(max_length=10_000)]], Field(max_length=MOST_TAGS)] | None = (
-        Field(default=None, description="Texts by name, merged into those there are.")
+    description: Annotated[str, Field(min_length=1)] | None = Field(default=None, description="New task_description.")
+    add_tags: Tags | None = Field(default=None, description="Tags to add.")
+    remove_tags: Tags | None = Field(default=None, description="Tags to remove.")
+    set_tags: Tags | None = Field(default=None, description="Tags that replace all existing ones.")
+    metadata: Annotated[dict[Tag, Annotated[str, Field(max_length=10_000)]], Field(max_length=MAX_TAGS)] | None = Field(
+        default=None, description="Texts by name, merged into the existing metadata."
     )
     project: ProjectReference = None
 
@@ -274,15 +273,15 @@ class EpisodeMessage(Result):
 
 
 class UpdateEpisodeResult(EpisodeMessage):
-    updated_fields: list[str] = Field(description="What was given.")
+    updated_fields: list[str] = Field(description="Names of the fields in the request.")
     masked: Masked = None
 
 
 class BulkEpisodesRequest(EpisodeRequest):
-    model_config = examples({"episode_ids": [SOME_ID]}, {"episode_ids": f"{SOME_ID}, {SOME_ID}"})
+    model_config = examples({"episode_ids": [EXAMPLE_ID]}, {"episode_ids": f"{EXAMPLE_ID}, {EXAMPLE_ID}"})
 
-    episode_ids: Annotated[list[str], Field(max_length=MOST_IDS)] | Annotated[str, Field(max_length=50 * MOST_IDS)] = (
-        Field(description="Their ids, as a list or in one text with commas; at most 100.")
+    episode_ids: Annotated[list[str], Field(max_length=MAX_IDS)] | Annotated[str, Field(max_length=50 * MAX_IDS)] = (
+        Field(description="Episode ids, as a list or as a comma-separated string; at most 100.")
     )
     project: ProjectReference = None
 
@@ -291,16 +290,16 @@ class BulkEpisodesResult(Result):
     requested_count: int
     found_count: int
     missing_count: int
-    episodes: list[dict[str, Any]] = Field(description="Those that there are, in the order of the ids.")
+    episodes: list[dict[str, Any]] = Field(description="The existing episodes, in the order of the ids.")
 
 
-@tool("episodes", core=False, fleeting=True)
+@tool("episodes", core=False, log_payload=False)
 async def create_episode(
     request: CreateEpisodeRequest, episodes: EpisodeService, projects: ProjectService, context: CallContext
 ) -> CreateEpisodeResult:
-    """Begin to record what is done for a task; returns the episode_id that the steps and the end need.
+    """Create an episode that records the work on a task, and return its episode_id.
 
-    Then call add_episode_step for each step and complete_episode at the end: later query_memory finds it.
+    Call add_episode_step after each step and complete_episode at the end. Then query_memory finds the episode.
     """
     project_id = await project_id_of(request.project, projects, context, make=True)
     new = NewEpisode(
@@ -323,17 +322,16 @@ async def create_episode(
     )
 
 
-@tool("episodes", core=False, idempotent=True, fleeting=True)
+@tool("episodes", core=False, idempotent=True, log_payload=False)
 async def add_episode_step(
     request: AddEpisodeStepRequest, episodes: EpisodeService, projects: ProjectService, context: CallContext
 ) -> AddEpisodeStepResult:
-    """Record one step of an open episode; it is on disk when this answers.
+    """Add a step to an open episode; it is durable when the call returns.
 
-    An episode that is unknown, complete or has 1000 steps already gives an error, and so does another step of the same
-    number.
+    Fails if the episode is unknown, complete or has 1000 steps, or has a different step with this number.
     """
     given = request.result
-    step = NewStep(
+    step = StepDetails(
         step_number=request.step_number,
         tool=request.tool,
         action=request.action,
@@ -347,16 +345,19 @@ async def add_episode_step(
     return AddEpisodeStepResult(
         episode_id=request.episode_id,
         step_number=request.step_number,
-        message="Step added" if written.is_new else "This very step was there already",
+        message="Step added" if written.is_new else "An equal step already exists",
         masked=list(written.masked),
     )
 
 
-@tool("episodes", core=False, fleeting=True)
+@tool("episodes", core=False, log_payload=False)
 async def complete_episode(
     request: CompleteEpisodeRequest, episodes: EpisodeService, projects: ProjectService, context: CallContext
 ) -> CompleteEpisodeResult:
-    """End an episode: it is looked back at, judged, and from then on found by query_memory. It can be done once."""
+    """Complete an episode with its outcome: computes reflection, reward, quality and patterns. Possible only once.
+
+    From then on query_memory finds the episode.
+    """
     visibility = Visibility(await project_id_of(request.project, projects, context))
     written = await episodes.complete(visibility, request.episode_id, _outcome(request), context.client)
     return CompleteEpisodeResult(
@@ -371,23 +372,23 @@ async def complete_episode(
     )
 
 
-@tool("episodes", core=False, read_only=True, fleeting=True)
+@tool("episodes", core=False, read_only=True, log_payload=False)
 async def get_episode(
     request: GetEpisodeRequest, episodes: EpisodeService, projects: ProjectService, context: CallContext
 ) -> GetEpisodeResult:
-    """An episode with its steps, its outcome, what it is worth and what can be said of it."""
+    """Return an episode with its steps, outcome, reward, quality and reflection."""
     paths = [path.removeprefix("episode.") for path in request.fields or ()]
     refuse_unknown(paths, EPISODE_FIELDS)
     visibility = Visibility(await project_id_of(request.project, projects, context))
-    whole = told(await _found(episodes, visibility, request.episode_id))
+    whole = episode_fields(await _found(episodes, visibility, request.episode_id))
     return GetEpisodeResult(episode=projected(whole, paths) if paths else whole)
 
 
-@tool("episodes", core=False, read_only=True, fleeting=True)
+@tool("episodes", core=False, read_only=True, log_payload=False)
 async def get_episode_timeline(
     request: TimelineRequest, episodes: EpisodeService, projects: ProjectService, context: CallContext
 ) -> TimelineResult:
-    """What was done in an episode, one step after the other, and how it ended."""
+    """Return the steps of an episode in order, and its outcome."""
     visibility = Visibility(await project_id_of(request.project, projects, context))
     episode = await _found(episodes, visibility, request.episode_id)
     return TimelineResult(
@@ -397,26 +398,16 @@ async def get_episode_timeline(
         end_time=episode.end_time,
         duration_seconds=episode.duration_seconds,
         step_count=len(episode.steps),
-        timeline=[
-            TimelineStep(
-                step_number=step.step_number,
-                timestamp=step.timestamp,
-                tool=step.tool,
-                action=step.action,
-                result_type=step.result_type,
-                latency_ms=step.latency_ms,
-            )
-            for step in episode.steps
-        ],
-        outcome=told_outcome(episode.outcome),
+        timeline=[TimelineStep.model_validate(step, from_attributes=True) for step in episode.steps],
+        outcome=outcome_fields(episode.outcome),
     )
 
 
-@tool("episodes", core=False, destructive=True, fleeting=True)
+@tool("episodes", core=False, destructive=True, log_payload=False)
 async def delete_episode(
     request: DeleteEpisodeRequest, episodes: EpisodeService, projects: ProjectService, context: CallContext
 ) -> EpisodeMessage:
-    """Erase an episode for good, with its steps and all by which it is found; confirm must be true."""
+    """Delete an episode permanently, with its steps and index entries; confirm must be true."""
     if not request.confirm:
         raise InvalidRequest("Deletion requires explicit confirmation. Set 'confirm' to true.")
     visibility = Visibility(await project_id_of(request.project, projects, context))
@@ -424,14 +415,14 @@ async def delete_episode(
     return EpisodeMessage(episode_id=request.episode_id, message="Episode deleted")
 
 
-@tool("episodes", core=False, idempotent=True, fleeting=True)
+@tool("episodes", core=False, idempotent=True, log_payload=False)
 async def update_episode(
     request: UpdateEpisodeRequest, episodes: EpisodeService, projects: ProjectService, context: CallContext
 ) -> UpdateEpisodeResult:
     """Change an episode's description, tags or metadata; tags are set first, then added, then removed."""
-    given = [name for name in _CHANGEABLE if getattr(request, name) is not None]
-    if not given:
-        raise InvalidRequest("there is nothing to change", hint=f"give one of {', '.join(_CHANGEABLE)}")
+    updated = [name for name in _CHANGEABLE if getattr(request, name) is not None]
+    if not updated:
+        raise InvalidRequest("the request changes nothing", hint=f"pass one of {', '.join(_CHANGEABLE)}")
     visibility = Visibility(await project_id_of(request.project, projects, context))
     change = EpisodeChange(
         description=request.description,
@@ -444,20 +435,20 @@ async def update_episode(
     return UpdateEpisodeResult(
         episode_id=request.episode_id,
         message="Episode updated",
-        updated_fields=given,
+        updated_fields=updated,
         masked=list(written.masked),
     )
 
 
-@tool("episodes", core=False, read_only=True, fleeting=True)
+@tool("episodes", core=False, read_only=True, log_payload=False)
 async def bulk_episodes(
     request: BulkEpisodesRequest, episodes: EpisodeService, projects: ProjectService, context: CallContext
 ) -> BulkEpisodesResult:
-    """Several episodes at once, by their ids."""
+    """Return several episodes by their ids."""
     given = request.episode_ids
     parts = [part for part in given.split(",") if part.strip()] if isinstance(given, str) else given
-    if not 1 <= len(parts) <= MOST_IDS:
-        raise InvalidRequest(f"there are {len(parts)} ids", hint=f"give 1 to {MOST_IDS} of them")
+    if not 1 <= len(parts) <= MAX_IDS:
+        raise InvalidRequest(f"the request has {len(parts)} ids", hint=f"pass 1 to {MAX_IDS} ids")
     ids = list(dict.fromkeys(map(episode_id_of, parts)))
     visibility = Visibility(await project_id_of(request.project, projects, context))
     found = await episodes.get_many(visibility, ids)
@@ -465,7 +456,7 @@ async def bulk_episodes(
         requested_count=len(ids),
         found_count=len(found),
         missing_count=len(ids) - len(found),
-        episodes=[told(episode) for episode in found],
+        episodes=[episode_fields(episode) for episode in found],
     )
 
 
@@ -483,9 +474,9 @@ def _outcome(request: CompleteEpisodeRequest) -> Outcome:
     verdict = request.verdict or ""
     match request.outcome_type:
         case OutcomeType.SUCCESS:
-            return Success(verdict=verdict, artifacts=tuple(request.artifacts))
+            return SuccessOutcome(verdict=verdict, artifacts=tuple(request.artifacts))
         case OutcomeType.PARTIAL_SUCCESS:
             completed, failed = tuple(request.completed or ()), tuple(request.failed or ())
-            return PartialSuccess(verdict=verdict, completed=completed, failed=failed)
+            return PartialSuccessOutcome(verdict=verdict, completed=completed, failed=failed)
         case OutcomeType.FAILURE:
-            return Failure(reason=request.reason or "", error_details=request.error_details)
+            return FailureOutcome(reason=request.reason or "", error_details=request.error_details)

@@ -1,4 +1,4 @@
-"""Episodes as tools tell them: whole, or the fields that somebody asks for."""
+"""Wire format of episodes, whole or reduced to selected fields, and request types that tools share."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -9,37 +9,37 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from scrubjay.core.errors import InvalidRequest
 from scrubjay.core.suggestions import nearest_names
-from scrubjay.features.episodes.models import Episode, Outcome, Step, TaskType, outcome_type
+from scrubjay.features.episodes.models import Episode, EpisodeStep, Outcome, TaskType, outcome_type
 from scrubjay.tooling.declaration import Request
 
 _UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _TASK_TYPES: Final = ", ".join(TaskType)
-MOST_FIELDS: Final = 100
+MAX_FIELDS: Final = 100
 
 
 class EpisodeRequest(Request):
-    """A request whose first missing field is told in the words that clients of such systems know."""
+    """Base of requests that report a missing field with the message of the do_memory contract."""
 
     @model_validator(mode="before")
     @classmethod
-    def _nothing_missing(cls, given: Any) -> Any:
+    def _check_required(cls, given: Any) -> Any:
         if isinstance(given, Mapping):
             values = cast(Mapping[str, Any], given)
             for name, field in cls.model_fields.items():
                 if field.is_required() and values.get(name) is None:
                     raise InvalidRequest(
                         f"Missing required field: {name}",
-                        hint="needed: " + ", ".join(n for n, one in cls.model_fields.items() if one.is_required()),
+                        hint="required: " + ", ".join(n for n, one in cls.model_fields.items() if one.is_required()),
                         details={"problems": [{"field": name, "problem": "missing"}]},
                     )
         return cast(Any, given)
 
 
 def episode_id_of(given: Any) -> str:
-    """The id as it is kept; `InvalidRequest` when it is none."""
+    """Return the id in stored form; `InvalidRequest` when it is not a UUID."""
     if not isinstance(given, str) or not _UUID.fullmatch(given.strip().lower()):
         raise InvalidRequest(
-            f"Invalid episode_id format: {str(given)[:80]}", hint="an episode's id is the UUID that create_episode gave"
+            f"Invalid episode_id format: {str(given)[:80]}", hint="use the UUID that create_episode returned"
         )
     return given.strip().lower()
 
@@ -54,12 +54,12 @@ EpisodeId = Annotated[
     str,
     BeforeValidator(episode_id_of),
     WithJsonSchema({"type": "string", "format": "uuid", "examples": ["1b4e28ba-2fa1-41d2-883f-0016d3cca427"]}),
-    Field(description="Which episode: the id that create_episode gave."),
+    Field(description="Id of the episode, as create_episode returned it."),
 ]
 KindOfTask = Annotated[TaskType, BeforeValidator(_task_type_of)]
 FieldPaths = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=200)]] | None,
-    Field(max_length=MOST_FIELDS),
+    Field(max_length=MAX_FIELDS),
 ]
 
 
@@ -70,11 +70,11 @@ EPISODE_FIELDS: Final = (
 )
 
 
-def told_outcome(outcome: Outcome | None) -> dict[str, Any] | None:
+def outcome_fields(outcome: Outcome | None) -> dict[str, Any] | None:
     return None if outcome is None else {"type": outcome_type(outcome).value, **asdict(outcome)}
 
 
-def told_step(step: Step) -> dict[str, Any]:
+def step_fields(step: EpisodeStep) -> dict[str, Any]:
     return {
         "step_number": step.step_number,
         "timestamp": step.timestamp,
@@ -88,8 +88,8 @@ def told_step(step: Step) -> dict[str, Any]:
     }
 
 
-def told(episode: Episode) -> dict[str, Any]:
-    """All of an episode."""
+def episode_fields(episode: Episode) -> dict[str, Any]:
+    """Return all fields of an episode."""
     context, reward, quality = episode.context, episode.reward, episode.quality
     return {
         "episode_id": episode.episode_id,
@@ -107,8 +107,8 @@ def told(episode: Episode) -> dict[str, Any]:
         "start_time": episode.start_time,
         "end_time": episode.end_time,
         "duration_seconds": episode.duration_seconds,
-        "steps": [told_step(step) for step in episode.steps],
-        "outcome": told_outcome(episode.outcome),
+        "steps": [step_fields(step) for step in episode.steps],
+        "outcome": outcome_fields(episode.outcome),
         "reward": None if reward is None else asdict(reward),
         "reward_score": None if reward is None else reward.total,
         "quality": None if quality is None else {**asdict(quality), "low": quality.low},
@@ -123,19 +123,19 @@ def told(episode: Episode) -> dict[str, Any]:
 
 
 def refuse_unknown(paths: Sequence[str], known: Sequence[str]) -> None:
-    """`InvalidRequest` for a path that begins with no such field."""
+    """Raise `InvalidRequest` for a path whose first part is no known field."""
     for path in paths:
         name = path.partition(".")[0]
         if name not in known:
             near = nearest_names(name, known)
             raise InvalidRequest(
-                f"there is no field {name[:80]!r} to select",
-                hint=f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}",
+                f"unknown field {name[:80]!r} in fields",
+                hint=f"did you mean {' or '.join(near)}?" if near else f"known fields: {', '.join(known)}",
             )
 
 
 def projected(value: Mapping[str, Any], paths: Sequence[str]) -> dict[str, Any]:
-    """Only what these paths name, such as `context.domain` or, in every entry of a list, `steps.tool`."""
+    """Return only the values at these paths, such as `context.domain` or, for each list entry, `steps.tool`."""
     below: dict[str, list[str]] = {}
     for path in paths:
         name, _, rest = path.partition(".")

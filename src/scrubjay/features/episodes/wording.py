@@ -1,16 +1,16 @@
-"""How facts of an episode are put into a sentence."""
+"""Text formatting for reflections and features."""
 
-LONGEST = 200
+MAX_CHARACTERS = 200
 
 
-def short(text: str, most: int = LONGEST) -> str:
-    """The text on one line, and no longer than that."""
+def shorten(text: str, max_characters: int = MAX_CHARACTERS) -> str:
+    """Return the text on one line, truncated to `max_characters`."""
     line = " ".join(text.split())
-    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+    return line if len(line) <= max_characters else f"{line[: max_characters - 1].rstrip()}…"
 
 
 def counted(number: int, what: str) -> str:
-    """A number of things, in the singular for one."""
+    """Return a number with its noun, in the singular for one."""
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 

@@ -1,4 +1,4 @@
-"""Lasting facts taken out of the turns of a session and kept as memories that tell which turns they come from."""
+"""Extraction of lasting facts from the turns of a session, stored as memories with their turns as sources."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,212 +7,238 @@ from typing import TYPE_CHECKING, Any, Final
 import anyio.to_thread
 
 from scrubjay.core.errors import Cancelled, Conflict, ErrorRecord, InvalidRequest, NotFound, ScrubjayError
+from scrubjay.core.lazy import lazy_module
 from scrubjay.core.scopes import Scope, Visibility
-from scrubjay.features.memory.derived import changed, is_extracted
-from scrubjay.features.memory.models import Kind, Memory, MemoryFilter, MemoryWrite, Wording, WriteOutcome
-from scrubjay.features.memory.service import Draft, MemoryService
+from scrubjay.features.memory.derived import is_extracted, update_fields
+from scrubjay.features.memory.drafts import Draft
+from scrubjay.features.memory.models import Memory, MemoryFilter, MemoryKind, Wording
+from scrubjay.features.memory.service import MemoryService
 from scrubjay.features.memory.store import MemoryStore
-from scrubjay.features.summaries.models import Method, SessionToSummarise
+from scrubjay.features.memory.writes import MemoryWrite, WriteOutcome
+from scrubjay.features.summaries.models import GenerationMethod, PendingSession
 from scrubjay.features.summaries.store import SummaryStore
-from scrubjay.search_index.terms import question_terms
+from scrubjay.search_index.terms import query_terms
 
 if TYPE_CHECKING:
-    from scrubjay.features.facts.llm_facts import FactReader, Said
+    from scrubjay.features.facts import llm_facts, stated_facts
+    from scrubjay.features.facts.llm_facts import LlmFactExtractor, TurnPart, TurnTranscript
     from scrubjay.features.facts.stated_facts import Statement
+    from scrubjay.features.memory.ranking import selection
+else:
+    # These compile many patterns or import numpy, and are not needed at start.
+    llm_facts = lazy_module("scrubjay.features.facts.llm_facts")
+    stated_facts = lazy_module("scrubjay.features.facts.stated_facts")
+    selection = lazy_module("scrubjay.features.memory.ranking.selection")
 
-# So many turns are read, and what they state is kept, in one step.
-TURNS_AT_ONCE: Final = 200
-# What was stated is worth more than the turn around it.
+# Turns read and stored in one step.
+BATCH_TURNS: Final = 200
+# A fact is more important than the turn that states it (0.5).
 IMPORTANCE: Final = 0.6
-# Of a fact that is stated again and again, so many turns are noted.
-MOST_NOTED: Final = 50
-MOST_ALIKE: Final = 20
-# In whose name facts are kept once.
+# Maximum number of turns recorded as sources of a fact.
+MAX_RECORDED_TURNS: Final = 50
+MAX_SIMILAR: Final = 20
+# Client name of the idempotency keys.
 CLIENT: Final = "extraction"
-# What a turn's details have when its facts have been taken out: by which method.
-TAKEN: Final = "factsTaken"
-FACT_KINDS: Final = (Kind.GENERAL, Kind.PREFERENCE, Kind.DECISION, Kind.CONTEXT)
+# Key in the details of a turn that has been read; its value is the method.
+FACTS_READ_DETAIL: Final = "factsTaken"
+FACT_KINDS: Final = (MemoryKind.GENERAL, MemoryKind.PREFERENCE, MemoryKind.DECISION, MemoryKind.CONTEXT)
 
-Step = Callable[[int, int], Awaitable[None]]
-"""Told how many turns have been read and how many there are; may raise `Cancelled`."""
+ProgressCallback = Callable[[int, int], Awaitable[None]]
+"""Called with the number of turns read and their total; may raise `Cancelled`."""
 
 
 @dataclass(slots=True)
-class Extraction:
-    """What became of the turns of a session."""
+class FactExtraction:
+    """Result of extracting facts from the turns of a session."""
 
     turns: int = 0
-    """How many were read; those whose facts had been taken out before were not."""
+    """Number of turns read, without those that had been read before."""
     stored: list[WriteOutcome] = field(default_factory=list[WriteOutcome])
-    noted: list[str] = field(default_factory=list[str])
-    """The ids of facts that were known, and stated again."""
+    restated: list[str] = field(default_factory=list[str])
+    """Ids of stored facts that the turns state again."""
     dropped: int = 0
-    """What a language model named without words that bear it out, or what may not be kept."""
-    method: Method = Method.EXTRACTIVE
+    """Number of facts that no turn supports or that the secrets policy refused."""
+    method: GenerationMethod = GenerationMethod.EXTRACTIVE
     problem: ErrorRecord | None = None
-    """Why the language model was not heard, if it should have been."""
+    """Why the language model failed and rules were used; None if it did not."""
 
 
 class FactExtractor:
-    """Reads each turn once: by a language model where there is one, else by rules that take only people's own words."""
+    """Reads each turn once, with a language model if there is one, else by rules."""
 
     def __init__(
-        self, sessions: SummaryStore, kept: MemoryStore, memories: MemoryService, reader: "FactReader | None" = None
+        self,
+        sessions: SummaryStore,
+        store: MemoryStore,
+        memories: MemoryService,
+        llm: "LlmFactExtractor | None" = None,
     ) -> None:
         self._sessions = sessions
-        self._kept = kept
+        self._store = store
         self._memories = memories
-        self._reader = reader
+        self._llm = llm
 
     async def extract_session(
-        self, session_id: str, visibility: Visibility, provenance: Mapping[str, Any], step: Step
-    ) -> Extraction:
-        """Take the facts out of this session's turns that have not been read yet."""
+        self, session_id: str, visibility: Visibility, provenance: Mapping[str, Any], step: ProgressCallback
+    ) -> FactExtraction:
+        """Extract the facts of this session's unread turns. Raises `NotFound` if the session has no visible turns."""
         found = await self._sessions.session(visibility, session_id)
         if not found:
             raise NotFound(
-                f"there are no turns of a session {session_id[:80]!r} here",
-                hint="add_memory keeps turns; the facts of another project's session can only be taken out there",
+                f"session {session_id[:80]!r} has no turns here",
+                hint="store turns with add_memory; for a session of another project, set that project first",
             )
-        done = Extraction()
+        done = FactExtraction()
         for session in found:
             await self.extract(session, provenance, step, done)
         return done
 
     async def extract(
-        self, session: SessionToSummarise, provenance: Mapping[str, Any], step: Step, done: Extraction | None = None
-    ) -> Extraction:
-        """The same for a session of one scope; what was done is added to what is given.
+        self,
+        session: PendingSession,
+        provenance: Mapping[str, Any],
+        step: ProgressCallback,
+        done: FactExtraction | None = None,
+    ) -> FactExtraction:
+        """Extract the facts of a session in one scope, and add the result to `done` if it is given.
 
-        Turns are marked as read after their facts are durable. Whoever dies in between has their facts found as known
-        by the next one, so that nothing is kept twice.
+        Turns are marked as read after their facts are durable. If the process dies in between, the next run reads the
+        turns again and finds their facts stored, so nothing is stored twice.
         """
-        done = done or Extraction()
+        done = done or FactExtraction()
         turns = await self._unread(session)
-        for begin in range(0, len(turns), TURNS_AT_ONCE):
+        for begin in range(0, len(turns), BATCH_TURNS):
             await step(begin, len(turns))
-            some = turns[begin : begin + TURNS_AT_ONCE]
-            await self._take(session, some, provenance, done)
+            some = turns[begin : begin + BATCH_TURNS]
+            await self._extract_batch(session, some, provenance, done)
             done.turns += len(some)
         return done
 
-    async def _unread(self, session: SessionToSummarise) -> list[Memory]:
-        only = MemoryFilter(scope=session.scope, from_session=session.name, kinds=(Kind.TURN,))
+    async def _unread(self, session: PendingSession) -> list[Memory]:
+        turns = MemoryFilter(scope=session.scope, from_session=session.name, kinds=(MemoryKind.TURN,))
         visibility, unread, offset = _audience(session), list[Memory](), 0
         while True:
-            page = await self._memories.page(visibility, only, newest_first=False, limit=TURNS_AT_ONCE, offset=offset)
-            unread += [turn for turn in page.memories if TAKEN not in turn.details]
+            page = await self._memories.page(visibility, turns, newest_first=False, limit=BATCH_TURNS, offset=offset)
+            unread += [turn for turn in page.memories if FACTS_READ_DETAIL not in turn.details]
             offset += len(page.memories)
             if not page.memories or offset >= page.total:
                 return unread
 
-    async def _take(
-        self, session: SessionToSummarise, turns: Sequence[Memory], provenance: Mapping[str, Any], done: Extraction
+    async def _extract_batch(
+        self, session: PendingSession, turns: Sequence[Memory], provenance: Mapping[str, Any], done: FactExtraction
     ) -> None:
-        statements, origin = await self._read(turns, done)
+        statements, origin = await self._find_statements(turns, done)
         sources = {**provenance, **origin}
-        new, known = await self._sorted_out(session, turns, statements)
+        new, known = await self._deduplicate(session, turns, statements)
         drafts = [_draft(session, turns, fact, sources) for fact in new]
         if drafts:
-            outcomes, refused = await self._keep(drafts, session.project_id, turns[-1].id, [turn.id for turn in turns])
+            outcomes, refused = await self._store_drafts(
+                drafts, session.project_id, turns[-1].id, [turn.id for turn in turns]
+            )
             done.stored += outcomes
             done.dropped += refused
-        marks = [changed(turn, details={**turn.details, TAKEN: str(origin["method"])}) for turn in turns]
-        notes = [change for memory, places in known if (change := _noted(memory, [turns[one] for one in places]))]
+        marks = [
+            update_fields(turn, details={**turn.details, FACTS_READ_DETAIL: str(origin["method"])}) for turn in turns
+        ]
+        updates = [
+            change for memory, indexes in known if (change := _add_sources(memory, [turns[index] for index in indexes]))
+        ]
         try:
-            await self._kept.put([*notes, *marks])
-        except Conflict:  # one of them was forgotten meanwhile; the others are read again next time, and known then
+            await self._store.put([*updates, *marks])
+        except Conflict:  # one of them was just erased; the next run reads the other turns again and finds their facts
             return
-        done.noted += [note.memory.id for note in notes]
+        done.restated += [update.memory.id for update in updates]
 
-    async def _read(
-        self, turns: Sequence[Memory], done: Extraction
+    async def _find_statements(
+        self, turns: Sequence[Memory], done: FactExtraction
     ) -> tuple[Sequence[tuple[int, "Statement"]], dict[str, Any]]:
-        """What the turns state, each with the place of its turn, and by which method it was found."""
-        said = [_said(turn) for turn in turns]
-        if self._reader is not None:
+        """Return the statements with the indexes of their turns, and the provenance of the method."""
+        transcripts = [_transcript(turn) for turn in turns]
+        if self._llm is not None:
             try:
-                read = await self._reader.read(said)
+                found = await self._llm.extract(transcripts)
             except Cancelled:
                 raise
             except ScrubjayError as error:
                 done.problem = error.record
             else:
-                done.method = Method.LLM
-                done.dropped += read.dropped
-                return read.statements, {"method": Method.LLM.value, "model": read.model}
-        return await anyio.to_thread.run_sync(_stated, said), {"method": Method.EXTRACTIVE.value}
+                done.method = GenerationMethod.LLM
+                done.dropped += found.dropped
+                return found.statements, {"method": GenerationMethod.LLM.value, "model": found.model}
+        found = await anyio.to_thread.run_sync(_find_statements_by_rule, transcripts)
+        return found, {"method": GenerationMethod.EXTRACTIVE.value}
 
-    async def _sorted_out(
-        self, session: SessionToSummarise, turns: Sequence[Memory], statements: Sequence[tuple[int, "Statement"]]
-    ) -> tuple[list["_Fact"], list[tuple[Memory, list[int]]]]:
-        """What is new, each thing once with all its turns, and the memories that were stated again."""
-        from scrubjay.features.memory.ranking.selection import almost_the_same_words
-
-        new: list[_Fact] = []
+    async def _deduplicate(
+        self, session: PendingSession, turns: Sequence[Memory], statements: Sequence[tuple[int, "Statement"]]
+    ) -> tuple[list["_NewFact"], list[tuple[Memory, list[int]]]]:
+        """Return the new facts with all their turns, and the stored memories that are stated again."""
+        have_same_words = selection.have_same_words
+        new: list[_NewFact] = []
         known: dict[str, tuple[Memory, list[int]]] = {}
-        for place, statement in statements:
-            # Of one subject only the last statement counts: who changes their mind twice is where they began.
+        for index, statement in statements:
+            # Only the last statement about a subject counts, because a speaker may change their mind.
             rivals = [fact for fact in new if statement.subject and fact.statement.subject == statement.subject]
             others = rivals[-1:] if rivals else [fact for fact in new if fact.statement.subject == statement.subject]
-            same = [fact for fact in others if almost_the_same_words(fact.statement.text, statement.text)]
+            same = [fact for fact in others if have_same_words(fact.statement.text, statement.text)]
             if same:
-                same[0].places.append(place)
-            elif not rivals and (memory := await self._held(session, statement)) is not None:
-                known.setdefault(memory.id, (memory, []))[1].append(place)
+                same[0].turns.append(index)
+            elif not rivals and (memory := await self._find_stored(session, statement)) is not None:
+                known.setdefault(memory.id, (memory, []))[1].append(index)
             else:
-                new.append(_Fact(statement, [place]))
+                new.append(_NewFact(statement, [index]))
         return new, list(known.values())
 
-    async def _held(self, session: SessionToSummarise, statement: "Statement") -> Memory | None:
-        """The memory that is held true and says this already."""
-        from scrubjay.features.memory.ranking.selection import almost_the_same_words
-
+    async def _find_stored(self, session: PendingSession, statement: "Statement") -> Memory | None:
+        """Return the valid memory with this content; None if there is none."""
         page = await self._memories.page(
             _audience(session),
             MemoryFilter(
                 scope=session.scope,
                 kinds=FACT_KINDS,
-                containing=tuple((Wording((term,)),) for term in question_terms(statement.text)),
+                containing=tuple((Wording((term,)),) for term in query_terms(statement.text)),
             ),
             newest_first=True,
-            limit=MOST_ALIKE,
+            limit=MAX_SIMILAR,
             offset=0,
         )
         for memory in page.memories:
-            if memory.speaker in (None, statement.speaker) and almost_the_same_words(memory.content, statement.text):
+            is_by_speaker = memory.speaker in (None, statement.speaker)
+            if is_by_speaker and selection.have_same_words(memory.content, statement.text):
                 return memory
         return None
 
-    async def _keep(
+    async def _store_drafts(
         self, drafts: Sequence[Draft], project_id: str | None, key: str, turns: Sequence[str]
     ) -> tuple[Sequence[WriteOutcome], int]:
-        """Keep these, unless somebody else has kept those of the same turns just now, or forgotten one of the turns.
+        """Store the drafts, and return the outcomes and the number of drafts that the secrets policy refused.
 
-        Also how many may not be kept.
+        Stores nothing if another process has just stored facts of the same turns, or if a turn was erased.
         """
         try:
-            written = await self._memories.remember_once(drafts, project_id, CLIENT, key, made_of=turns)
+            written = await self._memories.remember_once(drafts, project_id, CLIENT, key, source_ids=turns)
         except Conflict:
             return [], 0
         except InvalidRequest:
             if len(drafts) == 1:
                 return [], 1
-            alone = [await self._keep([one], project_id, f"{key}/{place}", turns) for place, one in enumerate(drafts)]
-            return [outcome for outcomes, _ in alone for outcome in outcomes], sum(refused for _, refused in alone)
+            single = [
+                await self._store_drafts([draft], project_id, f"{key}/{number}", turns)
+                for number, draft in enumerate(drafts)
+            ]
+            return [outcome for outcomes, _ in single for outcome in outcomes], sum(refused for _, refused in single)
         return written.outcomes or [], 0
 
 
 @dataclass(slots=True)
-class _Fact:
+class _NewFact:
     statement: "Statement"
-    places: list[int]
-    """Of the turns that state it."""
+    turns: list[int]
+    """Indexes of the turns that state it."""
 
 
-def _draft(session: SessionToSummarise, turns: Sequence[Memory], fact: _Fact, provenance: Mapping[str, Any]) -> Draft:
-    statement, first = fact.statement, turns[fact.places[0]]
-    ids = list(dict.fromkeys(turns[place].id for place in fact.places))
+def _draft(session: PendingSession, turns: Sequence[Memory], fact: _NewFact, provenance: Mapping[str, Any]) -> Draft:
+    statement, first = fact.statement, turns[fact.turns[0]]
+    ids = list(dict.fromkeys(turns[index].id for index in fact.turns))
     return Draft(
         content=statement.text,
         scope=session.scope,
@@ -223,44 +249,43 @@ def _draft(session: SessionToSummarise, turns: Sequence[Memory], fact: _Fact, pr
         speaker=statement.speaker,
         occurred_at=first.occurred_at or first.recorded_at,
         kind=statement.kind,
-        provenance={**provenance, "from": ids[:MOST_NOTED]},
+        provenance={**provenance, "from": ids[:MAX_RECORDED_TURNS]},
         subject=statement.subject,
     )
 
 
-def _noted(memory: Memory, turns: Sequence[Memory]) -> MemoryWrite | None:
-    """That these turns state it too; None when that is known, or when it is no extracted fact."""
+def _add_sources(memory: Memory, turns: Sequence[Memory]) -> MemoryWrite | None:
+    """Return a write that adds the turns to the sources; None if nothing changes or it is no extracted fact."""
     known: list[str] = list(memory.provenance.get("from", ()))
-    ids = list(dict.fromkeys([*known, *(turn.id for turn in turns)]))[:MOST_NOTED]
+    ids = list(dict.fromkeys([*known, *(turn.id for turn in turns)]))[:MAX_RECORDED_TURNS]
     if not is_extracted(memory) or ids == known:
         return None
-    return changed(memory, provenance={**memory.provenance, "from": ids})
+    return update_fields(memory, provenance={**memory.provenance, "from": ids})
 
 
-def _stated(said: Sequence["Said"]) -> list[tuple[int, "Statement"]]:
-    from scrubjay.features.facts.stated_facts import statements_in
-
+def _find_statements_by_rule(transcripts: Sequence["TurnTranscript"]) -> list[tuple[int, "Statement"]]:
     return [
-        (place, statement)
-        for place, turn in enumerate(said)
+        (index, statement)
+        for index, turn in enumerate(transcripts)
         for speaker, text, is_agent in turn.parts
-        for statement in statements_in(text, speaker=speaker, is_agent=is_agent)
+        for statement in stated_facts.find_statements(text, speaker=speaker, is_agent=is_agent)
     ]
 
 
-def _said(turn: Memory) -> "Said":
-    """Who said what; what an agent thought is nobody's word."""
-    from scrubjay.features.facts.llm_facts import Said
-    from scrubjay.features.facts.stated_facts import AGENT, USER
+def _transcript(turn: Memory) -> "TurnTranscript":
+    """Return the prompt and the response of a turn with their speakers, without the agent's thought."""
+    details = turn.details
+    if "prompt" not in details and "response" not in details:  # not stored by add_memory
+        speaker = turn.speaker or stated_facts.AGENT
+        return llm_facts.TurnTranscript(parts=(_part(speaker, turn.content),))
+    # The prompt of a subagent comes from another agent.
+    prompt = _part(turn.speaker or stated_facts.USER, str(details.get("prompt", "")))
+    response = llm_facts.TurnPart(stated_facts.AGENT, str(details.get("response", "")), is_agent=True)
+    return llm_facts.TurnTranscript(parts=tuple(part for part in (prompt, response) if part.text.strip()))
 
-    details, speaker = turn.details, turn.speaker
-    if "prompt" not in details and "response" not in details:  # kept by something else than add_memory
-        is_agent = (speaker or AGENT).casefold() in _AGENTS
-        return Said(parts=((speaker or AGENT, turn.content, is_agent),))
-    asked, answered = str(details.get("prompt", "")), str(details.get("response", ""))
-    # What a helper is asked by another agent is nobody's own word either.
-    parts = ((speaker or USER, asked, (speaker or USER).casefold() in _AGENTS), (AGENT, answered, True))
-    return Said(parts=tuple(part for part in parts if part[1].strip()))
+
+def _part(speaker: str, text: str) -> "TurnPart":
+    return llm_facts.TurnPart(speaker, text, is_agent=speaker.casefold() in _AGENTS)
 
 
 _AGENTS = frozenset(
@@ -268,6 +293,6 @@ _AGENTS = frozenset(
 )
 
 
-def _audience(session: SessionToSummarise) -> Visibility:
-    """Those who see the turns, and no more than they."""
+def _audience(session: PendingSession) -> Visibility:
+    """Return the visibility of the session's turns, which its facts share."""
     return Visibility(session.project_id, session.name if session.scope is Scope.SESSION else None)

@@ -1,8 +1,7 @@
-"""Facts that people state in so many words, found by rules: what they prefer, decided, use, are called, always do.
+"""Rules that find facts which people state explicitly: preferences, decisions, tools in use, names, habits.
 
-The rules take the words as they stand, read English, and would rather miss a fact than make one up: a statement must
-begin a sentence of somebody's own, and questions, guesses, quotations, code and pasted texts are left out. All of them
-are told in docs/facts.md.
+The rules read English and prefer precision to recall: a statement must start a sentence of the speaker's own words.
+Questions, guesses, quotations, code and pasted text are ignored. docs/facts.md describes all rules.
 """
 
 import re
@@ -10,22 +9,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from scrubjay.features.memory.models import Kind
-from scrubjay.features.summaries.extractive import LONG_SENTENCE, sentences_of
+from scrubjay.features.memory.models import MemoryKind
+from scrubjay.features.summaries.extractive import MAX_SENTENCE_LENGTH, split_sentences
 
-# What is longer is mostly somebody else's text.
-LONGEST_OF_ONES_OWN = 2_000
-FEWEST_WORDS = 3
-LONGEST_SUBJECT = 200
-# How sure it is that what was said is so: of their own affairs people know best, and an agent may only have meant well.
-SURE_OF_A_PERSON = 0.9
-SURE_OF_AN_AGENT = 0.6
-# Who speaks when nobody is named.
+# Longer text is usually pasted.
+MAX_OWN_TEXT_LENGTH = 2_000
+MIN_WORDS = 3
+MAX_SUBJECT_LENGTH = 200
+# Confidence in a statement: people know their own affairs, while an agent may be wrong.
+PERSON_CONFIDENCE = 0.9
+AGENT_CONFIDENCE = 0.6
+# Default speakers.
 USER, AGENT = "user", "assistant"
 
 
 class FactCategory(StrEnum):
-    """What part of somebody's life a fact is of."""
+    """Area of life that a fact belongs to."""
 
     PROFILE = "profile"
     PERSONAL = "personal"
@@ -35,32 +34,32 @@ class FactCategory(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """A fact that somebody stated."""
+    """A fact as stated by a speaker."""
 
     text: str
-    kind: Kind
+    kind: MemoryKind
     category: FactCategory
     speaker: str
     confidence: float
     subject: str | None = None
-    """What it is about, where another statement about the same would take its place."""
+    """Subject, if a later statement about it supersedes this one."""
 
 
-def statements_in(text: str, *, speaker: str, is_agent: bool) -> list[Statement]:
-    """The facts that somebody states in a text, in their order; of an agent only what was decided together."""
-    if len(text) > LONGEST_OF_ONES_OWN:
+def find_statements(text: str, *, speaker: str, is_agent: bool) -> list[Statement]:
+    """Return the facts stated in a text, in order; of an agent, only joint decisions ("we decided")."""
+    if len(text) > MAX_OWN_TEXT_LENGTH:
         return []
     rules = _RULES_FOR_AGENTS if is_agent else _RULES
-    confidence = SURE_OF_AN_AGENT if is_agent else SURE_OF_A_PERSON
+    confidence = AGENT_CONFIDENCE if is_agent else PERSON_CONFIDENCE
     found: dict[str, Statement] = {}
-    for sentence in sentences_of(_own_words(text)):
+    for sentence in split_sentences(_own_words(text)):
         stated = _OPENING.sub("", sentence)
-        if len(stated.split()) < FEWEST_WORDS or len(sentence) >= LONG_SENTENCE or _is_no_statement(stated):
+        if len(stated.split()) < MIN_WORDS or len(sentence) >= MAX_SENTENCE_LENGTH or _is_no_statement(stated):
             continue
         for rule in rules:
             if match := rule.form.match(stated):
-                # What is true besides takes nothing's place.
-                about = None if _BESIDES.search(sentence) else rule.subject
+                # "also" adds a fact, which supersedes no other.
+                about = None if _ADDITIONAL.search(sentence) else rule.subject
                 subject = about(match, speaker) if about else None
                 found[stated] = Statement(
                     text=stated,
@@ -68,19 +67,19 @@ def statements_in(text: str, *, speaker: str, is_agent: bool) -> list[Statement]
                     category=rule.category,
                     speaker=speaker,
                     confidence=confidence,
-                    subject=subject[:LONGEST_SUBJECT] if subject else None,
+                    subject=subject[:MAX_SUBJECT_LENGTH] if subject else None,
                 )
                 break
     return list(found.values())
 
 
-# -- what is somebody's own ------------------------------------------------------------------------
+# -- the speaker's own words -----------------------------------------------------------------------
 
 _FENCED = re.compile(r"(?:```|~~~).*?(?:```|~~~|\Z)", re.DOTALL)
 _QUOTED_LINE = re.compile(r"^\s*>.*$", re.MULTILINE)
-# Several sentences between quotation marks; a single word may be quoted in a statement.
+# Quoted sentences. A single quoted word may be part of a statement.
 _QUOTATION = re.compile(r'"[^"]*[.!?]\s[^"]*"|\u201c[^\u201d]*[.!?]\s[^\u201d]*\u201d')
-# What follows such a line is what the speaker is talking about, such as a text to translate.
+# The text after a line that ends with a colon is material, such as a text to translate.
 _ANNOUNCED = re.compile(r":[ \t]*\n.*\Z", re.DOTALL)
 _OPENING = re.compile(
     r"^(?:(?:also|and|so|but|well|ok|okay|yes|no|hi|hello|hey|thanks|thank you|by the way|btw|please|for the record|"
@@ -88,7 +87,7 @@ _OPENING = re.compile(
     r"[\s,:;!.\u2013\u2014-]*)+",
     re.IGNORECASE,
 )
-_BESIDES = re.compile(r"\b(?:also|too|as well|additionally|both)\b", re.IGNORECASE)
+_ADDITIONAL = re.compile(r"\b(?:also|too|as well|additionally|both)\b", re.IGNORECASE)
 _UNSURE = re.compile(
     r"\b(?:maybe|perhaps|might|not sure|unsure|i guess|i suppose|would|could|suppose|imagine|pretend|hypothetical\w*|"
     r"for (?:example|instance)|e\.g\.|let'?s say|kidding|joking|supposedly|allegedly|rumou?r\w*)\b",
@@ -102,11 +101,11 @@ def _own_words(text: str) -> str:
 
 
 def _is_no_statement(sentence: str) -> bool:
-    """A question, a guess, or a piece of a quotation."""
+    """Return True for a question, a guess or a part of a quotation."""
     return "?" in sentence or sentence.count('"') % 2 == 1 or _UNSURE.search(sentence) is not None
 
 
-# -- what is a fact --------------------------------------------------------------------------------
+# -- rules -----------------------------------------------------------------------------------------
 
 _Subject = Callable[[re.Match[str], str], str | None]
 
@@ -114,7 +113,7 @@ _Subject = Callable[[re.Match[str], str], str | None]
 @dataclass(frozen=True, slots=True)
 class _Rule:
     form: re.Pattern[str]
-    kind: Kind
+    kind: MemoryKind
     category: FactCategory
     subject: _Subject | None = None
 
@@ -126,17 +125,17 @@ def _form(pattern: str) -> re.Pattern[str]:
 _ADVERBS = (
     r"(?:(?:really|now|still|always|usually|generally|strongly|much|also|currently|only|mostly|just|finally)\s+)*"
 )
-# What "I like this" is about cannot be told without what was said before.
-_POINTING = (
+# "I like this" has no meaning without the previous sentences.
+_NO_PRONOUN = (
     r"(?!(?:it|this|that|these|those|what|how|where|when|your?|him|her|them|one|"
     r"the (?:idea|way|look|first|second|third|last|latter|former|other))\b)"
 )
-# "Never heard of it" tells what was, and "always good to see you" nothing.
+# "Never heard of it" is about the past, and "always good to see you" is a phrase: neither is a habit.
 _NO_HABIT = (
     r"(?!(?:mind|good|nice|great|happy|glad|fun|a|an|the|had|been|was|were|is|are|have|has|seen|heard|thought|knew|known|"
     r"got|gotten|did|done|made|went|found|felt|said|took|\w+ed)\b)"
 )
-_WHEN = (
+_HAS_DATE = (
     r"(?=.*(?:\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|\b(?:january|february|march|april|may|june|july|august|"
     r"september|october|november|december)\b|\b(?:today|tomorrow|tonight|next|end of)\b))"
 )
@@ -145,21 +144,21 @@ _ARTICLES = frozenset({"the", "a", "an", "our", "my", "your", "this"})
 _WORD = re.compile(r"[\w+#/@'-]+(?:\.[\w+#/@'-]+)*")
 
 
-def _bare(text: str) -> str:
-    """The words that tell what a statement is about, without reasons and articles."""
+def _topic_words(text: str) -> str:
+    """Return the words of a topic in lower case, without reasons and articles."""
     words = _WORD.findall(_REASONS.sub("", text).casefold())
     return " ".join(word for word in words if word not in _ARTICLES)
 
 
-def _personal(name: str) -> _Subject:
+def _personal_subject(name: str) -> _Subject:
     return lambda match, speaker: f"{speaker}: {name}"
 
 
-def _about(name: str, label: str) -> _Subject:
-    """What the speaker says of the thing in this group."""
+def _thing_subject(name: str, label: str) -> _Subject:
+    """Return a function that makes the subject from the thing in this group, such as "ada: likes tea"."""
 
     def subject(match: re.Match[str], speaker: str) -> str | None:
-        thing = _bare(match[name])
+        thing = _topic_words(match[name])
         return f"{speaker}: {label} {thing}" if thing else None
 
     return subject
@@ -171,46 +170,46 @@ _COMPARED = _form(
 _CIRCUMSTANCE = _form(r"(?P<thing>.+?)\s+(?P<when>(?:in|for|when|on|at|with|while|during)\s+.+)")
 
 
-def _preference(match: re.Match[str], speaker: str) -> str | None:
-    """The things compared, in whichever order they were preferred, or what something is preferred for."""
+def _preference_subject(match: re.Match[str], speaker: str) -> str | None:
+    """Return the compared things in alphabetical order, or the purpose that something is preferred for."""
     rest = _REASONS.sub("", match["rest"])
     if compared := _COMPARED.match(rest):
         other, when = compared["other"], ""
         if circumstance := _CIRCUMSTANCE.match(other):
-            other, when = circumstance["thing"], f" {_bare(circumstance['when'])}"
-        things = sorted((_bare(compared["one"]), _bare(other)))
+            other, when = circumstance["thing"], f" {_topic_words(circumstance['when'])}"
+        things = sorted((_topic_words(compared["one"]), _topic_words(other)))
         return f"{speaker}: {' or '.join(things)}{when}" if all(things) else None
     if purpose := re.search(r"\sfor\s+(?P<purpose>.+)", rest, re.IGNORECASE):
-        return f"{speaker}: preferred for {_bare(purpose['purpose'])}"
+        return f"{speaker}: preferred for {_topic_words(purpose['purpose'])}"
     return None
 
 
 _NO_PURPOSES = frozenset({"", "now", "moment", "time being", "while", "today", "long time", "years"})
 
 
-def _use(match: re.Match[str], speaker: str) -> str | None:
-    """What the thing is used for: another thing for the same takes its place."""
-    purpose = _bare(match["purpose"] or "")
+def _use_subject(match: re.Match[str], speaker: str) -> str | None:
+    """Return the purpose that the thing is used for, so that another thing for it supersedes the fact."""
+    purpose = _topic_words(match["purpose"] or "")
     return f"used for {purpose}" if purpose not in _NO_PURPOSES else None
 
 
 _CHOSEN = _form(r".{1,80}?\s(?:for|as)\s+(?P<purpose>.+)")
 
 
-def _choice(match: re.Match[str], speaker: str) -> str | None:
-    """The same for a decision, which says that something is used from now on."""
+def _choice_subject(match: re.Match[str], speaker: str) -> str | None:
+    """Return the purpose of a chosen thing, as for a thing in use."""
     chosen = _CHOSEN.match(match["thing"])
-    return _use(chosen, speaker) if chosen else None
+    return _use_subject(chosen, speaker) if chosen else None
 
 
-def _date(match: re.Match[str], speaker: str) -> str | None:
-    """The words of what has a date, in no order: the release deadline is the deadline for the release."""
-    return " ".join(sorted({*_bare(match["what"]).split(), *_bare(match["of"] or "").split()}))
+def _date_subject(match: re.Match[str], speaker: str) -> str | None:
+    """Return the words of the dated thing, sorted: "release deadline" equals "deadline for the release"."""
+    return " ".join(sorted({*_topic_words(match["what"]).split(), *_topic_words(match["of"] or "").split()}))
 
 
-def _order(match: re.Match[str], speaker: str) -> str | None:
-    """What is always or never to be done: one takes the place of the other."""
-    return f"rule: {_bare(match['what'])}"
+def _rule_subject(match: re.Match[str], speaker: str) -> str | None:
+    """Return the action of the rule, so that "always" and "never" supersede each other."""
+    return f"rule: {_topic_words(match['what'])}"
 
 
 _DECIDED = {
@@ -218,21 +217,21 @@ _DECIDED = {
         _Rule(
             _form(
                 rf"{who}(?:'ve|\s+have)?\s+{_ADVERBS}(?:decided\s+(?:to\s+(?:use|go with|adopt|keep)|on)|agreed\s+on|"
-                rf"chose|chosen|settled\s+on|opted\s+for)\s+{_POINTING}(?P<thing>.+)"
+                rf"chose|chosen|settled\s+on|opted\s+for)\s+{_NO_PRONOUN}(?P<thing>.+)"
             ),
-            Kind.DECISION,
+            MemoryKind.DECISION,
             FactCategory.WORK,
-            _choice,
+            _choice_subject,
         ),
         _Rule(
             _form(rf"{who}(?:'ve|\s+have)?\s+{_ADVERBS}(?:decided|agreed|opted)\s+(?:to|that|against|not)\s+.+"),
-            Kind.DECISION,
+            MemoryKind.DECISION,
             FactCategory.WORK,
         ),
     )
     for who in ("we", "I")
 }
-_NAMED_AFFAIRS = (
+_PERSONAL_DATA = (
     r"(?P<thing>(?:full |first |last )?name|nickname|e-?mail(?: address)?|time ?zone|role|job title|birthday|pronouns|"
     r"native language|mother tongue|user ?name|(?:github |slack )?handle)"
 )
@@ -241,88 +240,88 @@ _MOVED = r"(?:(?:was|has been|got|has)\s+)?(?:moved|extended|changed|postponed|c
 
 _RULES: Sequence[_Rule] = (
     _Rule(
-        _form(rf"I\s+{_ADVERBS}prefer\s+{_POINTING}(?P<rest>.+)"),
-        Kind.PREFERENCE,
+        _form(rf"I\s+{_ADVERBS}prefer\s+{_NO_PRONOUN}(?P<rest>.+)"),
+        MemoryKind.PREFERENCE,
         FactCategory.PREFERENCES,
-        _preference,
+        _preference_subject,
     ),
     _Rule(
         _form(
             rf"I\s+{_ADVERBS}(?:like|love|enjoy|hate|dislike|(?:don't|do not) (?:like|enjoy)|(?:can't|cannot) stand)\s+"
-            rf"{_POINTING}(?P<thing>.+)"
+            rf"{_NO_PRONOUN}(?P<thing>.+)"
         ),
-        Kind.PREFERENCE,
+        MemoryKind.PREFERENCE,
         FactCategory.PERSONAL,
-        _about("thing", "likes"),
+        _thing_subject("thing", "likes"),
     ),
     _Rule(
         _form(r"my\s+(?:new\s+|current\s+)?favou?rite\s+(?P<thing>[\w -]{2,40}?)\s+(?:is|are|has become)\s+.+"),
-        Kind.PREFERENCE,
+        MemoryKind.PREFERENCE,
         FactCategory.PREFERENCES,
-        _about("thing", "favourite"),
+        _thing_subject("thing", "favourite"),
     ),
     _Rule(
-        _form(rf"my\s+(?:new\s+)?{_NAMED_AFFAIRS}\s+(?:is|are)\s+(?!(?:not|wrong|missing|broken|\w+ing)\b).+"),
-        Kind.CONTEXT,
+        _form(rf"my\s+(?:new\s+)?{_PERSONAL_DATA}\s+(?:is|are)\s+(?!(?:not|wrong|missing|broken|\w+ing)\b).+"),
+        MemoryKind.CONTEXT,
         FactCategory.PROFILE,
-        _about("thing", "own"),
+        _thing_subject("thing", "own"),
     ),
     _Rule(
         _form(rf"I(?:'m|\s+am)?\s+{_ADVERBS}(?:live|based)\s+in\s+.+"),
-        Kind.CONTEXT,
+        MemoryKind.CONTEXT,
         FactCategory.PERSONAL,
-        _personal("home"),
+        _personal_subject("home"),
     ),
     _Rule(
-        _form(rf"I\s+{_ADVERBS}work\s+(?:at|for)\s+{_POINTING}.+"),
-        Kind.CONTEXT,
+        _form(rf"I\s+{_ADVERBS}work\s+(?:at|for)\s+{_NO_PRONOUN}.+"),
+        MemoryKind.CONTEXT,
         FactCategory.PROFILE,
-        _personal("employer"),
+        _personal_subject("employer"),
     ),
-    _Rule(_form(rf"I\s+{_ADVERBS}work\s+as\s+.+"), Kind.CONTEXT, FactCategory.PROFILE, _personal("job")),
-    _Rule(_form(r"I(?:'m|\s+am)\s+allergic\s+to\s+.+"), Kind.CONTEXT, FactCategory.PERSONAL),
+    _Rule(_form(rf"I\s+{_ADVERBS}work\s+as\s+.+"), MemoryKind.CONTEXT, FactCategory.PROFILE, _personal_subject("job")),
+    _Rule(_form(r"I(?:'m|\s+am)\s+allergic\s+to\s+.+"), MemoryKind.CONTEXT, FactCategory.PERSONAL),
     *_DECIDED["we"],
     *_DECIDED["I"],
     _Rule(
         _form(
-            rf"we(?:'re|\s+are)?\s+{_ADVERBS}us(?:e|ing)\s+{_POINTING}.{{1,80}}?"
+            rf"we(?:'re|\s+are)?\s+{_ADVERBS}us(?:e|ing)\s+{_NO_PRONOUN}.{{1,80}}?"
             r"(?:\s+(?:for|as|to)\s+(?P<purpose>.+)|[.!]?$)"
         ),
-        Kind.CONTEXT,
+        MemoryKind.CONTEXT,
         FactCategory.WORK,
-        _use,
+        _use_subject,
     ),
     _Rule(
         _form(r"we(?:'ve|\s+have)?\s+(?:just\s+|now\s+)?(?:switched|moved|migrated)\s+.*?from\s+.+?\s+to\s+.+"),
-        Kind.CONTEXT,
+        MemoryKind.CONTEXT,
         FactCategory.WORK,
     ),
     _Rule(
         _form(
-            rf"(?:the|our|my)\s+{_DATED}(?:\s+(?:for|of)\s+(?P<of>.+?))?\s+(?:is(?:\s+now)?|{_MOVED})\s+{_WHEN}(?!not\b).+"
+            rf"(?:the|our|my)\s+{_DATED}(?:\s+(?:for|of)\s+(?P<of>.+?))?\s+(?:is(?:\s+now)?|{_MOVED})\s+{_HAS_DATE}(?!not\b).+"
         ),
-        Kind.CONTEXT,
+        MemoryKind.CONTEXT,
         FactCategory.WORK,
-        _date,
+        _date_subject,
     ),
     _Rule(
         _form(
             rf"(?:you\s+(?:should|must)\s+|we\s+)?(?:always|never|(?:don't|do not)\s+ever)\s+{_NO_HABIT}(?P<what>.+)"
         ),
-        Kind.PREFERENCE,
+        MemoryKind.PREFERENCE,
         FactCategory.PREFERENCES,
-        _order,
+        _rule_subject,
     ),
     _Rule(
         _form(rf"I\s+(?:always|never)\s+{_NO_HABIT}(?P<what>.+)"),
-        Kind.PREFERENCE,
+        MemoryKind.PREFERENCE,
         FactCategory.PERSONAL,
-        _about("what", "habit"),
+        _thing_subject("what", "habit"),
     ),
-    _Rule(_form(r"(?:from now on|going forward)\b.+"), Kind.PREFERENCE, FactCategory.PREFERENCES),
+    _Rule(_form(r"(?:from now on|going forward)\b.+"), MemoryKind.PREFERENCE, FactCategory.PREFERENCES),
     _Rule(
         _form(r"(?:remember|keep in mind|for (?:later|future reference))(?:\s+that\b|\s*[:,]).+"),
-        Kind.CONTEXT,
+        MemoryKind.CONTEXT,
         FactCategory.WORK,
     ),
 )

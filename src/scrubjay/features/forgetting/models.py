@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from scrubjay.features.memory.models import Kind
+from scrubjay.features.memory.models import MemoryKind
 
 
 @dataclass(frozen=True, slots=True)
-class Ageing:
-    """The properties of a memory that decide whether it fades."""
+class AgingMemory:
+    """The values of a memory that determine its strength and whether it can be evicted."""
 
     id: str
-    kind: Kind
+    kind: MemoryKind
     importance: float
     recorded_at: datetime
     uses: int

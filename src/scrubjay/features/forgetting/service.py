@@ -1,4 +1,4 @@
-"""Letting go of memories that have faded, or that are old and matter little."""
+"""Eviction of memories that have faded, are old and unimportant, or exceed the capacity."""
 
 import heapq
 from collections import Counter
@@ -11,88 +11,88 @@ from scrubjay.core.clock import Clock, system_clock
 from scrubjay.core.policies import ForgettingRules
 from scrubjay.core.progress import Reporter
 from scrubjay.core.scopes import Visibility
-from scrubjay.features.forgetting.models import Ageing
-from scrubjay.features.forgetting.store import Fading, ForgettingRecord, ForgettingStore
+from scrubjay.features.forgetting.models import AgingMemory
+from scrubjay.features.forgetting.store import DecayParameters, ForgettingRecord, ForgettingStore
 from scrubjay.features.memory.models import Memory
 from scrubjay.features.memory.ranking.decay import (
     AT_RISK_BELOW,
+    NEVER_FADES_FROM,
     STRONG_ABOVE,
-    UNFORGETTABLE,
     USE_WEIGHT,
-    Band,
-    band_of,
+    StrengthBand,
     days_until_faded,
     strength,
+    strength_band,
 )
 from scrubjay.features.memory.service import unknown_memory
 from scrubjay.features.memory.store import MemoryStore
 
 BATCH = 1000
-# So many of those that go are named; all of them would be too long an answer.
-MOST_NAMED = 100
-# What a memory was before lives as long as the memory does.
-VERSIONS = "old_"
+# Maximum number of evicted memories listed in a report.
+MAX_LISTED = 100
+# Earlier versions of a memory are erased only with the memory itself.
+VERSION_PREFIX = "old_"
 _DAY = timedelta(days=1)
 
 
-class Reason(StrEnum):
-    """Why a memory goes."""
+class EvictionReason(StrEnum):
+    """Why a memory is evicted."""
 
     FADED = "faded"
     OLD = "old"
-    CROWDED = "crowded"
+    OVER_CAPACITY = "over_capacity"
 
 
 @dataclass(frozen=True, slots=True)
-class Vitality:
-    """How a memory is."""
+class MemoryHealth:
+    """Strength and expected lifetime of a memory."""
 
     memory_id: str
     strength: float
-    band: Band
+    band: StrengthBand
     importance: float
     uses: int
     age_days: float
-    """Since its last use, or since it was kept."""
+    """Days since its last use, or since it was stored."""
     protected: bool
     predicted_days: float | None
-    """How many days after its last use it has faded; None for never."""
+    """Days from its last use until it has faded; None for never."""
     days_left: float | None
-    """How many of these are left."""
+    """Remaining days until it has faded; None for never."""
 
 
 @dataclass(frozen=True, slots=True)
-class Departure:
-    """A memory that goes, and why."""
+class Eviction:
+    """A memory to evict, with the reason."""
 
     memory_id: str
-    reason: Reason
+    reason: EvictionReason
     strength: float
 
 
 @dataclass(frozen=True, slots=True)
-class Census:
-    """How all memories are, and how many of them would go now."""
+class StoreHealth:
+    """Strength of all memories, and the number that would be evicted now."""
 
     memories: int
-    bands: Mapping[Band, int]
-    would_go: int
+    bands: Mapping[StrengthBand, int]
+    would_forget: int
 
 
 @dataclass(slots=True)
 class ForgettingReport:
-    """What one look at all memories came to."""
+    """Result of a run over all memories."""
 
     dry_run: bool
-    looked_at: datetime
+    evaluated_at: datetime
     considered: int = 0
     spared: int = 0
-    """Those that would have gone if they were not protected."""
-    reasons: Counter[Reason] = field(default_factory=Counter[Reason])
-    bands: Counter[Band] = field(default_factory=Counter[Band])
-    """All that were considered, as they were before anything went."""
-    named: list[Departure] = field(default_factory=list[Departure])
-    """The first of those that go."""
+    """Number of memories that only protection or high importance saved."""
+    reasons: Counter[EvictionReason] = field(default_factory=Counter[EvictionReason])
+    bands: Counter[StrengthBand] = field(default_factory=Counter[StrengthBand])
+    """Number of memories by strength, before the eviction."""
+    listed: list[Eviction] = field(default_factory=list[Eviction])
+    """The first MAX_LISTED evictions."""
 
     @property
     def forgotten(self) -> int:
@@ -100,7 +100,7 @@ class ForgettingReport:
 
 
 class Forgetter:
-    """Goes through all memories of a store in the order they were kept, and lets those go that the rules say."""
+    """Evicts the memories of a store that the rules select, in the order in which they were stored."""
 
     def __init__(
         self,
@@ -116,161 +116,165 @@ class Forgetter:
         self._clock = clock
 
     async def is_due(self) -> bool:
-        """Whether this process is to do it now; then no other one will."""
+        """Return True if a run is due and this process has claimed it."""
         return self.rules.every is not None and await self._forgetting.claim(self.rules.every, self._clock())
 
     async def forget(self, reporter: Reporter, *, dry_run: bool) -> ForgettingReport:
-        """What goes, and if this is not only a rehearsal, its going. Both decide alike, memory by memory.
+        """Evict memories, or only report which ones in a dry run; both decide identically, memory by memory.
 
-        Each batch is gone for good when the next begins; stopped in between, what has not gone stays until next time.
+        Each batch is erased durably before the next begins; an interrupted run leaves the rest to the next run.
         """
         now = self._clock()
         report = ForgettingReport(dry_run, now)
         total = (await self._memories.counts()).memories
-        crowd = _Crowd(total - self.rules.most if self.rules.most else 0)
+        heap = _CapacityHeap(total - self.rules.max_memories if self.rules.max_memories else 0)
         after = 0
-        await reporter.report(0, total, "looking at memories")
-        while batch := await self._forgetting.ageing(after, BATCH):
+        await reporter.report(0, total, "reading memories")
+        while batch := await self._forgetting.scan(after, BATCH):
             after = batch[-1][0]
-            leaving: list[Departure] = []
-            for place, ageing in batch:
-                if ageing.id.startswith(VERSIONS):
+            evictions: list[Eviction] = []
+            for seq, memory in batch:
+                if memory.id.startswith(VERSION_PREFIX):
                     continue
-                if (departure := self._consider(ageing, now, report)) is not None:
-                    leaving.append(departure)
-                elif _may_go(ageing):
-                    crowd.add(place, ageing)
-            await self._let_go(leaving, report)
+                if (eviction := self._evaluate(memory, now, report)) is not None:
+                    evictions.append(eviction)
+                elif _is_evictable(memory):
+                    heap.add(seq, memory)
+            await self._evict(evictions, report)
             done = min(report.considered, total)
-            await reporter.report(done, total, f"looked at {report.considered} memories, {report.forgotten} go")
-        too_many = report.considered - report.forgotten - self.rules.most if self.rules.most else 0
-        crowded = [self._departure(ageing, Reason.CROWDED, now) for ageing in crowd.least(too_many)]
-        for start in range(0, len(crowded), BATCH):
-            await self._let_go(crowded[start : start + BATCH], report)
-            await reporter.report(total, total, f"{report.forgotten} go")
+            await reporter.report(done, total, f"read {report.considered} memories, {report.forgotten} to forget")
+        excess_count = report.considered - report.forgotten - self.rules.max_memories if self.rules.max_memories else 0
+        excess = [self._eviction(memory, EvictionReason.OVER_CAPACITY, now) for memory in heap.least(excess_count)]
+        for start in range(0, len(excess), BATCH):
+            await self._evict(excess[start : start + BATCH], report)
+            await reporter.report(total, total, f"{report.forgotten} to forget")
         if not dry_run:
-            await self._forgetting.note(report.forgotten, now)
+            await self._forgetting.record_run(report.forgotten, now)
         return report
 
     async def protect(self, memory_id: str, visibility: Visibility, *, protected: bool) -> Memory:
-        """Keep a memory from being let go by any rule, or no more; `forget` still erases it."""
+        """Protect a memory from automatic forgetting, or end the protection. `forget` still erases it."""
         if found := await self._memories.protect(visibility, [memory_id], protected):
             return found[0]
         raise unknown_memory(memory_id)
 
-    async def vitality(self, memory_id: str, visibility: Visibility) -> Vitality:
-        """How one memory is."""
-        ageing = await self._forgetting.ageing_of(visibility, memory_id)
-        if ageing is None:
+    async def health(self, memory_id: str, visibility: Visibility) -> MemoryHealth:
+        """Return the strength of one memory. Raises `NotFound` if it is not visible."""
+        memory = await self._forgetting.get(visibility, memory_id)
+        if memory is None:
             raise unknown_memory(memory_id)
         now = self._clock()
-        age = _age_days(ageing, now)
-        strong = self._strength(ageing, now)
+        age = _age_days(memory, now)
+        current = self._strength(memory, now)
         days = None
-        if not ageing.protected:
+        if not memory.protected:
             rules = self.rules
             days = days_until_faded(
-                ageing.importance, ageing.uses, threshold=rules.threshold, decay_rate=rules.decay_rate
+                memory.importance, memory.uses, threshold=rules.threshold, decay_rate=rules.decay_rate
             )
-        return Vitality(
-            memory_id=ageing.id,
-            strength=strong,
-            band=band_of(strong, threshold=self.rules.threshold),
-            importance=ageing.importance,
-            uses=ageing.uses,
+        return MemoryHealth(
+            memory_id=memory.id,
+            strength=current,
+            band=strength_band(current, threshold=self.rules.threshold),
+            importance=memory.importance,
+            uses=memory.uses,
             age_days=age,
-            protected=ageing.protected,
+            protected=memory.protected,
             predicted_days=days,
             days_left=None if days is None else max(days - age, 0.0),
         )
 
-    async def census(self) -> Census:
-        """The same numbers that a rehearsal comes to, without looking at the memories one by one."""
+    async def store_health(self) -> StoreHealth:
+        """Return the numbers of a dry run, computed by one query."""
         rules = self.rules
-        fading = Fading(
+        parameters = DecayParameters(
             decay_rate=rules.decay_rate,
             use_weight=USE_WEIGHT,
             threshold=rules.threshold,
             at_risk_below=AT_RISK_BELOW,
             strong_above=STRONG_ABOVE,
-            unforgettable=UNFORGETTABLE,
+            never_fades_from=NEVER_FADES_FROM,
             age_limits=rules.age_limits,
         )
-        found = await self._forgetting.vitals(fading, self._clock())
-        bands = {Band.FORGET: found.faded, Band.AT_RISK: found.at_risk, Band.STRONG: found.strong}
-        bands[Band.HEALTHY] = found.memories - sum(bands.values())
-        too_many = max(found.memories - found.leaving - rules.most, 0) if rules.most else 0
-        return Census(found.memories, bands, found.leaving + min(too_many, found.may_go - found.leaving))
+        found = await self._forgetting.count_strengths(parameters, self._clock())
+        bands = {
+            StrengthBand.FORGET: found.faded,
+            StrengthBand.AT_RISK: found.at_risk,
+            StrengthBand.STRONG: found.strong,
+        }
+        bands[StrengthBand.HEALTHY] = found.memories - sum(bands.values())
+        excess_count = max(found.memories - found.due - rules.max_memories, 0) if rules.max_memories else 0
+        return StoreHealth(found.memories, bands, found.due + min(excess_count, found.evictable - found.due))
 
     async def record(self) -> ForgettingRecord:
-        """What was forgotten so far."""
+        """Return the time and counts of the runs so far."""
         return await self._forgetting.record()
 
-    # -- deciding ----------------------------------------------------------------------------------
+    # -- decision ----------------------------------------------------------------------------------
 
-    def _consider(self, ageing: Ageing, now: datetime, report: ForgettingReport) -> Departure | None:
-        strong = self._strength(ageing, now)
+    def _evaluate(self, memory: AgingMemory, now: datetime, report: ForgettingReport) -> Eviction | None:
+        current = self._strength(memory, now)
         report.considered += 1
-        report.bands[band_of(strong, threshold=self.rules.threshold)] += 1
-        reason = self._reason(ageing, strong, now)
+        report.bands[strength_band(current, threshold=self.rules.threshold)] += 1
+        reason = self._reason(memory, current, now)
         if reason is None:
             return None
-        if not _may_go(ageing):
+        if not _is_evictable(memory):
             report.spared += 1
             return None
-        return Departure(ageing.id, reason, strong)
+        return Eviction(memory.id, reason, current)
 
-    def _reason(self, ageing: Ageing, strong: float, now: datetime) -> Reason | None:
-        if strong < self.rules.threshold:
-            return Reason.FADED
-        age = now - ageing.recorded_at
-        if any(ageing.importance < limit.importance and age > limit.age for limit in self.rules.age_limits):
-            return Reason.OLD
+    def _reason(self, memory: AgingMemory, current: float, now: datetime) -> EvictionReason | None:
+        if current < self.rules.threshold:
+            return EvictionReason.FADED
+        age = now - memory.recorded_at
+        if any(memory.importance < limit.importance and age > limit.age for limit in self.rules.age_limits):
+            return EvictionReason.OLD
         return None
 
-    def _departure(self, ageing: Ageing, reason: Reason, now: datetime) -> Departure:
-        return Departure(ageing.id, reason, self._strength(ageing, now))
+    def _eviction(self, memory: AgingMemory, reason: EvictionReason, now: datetime) -> Eviction:
+        return Eviction(memory.id, reason, self._strength(memory, now))
 
-    def _strength(self, ageing: Ageing, now: datetime) -> float:
-        return strength(ageing.importance, _age_days(ageing, now), ageing.uses, decay_rate=self.rules.decay_rate)
+    def _strength(self, memory: AgingMemory, now: datetime) -> float:
+        return strength(memory.importance, _age_days(memory, now), memory.uses, decay_rate=self.rules.decay_rate)
 
-    async def _let_go(self, leaving: Sequence[Departure], report: ForgettingReport) -> None:
-        """Erase these, unless it is a rehearsal, and add them to the report."""
-        if leaving and not report.dry_run:
-            await self._memories.erase([departure.memory_id for departure in leaving])
-        report.reasons.update(departure.reason for departure in leaving)
-        report.named += leaving[: MOST_NAMED - len(report.named)]
+    async def _evict(self, evictions: Sequence[Eviction], report: ForgettingReport) -> None:
+        """Add these to the report and, unless it is a dry run, erase them."""
+        if evictions and not report.dry_run:
+            await self._memories.erase([eviction.memory_id for eviction in evictions])
+        report.reasons.update(eviction.reason for eviction in evictions)
+        report.listed += evictions[: MAX_LISTED - len(report.listed)]
 
 
-class _Crowd:
-    """Of all that may go, as many as could have to: those that matter least, the oldest first."""
+class _CapacityHeap:
+    """A bounded heap of the least important evictable memories; among equals, the oldest."""
 
     def __init__(self, most: int) -> None:
-        self._most = most
-        self._heap: list[tuple[float, float, int, Ageing]] = []
+        self._size = most
+        self._heap: list[tuple[float, float, int, AgingMemory]] = []
 
-    def add(self, place: int, ageing: Ageing) -> None:
-        if self._most <= 0:
+    def add(self, seq: int, memory: AgingMemory) -> None:
+        if self._size <= 0:
             return
-        # The heap's first is the one to stay before all others in it.
-        entry = (-ageing.importance, -ageing.recorded_at.timestamp(), -place, ageing)
-        if len(self._heap) < self._most:
+        # heap[0] is the entry to drop first: the most important one, or the newest of these.
+        entry = (-memory.importance, -memory.recorded_at.timestamp(), -seq, memory)
+        if len(self._heap) < self._size:
             heapq.heappush(self._heap, entry)
         elif entry > self._heap[0]:
             heapq.heapreplace(self._heap, entry)
 
-    def least(self, count: int) -> list[Ageing]:
+    def least(self, count: int) -> list[AgingMemory]:
         return [entry[3] for entry in sorted(self._heap, reverse=True)[: max(count, 0)]]
 
 
-def _may_go(ageing: Ageing) -> bool:
-    return not ageing.protected and ageing.importance < UNFORGETTABLE
+def _is_evictable(memory: AgingMemory) -> bool:
+    return not memory.protected and memory.importance < NEVER_FADES_FROM
 
 
-def _age_days(ageing: Ageing, now: datetime) -> float:
-    return (now - (ageing.used_at or ageing.recorded_at)) / _DAY
+def _age_days(memory: AgingMemory, now: datetime) -> float:
+    return (now - (memory.used_at or memory.recorded_at)) / _DAY
 
 
-def band_counts(bands: Mapping[Band, int]) -> dict[str, int]:
-    """Every band with its count, also those that nothing is in."""
-    return {band: bands.get(band, 0) for band in Band}
+def band_counts(bands: Mapping[StrengthBand, int]) -> dict[str, int]:
+    """Return the count of every band, including empty ones."""
+    return {band: bands.get(band, 0) for band in StrengthBand}

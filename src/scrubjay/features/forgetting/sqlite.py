@@ -1,26 +1,26 @@
-"""When memories were last let go, in SQLite."""
+"""SQLite store of forgetting: runs, and the values that determine strength."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from scrubjay.core.scopes import Visibility
+from scrubjay.db.sqlite.columns import json_text, microseconds, moment, optional_moment
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.named_queries import load_queries
-from scrubjay.db.sqlite.rows import json_text, microseconds, moment, optional_moment
 from scrubjay.db.sqlite.threads import Readers, Writer
-from scrubjay.features.forgetting.models import Ageing
-from scrubjay.features.forgetting.store import Fading, ForgettingRecord, Vitals
-from scrubjay.features.memory.models import Kind
+from scrubjay.features.forgetting.models import AgingMemory
+from scrubjay.features.forgetting.store import DecayParameters, ForgettingRecord, StrengthCounts
+from scrubjay.features.memory.models import MemoryKind
 
 _SQL = load_queries(__file__)
 
 _MICROSECOND = timedelta(microseconds=1)
-_KINDS = {kind.value: kind for kind in Kind}
+_KINDS = {kind.value: kind for kind in MemoryKind}
 
 
 class SqliteForgetting:
-    """Satisfies `storage.forgetting.ForgettingStore`."""
+    """A `ForgettingStore` in SQLite."""
 
     def __init__(self, writer: Writer, readers: Readers) -> None:
         self._writer = writer
@@ -30,9 +30,9 @@ class SqliteForgetting:
         values = {"now": microseconds(now), "every": every // _MICROSECOND}
         return await self._writer.write(lambda connection: bool(connection.value(_SQL["claim"], values)))
 
-    async def note(self, forgotten: int, now: datetime) -> None:
+    async def record_run(self, forgotten: int, now: datetime) -> None:
         values = {"forgotten": forgotten, "now": microseconds(now)}
-        await self._writer.write(lambda connection: connection.execute(_SQL["note"], values))
+        await self._writer.write(lambda connection: connection.execute(_SQL["record_run"], values))
 
     async def record(self) -> ForgettingRecord:
         def read(connection: Connection) -> ForgettingRecord:
@@ -41,36 +41,38 @@ class SqliteForgetting:
 
         return await self._readers.read(read)
 
-    async def ageing(self, after: int, limit: int) -> Sequence[tuple[int, Ageing]]:
+    async def scan(self, after: int, limit: int) -> Sequence[tuple[int, AgingMemory]]:
         values = {"after": after, "limit": limit}
-        rows = await self._readers.read(lambda connection: connection.execute(_SQL["ageing"], values))
-        return [(place, _ageing_from(row)) for place, *row in rows]
+        rows = await self._readers.read(lambda connection: connection.execute(_SQL["scan"], values))
+        return [(seq, _aging_memory_from(row)) for seq, *row in rows]
 
-    async def vitals(self, fading: Fading, now: datetime) -> Vitals:
+    async def count_strengths(self, parameters: DecayParameters, now: datetime) -> StrengthCounts:
         values = {
-            "decay_rate": fading.decay_rate,
-            "use_weight": fading.use_weight,
-            "threshold": fading.threshold,
-            "at_risk_below": fading.at_risk_below,
-            "strong_above": fading.strong_above,
-            "unforgettable": fading.unforgettable,
-            "age_limits": json_text([(limit.importance, limit.age // _MICROSECOND) for limit in fading.age_limits]),
+            "decay_rate": parameters.decay_rate,
+            "use_weight": parameters.use_weight,
+            "threshold": parameters.threshold,
+            "at_risk_below": parameters.at_risk_below,
+            "strong_above": parameters.strong_above,
+            "never_fades_from": parameters.never_fades_from,
+            "age_limits": json_text([(limit.importance, limit.age // _MICROSECOND) for limit in parameters.age_limits]),
             "now": microseconds(now),
         }
-        [row] = await self._readers.read(lambda connection: connection.execute(_SQL["vitals"], values))
+        [row] = await self._readers.read(lambda connection: connection.execute(_SQL["count_strengths"], values))
         memories, faded, at_risk, strong, may_go, leaving = row
-        return Vitals(memories=memories, faded=faded, at_risk=at_risk, strong=strong, may_go=may_go, leaving=leaving)
+        return StrengthCounts(
+            memories=memories, faded=faded, at_risk=at_risk, strong=strong, evictable=may_go, due=leaving
+        )
 
-    async def ageing_of(self, visibility: Visibility, memory_id: str) -> Ageing | None:
+    async def get(self, visibility: Visibility, memory_id: str) -> AgingMemory | None:
         values = {"id": memory_id, "project_id": visibility.project_id, "session_id": visibility.session_id}
-        rows = await self._readers.read(lambda connection: connection.execute(_SQL["ageing_of"], values))
-        return _ageing_from(rows[0]) if rows else None
+        rows = await self._readers.read(lambda connection: connection.execute(_SQL["get"], values))
+        return _aging_memory_from(rows[0]) if rows else None
 
 
-def _ageing_from(row: Sequence[Any]) -> Ageing:
-    """Read a row of the query fragment `ageing` in `queries.sql`, without its place."""
+def _aging_memory_from(row: Sequence[Any]) -> AgingMemory:
+    """Return the memory in a row with the query fragment `aging_columns` of `queries.sql`."""
     memory_id, kind, importance, recorded_at, uses, used_at, protected, superseded = row
-    return Ageing(
+    return AgingMemory(
         id=memory_id,
         kind=_KINDS[kind],
         importance=importance,

@@ -1,4 +1,4 @@
-"""What a backend must offer so that memories fade at the right time, and in one process of all."""
+"""Storage interface of forgetting."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,73 +7,72 @@ from typing import Protocol
 
 from scrubjay.core.policies import AgeLimit
 from scrubjay.core.scopes import Visibility
-from scrubjay.features.forgetting.models import Ageing
+from scrubjay.features.forgetting.models import AgingMemory
 
 
 @dataclass(frozen=True, slots=True)
 class ForgettingRecord:
-    """What was forgotten so far."""
+    """Time and counts of past runs."""
 
     last_run: datetime | None
-    """When what had faded was last let go."""
     last_forgotten: int
     total_forgotten: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fading:
-    """How it is told how strong memories are, and which of them go."""
+class DecayParameters:
+    """Parameters of strength and eviction."""
 
     decay_rate: float
     use_weight: float
     threshold: float
-    """What is weaker goes."""
+    """Memories below this strength have faded."""
     at_risk_below: float
     strong_above: float
-    unforgettable: float
-    """What matters so much stays."""
+    never_fades_from: float
+    """Memories of at least this importance are never evicted."""
     age_limits: Sequence[AgeLimit]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Vitals:
-    """How all memories are; what they were before is not counted."""
+class StrengthCounts:
+    """Counts of all memories by strength, without earlier versions."""
 
     memories: int
     faded: int
-    """Weaker than the threshold, whether they may go or not."""
+    """Below the threshold, evictable or not."""
     at_risk: int
     strong: int
-    may_go: int
-    """Neither protected nor unforgettable."""
-    leaving: int
-    """Those of them that have faded, or are older than their importance allows."""
+    evictable: int
+    """Neither protected nor too important."""
+    due: int
+    """Evictable memories that have faded or exceed the age limit of their importance."""
 
 
 class ForgettingStore(Protocol):
-    """Knows when memories were last let go, and what tells whether one fades."""
+    """Records runs, and reads the values that determine strength."""
 
     async def claim(self, every: timedelta, now: datetime) -> bool:
-        """Whether to begin now: nobody has in this time. In the same step it is noted, so that nobody else does."""
+        """Claim a run atomically; return False if a process has started one within this time."""
         ...
 
-    async def note(self, forgotten: int, now: datetime) -> None:
-        """Note that so many were let go."""
+    async def record_run(self, forgotten: int, now: datetime) -> None:
+        """Record the end of a run that erased this many memories."""
         ...
 
     async def record(self) -> ForgettingRecord: ...
 
-    async def ageing(self, after: int, limit: int) -> Sequence[tuple[int, Ageing]]:
-        """What tells whether each memory fades, of every scope in the order of their places; continue after the last.
+    async def scan(self, after: int, limit: int) -> Sequence[tuple[int, AgingMemory]]:
+        """Return memories of every scope after this row number, with their row numbers, in order.
 
-        For maintenance only. A memory that was changed is as old as its change.
+        For maintenance only. A memory that was changed is as old as its last change.
         """
         ...
 
-    async def vitals(self, fading: Fading, now: datetime) -> Vitals:
-        """How all memories of every scope are at this moment."""
+    async def count_strengths(self, parameters: DecayParameters, now: datetime) -> StrengthCounts:
+        """Count the memories of every scope by strength at this time."""
         ...
 
-    async def ageing_of(self, visibility: Visibility, memory_id: str) -> Ageing | None:
-        """What tells whether this memory fades; None when it cannot be seen."""
+    async def get(self, visibility: Visibility, memory_id: str) -> AgingMemory | None:
+        """Return one memory; None if it is not visible."""
         ...

@@ -1,4 +1,4 @@
-"""How memories fade, what keeps them from it, and letting go of those that have."""
+"""Tools to inspect the strength of memories, to protect them, and to erase faded ones."""
 
 from datetime import datetime
 from typing import Annotated
@@ -6,8 +6,8 @@ from typing import Annotated
 from pydantic import Field
 
 from scrubjay.core.scopes import Visibility
-from scrubjay.features.forgetting.service import Forgetter, Reason, band_counts
-from scrubjay.features.memory.ranking.decay import Band
+from scrubjay.features.forgetting.service import EvictionReason, Forgetter, band_counts
+from scrubjay.features.memory.ranking.decay import StrengthBand
 from scrubjay.features.projects.arguments import ProjectReference, project_id_of
 from scrubjay.features.projects.service import ProjectService
 from scrubjay.tooling.arguments import Label
@@ -17,109 +17,114 @@ from scrubjay.tooling.jobs.service import JobRun
 
 Strength = Annotated[
     float,
-    Field(description="importance x e^(-0.1 x days) x (1 + 0.1 x ln(1 + uses)), at most 1; the rate is a setting."),
+    Field(
+        description="Strength: importance x e^(-0.1 x days) x (1 + 0.1 x ln(1 + uses)), at most 1. The decay "
+        "rate of 0.1 is configurable."
+    ),
 ]
 
 
 class ForgetFadedRequest(Request):
     model_config = examples({"dry_run": True})
 
-    dry_run: bool = Field(
-        default=True, description="Only tell what would go. Say false to erase it: it cannot be brought back."
-    )
+    dry_run: bool = Field(default=True, description="Only report what would be erased. False erases permanently.")
 
 
-class DepartedMemory(Result):
-    """A memory that goes."""
+class EvictedMemory(Result):
+    """A memory that was erased, or would be in a dry run."""
 
     id: str
-    reason: Reason = Field(
-        description="faded: weaker than the threshold; old: older than its importance allows; crowded: there are too "
-        "many, and it matters least."
+    reason: EvictionReason = Field(
+        description="faded: strength below the threshold. old: beyond the age limit for its importance. over_capacity: "
+        "there are too many memories, and it is among the least important."
     )
     strength: Strength
 
 
 class ForgetFadedResult(Result):
-    dry_run: bool = Field(description="Whether nothing was erased.")
-    considered: int = Field(description="How many memories were looked at: all of every project and session.")
-    forgotten: int = Field(description="How many are gone, or in a dry run would be.")
-    reasons: dict[str, int] = Field(description="Why, and how many each.")
-    spared: int = Field(description="How many would go, if they were not protected or did not matter so much.")
-    bands: dict[str, int] = Field(description="How many there were of each band, before anything went.")
-    memories: list[DepartedMemory] = Field(description="The first hundred of those that go.")
-    looked_at: datetime = Field(description="The moment at which strengths were told.")
+    dry_run: bool = Field(description="True if nothing was erased.")
+    considered: int = Field(description="Number of memories evaluated, of all projects and sessions.")
+    forgotten: int = Field(description="Number of memories erased, or to be erased in a dry run.")
+    reasons: dict[str, int] = Field(description="Number of memories by reason.")
+    spared: int = Field(description="Number of memories saved only by their protection or importance.")
+    bands: dict[str, int] = Field(description="Number of memories by strength band, before the erasure.")
+    memories: list[EvictedMemory] = Field(description="The first 100 of the forgotten memories.")
+    evaluated_at: datetime = Field(description="Time for which strengths were computed.")
 
 
-class MemoryReference(Request):
-    id: Label = Field(description="The memory's id.")
-    session_id: Label | None = Field(default=None, description="The session, for one of its private memories.")
+class MemoryIdRequest(Request):
+    id: Label = Field(description="Id of the memory.")
+    session_id: Label | None = Field(default=None, description="Session, for one of its private memories.")
     project: ProjectReference = None
 
 
-class ProtectMemoryRequest(MemoryReference):
+class ProtectMemoryRequest(MemoryIdRequest):
     model_config = examples({"id": "mem_01jd8x0000000000000000000"})
 
 
 class ProtectionResult(Result):
     id: str
-    protected: bool = Field(description="Whether no rule lets it go; forget still erases it.")
+    protected: bool = Field(description="True if it is never forgotten automatically; forget still erases it.")
 
 
 class MemoryHealthRequest(Request):
     model_config = examples({}, {"id": "mem_01jd8x0000000000000000000"})
 
-    id: Label | None = Field(default=None, description="Also tell how this one memory is.")
-    session_id: Label | None = Field(default=None, description="With id: the session, for one of its private memories.")
+    id: Label | None = Field(default=None, description="Memory to report on as well.")
+    session_id: Label | None = Field(default=None, description="With id: session, for one of its private memories.")
     project: ProjectReference = None
 
 
-class VitalityView(Result):
-    """How a memory is."""
+class HealthView(Result):
+    """Strength and expected lifetime of a memory."""
 
     id: str
     strength: Strength
-    band: Band = Field(description="forget below 0.1, at_risk below 0.3, healthy up to 0.7, else strong.")
+    band: StrengthBand = Field(
+        description="forget: below the threshold (0.1). at_risk: below 0.3. healthy: up to 0.7. strong: above."
+    )
     importance: float
-    uses: int = Field(description="How often it was an answer.")
-    age_days: float = Field(description="Since it last was one, or since it was kept.")
+    uses: int = Field(description="Number of times it was recalled.")
+    age_days: float = Field(description="Days since it was last recalled, or since it was stored.")
     protected: bool
     predicted_days: float | None = Field(
-        description="How many days after its last use it fades away; null for never: it is protected, or matters most."
+        description="Days from its last use until it has faded; null for never: it is protected or too important."
     )
-    days_left: float | None = Field(description="How many of these are left, if it is not used again; null for never.")
+    days_left: float | None = Field(
+        description="Remaining days until it has faded, unless it is recalled again; null for never."
+    )
 
 
 class MemoryHealthResult(Result):
-    memories: int = Field(description="How many memories there are, of every project and session.")
-    bands: dict[str, int] = Field(description="How many of each band: forget, at_risk, healthy, strong.")
-    would_go: int = Field(description="How many forget_faded would erase now.")
-    enabled: bool = Field(description="Whether what has faded is erased without being asked.")
-    threshold: float = Field(description="What is weaker has faded.")
-    interval_ms: int | None = Field(description="How often that is done; null when it is not.")
-    last_run: datetime | None = Field(description="When it was last done, by anybody.")
-    last_batch_count: int = Field(description="How many went then.")
-    total_forgotten: int = Field(description="How many have gone in all.")
-    memory: VitalityView | None = Field(description="The one asked about.")
+    memories: int = Field(description="Number of memories, of all projects and sessions.")
+    bands: dict[str, int] = Field(description="Number of memories by strength band: forget, at_risk, healthy, strong.")
+    would_forget: int = Field(description="Number of memories that forget_faded would erase now.")
+    enabled: bool = Field(description="True if faded memories are erased automatically.")
+    threshold: float = Field(description="Strength below which a memory has faded.")
+    interval_ms: int | None = Field(description="Milliseconds between automatic runs; null if disabled.")
+    last_run: datetime | None = Field(description="Time of the last run of any process.")
+    last_batch_count: int = Field(description="Number of memories erased by the last run.")
+    total_forgotten: int = Field(description="Number of memories erased by all runs.")
+    memory: HealthView | None = Field(description="The requested memory; null without id.")
 
 
 @tool("memory", destructive=True, runs_as_job=True, core=False)
 async def forget_faded(request: ForgetFadedRequest, forgetter: Forgetter, run: JobRun) -> ForgetFadedResult:
-    """Erase memories that have faded, in every project and session; by default only tell which would go.
+    """Erase faded memories of all projects and sessions. By default only reports which would be erased.
 
-    A memory fades with the days since it last was an answer, faster when it matters less. Protected memories and those
-    with an importance of 0.95 or more never go. What is said by a dry run is what is done without it at that moment.
+    The strength of a memory decays with the days since it was last recalled, and starts from its importance. Protected
+    memories and those of importance 0.95 or more are never erased.
     """
     report = await forgetter.forget(run, dry_run=request.dry_run)
     return ForgetFadedResult(
         dry_run=report.dry_run,
         considered=report.considered,
         forgotten=report.forgotten,
-        reasons={reason: report.reasons[reason] for reason in Reason},
+        reasons={reason: report.reasons[reason] for reason in EvictionReason},
         spared=report.spared,
         bands=band_counts(report.bands),
-        memories=[DepartedMemory(id=one.memory_id, reason=one.reason, strength=one.strength) for one in report.named],
-        looked_at=report.looked_at,
+        memories=[EvictedMemory(id=one.memory_id, reason=one.reason, strength=one.strength) for one in report.listed],
+        evaluated_at=report.evaluated_at,
     )
 
 
@@ -127,7 +132,7 @@ async def forget_faded(request: ForgetFadedRequest, forgetter: Forgetter, run: J
 async def protect_memory(
     request: ProtectMemoryRequest, forgetter: Forgetter, projects: ProjectService, context: CallContext
 ) -> ProtectionResult:
-    """Keep a memory from fading: no rule lets it go any more. Only forget erases it."""
+    """Protect a memory from automatic forgetting. Only forget erases it."""
     return await _protect(request, forgetter, projects, context, protected=True)
 
 
@@ -135,7 +140,7 @@ async def protect_memory(
 async def unprotect_memory(
     request: ProtectMemoryRequest, forgetter: Forgetter, projects: ProjectService, context: CallContext
 ) -> ProtectionResult:
-    """Let a memory fade again that was protected."""
+    """End the protection of a memory from automatic forgetting."""
     return await _protect(request, forgetter, projects, context, protected=False)
 
 
@@ -143,15 +148,15 @@ async def unprotect_memory(
 async def memory_health(
     request: MemoryHealthRequest, forgetter: Forgetter, projects: ProjectService, context: CallContext
 ) -> MemoryHealthResult:
-    """Tell how strong memories still are, how many would fade away now, and what was forgotten so far.
+    """Report the strength of all memories, how many would be forgotten now, and how many were forgotten so far.
 
-    With an id also how that memory is, and how many days it has left.
+    With an id, also reports the strength of that memory and the days until it fades.
     """
     memory = None
     if request.id is not None:
         visibility = Visibility(await project_id_of(request.project, projects, context), request.session_id)
-        found = await forgetter.vitality(request.id, visibility)
-        memory = VitalityView(
+        found = await forgetter.health(request.id, visibility)
+        memory = HealthView(
             id=found.memory_id,
             strength=found.strength,
             band=found.band,
@@ -162,13 +167,13 @@ async def memory_health(
             predicted_days=found.predicted_days,
             days_left=found.days_left,
         )
-    census = await forgetter.census()
+    health = await forgetter.store_health()
     record = await forgetter.record()
     every = forgetter.rules.every
     return MemoryHealthResult(
-        memories=census.memories,
-        bands=band_counts(census.bands),
-        would_go=census.would_go,
+        memories=health.memories,
+        bands=band_counts(health.bands),
+        would_forget=health.would_forget,
         enabled=every is not None,
         threshold=forgetter.rules.threshold,
         interval_ms=None if every is None else round(every.total_seconds() * 1000),
@@ -180,7 +185,7 @@ async def memory_health(
 
 
 async def _protect(
-    request: MemoryReference,
+    request: MemoryIdRequest,
     forgetter: Forgetter,
     projects: ProjectService,
     context: CallContext,

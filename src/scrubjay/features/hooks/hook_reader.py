@@ -1,36 +1,46 @@
-"""A quick look into a store, by a process that lives for a moment: loads little, waits for nobody, changes nothing."""
+"""Read-only access to a store for the hook command: few imports, no waiting for writers, no changes."""
 
 import json
+import os
 from collections.abc import Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from scrubjay.core.errors import StoreUnusable
+from scrubjay.core.lazy import lazy_module
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.named_queries import load_queries
+from scrubjay.db.sqlite.schema import newest_version
+from scrubjay.db.sqlite.schema_version import newer_schema, schema_version
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    from scrubjay.features.permissions import rows
     from scrubjay.features.permissions.models import PermissionRule
+else:
+    rows = lazy_module("scrubjay.features.permissions.rows")
 
 _SQL = load_queries(__file__, "hook_queries")
-# An agent waits meanwhile. Readers wait for writers only when the log has to be mended.
+# The agent waits for the hook. A reader waits for a writer only while SQLite recovers the write-ahead log.
 BUSY_SECONDS = 0.2
-# How many of the best are looked at for those that have enough of the words.
-CANDIDATES = 20
+FIRST_VERSION_WITH_RULES = 13
+_MIGRATIONS = Path(__file__).parents[2] / "db" / "sqlite" / "migrations"
+# Best matches that are checked for the minimum number of terms.
+MAX_CANDIDATES = 20
 
 
-class Note(NamedTuple):
-    """What is told of a memory."""
+class MemoryNote(NamedTuple):
+    """The part of a memory that is shown to an agent."""
 
     id: str
     category: str | None
     content: str
 
 
-class NearProject(NamedTuple):
-    """The project that a folder is in."""
+class EnclosingProject(NamedTuple):
+    """The project that a folder belongs to."""
 
     id: str
     path: str
@@ -38,49 +48,71 @@ class NearProject(NamedTuple):
 
 
 @contextmanager
-def glance(database: Path) -> "Generator[Glance]":
-    """The store as it is now, until this ends."""
+def open_hook_reader(database: Path) -> "Generator[HookReader]":
+    """Open a read-only connection to a store and close it at the end.
+
+    Raise `StoreUnusable` for a store that a newer release has migrated. An older one is read: no server of this release
+    has migrated it yet, and a query that needs a missing table fails.
+    """
     connection = Connection(database, BUSY_SECONDS, read_only=True)
     try:
-        yield Glance(connection)
+        if (version := schema_version(connection)) > (known := newest_version()):
+            raise newer_schema(connection, version, known)
+        yield HookReader(connection)
     finally:
         connection.close()
 
 
-class Glance:
-    """What can be seen at once."""
+def _known_version() -> int:
+    """Return the newest schema version of this program; `db.sqlite.schema` would import much more."""
+    return sum(name.endswith(".sql") for name in os.listdir(_MIGRATIONS))  # noqa: PTH208
+
+
+class HookReader:
+    """The queries of the hook command."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def rules(self, paths: Sequence[str]) -> "list[PermissionRule]":
-        """The rules that hold in a folder, given the paths of it and of all that it is in."""
-        from scrubjay.features.permissions.rows import rules_at
+        """Return the rules that apply in a folder, given its path and all parent paths.
 
-        return rules_at(self._connection, paths)
+        Raise `StoreUnusable` for a store of a newer version, whose rules may mean something else, and for an empty one.
+        """
+        version, known = self._connection.pragma("user_version"), _known_version()
+        if not 0 < version <= known:
+            raise StoreUnusable(
+                f"the store has schema version {version}; this program supports versions 1 to {known}",
+                hint="upgrade scrubjay, or open the store with the version that wrote it",
+            )
+        if version < FIRST_VERSION_WITH_RULES:
+            return []
+        return rows.rules_at(self._connection, paths)
 
-    def project(self, paths: Sequence[str]) -> NearProject | None:
-        """The nearest project around a folder, given the same."""
-        rows = self._connection.execute(_SQL["nearest_project"], {"paths": json.dumps([*paths])})
-        return NearProject(*rows[0]) if rows else None
+    def project(self, paths: Sequence[str]) -> EnclosingProject | None:
+        """Return the nearest project, given the path of a folder and all parent paths."""
+        found = self._connection.execute(_SQL["nearest_project"], {"paths": json.dumps([*paths])})
+        return EnclosingProject(*found[0]) if found else None
 
-    def latest(self, project_id: str | None, kinds: Sequence[str], limit: int) -> list[Note]:
-        """What was kept last of these kinds, in this project or for all."""
+    def latest(self, project_id: str | None, kinds: Sequence[str], limit: int) -> list[MemoryNote]:
+        """Return the newest memories of these kinds that are global or belong to the project."""
         values = {"project_id": project_id, "session_id": None, "kinds": json.dumps([*kinds]), "limit": limit}
-        return [Note(*row) for row in self._connection.execute(_SQL["latest"], values)]
+        return [MemoryNote(*row) for row in self._connection.execute(_SQL["latest"], values)]
 
-    def fitting(
-        self, project_id: str | None, kinds: Sequence[str], terms: Sequence[str], *, least: int, limit: int
-    ) -> list[Note]:
-        """The best of what has at least so many of these terms."""
+    def matching(
+        self, project_id: str | None, kinds: Sequence[str], terms: Sequence[str], *, min_terms: int, limit: int
+    ) -> list[MemoryNote]:
+        """Return the best memories that contain at least `min_terms` of the terms."""
         match = " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
         values = {
             "project_id": project_id,
             "session_id": None,
             "kinds": json.dumps([*kinds]),
             "match": match,
-            "limit": CANDIDATES,
+            "limit": MAX_CANDIDATES,
         }
-        rows = self._connection.execute(_SQL["fitting"], values) if terms else []
+        found = self._connection.execute(_SQL["matching"], values) if terms else []
         wanted = set(terms)
-        return [Note(*note) for *note, words in rows if len(wanted.intersection(words.split())) >= least][:limit]
+        return [MemoryNote(*note) for *note, words in found if len(wanted.intersection(words.split())) >= min_terms][
+            :limit
+        ]

@@ -1,4 +1,4 @@
-"""What agents' programs ask and tell at certain moments, and what they are answered."""
+"""Values of hooks: the events of coding agents, their data, and the answers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,11 +6,11 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from scrubjay.features.permissions.models import Verdict
+    from scrubjay.features.permissions.models import PermissionVerdict
 
 
 class HookEvent(StrEnum):
-    """The moments that we heed."""
+    """The hook events that Scrubjay handles."""
 
     PERMISSION = "permission"
     SESSION_START = "session-start"
@@ -21,14 +21,14 @@ class HookEvent(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookCall:
-    """One moment of an agent's session, as far as we heed it."""
+    """One hook event of an agent's session, with the fields that Scrubjay uses."""
 
     event: HookEvent
     agents_event: str | None = None
-    """What the agent itself calls the moment; what it is answered depends on it."""
+    """The agent's own name for the event; it determines the format of the answer."""
     session_id: str | None = None
     folders: tuple[str, ...] = ()
-    """Where the agent works: the project's folder when it tells it, then the present one."""
+    """Where the agent works: the project folder if it is known, then the current folder."""
     prompt: str = ""
     response: str = ""
     tool_name: str = ""
@@ -36,16 +36,18 @@ class HookCall:
     tool_response: Any = None
     succeeded: bool = True
     milliseconds: float = 0.0
+    with_plans: bool = True
+    """Whether a briefing may contain tasks and goals."""
 
     @property
     def client(self) -> str | None:
-        """Tells this session of an agent from all other clients."""
+        """The client id of this agent session, distinct from all other clients."""
         return f"agent:{self.session_id}" if self.session_id else None
 
 
 @dataclass(frozen=True, slots=True)
 class HookAnswer:
-    """What the agent is answered: a verdict, something to know, or nothing."""
+    """The answer to a hook: a permission verdict, context to inject, or nothing."""
 
-    verdict: "Verdict | None" = None
+    verdict: "PermissionVerdict | None" = None
     context: str | None = None

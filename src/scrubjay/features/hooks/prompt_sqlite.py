@@ -1,17 +1,17 @@
-"""What agents were asked and have not answered yet, in SQLite."""
+"""Prompts that wait for their answer, in SQLite."""
 
 from datetime import datetime
 
+from scrubjay.db.sqlite.columns import microseconds
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.named_queries import load_queries
-from scrubjay.db.sqlite.rows import microseconds
 from scrubjay.db.sqlite.threads import Writer
 
 _SQL = load_queries(__file__, "prompt_queries")
 
 
 class SqlitePrompts:
-    """Satisfies `storage.prompts.PromptStore`."""
+    """Implements `PromptStore`."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
@@ -26,6 +26,6 @@ class SqlitePrompts:
 
         return await self._writer.write(work)
 
-    async def forget_before(self, moment: datetime) -> None:
+    async def delete_before(self, moment: datetime) -> None:
         values = {"moment": microseconds(moment)}
-        await self._writer.write(lambda connection: connection.execute(_SQL["forget_before"], values))
+        await self._writer.write(lambda connection: connection.execute(_SQL["delete_before"], values))

@@ -1,20 +1,20 @@
-"""What a backend must offer to keep what agents were asked until they have answered."""
+"""Interface that a store backend implements for prompts that wait for their answer."""
 
 from datetime import datetime
 from typing import Protocol
 
 
 class PromptStore(Protocol):
-    """Keeps the last prompt of each client."""
+    """Stores the last prompt of each client until the agent has answered it."""
 
     async def put(self, client: str, prompt: str, asked_at: datetime) -> None:
-        """From now on this is what the client was asked last."""
+        """Store the last prompt of a client, replacing an earlier one."""
         ...
 
     async def take(self, client: str) -> str | None:
-        """What the client was asked last, once: it is no longer kept then."""
+        """Return the last prompt of a client and delete it; None if there is none."""
         ...
 
-    async def forget_before(self, moment: datetime) -> None:
-        """Let go of what was asked before and never answered."""
+    async def delete_before(self, moment: datetime) -> None:
+        """Delete the prompts that are older than `moment`."""
         ...

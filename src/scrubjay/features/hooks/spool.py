@@ -1,9 +1,10 @@
-"""What hooks leave behind for a process that has the store open: one small file each, so that no agent ever waits."""
+"""Spool of hook calls, one file each: hooks never wait for the store, and a process that has it open stores them."""
 
 import json
 import os
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,18 +13,18 @@ from scrubjay.core.ids import new_id
 from scrubjay.features.hooks.models import HookCall, HookEvent
 
 FOLDER = "hooks"
-# When nobody ever comes for them, no more are left: a disk is not for what nobody reads.
-MOST_WAITING = 10_000
-# What a process took and did not finish by then, it never will.
-TAKEN_SECONDS = 120.0
+# Limits disk use when no process ever reads the spool.
+MAX_SPOOLED = 10_000
+# A call taken longer ago than this belongs to a process that died; another process may take it.
+ABANDONED_SECONDS = 120.0
 _READY, _TAKEN = ".json", ".taken"
 
 
-def leave(home: Path, call: HookCall) -> bool:
-    """Leave what an agent told, whole or not at all; False when too much is waiting already."""
+def spool_call(home: Path, call: HookCall) -> bool:
+    """Write a call to the spool atomically; return False if the spool is full."""
     folder = home / FOLDER
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if sum(1 for _ in folder.iterdir()) >= MOST_WAITING:
+    if sum(1 for _ in folder.iterdir()) >= MAX_SPOOLED:
         return False
     name = new_id("hook")
     unfinished = folder / f"{name}.tmp"
@@ -34,9 +35,12 @@ def leave(home: Path, call: HookCall) -> bool:
 
 
 def take(home: Path) -> Iterator[tuple[str, float, HookCall]]:
-    """What was left, in order: its key, when it was told, and what. Each is given to one process, and gone after."""
+    """Yield key, Unix time and data of the spooled calls, oldest first.
+
+    One process gets each call. A call is deleted when the next one is requested.
+    """
     folder = home / FOLDER
-    _give_back(folder)
+    _reclaim_abandoned(folder)
     try:
         names = sorted(file.name for file in folder.iterdir() if file.name.endswith(_READY))
     except FileNotFoundError:
@@ -47,14 +51,14 @@ def take(home: Path) -> Iterator[tuple[str, float, HookCall]]:
             (folder / name).rename(taken)
             os.utime(taken)
         except FileNotFoundError:
-            continue  # another process was faster
-        if (told := _read(taken)) is not None:
-            yield name.removesuffix(_READY), *told
+            continue  # another process took it
+        if (spooled := _read(taken)) is not None:
+            yield name.removesuffix(_READY), *spooled
         taken.unlink(missing_ok=True)
 
 
-def give_back(home: Path, key: str) -> None:
-    """What could not be kept now is there for the next time."""
+def put_back(home: Path, key: str) -> None:
+    """Return a call that could not be stored to the spool."""
     taken = home / FOLDER / f"{key}{_TAKEN}"
     try:
         taken.rename(taken.with_suffix(_READY))
@@ -62,22 +66,26 @@ def give_back(home: Path, key: str) -> None:
         return
 
 
-def _give_back(folder: Path) -> None:
-    """Let others have what a process took that was killed meanwhile."""
+def _reclaim_abandoned(folder: Path) -> None:
+    """Return the calls of processes that died to the spool, and remove calls that were not written completely."""
+    for unfinished in folder.glob("*.tmp"):
+        with suppress(FileNotFoundError):
+            if time.time() - unfinished.stat().st_mtime > ABANDONED_SECONDS:
+                unfinished.unlink()
     for taken in folder.glob(f"*{_TAKEN}"):
         try:
-            if time.time() - taken.stat().st_mtime > TAKEN_SECONDS:
+            if time.time() - taken.stat().st_mtime > ABANDONED_SECONDS:
                 taken.rename(taken.with_suffix(_READY))
         except FileNotFoundError:
             continue
 
 
 def _read(file: Path) -> tuple[float, HookCall] | None:
-    """What a file tells; None when it is none of ours."""
+    """Return time and call of a spool file, or None if the file is invalid."""
     try:
-        told: dict[str, Any] = json.loads(file.read_text("utf-8"))
-        fields: dict[str, Any] = dict(told["call"])
+        data: dict[str, Any] = json.loads(file.read_text("utf-8"))
+        fields: dict[str, Any] = dict(data["call"])
         fields |= {"event": HookEvent(fields["event"]), "folders": tuple(fields["folders"])}
-        return float(told["at"]), HookCall(**fields)
+        return float(data["at"]), HookCall(**fields)
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None

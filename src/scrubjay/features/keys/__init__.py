@@ -1,1 +1,1 @@
-"""Who may come in, and what they may reach: keys are made, looked at and refused. Knows no protocol."""
+"""API keys: create, rotate, revoke and check them, and the scopes that they grant. Independent of protocols."""

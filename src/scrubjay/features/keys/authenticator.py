@@ -1,4 +1,4 @@
-"""Knows who holds which key, for all protocols, and notices at once when another process changes that."""
+"""Authentication by key, for all protocols; changes by other processes take effect immediately."""
 
 import hmac
 from collections.abc import Awaitable, Callable, Mapping
@@ -6,22 +6,22 @@ from collections.abc import Awaitable, Callable, Mapping
 from scrubjay.core.callers import EVERYTHING, OWNER, Caller, NoKeyConfigured
 from scrubjay.core.clock import Clock, system_clock
 from scrubjay.core.errors import ScrubjayError, Unauthenticated
-from scrubjay.features.keys.models import KeptKey, KeyState, KeyUse, digest_of
-from scrubjay.features.keys.scopes import OPEN_TO_ALL
+from scrubjay.features.keys.models import KeyState, KeyUse, StoredKey, digest_of
+from scrubjay.features.keys.scopes import ALWAYS_ALLOWED
 from scrubjay.features.keys.store import KeyStore
 
 ENVIRONMENT_KEY = Caller("SCRUBJAY_API_KEY", key_id="environment")
-"""Who holds the key of the settings, which opens everything."""
+"""The caller with the key of the settings, which grants everything."""
 
 MISSING, INVALID = "Missing Authorization header", "Invalid API key"
-_NOBODY = b"\0" * 32
+_UNKNOWN_DIGEST = b"\0" * 32
 _HINT = "send the header Authorization: Bearer KEY"
 
 
-class KeyDoorkeeper:
-    """Satisfies `domain.callers.Doorkeeper`: the keys that are kept, and the one of the settings.
+class KeyAuthenticator:
+    """Implements `Authenticator` with the stored keys and the key of the settings.
 
-    Who sends no key is the owner while no key was ever made; on a server that others can reach nobody is.
+    Until a key exists, a caller without a key is the owner if `open_without_keys` is set and `in_production` is not.
     """
 
     def __init__(
@@ -40,36 +40,36 @@ class KeyDoorkeeper:
         self._clock = clock
         self._store: KeyStore | None = None
         self._revision: int | None = None
-        self._by_digest: Mapping[bytes, KeptKey] = {}
-        self._by_id: Mapping[str, KeptKey] = {}
+        self._by_digest: Mapping[bytes, StoredKey] = {}
+        self._by_id: Mapping[str, StoredKey] = {}
         self._uses: dict[str, KeyUse] = {}
 
-    async def admit(self, key: str | None) -> Caller:
+    async def authenticate(self, key: str | None) -> Caller:
         await self._prepare()
-        self._look()
+        self._refresh()
         if key is None:
             return self._without_key()
         digest = digest_of(key)
         if self._settings_digest is not None and hmac.compare_digest(digest, self._settings_digest):
             return ENVIRONMENT_KEY
         found = self._by_digest.get(digest)
-        # The comparison takes the same time for a key that there is not. What is compared are hashes, so how long it
-        # takes to look one up tells nothing of the key.
-        if not hmac.compare_digest(digest, found.digest if found is not None else _NOBODY) or found is None:
+        # An unknown key takes the same time as a known one. Hashes are compared, so the time of the lookup reveals
+        # nothing about the key.
+        if not hmac.compare_digest(digest, found.digest if found is not None else _UNKNOWN_DIGEST) or found is None:
             if self._in_production and not self.has_keys:
                 raise _no_key()
             raise Unauthenticated("this key is not valid here", hint=_HINT, details={"reason": INVALID})
         self._refuse_ended(found)
         self._count(found.id)
-        scopes = found.scopes if EVERYTHING in found.scopes else found.scopes | OPEN_TO_ALL
+        scopes = found.scopes if EVERYTHING in found.scopes else found.scopes | ALWAYS_ALLOWED
         return Caller(found.name, scopes, found.id)
 
-    def is_welcome(self, caller: Caller) -> bool:
+    def is_authorized(self, caller: Caller) -> bool:
         if caller.key_id == ENVIRONMENT_KEY.key_id:
             return self._settings_digest is not None
         try:
-            self._look()
-        except ScrubjayError:  # who cannot be looked up is not let in
+            self._refresh()
+        except ScrubjayError:  # access is denied if the store cannot be read
             return False
         if caller.key_id is None:
             return self._is_open
@@ -77,20 +77,20 @@ class KeyDoorkeeper:
         return found is not None and found.state(self._clock()) is KeyState.ACTIVE
 
     async def has_active_key(self) -> bool:
-        """Whether anybody could come in by a key now."""
+        """Return True if any key is valid now."""
         await self._prepare()
-        self._look()
+        self._refresh()
         now = self._clock()
-        kept = any(key.state(now) is KeyState.ACTIVE for key in self._by_id.values())
-        return kept or self._settings_digest is not None
+        active = any(key.state(now) is KeyState.ACTIVE for key in self._by_id.values())
+        return active or self._settings_digest is not None
 
     @property
     def has_keys(self) -> bool:
-        """Whether a key was ever made, as far as this process has looked."""
+        """True if any key exists, as of the last refresh."""
         return self._settings_digest is not None or bool(self._by_id)
 
-    async def keep_uses(self) -> None:
-        """Keep what was counted since the last time; what cannot be kept now is kept next time."""
+    async def store_uses(self) -> None:
+        """Store the counted uses; after a failure they are kept for the next call."""
         if self._store is None or not self._uses:
             return
         taken, self._uses = self._uses, {}
@@ -107,13 +107,13 @@ class KeyDoorkeeper:
             await store.prepare()
             self._store = store
 
-    def _look(self) -> None:
-        """See what other processes have changed."""
-        ring = self._store.ring(self._revision) if self._store is not None else None
-        if ring is not None:
-            self._by_digest = {key.digest: key for key in ring.keys}
-            self._by_id = {key.id: key for key in ring.keys}
-            self._revision = ring.revision
+    def _refresh(self) -> None:
+        """Load the keys again if another process changed them."""
+        key_ring = self._store.ring(self._revision) if self._store is not None else None
+        if key_ring is not None:
+            self._by_digest = {key.digest: key for key in key_ring.keys}
+            self._by_id = {key.id: key for key in key_ring.keys}
+            self._revision = key_ring.revision
 
     @property
     def _is_open(self) -> bool:
@@ -124,20 +124,22 @@ class KeyDoorkeeper:
             return OWNER
         if self._in_production and not self.has_keys:
             raise _no_key()
-        raise Unauthenticated("this server needs a key", hint=_HINT, details={"reason": MISSING})
+        raise Unauthenticated("this server requires a key", hint=_HINT, details={"reason": MISSING})
 
-    def _refuse_ended(self, key: KeptKey) -> None:
+    def _refuse_ended(self, key: StoredKey) -> None:
         match key.state(self._clock()):
             case KeyState.EXPIRED:
                 ended = key.expires_at.isoformat(timespec="seconds") if key.expires_at else ""
                 raise Unauthenticated(
                     f"this key expired at {ended}",
-                    hint="ask for a new one: `scrubjay keys rotate` makes it",
+                    hint="ask the owner for a new key: `scrubjay keys rotate`",
                     details={"reason": "API key has expired", "expired_at": ended},
                 )
             case KeyState.REVOKED:
                 raise Unauthenticated(
-                    "this key was revoked", hint="ask for a new one", details={"reason": "API key was revoked"}
+                    "this key was revoked",
+                    hint="ask the owner for a new key",
+                    details={"reason": "API key was revoked"},
                 )
             case KeyState.ACTIVE:
                 pass
@@ -155,6 +157,6 @@ class KeyDoorkeeper:
 def _no_key() -> NoKeyConfigured:
     return NoKeyConfigured(
         "this server is in production and has no key",
-        hint="make one with `scrubjay keys create`, or set SCRUBJAY_API_KEY",
+        hint="create one with `scrubjay keys create`, or set SCRUBJAY_API_KEY",
         details={"security": "API key required in production"},
     )

@@ -1,4 +1,4 @@
-"""Keys: texts that let their holder in. What is kept of one never tells it."""
+"""API keys. Only a digest is stored, from which the key cannot be recovered."""
 
 import hashlib
 import secrets
@@ -8,12 +8,12 @@ from datetime import datetime
 from enum import StrEnum
 
 KEY_PREFIX = "sjk_"
-"""What each key begins with, so that people and programs know one when they see it."""
+"""Prefix of every key, so that people and secret scanners recognise it."""
 _RANDOM_BYTES = 32
 
 
 class KeyState(StrEnum):
-    """Whether a key opens anything."""
+    """State of a key."""
 
     ACTIVE = "active"
     EXPIRED = "expired"
@@ -21,8 +21,8 @@ class KeyState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class KeptKey:
-    """A key as it is kept: who holds it and what it opens."""
+class StoredKey:
+    """A stored key: its holder and its scopes."""
 
     id: str
     name: str
@@ -31,7 +31,7 @@ class KeptKey:
     created_at: datetime
     expires_at: datetime | None = None
     revoked_at: datetime | None = None
-    """From when on it is refused; in the future after it was replaced with some grace."""
+    """When it stops working; in the future after a rotation with a grace period."""
     last_used_at: datetime | None = None
     uses: int = 0
 
@@ -45,21 +45,21 @@ class KeptKey:
 
 @dataclass(frozen=True, slots=True)
 class KeyUse:
-    """How often a key was used since this was last kept, and when last."""
+    """Uses of a key since they were last stored."""
 
     uses: int
     last_used_at: datetime
 
 
 KeyUses = Mapping[str, KeyUse]
-"""By the id of the key."""
+"""By key id."""
 
 
 def new_key() -> str:
-    """A fresh key: 256 random bits behind the prefix."""
+    """Return a new key: the prefix and 256 random bits."""
     return KEY_PREFIX + secrets.token_hex(_RANDOM_BYTES)
 
 
 def digest_of(key: str) -> bytes:
-    """What is kept of a key. It is random enough that a fast hash tells nothing of it."""
+    """Return the stored digest of a key. A fast hash is safe because keys are long and random."""
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()

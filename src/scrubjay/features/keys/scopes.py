@@ -1,4 +1,4 @@
-"""What a key opens: families of tools, with `:read` only what changes nothing in them."""
+"""Scopes of a key: tool families; with the suffix `:read` only their read-only tools."""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,23 +6,23 @@ from scrubjay.core.callers import EVERYTHING, READ_ONLY
 from scrubjay.core.errors import InvalidRequest
 from scrubjay.core.suggestions import nearest_names
 
-OPEN_TO_ALL = frozenset({"jobs", "tools"})
-"""Families that every key opens: they reach nothing but what its other scopes open."""
+ALWAYS_ALLOWED = frozenset({"jobs", "tools"})
+"""Families that every key may call, because they only reach what its other scopes allow."""
 
 
 def parse_scopes(text: str, families: Sequence[str]) -> frozenset[str]:
-    """The scopes in a text such as `memory,code:read`; `InvalidRequest` names the nearest to one that there is not."""
+    """Parse scopes such as `memory,code:read`; raise `InvalidRequest` with suggestions for an unknown one."""
     scopes = [part.strip() for part in text.split(",") if part.strip()]
     if not scopes:
         raise InvalidRequest("a key needs at least one scope", hint=_known(families))
     for scope in scopes:
         if scope.removesuffix(READ_ONLY) not in {EVERYTHING, *families}:
             _refuse(scope, families)
-    return _without_needless(scopes)
+    return _without_redundant(scopes)
 
 
-def _without_needless(scopes: Iterable[str]) -> frozenset[str]:
-    """Not `memory:read` beside `memory`, and nothing beside everything."""
+def _without_redundant(scopes: Iterable[str]) -> frozenset[str]:
+    """Drop scopes that others include, such as `memory:read` next to `memory`."""
     chosen = set(scopes)
     if EVERYTHING in chosen:
         return frozenset({EVERYTHING})
@@ -34,11 +34,11 @@ def _without_needless(scopes: Iterable[str]) -> frozenset[str]:
 def _refuse(scope: str, families: Sequence[str]) -> None:
     family, colon, _ = scope.partition(":")
     if colon and family in {EVERYTHING, *families}:
-        raise InvalidRequest(f"there is no scope {scope!r}", hint=f"did you mean {family}{READ_ONLY} or {family}?")
+        raise InvalidRequest(f"unknown scope {scope!r}", hint=f"did you mean {family}{READ_ONLY} or {family}?")
     near = nearest_names(family, families)
     hint = f"did you mean {' or '.join(near)}?" if near else _known(families)
-    raise InvalidRequest(f"no family of tools is called {family!r}", hint=hint, details={"nearest": list(near)})
+    raise InvalidRequest(f"unknown tool family {family!r}", hint=hint, details={"nearest": list(near)})
 
 
 def _known(families: Sequence[str]) -> str:
-    return f"known: {EVERYTHING}, {', '.join(families)}; each also with {READ_ONLY}"
+    return f"valid scopes: {EVERYTHING}, {', '.join(families)}; each family also with {READ_ONLY}"

@@ -5,9 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from scrubjay.core.errors import Conflict
-from scrubjay.db.sqlite.connections import Connection
-from scrubjay.db.sqlite.named_queries import load_queries
-from scrubjay.db.sqlite.rows import (
+from scrubjay.db.sqlite.columns import (
     json_text,
     json_value,
     microseconds,
@@ -15,50 +13,52 @@ from scrubjay.db.sqlite.rows import (
     optional_microseconds,
     optional_moment,
 )
+from scrubjay.db.sqlite.connections import Connection
+from scrubjay.db.sqlite.named_queries import load_queries
 from scrubjay.db.sqlite.threads import Readers, Writer
-from scrubjay.features.keys.models import KeptKey, KeyUses
-from scrubjay.features.keys.store import Keyring
+from scrubjay.features.keys.models import KeyUses, StoredKey
+from scrubjay.features.keys.store import KeyRing
 
 _SQL = load_queries(__file__)
 
 
 class SqliteKeys:
-    """Satisfies `storage.keys.KeyStore`."""
+    """Implements `KeyStore`."""
 
     def __init__(self, writer: Writer, readers: Readers) -> None:
         self._writer = writer
         self._readers = readers
 
     async def prepare(self) -> None:
-        await self._readers.open_here()
+        await self._readers.open_inline()
 
-    def ring(self, known: int | None = None) -> Keyring | None:
-        def read(connection: Connection) -> Keyring | None:
+    def ring(self, known: int | None = None) -> KeyRing | None:
+        def read(connection: Connection) -> KeyRing | None:
             revision: int = connection.value(_SQL["revision"])
-            return None if revision == known else Keyring(revision, _all(connection))
+            return None if revision == known else KeyRing(revision, _all(connection))
 
-        # First the number alone, which is one statement: almost always it is all there is to read.
-        if known is not None and known == self._readers.read_now(_revision, is_one_statement=True):
+        # The revision alone is one statement, and it is almost always unchanged.
+        if known is not None and known == self._readers.read_inline_now(_revision, is_one_statement=True):
             return None
-        return self._readers.read_now(read)
+        return self._readers.read_inline_now(read)
 
-    async def all(self) -> Sequence[KeptKey]:
+    async def all(self) -> Sequence[StoredKey]:
         return await self._readers.read(_all)
 
-    async def add(self, key: KeptKey) -> None:
+    async def add(self, key: StoredKey) -> None:
         def work(connection: Connection) -> None:
             if connection.value(_SQL["active"], {"name": key.name, "now": microseconds(key.created_at)}):
                 raise Conflict(
-                    f"there is a key called {key.name!r} already",
+                    f"an active key named {key.name!r} already exists",
                     hint="choose another name, rotate that key, or revoke it first",
                 )
             connection.execute(_SQL["add"], _values(key))
 
         await self._writer.write(work)
 
-    async def replace(self, name: str, key: KeptKey, ends_at: datetime) -> KeptKey | None:
-        def work(connection: Connection) -> KeptKey | None:
-            rows = connection.execute(_SQL["standing"], {"name": name})
+    async def replace(self, name: str, key: StoredKey, ends_at: datetime) -> StoredKey | None:
+        def work(connection: Connection) -> StoredKey | None:
+            rows = connection.execute(_SQL["current"], {"name": name})
             if not rows:
                 return None
             replaced = _key_from(rows[0])
@@ -72,9 +72,9 @@ class SqliteKeys:
         values = {"name": name, "now": microseconds(now)}
         return len(await self._writer.write(lambda connection: connection.execute(_SQL["revoke"], values)))
 
-    async def forget(self, name: str, now: datetime) -> int:
+    async def delete_ended(self, name: str, now: datetime) -> int:
         values = {"name": name, "now": microseconds(now)}
-        return len(await self._writer.erase(lambda connection: connection.execute(_SQL["forget"], values)))
+        return len(await self._writer.erase(lambda connection: connection.execute(_SQL["delete_ended"], values)))
 
     async def add_uses(self, uses: KeyUses) -> None:
         rows = [
@@ -89,11 +89,11 @@ def _revision(connection: Connection) -> int:
     return connection.value(_SQL["revision"])
 
 
-def _all(connection: Connection) -> list[KeptKey]:
+def _all(connection: Connection) -> list[StoredKey]:
     return [_key_from(row) for row in connection.execute(_SQL["all"])]
 
 
-def _values(key: KeptKey) -> dict[str, Any]:
+def _values(key: StoredKey) -> dict[str, Any]:
     return {
         "id": key.id,
         "name": key.name,
@@ -105,9 +105,9 @@ def _values(key: KeptKey) -> dict[str, Any]:
     }
 
 
-def _key_from(row: Sequence[Any]) -> KeptKey:
+def _key_from(row: Sequence[Any]) -> StoredKey:
     key_id, name, digest, scopes, created_at, expires_at, revoked_at, last_used_at, uses = row
-    return KeptKey(
+    return StoredKey(
         id=key_id,
         name=name,
         digest=bytes(digest),

@@ -1,55 +1,55 @@
-"""What a backend must offer to keep keys."""
+"""Interface that a store backend implements for keys."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from scrubjay.features.keys.models import KeptKey, KeyUses
+from scrubjay.features.keys.models import KeyUses, StoredKey
 
 
 @dataclass(frozen=True, slots=True)
-class Keyring:
-    """All keys at one moment; the revision differs whenever what they open does."""
+class KeyRing:
+    """All keys at one moment. The revision changes with every change of keys or scopes."""
 
     revision: int
-    keys: Sequence[KeptKey]
+    keys: Sequence[StoredKey]
 
 
 class KeyStore(Protocol):
-    """Keeps keys for all processes of one store. What one changes holds in all of them at once."""
+    """Stores keys. Changes take effect immediately in all processes of the store."""
 
     async def prepare(self) -> None:
-        """Make ready what `ring` needs."""
+        """Prepare synchronous reads by `ring`."""
         ...
 
-    def ring(self, known: int | None = None) -> Keyring | None:
-        """All keys, without waiting; None while the revision is the one that the caller knows."""
+    def ring(self, known: int | None = None) -> KeyRing | None:
+        """Return all keys, synchronously; None if the revision is still `known`."""
         ...
 
-    async def all(self) -> Sequence[KeptKey]:
-        """All keys with their uses, the oldest first."""
+    async def all(self) -> Sequence[StoredKey]:
+        """Return all keys with their uses, oldest first."""
         ...
 
-    async def add(self, key: KeptKey) -> None:
-        """Keep this one; `Conflict` when one of its name is still active."""
+    async def add(self, key: StoredKey) -> None:
+        """Store a key; raise `Conflict` if an active key has its name."""
         ...
 
-    async def replace(self, name: str, key: KeptKey, ends_at: datetime) -> KeptKey | None:
-        """Keep this one in the place of the one so called that was not revoked, which is refused from then on.
+    async def replace(self, name: str, key: StoredKey, ends_at: datetime) -> StoredKey | None:
+        """Store a key and revoke the current key of this name at `ends_at`.
 
-        The one it replaces, as it was; None, and nothing is changed, when there is none.
+        Return the replaced key as it was, or None without any change if there is none.
         """
         ...
 
     async def revoke(self, name: str, now: datetime) -> int:
-        """Refuse all keys of this name from now on; how many that were."""
+        """Revoke all keys of this name and return their number."""
         ...
 
-    async def forget(self, name: str, now: datetime) -> int:
-        """Erase what is known of the keys of this name that open nothing any more; how many that were."""
+    async def delete_ended(self, name: str, now: datetime) -> int:
+        """Erase the revoked and expired keys of this name and return their number."""
         ...
 
     async def add_uses(self, uses: KeyUses) -> None:
-        """Count these on top of those counted before."""
+        """Add to the stored numbers of uses."""
         ...

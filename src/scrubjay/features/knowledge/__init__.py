@@ -1,1 +1,1 @@
-"""How things are related: triples, entities, queries, rules, proofs. Knows no memories and asks no other store."""
+"""Knowledge graph of entities and triples: queries, rules, inference and proofs. Independent of the memory store."""

@@ -1,4 +1,4 @@
-"""Inferring what follows without being asked, shortly after something was taught."""
+"""Run inference in the background after the graph changed."""
 
 import logging
 from time import monotonic
@@ -6,83 +6,83 @@ from time import monotonic
 import anyio
 
 from scrubjay.core.clock import Clock, system_clock
-from scrubjay.core.error_location import place_of
+from scrubjay.core.error_location import error_fields
 from scrubjay.core.errors import ScrubjayError
-from scrubjay.features.knowledge.inference import Inferred, infer
-from scrubjay.features.knowledge.models import Generation, GraphScope
-from scrubjay.features.knowledge.store import Edges, KnowledgeStore
+from scrubjay.features.knowledge.inference import InferenceResult, infer
+from scrubjay.features.knowledge.models import GraphGeneration, GraphScope
+from scrubjay.features.knowledge.store import GraphReader, KnowledgeStore
 
 logger = logging.getLogger("scrubjay.features.knowledge")
 
-# It begins when nothing was taught for so long, or after so long in any case.
-QUIET_SECONDS = 0.5
-LONGEST_WAIT = 5.0
-# It may take a tenth of the time: after a long run it rests for longer.
-REST = 9.0
-# Another process may teach meanwhile; then it is done anew, so often at most.
-TRIES = 3
+# Debounce: a run starts after this long without a change, but at the latest after MAX_WAIT_SECONDS.
+DEBOUNCE_SECONDS = 0.5
+MAX_WAIT_SECONDS = 5.0
+# Pause after a run, as a multiple of its duration: inference uses at most a tenth of the time.
+REST_RATIO = 9.0
+# Attempts for one graph when another process changes it during inference.
+MAX_ATTEMPTS = 3
 
 
 class BackgroundInference:
-    """Keeps what follows in step with what is stored.
+    """Keeps the inferred triples up to date with the stored ones.
 
-    What was inferred is written only when the graph is still the one that it was inferred from, so that several
-    processes may do this at once: none can leave something that does not follow.
+    A result is written only if the graph still has the generation it was derived from. Several processes can therefore
+    run this at the same time without storing a triple that does not follow.
     """
 
     def __init__(self, store: KnowledgeStore, *, clock: Clock = system_clock) -> None:
         self._store = store
         self._clock = clock
-        self._taught = anyio.Event()
+        self._changed = anyio.Event()
         self.running = False
 
     def wake(self) -> None:
-        """Something was taught or forgotten."""
-        self._taught.set()
+        """Schedule a run, because triples were stored or deleted."""
+        self._changed.set()
 
-    async def keep(self) -> None:
-        """Go on until it is cancelled; what fails is told, and tried again the next time."""
+    async def run(self) -> None:
+        """Run until cancelled. A failed run is logged and retried after the next change."""
         while True:
-            await self._taught.wait()
-            await self._quiet()
+            await self._changed.wait()
+            await self._debounce()
             started = monotonic()
             try:
                 await self.catch_up()
             except ScrubjayError as error:
-                logger.warning("nothing was inferred", extra={"problem": error.message})
-            except Exception as error:  # a bug: it must not end the server
-                logger.error("inferring broke", extra=place_of(error))
-            await anyio.sleep(REST * (monotonic() - started))
+                logger.warning("inference failed", extra={"problem": error.message})
+            except Exception as error:  # a bug must not end the server
+                logger.error("inference failed unexpectedly", extra=error_fields(error))
+            await anyio.sleep(REST_RATIO * (monotonic() - started))
 
     async def catch_up(self) -> int:
-        """Infer for all graphs that changed; how many these were."""
-        behind = await self._store.behind()
+        """Run inference for all changed graphs; return their number."""
+        outdated = await self._store.outdated_graphs()
         self.running = True
         try:
-            for scope in behind:
-                await self.renew(scope)
+            for scope in outdated:
+                await self.infer_graph(scope)
         finally:
             self.running = False
-        return len(behind)
+        return len(outdated)
 
-    async def renew(self, scope: GraphScope) -> Inferred | None:
-        """Infer for one graph and keep it; None when it changed again and again meanwhile."""
+    async def infer_graph(self, scope: GraphScope) -> InferenceResult | None:
+        """Run inference for one graph and store the result; None when the graph changed during every attempt."""
 
-        def work(edges: Edges) -> tuple[Generation, Inferred]:
-            return edges.generation, infer(edges, scope)
+        def work(graph: GraphReader) -> tuple[GraphGeneration, InferenceResult]:
+            return graph.generation, infer(graph, scope)
 
-        for _ in range(TRIES):
+        for _ in range(MAX_ATTEMPTS):
             now = self._clock()
-            made_of, inferred = await self._store.walk(scope, work, now)
-            if await self._store.keep_inferred(scope, made_of, inferred.inferences, inferred.problem, now):
+            generation, inferred = await self._store.read_graph(scope, work, now)
+            if await self._store.replace_inferred(scope, generation, inferred.inferences, inferred.problem, now):
                 return inferred
         return None
 
-    async def _quiet(self) -> None:
-        """Wait until nothing has been taught for a while."""
-        with anyio.move_on_after(LONGEST_WAIT):
-            while self._taught.is_set():
-                self._taught = anyio.Event()
-                with anyio.move_on_after(QUIET_SECONDS):
-                    await self._taught.wait()
-        self._taught = anyio.Event()
+    async def _debounce(self) -> None:
+        """Wait until the graph has not changed for `DEBOUNCE_SECONDS`, at most `MAX_WAIT_SECONDS`."""
+        with anyio.move_on_after(MAX_WAIT_SECONDS):
+            while self._changed.is_set():
+                self._changed = anyio.Event()
+                with anyio.move_on_after(DEBOUNCE_SECONDS):
+                    await self._changed.wait()
+        self._changed = anyio.Event()

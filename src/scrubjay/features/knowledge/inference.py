@@ -1,4 +1,4 @@
-"""What follows from stored triples by rules: looked for from what there is, or from what is to be proved."""
+"""Inference by rules: forward from all stored triples, or backward from a statement to prove."""
 
 import time
 from collections import defaultdict
@@ -8,141 +8,147 @@ from functools import partial
 from typing import Literal
 
 from scrubjay.features.knowledge.models import GraphScope, Inference
-from scrubjay.features.knowledge.rules import IN_BACKGROUND, TRANSITIVE, readings_of
-from scrubjay.features.knowledge.store import Edges
-from scrubjay.features.knowledge.traversal import Step, Trail, by_rules, walk
+from scrubjay.features.knowledge.rules import BACKGROUND_PREDICATES, TRANSITIVE, implying_predicates
+from scrubjay.features.knowledge.store import GraphReader
+from scrubjay.features.knowledge.traversal import GraphPath, PathStep, rule_steps, traverse
 
-# What each step after the first takes from the confidence of what is inferred.
+# Share of the confidence that each step after the first removes.
 DECAY = 0.1
-INFERRED_DEPTH = 3
-INFERRED_LEAST = 0.8
-# So many triples are inferred of one graph, from so many, in so long a time.
-MOST_INFERRED = 10_000
-MOST_EDGES = 200_000
-MOST_SECONDS = 10.0
+INFERENCE_DEPTH = 3
+INFERENCE_MIN_CONFIDENCE = 0.8
+# Limits of one run for one graph: inferred triples, stored triples read per predicate, and time.
+MAX_INFERENCES = 10_000
+MAX_EDGES = 200_000
+MAX_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """Why something is so."""
+    """The derivation of a statement."""
 
     kind: Literal["direct", "inverse", "symmetric", "transitive"]
     confidence: float
     path: Sequence[str]
-    steps: Sequence[Step]
-    """The stored triples, in the order of the argument."""
+    steps: Sequence[PathStep]
+    """The stored triples, in the order of the derivation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unproved:
-    """That something could not be proved."""
+    """A statement without a derivation."""
 
     complete: bool
-    """False when the search gave up: it may be so nevertheless."""
+    """False when the search stopped at a limit: a derivation may still exist."""
 
 
 @dataclass(frozen=True, slots=True)
-class Inferred:
-    """What follows."""
+class InferenceResult:
+    """Inferred triples."""
 
     inferences: Sequence[Inference]
     problem: str | None
-    """Why it is not all that follows."""
+    """Why the result is incomplete; None when it is complete."""
 
 
 def prove(
-    edges: Edges, subject: str, predicate: str, object_: str, *, max_depth: int, least: float = 0.0
+    graph: GraphReader, subject: str, predicate: str, object_: str, *, max_depth: int, min_confidence: float = 0.0
 ) -> Proof | Unproved:
-    """The shortest argument for it, of stored triples, and of equally short ones the surest."""
-    steps_from = by_rules(edges, readings_of(predicate))
-    if subject == object_:  # a walk never comes back to where it began
-        own = [step for step in steps_from([subject], least, MOST_EDGES) if step.target == subject]
+    """Return the shortest derivation of a statement, with the highest confidence among equally short ones."""
+    steps_from = rule_steps(graph, implying_predicates(predicate))
+    if subject == object_:  # a traversal never returns to its start
+        own = [step for step in steps_from([subject], min_confidence, MAX_EDGES) if step.target == subject]
         best = max(own, key=lambda step: step.confidence, default=None)
-        return Unproved(complete=True) if best is None else _proof(Trail(subject, 1, best.confidence, best))
+        return Unproved(complete=True) if best is None else _proof(GraphPath(subject, 1, best.confidence, best))
     depth = max_depth if predicate in TRANSITIVE else 1
-    found = walk(steps_from, subject, max_depth=depth, least=least, decay=DECAY, target=object_)
-    trail = found.reached.get(object_)
-    return Unproved(found.complete) if trail is None else _proof(trail)
+    found = traverse(steps_from, subject, max_depth=depth, min_confidence=min_confidence, decay=DECAY, target=object_)
+    path = found.reached.get(object_)
+    return Unproved(found.complete) if path is None else _proof(path)
 
 
 def infer(
-    edges: Edges,
+    graph: GraphReader,
     scope: GraphScope,
-    predicates: Collection[str] = IN_BACKGROUND,
+    predicates: Collection[str] = BACKGROUND_PREDICATES,
     *,
-    max_depth: int = INFERRED_DEPTH,
-    least: float = INFERRED_LEAST,
-) -> Inferred:
-    """All that follows for these predicates and is not stored.
+    max_depth: int = INFERENCE_DEPTH,
+    min_confidence: float = INFERENCE_MIN_CONFIDENCE,
+) -> InferenceResult:
+    """Return the triples that follow for these predicates and are not stored.
 
-    Of a project, only what rests on something of its own: the rest follows for everybody.
+    For a project, only triples that follow from at least one of its own; the others belong to the global graph.
     """
     found: list[Inference] = []
-    ends = time.monotonic() + MOST_SECONDS
+    deadline = time.monotonic() + MAX_SECONDS
     problem: str | None = None
-    share = MOST_INFERRED // max(1, len(predicates))
+    share = MAX_INFERENCES // max(1, len(predicates))
     for predicate in predicates:
-        one, reason = _infer_one(edges, predicate, share, max_depth=max_depth, least=least, ends=ends)
+        one, reason = _infer_one(
+            graph, predicate, share, max_depth=max_depth, min_confidence=min_confidence, deadline=deadline
+        )
         found += one
         problem = reason or problem
     if scope.project_id is not None:
-        own = edges.own({triple_id for one in found for triple_id in one.rests_on})
+        own = graph.in_project({triple_id for one in found for triple_id in one.rests_on})
         found = [one for one in found if not own.isdisjoint(one.rests_on)]
-    return Inferred(found, problem)
+    return InferenceResult(found, problem)
 
 
 def _infer_one(
-    edges: Edges, predicate: str, most: int, *, max_depth: int, least: float, ends: float
+    graph: GraphReader, predicate: str, limit: int, *, max_depth: int, min_confidence: float, deadline: float
 ) -> tuple[Sequence[Inference], str | None]:
-    """What follows for one predicate; and why that is not all, if it is not."""
-    readings = readings_of(predicate)
-    stated = edges.every([reading.predicate for reading in readings], least=least, limit=MOST_EDGES + 1)
-    if len(stated) > MOST_EDGES:
-        return [], f"more than {MOST_EDGES} triples say {predicate}: nothing was inferred for it"
+    """Return the triples that follow for one predicate, and the reason when they are incomplete."""
+    sources = implying_predicates(predicate)
+    stated = graph.edges_with(
+        [source.predicate for source in sources], min_confidence=min_confidence, limit=MAX_EDGES + 1
+    )
+    if len(stated) > MAX_EDGES:
+        return [], f"more than {MAX_EDGES} triples imply {predicate}; nothing was inferred for it"
     found: list[Inference] = []
-    leaving: dict[str, list[Step]] = defaultdict(list)
+    steps_by_source: dict[str, list[PathStep]] = defaultdict(list)
     known = {(edge.subject, edge.object) for edge in stated if edge.predicate == predicate}
     for edge in stated:
-        for reading in readings:
-            if reading.predicate == edge.predicate:
-                ends_at = (edge.object, edge.subject) if reading.turned else (edge.subject, edge.object)
-                step = Step(*ends_at, edge.confidence, edge.triple_id, edge.predicate, reading.rule)
-                leaving[step.source].append(step)
+        for source in sources:
+            if source.predicate == edge.predicate:
+                ends = (edge.object, edge.subject) if source.is_reversed else (edge.subject, edge.object)
+                step = PathStep(*ends, edge.confidence, edge.triple_id, edge.predicate, source.rule)
+                steps_by_source[step.source].append(step)
     depth = max_depth if predicate in TRANSITIVE else 1
-    steps_from = partial(_steps_of, leaving)
-    for start in leaving:
-        reached = walk(steps_from, start, max_depth=depth, least=least, decay=DECAY)
-        for trail in reached.reached.values():
-            if (start, trail.entity_id) in known:
+    steps_from = partial(_steps_from, steps_by_source)
+    for start in steps_by_source:
+        reached = traverse(steps_from, start, max_depth=depth, min_confidence=min_confidence, decay=DECAY)
+        for path in reached.reached.values():
+            if (start, path.entity_id) in known:
                 continue
-            if len(found) >= most:
-                return found, f"more than {most} triples follow for {predicate}: only so many are inferred"
-            found.append(_inference(start, predicate, trail))
-        if time.monotonic() > ends or not reached.complete:
-            return found, f"not all that follows for {predicate} could be inferred in {MOST_SECONDS:g} s"
+            if len(found) >= limit:
+                return found, f"more than {limit} triples follow for {predicate}; the others were not inferred"
+            found.append(_inference(start, predicate, path))
+        if time.monotonic() > deadline or not reached.complete:
+            return found, f"inference for {predicate} was not complete within {MAX_SECONDS:g} s"
     return found, None
 
 
-def _steps_of(leaving: dict[str, list[Step]], entity_ids: Collection[str], least: float, limit: int) -> Sequence[Step]:
-    return [step for entity_id in entity_ids for step in leaving.get(entity_id, ())][:limit]
+def _steps_from(
+    steps_by_source: dict[str, list[PathStep]], entity_ids: Collection[str], min_confidence: float, limit: int
+) -> Sequence[PathStep]:
+    return [step for entity_id in entity_ids for step in steps_by_source.get(entity_id, ())][:limit]
 
 
-def _inference(start: str, predicate: str, trail: Trail) -> Inference:
-    steps = trail.steps
+def _inference(start: str, predicate: str, path: GraphPath) -> Inference:
+    steps = path.steps
     by = f"transitive:depth={len(steps)}" if len(steps) > 1 else f"{steps[0].rule}:{steps[0].triple_id}"
     return Inference(
         subject=start,
         predicate=predicate,
-        object=trail.entity_id,
-        confidence=round(trail.confidence, 6),
+        object=path.entity_id,
+        confidence=round(path.confidence, 6),
         source=f"inference:{by}",
         rests_on=tuple(dict.fromkeys(step.triple_id for step in steps)),
     )
 
 
-def _proof(trail: Trail) -> Proof:
-    steps = trail.steps
+def _proof(path: GraphPath) -> Proof:
+    steps = path.steps
     if len(steps) > 1:
-        return Proof("transitive", trail.confidence, trail.path, steps)
+        return Proof("transitive", path.confidence, path.path, steps)
     rule = steps[0].rule
-    return Proof("direct" if rule == "stated" else rule, trail.confidence, trail.path, steps)
+    return Proof("direct" if rule == "stated" else rule, path.confidence, path.path, steps)

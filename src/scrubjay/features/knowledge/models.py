@@ -1,4 +1,4 @@
-"""What is known of how things are related: entities, and triples of a subject, a predicate and an object."""
+"""Entities, triples and inference results of the knowledge graph."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,14 +8,14 @@ from typing import Any, Literal, NamedTuple
 
 GLOBAL_GRAPH = "global"
 UNTYPED = "entity"
-"""The type of what nobody has given a type."""
+"""Type of an entity that was given none."""
 
 Direction = Literal["forward", "backward"]
 
 
 @dataclass(frozen=True, slots=True)
 class GraphScope:
-    """Which graph is meant, and of whom: all that is global in it, and what is of the project."""
+    """A graph as a project sees it: its global triples and those of the project."""
 
     project_id: str | None = None
     graph_id: str = GLOBAL_GRAPH
@@ -23,7 +23,7 @@ class GraphScope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entity:
-    """Something that is related to others. Its id is made of its type and its name, so it is the same everywhere."""
+    """A node of the graph. The id is a function of type and name, so it is the same in every store."""
 
     id: str
     type: str
@@ -31,19 +31,19 @@ class Entity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NamedEntity:
-    """An entity to be kept, with all that it can be found by."""
+class IndexedEntity:
+    """An entity to store, with its search keys."""
 
     entity: Entity
     keys: Sequence[str]
-    """Its name as it is compared: whoever says one of these means it."""
+    """Normalized names; an equal key means this entity."""
     words: Sequence[str]
-    """What names that are only like it share with it."""
+    """Words and prefixes for finding similar names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Triple:
-    """That one thing is in a relation to another."""
+    """A relation from a subject to an object."""
 
     id: str
     project_id: str | None = None
@@ -54,42 +54,42 @@ class Triple:
     confidence: float = 1.0
     source: str
     ttl: int | None = None
-    """After so many seconds it is not known any more."""
+    """Lifetime in seconds; None means no expiry."""
     context: str | None = None
-    """Where it was said, or what it is about, in words."""
+    """Free text: where the statement was made, or what it is about."""
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
     client: str | None = None
     created_at: datetime
     updated_at: datetime
     expires_at: datetime | None = None
     rests_on: Sequence[str] = ()
-    """Of one that was inferred: the ids of the triples that it follows from."""
+    """Ids of the triples that an inferred triple follows from; empty for a stored one."""
 
     @property
     def inferred(self) -> bool:
         return bool(self.rests_on)
 
 
-class Keeping(StrEnum):
-    """What became of a triple that was to be kept."""
+class WriteOutcome(StrEnum):
+    """Result of storing a triple."""
 
     ADDED = "added"
     REPLACED = "replaced"
-    """The same relation was known: it has another confidence, source, ttl and metadata now, and context if given."""
+    """The relation was known; confidence, source, ttl, metadata and, if given, context were updated."""
     KNOWN = "known"
-    """The same relation was known, and is as it was."""
+    """The relation was known and is unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """A triple as it is known after a write."""
+class StoredTriple:
+    """A triple after a write, and what the write did."""
 
     triple: Triple
-    keeping: Keeping
+    outcome: WriteOutcome
 
 
-class Edge(NamedTuple):
-    """A stored triple, as much of it as a walk through the graph needs."""
+class GraphEdge(NamedTuple):
+    """The part of a stored triple that a traversal needs."""
 
     triple_id: str
     subject: str
@@ -100,7 +100,7 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Relationships:
-    """What is known of one entity, the surest first."""
+    """Triples of one entity, highest confidence first."""
 
     outgoing: Sequence[Triple]
     incoming: Sequence[Triple]
@@ -109,8 +109,8 @@ class Relationships:
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
-    """Triples that have what is given; None stands for anything."""
+class TriplePattern:
+    """A triple pattern; None matches any value."""
 
     subject: str | None = None
     predicate: str | None = None
@@ -118,16 +118,16 @@ class Pattern:
 
 
 @dataclass(frozen=True, slots=True)
-class Matched:
-    """What fits all patterns."""
+class TripleMatches:
+    """Subjects that match all patterns, and their triples."""
 
     subjects: Sequence[str]
     triples: Sequence[Triple]
-    """All that is known of these subjects, as far as it was asked for."""
+    """Triples of these subjects, at most the requested number."""
     total: int
-    """How many triples these are."""
+    """Number of triples of these subjects."""
     complete: bool
-    """False when so many subjects fitted one pattern that not all were looked at."""
+    """False when a pattern matched too many subjects and not all were examined."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,31 +139,31 @@ class Inference:
     object: str
     confidence: float
     source: str
-    """By which rule: `inference:transitive:depth=2`, `inference:inverse:<id>`, `inference:symmetric:<id>`."""
+    """The rule: `inference:transitive:depth=2`, `inference:inverse:<id>`, `inference:symmetric:<id>`."""
     rests_on: Sequence[str]
-    """The ids of the stored triples, in the order of the argument."""
+    """Ids of the stored triples, in the order of the derivation."""
 
 
-class Generation(NamedTuple):
-    """Which state of a graph something was made of; a graph of a project also rests on what is global."""
+class GraphGeneration(NamedTuple):
+    """Change counters of a graph: that of the project's part, and that of the global part, which it also depends on."""
 
     own: int
-    everybody: int
+    shared: int
 
 
 @dataclass(frozen=True, slots=True)
 class GraphState:
-    """How far a graph is."""
+    """Size of a graph and state of its inference."""
 
     entities: int
     triples: int
     inferred: int
-    generation: Generation
-    inferred_from: Generation | None
-    """The state that the inferred triples were made of; None before the first time."""
+    generation: GraphGeneration
+    inferred_from: GraphGeneration | None
+    """The generation that the inferred triples were derived from; None before the first run."""
     inferred_at: datetime | None
     problem: str | None
-    """Why not all that follows was inferred."""
+    """Why inference is incomplete."""
 
     @property
     def up_to_date(self) -> bool:

@@ -1,110 +1,107 @@
-"""Names: when two of them mean the same, what ids they make, and how a predicate is written."""
+"""Normalization of names and predicates: comparison keys, entity ids and index words."""
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from hashlib import sha256
 
 from scrubjay.core.errors import InvalidRequest
-from scrubjay.features.knowledge.models import UNTYPED, Entity, NamedEntity
-from scrubjay.search_index.terms import PART, every_term
+from scrubjay.features.knowledge.models import UNTYPED, Entity, IndexedEntity
+from scrubjay.search_index.terms import PART, all_terms
 
-LONGEST_SLUG = 50
-LONGEST_TYPE = 50
-LONGEST_PREDICATE = 100
-# So much of a digest as two names will not share by chance.
-DIGEST_LETTERS = 10
-# A name that is only like another begins some word in the same way.
-PREFIX_LETTERS = 4
-MOST_WORDS = 24
+MAX_SLUG_CHARACTERS = 50
+MAX_TYPE_CHARACTERS = 50
+MAX_PREDICATE_CHARACTERS = 100
+# 40 bits of a digest: enough to distinguish the names of one graph.
+DIGEST_CHARACTERS = 10
+# Similar names share the first letters of a word.
+PREFIX_CHARACTERS = 4
+MAX_INDEX_WORDS = 24
 
-_AROUND = " \t\r\n.,;:!?\"'`\u201c\u201d\u2018\u2019()[]{}"
-# A dot may begin a name, as in `.NET`.
-_BEFORE = _AROUND.replace(".", "")
-_BETWEEN = re.compile(r"[\s_\-]+")
+_TRIMMED = " \t\r\n.,;:!?\"'`\u201c\u201d\u2018\u2019()[]{}"
+# A name may begin with a dot, as in `.NET`.
+_TRIMMED_LEFT = _TRIMMED.replace(".", "")
+_SEPARATORS = re.compile(r"[\s_\-]+")
 _ARTICLE = re.compile(r"^(?:the|an|a)\s+(?=\S)", re.IGNORECASE)
-_FAITHFUL = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_PLAIN_SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _NOT_IN_SLUG = re.compile(r"[^a-z0-9]+")
 _NOT_IN_PREDICATE = re.compile(r"[^\w]+")
 _NUMBER = re.compile(r"\d+")
 
 
-def tidy(name: str) -> str:
-    """A name as it is shown: without spaces and marks around it, and with one space between words."""
-    return " ".join(name.lstrip(_BEFORE).rstrip(_AROUND).split())
+def clean_name(name: str) -> str:
+    """Return a name for display: without surrounding spaces and punctuation, with single spaces."""
+    return " ".join(name.lstrip(_TRIMMED_LEFT).rstrip(_TRIMMED).split())
 
 
-def key_of(name: str) -> str:
-    """What names have in common that mean the same: letters of either case, words parted in any way, no article."""
-    return _BETWEEN.sub("-", _ARTICLE.sub("", tidy(_folded(name)))).strip("-")
+def name_key(name: str) -> str:
+    """Return the key by which names are compared: case-folded, separators as `-`, without an article."""
+    return _SEPARATORS.sub("-", _ARTICLE.sub("", clean_name(_folded(name)))).strip("-")
 
 
-def keys_of(name: str) -> list[str]:
-    """Its key; and of an identifier such as `AuthService` also that of its parts."""
-    parts = " ".join(part for word in tidy(name).split() for part in _parts(word))
-    return [*dict.fromkeys(key for key in (key_of(name), key_of(parts)) if key)]
+def name_keys(name: str) -> list[str]:
+    """Return the key of a name, and for an identifier such as `AuthService` also that of its split parts."""
+    parts = " ".join(part for word in clean_name(name).split() for part in _parts(word))
+    return [*dict.fromkeys(key for key in (name_key(name), name_key(parts)) if key)]
 
 
-def words_of(name: str) -> list[str]:
-    """What a name shares with names that are like it: its words, and how they begin."""
-    words = every_term(tidy(name))
-    begins = [f"{word[:PREFIX_LETTERS]}~" for word in words if len(word) >= PREFIX_LETTERS]
-    return [*dict.fromkeys((*words, *begins))][:MOST_WORDS]
+def index_words(name: str) -> list[str]:
+    """Return the words by which similar names are found: the name's terms and their prefixes (`auth~`)."""
+    words = all_terms(clean_name(name))
+    begins = [f"{word[:PREFIX_CHARACTERS]}~" for word in words if len(word) >= PREFIX_CHARACTERS]
+    return [*dict.fromkeys((*words, *begins))][:MAX_INDEX_WORDS]
 
 
 def numbers_in(name: str) -> list[str]:
     return _NUMBER.findall(_folded(name))
 
 
-def entity_of(name: str, kind: str | None = None) -> Entity:
-    """The entity that a name makes. Its id is the same whoever makes it, and another for every other name."""
-    shown, key = tidy(name), key_of(name)
+def new_entity(name: str, kind: str | None = None) -> Entity:
+    """Build the entity of a name. Its id is a function of type and name, so it is the same in every store."""
+    shown, key = clean_name(name), name_key(name)
     if not key:
-        raise InvalidRequest(f"{name[:80]!r} is no name", hint="name it by words")
-    kind = type_of(kind)
+        raise InvalidRequest(f"{name[:80]!r} is not a name", hint="use a name with letters or digits")
+    kind = normalize_type(kind)
     return Entity(id=f"{kind}:{_slug(key)}", type=kind, name=shown)
 
 
-def named(entity: Entity) -> NamedEntity:
-    return NamedEntity(entity=entity, keys=keys_of(entity.name), words=words_of(entity.name))
+def indexed_entity(entity: Entity) -> IndexedEntity:
+    return IndexedEntity(entity=entity, keys=name_keys(entity.name), words=index_words(entity.name))
 
 
-def type_of(kind: str | None) -> str:
-    """A type as ids have it."""
-    if kind is None or not (key := key_of(kind)):
+def normalize_type(kind: str | None) -> str:
+    """Return a type in the form used in ids; `entity` without a type."""
+    if kind is None or not (key := name_key(kind)):
         return UNTYPED
     return _slug(key)
 
 
-def predicate_of(text: str) -> str:
-    """A predicate as it is kept: small letters, with `_` between words and nothing else."""
+def normalize_predicate(text: str) -> str:
+    """Return a predicate in stored form: lower case, words separated by `_`. `InvalidRequest` when nothing is left."""
     predicate = _NOT_IN_PREDICATE.sub("", re.sub(r"[\s\-]+", "_", _folded(text).strip())).strip("_")
-    if not predicate or len(predicate) > LONGEST_PREDICATE:
-        raise InvalidRequest(
-            f"{text[:80]!r} is no predicate", hint="say by a verb how the two are related, such as depends_on"
-        )
+    if not predicate or len(predicate) > MAX_PREDICATE_CHARACTERS:
+        raise InvalidRequest(f"{text[:80]!r} is not a valid predicate", hint="use a verb phrase such as depends_on")
     return predicate
 
 
-def spoken(predicate: str) -> str:
+def predicate_phrase(predicate: str) -> str:
     return predicate.replace("_", " ")
 
 
 def _folded(text: str) -> str:
-    import unicodedata
-
     return unicodedata.normalize("NFKC", text).casefold()
 
 
 def _parts(word: str) -> Iterator[str]:
-    """The parts of an identifier; a word that is none is its only part."""
+    """Yield the parts of a compound identifier, or the word itself."""
     parts: list[str] = PART.findall(word) if word.isascii() and word.isalnum() and not word[0].isdigit() else []
     yield from parts if len(parts) > 1 and not any(part.isdigit() for part in parts) else [word]
 
 
 def _slug(key: str) -> str:
-    """A short form of a key; where it cannot tell all of it, with a digest of the whole."""
-    if len(key) <= LONGEST_SLUG and _FAITHFUL.fullmatch(key):
+    """Return a short ASCII form of a key; when information is lost, with a digest of the key."""
+    if len(key) <= MAX_SLUG_CHARACTERS and _PLAIN_SLUG.fullmatch(key):
         return key
-    digest = sha256(key.encode()).hexdigest()[:DIGEST_LETTERS]
-    readable = _NOT_IN_SLUG.sub("-", key).strip("-")[: LONGEST_SLUG - DIGEST_LETTERS - 1].strip("-")
+    digest = sha256(key.encode()).hexdigest()[:DIGEST_CHARACTERS]
+    readable = _NOT_IN_SLUG.sub("-", key).strip("-")[: MAX_SLUG_CHARACTERS - DIGEST_CHARACTERS - 1].strip("-")
     return f"{readable}-{digest}" if readable else digest

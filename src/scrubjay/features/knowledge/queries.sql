@@ -1,17 +1,17 @@
 -- visible --
--- What is of the asker's project, or of none.
+-- Triples of the scope's project and of the global graph.
 (triple.project_id IS NULL OR triple.project_id = :project)
 
 -- live --
--- What has not expired.
+-- Triples that have not expired.
 (triple.expires_at IS NULL OR triple.expires_at > :now)
 
--- seen --
--- What an asker sees of a graph.
+-- in_scope --
+-- Triples of a graph that are visible in the scope.
 triple.graph_id = :graph AND {visible} AND {live}
 
 -- columns --
--- A triple's fields, in the order in which `knowledge._triple_from` takes them.
+-- The columns of a stored triple, in the order of `_triple_from` in sqlite.py.
 triple.seq, triple.id, triple.project_id, triple.graph_id, triple.subject_id,
 (SELECT entity.name FROM entity WHERE entity.graph_id = triple.graph_id AND entity.id = triple.subject_id
     AND coalesce(entity.project_id, '') = coalesce(triple.project_id, '')),
@@ -22,7 +22,7 @@ triple.confidence, triple.source, triple.ttl, triple.context, triple.metadata, t
 triple.updated_at, triple.expires_at
 
 -- inferred_columns --
--- The same of what was inferred; its names are those of the triples that it rests on.
+-- The columns of an inferred triple, in the same order. Names of the project's entities precede global ones.
 triple.seq, triple.id, triple.project_id, triple.graph_id, triple.subject_id,
 (SELECT entity.name FROM entity WHERE entity.graph_id = triple.graph_id AND entity.id = triple.subject_id
     AND (entity.project_id IS NULL OR entity.project_id = :project) ORDER BY entity.project_id IS NULL LIMIT 1),
@@ -31,8 +31,8 @@ triple.predicate, triple.object_id,
     AND (entity.project_id IS NULL OR entity.project_id = :project) ORDER BY entity.project_id IS NULL LIMIT 1),
 triple.confidence, triple.source, NULL, NULL, '{}', '', triple.created_at, triple.created_at, triple.expires_at
 
--- named_alive --
--- An entity is seen when a triple of its own is.
+-- has_live_triple --
+-- Entities with a triple of the same project that has not expired.
 (EXISTS (
     SELECT 1 FROM triple INDEXED BY triple_relation
     WHERE triple.graph_id = entity.graph_id AND triple.subject_id = entity.id
@@ -43,74 +43,74 @@ triple.confidence, triple.source, NULL, NULL, '{}', '', triple.created_at, tripl
         AND coalesce(triple.project_id, '') = coalesce(entity.project_id, '') AND {live}
 ))
 
--- entity_seen --
--- What an asker sees of a graph's entities.
-entity.graph_id = :graph AND (entity.project_id IS NULL OR entity.project_id = :project) AND {named_alive}
+-- entity_in_scope --
+-- Entities of a graph that are visible in the scope.
+entity.graph_id = :graph AND (entity.project_id IS NULL OR entity.project_id = :project) AND {has_live_triple}
 
--- named --
--- The entities that keys name; that of the project before that of all.
+-- entities_by_key --
+-- Return the entities of name keys, those of the project before global ones.
 SELECT entity_name.key, entity.id, entity.name
-FROM json_each(:keys) AS asked
-CROSS JOIN entity_name ON entity_name.key = asked.value AND entity_name.graph_id = :graph
+FROM json_each(:keys) AS given
+CROSS JOIN entity_name ON entity_name.key = given.value AND entity_name.graph_id = :graph
 CROSS JOIN entity ON entity.seq = entity_name.entity_seq
-WHERE {entity_seen}
+WHERE {entity_in_scope}
 ORDER BY entity.project_id IS NULL, entity.seq
 
 -- entity --
--- An entity by its id.
+-- Return an entity by its id; the project's before the global one.
 SELECT entity.id, entity.name FROM entity
-WHERE entity.id = :id AND {entity_seen}
+WHERE entity.id = :id AND {entity_in_scope}
 ORDER BY entity.project_id IS NULL
 LIMIT 1
 
--- with_word --
--- Entities with a word in their names.
+-- entity_seqs_with_word --
+-- Return the seqs of entities with a word in their names.
 SELECT entity_seq FROM entity_word WHERE word = :word AND graph_id = :graph LIMIT :limit
 
--- chosen --
--- Entities by their places.
-SELECT entity.seq, entity.id, entity.name FROM json_each(:seqs) AS asked
-CROSS JOIN entity ON entity.seq = asked.value
-WHERE {entity_seen}
+-- entities_by_seq --
+-- Return entities by their seqs.
+SELECT entity.seq, entity.id, entity.name FROM json_each(:seqs) AS given
+CROSS JOIN entity ON entity.seq = given.value
+WHERE {entity_in_scope}
 
 -- some_entities --
--- Entities of a graph.
-SELECT entity.seq, entity.id, entity.name FROM entity WHERE {entity_seen} LIMIT :limit
+-- Return entities of a graph.
+SELECT entity.seq, entity.id, entity.name FROM entity WHERE {entity_in_scope} LIMIT :limit
 
--- refresh_entity --
--- Keep an entity, unless it is there.
+-- add_entity --
+-- Insert an entity unless it exists; return the seq of a new one.
 INSERT INTO entity (project_id, graph_id, id, name, created_at) VALUES (:project_id, :graph, :id, :name, :now)
 ON CONFLICT DO NOTHING
 RETURNING seq
 
 -- add_name --
--- What an entity is called.
+-- Add a name key to an entity.
 INSERT INTO entity_name (key, graph_id, entity_seq, alias) VALUES (:key, :graph, :seq, :alias) ON CONFLICT DO NOTHING
 
 -- add_word --
--- A word of its names.
+-- Add an index word to an entity.
 INSERT INTO entity_word (word, graph_id, entity_seq) VALUES (:word, :graph, :seq) ON CONFLICT DO NOTHING
 
--- places_of --
--- Where an entity is kept, as far as the asker sees it.
-SELECT entity.seq FROM entity WHERE entity.id = :id AND {entity_seen}
+-- entity_seqs --
+-- Return the seqs of an entity that are visible in the scope: the project's and the global one.
+SELECT entity.seq FROM entity WHERE entity.id = :id AND {entity_in_scope}
 
 -- aliases --
--- Its other names.
+-- Return the aliases of an entity.
 SELECT DISTINCT entity_name.alias
 FROM entity JOIN entity_name ON entity_name.entity_seq = entity.seq
 WHERE entity.graph_id = :graph AND entity.id = :id AND (entity.project_id IS NULL OR entity.project_id = :project)
     AND entity_name.alias IS NOT NULL
 ORDER BY entity_name.alias
 
--- known --
--- The very same relation of the same project.
+-- same_relation --
+-- Return the stored triple of a relation in the same project.
 SELECT {columns} FROM triple
 WHERE triple.graph_id = :graph AND triple.subject_id = :subject AND triple.predicate = :predicate
     AND triple.object_id = :object AND coalesce(triple.project_id, '') = coalesce(:project_id, '')
 
--- add --
--- Keep a triple.
+-- add_triple --
+-- Insert a triple.
 INSERT INTO triple (
     id, project_id, graph_id, subject_id, predicate, object_id, confidence, source, ttl, context, metadata, client,
     created_at, updated_at, expires_at
@@ -120,267 +120,267 @@ VALUES (
     :created_at, :updated_at, :expires_at
 )
 
--- replace --
--- Write what is another; where it was said stays, unless it is said anew.
+-- update_triple --
+-- Update a triple; its context stays unless a new one is given.
 UPDATE triple
 SET confidence = :confidence, source = :source, ttl = :ttl, context = coalesce(:context, context), metadata = :metadata,
     updated_at = :updated_at, expires_at = :expires_at
 WHERE seq = :seq
 
--- erase --
--- Erase a triple.
+-- delete_triple --
+-- Delete a triple.
 DELETE FROM triple WHERE seq = :seq
 
--- erase_unnamed --
--- Erase entities that no triple of theirs names any more.
+-- delete_unused_entities --
+-- Delete entities without a triple in the same project and graph.
 DELETE FROM entity WHERE seq IN (
-    SELECT entity.seq FROM json_each(:ids) AS asked
-    CROSS JOIN entity ON entity.graph_id = :graph AND entity.id = asked.value
+    SELECT entity.seq FROM json_each(:ids) AS given
+    CROSS JOIN entity ON entity.graph_id = :graph AND entity.id = given.value
     WHERE coalesce(entity.project_id, '') = coalesce(:project_id, '')
         AND NOT EXISTS (
             SELECT 1 FROM triple INDEXED BY triple_relation
-    WHERE triple.graph_id = entity.graph_id AND triple.subject_id = entity.id
+            WHERE triple.graph_id = entity.graph_id AND triple.subject_id = entity.id
                 AND coalesce(triple.project_id, '') = coalesce(entity.project_id, '')
         )
         AND NOT EXISTS (
             SELECT 1 FROM triple INDEXED BY triple_by_object
-    WHERE triple.graph_id = entity.graph_id AND triple.object_id = entity.id
+            WHERE triple.graph_id = entity.graph_id AND triple.object_id = entity.id
                 AND coalesce(triple.project_id, '') = coalesce(entity.project_id, '')
         )
 )
 RETURNING id
 
--- changed --
--- Count a change of a graph.
+-- increment_generation --
+-- Increment the generation of a graph.
 INSERT INTO knowledge_graph (graph_id, project_id, generation) VALUES (:graph, :project_id, 1)
 ON CONFLICT (graph_id, coalesce(project_id, '')) DO UPDATE SET generation = generation + 1
 
--- of_client --
--- How many triples come from a client.
+-- count_of_client --
+-- Count the triples of a client.
 SELECT count(*) FROM triple WHERE client = :client
 
--- by_ids --
--- Triples by their ids.
-SELECT {columns} FROM json_each(:ids) AS asked CROSS JOIN triple ON triple.id = asked.value WHERE {seen}
+-- triples_by_ids --
+-- Return stored triples by their ids.
+SELECT {columns} FROM json_each(:ids) AS given CROSS JOIN triple ON triple.id = given.value WHERE {in_scope}
 
 -- inferred_by_ids --
--- The same of what was inferred.
-SELECT {inferred_columns} FROM json_each(:ids) AS asked CROSS JOIN inferred AS triple ON triple.id = asked.value
-WHERE {seen}
+-- Return inferred triples by their ids.
+SELECT {inferred_columns} FROM json_each(:ids) AS given CROSS JOIN inferred AS triple ON triple.id = given.value
+WHERE {in_scope}
 
--- rests --
--- The ids of the triples that others follow from.
+-- premises --
+-- Return the ids of the triples that inferred triples follow from, in order.
 SELECT inferred_rest.inferred_seq, triple.id
-FROM json_each(:seqs) AS asked
-CROSS JOIN inferred_rest ON inferred_rest.inferred_seq = asked.value
+FROM json_each(:seqs) AS given
+CROSS JOIN inferred_rest ON inferred_rest.inferred_seq = given.value
 CROSS JOIN triple ON triple.seq = inferred_rest.triple_seq
 ORDER BY inferred_rest.inferred_seq, inferred_rest.place
 
 -- outgoing --
--- What is said of an entity.
-SELECT {columns} FROM triple INDEXED BY triple_relation WHERE {seen} AND triple.subject_id = :id AND triple.confidence >= :least
+-- Return triples whose subject is an entity, highest confidence first.
+SELECT {columns} FROM triple INDEXED BY triple_relation WHERE {in_scope} AND triple.subject_id = :id AND triple.confidence >= :min_confidence
 ORDER BY triple.confidence DESC, triple.seq LIMIT :limit
 
 -- incoming --
--- What is said of others with it.
-SELECT {columns} FROM triple INDEXED BY triple_by_object WHERE {seen} AND triple.object_id = :id AND triple.confidence >= :least
+-- Return triples whose object is an entity, highest confidence first.
+SELECT {columns} FROM triple INDEXED BY triple_by_object WHERE {in_scope} AND triple.object_id = :id AND triple.confidence >= :min_confidence
 ORDER BY triple.confidence DESC, triple.seq LIMIT :limit
 
 -- inferred_outgoing --
--- The same of what was inferred.
+-- Return inferred triples whose subject is an entity.
 SELECT {inferred_columns} FROM inferred AS triple
-WHERE {seen} AND triple.subject_id = :id AND triple.confidence >= :least
+WHERE {in_scope} AND triple.subject_id = :id AND triple.confidence >= :min_confidence
 ORDER BY triple.confidence DESC, triple.seq LIMIT :limit
 
 -- inferred_incoming --
--- The same of what was inferred.
+-- Return inferred triples whose object is an entity.
 SELECT {inferred_columns} FROM inferred AS triple
-WHERE {seen} AND triple.object_id = :id AND triple.confidence >= :least
+WHERE {in_scope} AND triple.object_id = :id AND triple.confidence >= :min_confidence
 ORDER BY triple.confidence DESC, triple.seq LIMIT :limit
 
 -- count_outgoing --
--- How many there are, inferred ones too.
+-- Count the triples whose subject is an entity, inferred ones included.
 SELECT (
     SELECT count(*) FROM triple INDEXED BY triple_relation
-    WHERE {seen} AND triple.subject_id = :id AND triple.confidence >= :least
+    WHERE {in_scope} AND triple.subject_id = :id AND triple.confidence >= :min_confidence
 )
-    + (SELECT count(*) FROM inferred AS triple WHERE {seen} AND triple.subject_id = :id AND triple.confidence >= :least)
+    + (SELECT count(*) FROM inferred AS triple WHERE {in_scope} AND triple.subject_id = :id AND triple.confidence >= :min_confidence)
 
 -- count_incoming --
--- How many there are, inferred ones too.
+-- Count the triples whose object is an entity, inferred ones included.
 SELECT (
     SELECT count(*) FROM triple INDEXED BY triple_by_object
-    WHERE {seen} AND triple.object_id = :id AND triple.confidence >= :least
+    WHERE {in_scope} AND triple.object_id = :id AND triple.confidence >= :min_confidence
 )
-    + (SELECT count(*) FROM inferred AS triple WHERE {seen} AND triple.object_id = :id AND triple.confidence >= :least)
+    + (SELECT count(*) FROM inferred AS triple WHERE {in_scope} AND triple.object_id = :id AND triple.confidence >= :min_confidence)
 
 -- has_text --
--- What has a text in a name of its entities, or in its predicate.
-{seen} AND triple.confidence >= :least AND (
+-- Triples with a text in a name of their entities or in their predicate.
+{in_scope} AND triple.confidence >= :min_confidence AND (
     (:predicate <> '' AND instr(triple.predicate, :predicate) > 0)
-    OR triple.subject_id IN (SELECT id FROM called) OR triple.object_id IN (SELECT id FROM called)
+    OR triple.subject_id IN (SELECT id FROM named) OR triple.object_id IN (SELECT id FROM named)
 )
 
--- called --
+-- named --
 -- Entities with a text in one of their names.
-called (id) AS MATERIALIZED (
+named (id) AS MATERIALIZED (
     SELECT entity.id FROM entity_name JOIN entity ON entity.seq = entity_name.entity_seq
     WHERE entity_name.graph_id = :graph AND instr(entity_name.key, :key) > 0
         AND (entity.project_id IS NULL OR entity.project_id = :project)
 )
 
--- find --
--- Triples with a text, the surest first.
-WITH {called}
+-- search --
+-- Return triples with a text, highest confidence first.
+WITH {named}
 SELECT {columns} FROM triple WHERE {has_text} ORDER BY triple.confidence DESC, triple.seq LIMIT :limit
 
--- count_found --
--- How many there are.
-WITH {called}
+-- count_search --
+-- Count triples with a text.
+WITH {named}
 SELECT count(*) FROM triple WHERE {has_text}
 
--- of_subject --
--- Whether an entity fits a pattern.
+-- match_by_subject --
+-- Return the subject of a pattern if it matches.
 SELECT DISTINCT triple.subject_id FROM triple INDEXED BY triple_relation
-WHERE {seen} AND triple.subject_id = :subject AND (:predicate IS NULL OR triple.predicate = :predicate)
+WHERE {in_scope} AND triple.subject_id = :subject AND (:predicate IS NULL OR triple.predicate = :predicate)
     AND (:object IS NULL OR triple.object_id = :object)
 LIMIT :limit
 
--- of_object --
--- Subjects that are related to one object.
+-- match_by_object --
+-- Return subjects related to an object.
 SELECT DISTINCT triple.subject_id FROM triple INDEXED BY triple_by_object
-WHERE {seen} AND triple.object_id = :object AND (:predicate IS NULL OR triple.predicate = :predicate)
+WHERE {in_scope} AND triple.object_id = :object AND (:predicate IS NULL OR triple.predicate = :predicate)
 LIMIT :limit
 
--- of_predicate --
--- Subjects with a relation to anything.
-SELECT DISTINCT triple.subject_id FROM triple WHERE {seen} AND triple.predicate = :predicate LIMIT :limit
+-- match_by_predicate --
+-- Return subjects with a predicate.
+SELECT DISTINCT triple.subject_id FROM triple WHERE {in_scope} AND triple.predicate = :predicate LIMIT :limit
 
--- of_anything --
--- All subjects.
-SELECT DISTINCT triple.subject_id FROM triple WHERE {seen} LIMIT :limit
+-- match_any --
+-- Return all subjects.
+SELECT DISTINCT triple.subject_id FROM triple WHERE {in_scope} LIMIT :limit
 
--- among --
--- Those of some subjects that fit a pattern.
-SELECT asked.value FROM json_each(:among) AS asked
+-- filter_subjects --
+-- Return those of the given subjects that match a pattern.
+SELECT given.value FROM json_each(:among) AS given
 WHERE EXISTS (
     SELECT 1 FROM triple INDEXED BY triple_relation
-    WHERE {seen} AND triple.subject_id = asked.value AND (:subject IS NULL OR triple.subject_id = :subject)
+    WHERE {in_scope} AND triple.subject_id = given.value AND (:subject IS NULL OR triple.subject_id = :subject)
         AND (:predicate IS NULL OR triple.predicate = :predicate) AND (:object IS NULL OR triple.object_id = :object)
 )
 
--- said_of --
--- All that is said of some subjects.
-SELECT {columns} FROM json_each(:ids) AS asked CROSS JOIN triple INDEXED BY triple_relation ON triple.subject_id = asked.value
-WHERE {seen}
-ORDER BY asked.key, triple.confidence DESC, triple.seq
+-- triples_of_subjects --
+-- Return the triples of subjects, in the order of the subjects, then highest confidence first.
+SELECT {columns} FROM json_each(:ids) AS given CROSS JOIN triple INDEXED BY triple_relation ON triple.subject_id = given.value
+WHERE {in_scope}
+ORDER BY given.key, triple.confidence DESC, triple.seq
 LIMIT :limit
 
--- count_said --
--- How much that is.
-SELECT count(*) FROM json_each(:ids) AS asked CROSS JOIN triple INDEXED BY triple_relation
-    ON triple.subject_id = asked.value WHERE {seen}
+-- count_triples_of_subjects --
+-- Count the triples of subjects.
+SELECT count(*) FROM json_each(:ids) AS given CROSS JOIN triple INDEXED BY triple_relation
+    ON triple.subject_id = given.value WHERE {in_scope}
 
 -- edge --
--- What a walk needs of a triple.
+-- The columns of a `GraphEdge`.
 triple.id, triple.subject_id, triple.predicate, triple.object_id, triple.confidence
 
--- around_forward --
--- Edges that leave entities.
+-- edges_from --
+-- Return edges that leave entities.
 SELECT {edge} FROM json_each(:ids) AS start CROSS JOIN triple INDEXED BY triple_relation ON triple.subject_id = start.value
-WHERE {seen} AND triple.confidence >= :least LIMIT :limit
+WHERE {in_scope} AND triple.confidence >= :min_confidence LIMIT :limit
 
--- around_backward --
--- Edges that come to entities.
+-- edges_to --
+-- Return edges that reach entities.
 SELECT {edge} FROM json_each(:ids) AS start CROSS JOIN triple INDEXED BY triple_by_object ON triple.object_id = start.value
-WHERE {seen} AND triple.confidence >= :least LIMIT :limit
+WHERE {in_scope} AND triple.confidence >= :min_confidence LIMIT :limit
 
--- around_forward_by --
--- The same with some predicates.
+-- edges_from_with_predicates --
+-- Return edges with predicates that leave entities.
 SELECT {edge} FROM json_each(:ids) AS start CROSS JOIN json_each(:predicates) AS kind
 CROSS JOIN triple INDEXED BY triple_relation ON triple.subject_id = start.value AND triple.predicate = kind.value
-WHERE {seen} AND triple.confidence >= :least LIMIT :limit
+WHERE {in_scope} AND triple.confidence >= :min_confidence LIMIT :limit
 
--- around_backward_by --
--- The same with some predicates.
+-- edges_to_with_predicates --
+-- Return edges with predicates that reach entities.
 SELECT {edge} FROM json_each(:ids) AS start CROSS JOIN json_each(:predicates) AS kind
 CROSS JOIN triple INDEXED BY triple_by_object ON triple.object_id = start.value AND triple.predicate = kind.value
-WHERE {seen} AND triple.confidence >= :least LIMIT :limit
+WHERE {in_scope} AND triple.confidence >= :min_confidence LIMIT :limit
 
--- every --
--- Edges with some predicates, the surest first.
+-- edges_with_predicates --
+-- Return edges with predicates, highest confidence first.
 SELECT {edge} FROM json_each(:predicates) AS kind CROSS JOIN triple INDEXED BY triple_by_predicate
     ON triple.predicate = kind.value
-WHERE {seen} AND triple.confidence >= :least
+WHERE {in_scope} AND triple.confidence >= :min_confidence
 ORDER BY triple.confidence DESC, triple.seq
 LIMIT :limit
 
--- own --
--- Those of some triples that are of a project.
-SELECT triple.id FROM json_each(:ids) AS asked CROSS JOIN triple ON triple.id = asked.value
+-- ids_in_project --
+-- Return those of the given triple ids that belong to a project.
+SELECT triple.id FROM json_each(:ids) AS given CROSS JOIN triple ON triple.id = given.value
 WHERE triple.project_id = :project
 
--- of_entity --
--- All triples of an entity that the asker sees, also those that have expired.
+-- triples_of_entity --
+-- Return all triples of an entity in the scope, expired ones included.
 SELECT triple.seq, triple.id, triple.project_id, triple.subject_id, triple.object_id FROM triple
 INDEXED BY triple_relation WHERE triple.graph_id = :graph AND {visible} AND triple.subject_id = :id
 UNION
 SELECT triple.seq, triple.id, triple.project_id, triple.subject_id, triple.object_id FROM triple
 INDEXED BY triple_by_object WHERE triple.graph_id = :graph AND {visible} AND triple.object_id = :id
 
--- of_id --
--- A triple that the asker sees, also one that has expired.
+-- triple_for_deletion --
+-- Return a triple in the scope, even if expired.
 SELECT triple.seq, triple.id, triple.project_id, triple.subject_id, triple.object_id FROM triple
 WHERE triple.graph_id = :graph AND {visible} AND triple.id = :id
 
--- expired --
--- Triples that have expired.
+-- expired_triples --
+-- Return expired triples.
 SELECT triple.seq, triple.graph_id, triple.project_id, triple.subject_id, triple.object_id FROM triple
 WHERE triple.expires_at <= :now LIMIT :limit
 
 -- generation --
--- How often graphs of the project, and of all, were changed.
+-- Return the generations of the project's part and of the global part of a graph.
 SELECT coalesce((SELECT generation FROM knowledge_graph WHERE graph_id = :graph AND project_id IS :project), 0),
     coalesce((SELECT generation FROM knowledge_graph WHERE graph_id = :graph AND project_id IS NULL), 0)
 
 -- state --
--- What was inferred last.
+-- Return the state of the last inference.
 SELECT inferred_own, inferred_everybody, inferred_at, problem FROM knowledge_graph
 WHERE graph_id = :graph AND project_id IS :project
 
 -- counts --
--- How much there is.
-SELECT (SELECT count(DISTINCT entity.id) FROM entity WHERE {entity_seen}),
-    (SELECT count(*) FROM triple WHERE {seen}),
-    (SELECT count(*) FROM inferred AS triple WHERE {seen})
+-- Count entities, stored triples and inferred triples of a graph.
+SELECT (SELECT count(DISTINCT entity.id) FROM entity WHERE {entity_in_scope}),
+    (SELECT count(*) FROM triple WHERE {in_scope}),
+    (SELECT count(*) FROM inferred AS triple WHERE {in_scope})
 
--- behind --
--- Graphs that changed after what follows from them was inferred, or whose inferred triples changed.
+-- outdated_graphs --
+-- Return graphs that changed, or whose inferred triples changed, since the last inference.
 SELECT own.graph_id, own.project_id FROM knowledge_graph AS own
 LEFT JOIN knowledge_graph AS everybody ON everybody.graph_id = own.graph_id AND everybody.project_id IS NULL
 WHERE own.inferred_own IS NOT own.generation OR own.inferred_everybody IS NOT coalesce(everybody.generation, 0)
 
--- withdraw --
--- Erase what was inferred for a graph of one project, or of all.
+-- delete_inferred --
+-- Delete the inferred triples of a graph.
 DELETE FROM inferred WHERE graph_id = :graph AND project_id IS :project
 
--- infer --
--- Keep what follows from others; as long as they last.
+-- add_inferred --
+-- Insert an inferred triple; it expires with the first of its premises.
 INSERT INTO inferred (
     id, project_id, graph_id, subject_id, predicate, object_id, confidence, source, created_at, expires_at
 )
 VALUES (
     :id, :project, :graph, :subject, :predicate, :object, :confidence, :source, :now,
-    (SELECT min(triple.expires_at) FROM json_each(:rests_on) AS asked CROSS JOIN triple ON triple.id = asked.value)
+    (SELECT min(triple.expires_at) FROM json_each(:rests_on) AS given CROSS JOIN triple ON triple.id = given.value)
 )
 
--- rest_on --
--- What it follows from.
+-- add_premises --
+-- Store the premises of an inferred triple.
 INSERT INTO inferred_rest (inferred_seq, place, triple_seq)
-SELECT :seq, asked.key, triple.seq FROM json_each(:rests_on) AS asked CROSS JOIN triple ON triple.id = asked.value
+SELECT :seq, given.key, triple.seq FROM json_each(:rests_on) AS given CROSS JOIN triple ON triple.id = given.value
 
--- inferred_of --
--- Note of which state it was made.
+-- set_inference_state --
+-- Record the generation from which a graph's triples were inferred.
 UPDATE knowledge_graph
-SET inferred_own = :own, inferred_everybody = :everybody, inferred_at = :now, problem = :problem
+SET inferred_own = :own, inferred_everybody = :shared, inferred_at = :now, problem = :problem
 WHERE graph_id = :graph AND project_id IS :project

@@ -1,10 +1,10 @@
-"""What follows from what: the predicates that have a meaning of their own, and the rules of these."""
+"""Inference rules: standard predicates, and which of them are inverse, transitive or symmetric."""
 
 from collections.abc import Mapping
 from functools import cache
 from typing import Final, Literal, NamedTuple
 
-KNOWN: Final = (
+STANDARD_PREDICATES: Final = (
     "reports_to",
     "manages",
     "belongs_to",
@@ -26,7 +26,7 @@ KNOWN: Final = (
     "created_by",
     "authored_by",
 )
-# Where one thing is so related to another, the other is related to it by this.
+# If `a KEY b` holds, then `b VALUE a` holds.
 INVERSES: Final[Mapping[str, str]] = {
     "reports_to": "manages",
     "manages": "reports_to",
@@ -43,8 +43,8 @@ INVERSES: Final[Mapping[str, str]] = {
 }
 TRANSITIVE: Final = frozenset({"reports_to", "belongs_to", "located_in", "contains", "depends_on", "subclass_of"})
 SYMMETRIC: Final = frozenset({"adjacent_to", "overlaps"})
-# What is inferred without being asked for.
-IN_BACKGROUND: Final = (
+# Predicates for which the background job infers triples.
+BACKGROUND_PREDICATES: Final = (
     "depends_on",
     "reports_to",
     "contains",
@@ -59,24 +59,24 @@ IN_BACKGROUND: Final = (
 Rule = Literal["stated", "inverse", "symmetric"]
 
 
-class Reading(NamedTuple):
-    """A predicate that says another one, from its subject to its object or, turned round, the other way."""
+class ImplyingPredicate(NamedTuple):
+    """A stored predicate that implies another one; `is_reversed` swaps subject and object."""
 
     predicate: str
-    turned: bool
+    is_reversed: bool
     rule: Rule
 
 
 @cache
-def readings_of(predicate: str) -> tuple[Reading, ...]:
-    """All stored predicates that say this one: itself first, then those whose inverses lead to it."""
-    found = {(predicate, False): Reading(predicate, False, "stated")}
+def implying_predicates(predicate: str) -> tuple[ImplyingPredicate, ...]:
+    """Return the predicates that imply this one: itself first, then those connected by inverses."""
+    found = {(predicate, False): ImplyingPredicate(predicate, False, "stated")}
     if predicate in SYMMETRIC:
-        found[predicate, True] = Reading(predicate, True, "symmetric")
+        found[predicate, True] = ImplyingPredicate(predicate, True, "symmetric")
     waiting = [*found]
-    for said, turned in waiting:
+    for current, is_reversed in waiting:
         for other, inverse in INVERSES.items():
-            if inverse == said and (other, not turned) not in found:
-                found[other, not turned] = Reading(other, not turned, "inverse")
-                waiting.append((other, not turned))
+            if inverse == current and (other, not is_reversed) not in found:
+                found[other, not is_reversed] = ImplyingPredicate(other, not is_reversed, "inverse")
+                waiting.append((other, not is_reversed))
     return tuple(found.values())

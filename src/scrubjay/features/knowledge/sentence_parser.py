@@ -1,7 +1,7 @@
-"""Relations that a text states in plain sentences, found by rules.
+"""Rule-based extraction of relations from plain English sentences.
 
-The rules take names as they stand, read English, and would rather miss a relation than make one up: what a sentence
-denies, asks, supposes or says of a pronoun is left out, and told as not understood. See docs/knowledge.md.
+Precision comes before recall: negations, questions, hypothetical statements and pronouns yield no relation, and their
+sentences are reported as not understood. Names are taken literally. See docs/knowledge.md.
 """
 
 import re
@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from scrubjay.features.knowledge.names import key_of, predicate_of, tidy
+from scrubjay.features.knowledge.names import clean_name, name_key, normalize_predicate
 
-LONGEST_SENTENCE = 500
-LONGEST_NAME = 100
-MOST_NAME_WORDS = 8
+MAX_SENTENCE_CHARACTERS = 500
+MAX_NAME_CHARACTERS = 100
+MAX_NAME_WORDS = 8
 
-# How predicates are spoken; those with a mark in front are said of the object: "Ann wrote it" is "it authored_by Ann".
-SPOKEN: Final[Mapping[str, Sequence[str]]] = {
+# Phrases of each predicate. A trailing `<` swaps subject and object: "Ann wrote it" becomes "it authored_by Ann".
+PREDICATE_PHRASES: Final[Mapping[str, Sequence[str]]] = {
     "reports_to": ("reports to", "report to"),
     "manages": ("manages", "manage", "is the manager of"),
     "manages<": ("is managed by", "are managed by"),
@@ -61,7 +61,7 @@ SPOKEN: Final[Mapping[str, Sequence[str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """What a sentence states, in its own words."""
+    """A relation that a sentence states; the names are those of the text."""
 
     subject: str
     predicate: str
@@ -70,25 +70,25 @@ class Relation:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """What was understood of a text, and what was not."""
+class ParsedText:
+    """Relations of a text, and the sentences without one."""
 
     relations: Sequence[Relation]
     not_understood: Sequence[str]
-    """The other sentences, as they stand."""
+    """Sentences that yielded no relation, each at most `MAX_SENTENCE_CHARACTERS` long."""
 
 
-def read_relations(text: str) -> Reading:
-    """The relations that the sentences of a text state, in their order, each once."""
+def parse_relations(text: str) -> ParsedText:
+    """Return the relations of a text in order, without duplicates."""
     found: dict[tuple[str, str, str], Relation] = {}
-    missed: list[str] = []
+    not_understood: list[str] = []
     for sentence in _sentences(text):
         relations = _relations_in(sentence)
         if not relations:
-            missed.append(sentence[:LONGEST_SENTENCE])
+            not_understood.append(sentence[:MAX_SENTENCE_CHARACTERS])
         for one in relations:
-            found.setdefault((key_of(one.subject), one.predicate, key_of(one.object)), one)
-    return Reading([*found.values()], missed)
+            found.setdefault((name_key(one.subject), one.predicate, name_key(one.object)), one)
+    return ParsedText([*found.values()], not_understood)
 
 
 _ABBREVIATIONS = ("mr", "mrs", "ms", "dr", "prof", "st", "vs", "etc", "inc", "ltd", "co", "corp", "no", "e.g", "i.e")
@@ -96,8 +96,8 @@ _END = re.compile(r"[.!?]+(?=[\"'\u201d)]*(?:\s|$))|\n+|;")
 _QUESTION = re.compile(
     r"\?\s*$|^(?:who|what|which|when|where|why|how|does|do|did|is|are|was|were|can|could|would|should)\b", re.I
 )
-# What makes a sentence say less than its words, or the opposite.
-_DOUBT = re.compile(
+# Words that negate, weaken or restrict a statement.
+_UNCERTAIN = re.compile(
     r"\b(?:not|never|none|nobody|nothing|neither|nor|without|cannot|hardly|no longer|no one|used to|if|unless|whether"
     r"|may|might|could|would|should|shall|will|must|can|maybe|perhaps|probably|possibly|likely|seems?|thinks?|believes?"
     r"|says|said|claims|wants to|plans to|formerly|previously|once|or|either|except|unlike|only|some|every|all|most"
@@ -109,10 +109,10 @@ _PRONOUNS = frozenset(
     """
     it he she they we i you this that these those him her them us me who which one its his their our my your there here
     what everything something anything nothing everybody somebody others another both
-    """.split()  # noqa: SIM905 - read as words, not as a list
+    """.split()  # noqa: SIM905 - easier to read as words than as a list
 )
-# Words that no plain name has: what follows them says more than a name.
-_NO_NAME = re.compile(
+# A name that contains one of these words is not a plain name but a clause.
+_NOT_IN_NAME = re.compile(
     r"\b(?:that|which|who|whom|whose|when|while|because|since|until|during|for|in|at|by|to|with|from|via|as|than|after"
     r"|before|is|are|was|were|be|been|has|have|had|does|did|on|about|into|over|under|through|so|but|then|however)\b",
     re.I,
@@ -121,99 +121,101 @@ _ADVERB = re.compile(r"[,\s]+(?:also|currently|now|still|directly|already|mainly
 _LIST = re.compile(r"\s*,\s*and\s+|\s+and\s+|\s*,\s*|\s+&\s+", re.I)
 _NEW_CLAUSE = re.compile(r"^(?P<ends>[^,]+?)(?:,\s*(?:and|but|while)|\s+and)\s+(?P<begins>[^,]+)$", re.I)
 _SAME_SUBJECT = re.compile(r"(?:\s*,)?\s+and$|,$", re.I)
-_OF_THE_OBJECT = re.compile(r"\s*,?\s+(?:which|that|who)$", re.I)
+_RELATIVE_PRONOUN = re.compile(r"\s*,?\s+(?:which|that|who)$", re.I)
 _QUOTED = re.compile(r"\"([^\"\n]+)\"|`([^`\n]+)`|\u201c([^\u201d\n]+)\u201d")
-_HELD = re.compile(r"\uE000(\d+)\uE001")
-_OBJECT_OF_NEED = re.compile(r"^to\b", re.I)
+_PLACEHOLDER = re.compile(r"\uE000(\d+)\uE001")
+_INFINITIVE = re.compile(r"^to\b", re.I)
 
 
-def _spoken_forms() -> Iterator[tuple[str, str, bool]]:
-    for predicate, forms in SPOKEN.items():
-        for form in forms:
-            yield form, predicate.rstrip("<"), predicate.endswith("<")
+def _predicate_phrases() -> Iterator[tuple[str, str, bool]]:
+    for predicate, phrases in PREDICATE_PHRASES.items():
+        for phrase in phrases:
+            yield phrase, predicate.rstrip("<"), predicate.endswith("<")
 
 
-_FORMS = {form: (predicate, turned) for form, predicate, turned in _spoken_forms()}
+_PREDICATE_BY_PHRASE = {phrase: (predicate, is_reversed) for phrase, predicate, is_reversed in _predicate_phrases()}
 _RELATION = re.compile(
-    r"(?<![\w-])(?:(?P<spoken>"
-    + "|".join(re.escape(form) for form in sorted(_FORMS, key=len, reverse=True))
+    r"(?<![\w-])(?:(?P<phrase>"
+    + "|".join(re.escape(phrase) for phrase in sorted(_PREDICATE_BY_PHRASE, key=len, reverse=True))
     + r")|(?P<written>[a-z]+(?:_[a-z]+)+))(?![\w-])"
 )
 
 
 def _sentences(text: str) -> Iterator[str]:
-    begun = 0
+    start = 0
     for end in _END.finditer(text):
-        word = text[begun : end.start()].rsplit(None, 1)[-1:]
+        word = text[start : end.start()].rsplit(None, 1)[-1:]
         if end[0] == "." and word and (word[0].lower() in _ABBREVIATIONS or re.fullmatch(r"[A-Z]", word[0])):
             continue
-        if sentence := text[begun : end.end()].strip(" \t\r\n;-*\u2022"):
+        if sentence := text[start : end.end()].strip(" \t\r\n;-*\u2022"):
             yield sentence
-        begun = end.end()
-    if sentence := text[begun:].strip(" \t\r\n;-*\u2022"):
+        start = end.end()
+    if sentence := text[start:].strip(" \t\r\n;-*\u2022"):
         yield sentence
 
 
 def _relations_in(sentence: str) -> list[Relation]:
-    held: list[str] = []
+    quoted_names: list[str] = []
 
-    def hold(quoted: re.Match[str]) -> str:
-        held.append(next(group for group in quoted.groups() if group is not None))
-        return f"\ue000{len(held) - 1}\ue001"
+    def placeholder(quoted: re.Match[str]) -> str:
+        quoted_names.append(next(group for group in quoted.groups() if group is not None))
+        return f"\ue000{len(quoted_names) - 1}\ue001"
 
-    plain = _QUOTED.sub(hold, sentence.replace("\ue000", " ").replace("\ue001", " "))
+    plain = _QUOTED.sub(placeholder, sentence.replace("\ue000", " ").replace("\ue001", " "))
     stated = plain.rstrip(".! ")
-    if len(sentence) > LONGEST_SENTENCE or _QUESTION.search(plain) or _DOUBT.search(stated):
+    if len(sentence) > MAX_SENTENCE_CHARACTERS or _QUESTION.search(plain) or _UNCERTAIN.search(stated):
         return []
-    said = [*_RELATION.finditer(stated)]
-    if not said:
+    matches = [*_RELATION.finditer(stated)]
+    if not matches:
         return []
     found: list[Relation] = []
-    subjects = _names(stated[: said[0].start()], held)
-    for place, match in enumerate(said):
-        ends = said[place + 1].start() if place + 1 < len(said) else len(stated)
-        between = stated[match.end() : ends].strip()
-        told, next_subjects = (between, subjects) if place + 1 == len(said) else _clauses(between, subjects, held)
-        predicate, turned = _FORMS[match["spoken"]] if match["spoken"] else (predicate_of(match["written"]), False)
-        objects = _names(told, held)
-        needs_doing = predicate == "requires" and _OBJECT_OF_NEED.match(told)
-        of_something = predicate == "is_a" and re.search(r"\bof\b", told)
-        if not subjects or not objects or needs_doing or of_something:
-            return []  # a sentence that is understood in part only may say something else
+    subjects = _names(stated[: matches[0].start()], quoted_names)
+    for number, match in enumerate(matches):
+        is_last = number + 1 == len(matches)
+        end = len(stated) if is_last else matches[number + 1].start()
+        between = stated[match.end() : end].strip()
+        listed, next_subjects = (between, subjects) if is_last else _clauses(between, subjects, quoted_names)
+        phrase, written = match["phrase"], match["written"]
+        predicate, is_reversed = _PREDICATE_BY_PHRASE[phrase] if phrase else (normalize_predicate(written), False)
+        objects = _names(listed, quoted_names)
+        needs_action = predicate == "requires" and _INFINITIVE.match(listed)  # "A needs to be restarted"
+        of_something = predicate == "is_a" and re.search(r"\bof\b", listed)  # "B is a version of C"
+        if not subjects or not objects or needs_action or of_something:
+            return []  # a partly understood sentence may mean something else
         for subject in subjects:
             for object_ in objects:
-                ends_at = (object_, subject) if turned else (subject, object_)
-                found.append(Relation(ends_at[0], predicate, ends_at[1], sentence))
+                source, target = (object_, subject) if is_reversed else (subject, object_)
+                found.append(Relation(source, predicate, target, sentence))
         subjects = objects if next_subjects is None else next_subjects
     return found
 
 
-def _clauses(between: str, subjects: Sequence[str], held: Sequence[str]) -> tuple[str, Sequence[str] | None]:
-    """What stands between two relations: the objects of the first, and the subjects of the second.
+def _clauses(between: str, subjects: Sequence[str], quoted_names: Sequence[str]) -> tuple[str, Sequence[str] | None]:
+    """Split the text between two relations into the objects of the first and the subjects of the second.
 
-    None for these means that they are those objects.
+    The subjects are None when they are the objects of the first relation.
     """
-    if of_the_object := _OF_THE_OBJECT.search(between):
-        return between[: of_the_object.start()], None
+    if pronoun := _RELATIVE_PRONOUN.search(between):
+        return between[: pronoun.start()], None
     if same := _SAME_SUBJECT.search(between):
         return between[: same.start()], subjects
     if clause := _NEW_CLAUSE.match(between):
-        return clause["ends"], _names(clause["begins"], held)
+        return clause["ends"], _names(clause["begins"], quoted_names)
     return "", ()
 
 
-def _names(text: str, held: Sequence[str]) -> list[str]:
-    """The names in a list such as `A, B and C`; none when one of them is no plain name."""
+def _names(text: str, quoted_names: Sequence[str]) -> list[str]:
+    """Return the names of a list such as `A, B and C`; an empty list when one of them is not a plain name."""
     text = _ADVERB.sub("", text.strip())
     names: list[str] = []
     for part in _LIST.split(text):
-        quoted = _HELD.search(part)
-        name = _HELD.sub(lambda one: held[int(one[1])], part) if quoted else part
-        shown = tidy(re.sub(r"^(?:the|a|an)\s+", "", name.strip(), flags=re.I))
+        quoted = _PLACEHOLDER.search(part)
+        name = _PLACEHOLDER.sub(lambda one: quoted_names[int(one[1])], part) if quoted else part
+        shown = clean_name(re.sub(r"^(?:the|a|an)\s+", "", name.strip(), flags=re.I))
         words = shown.split()
-        if not key_of(shown) or len(shown) > LONGEST_NAME or len(words) > MOST_NAME_WORDS:
+        if not name_key(shown) or len(shown) > MAX_NAME_CHARACTERS or len(words) > MAX_NAME_WORDS:
             return []
-        if not quoted and (words[0].casefold() in _PRONOUNS or _NO_NAME.search(shown) or _RELATION.search(shown)):
+        if not quoted and (words[0].casefold() in _PRONOUNS or _NOT_IN_NAME.search(shown) or _RELATION.search(shown)):
             return []
         names.append(shown)
     return names

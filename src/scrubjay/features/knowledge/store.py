@@ -1,155 +1,161 @@
-"""What a backend must offer to keep how things are related."""
+"""Storage interface of the knowledge graph."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, TypeVar
 
-from scrubjay.core.policies import Allowance
+from scrubjay.core.policies import StorageQuota
 from scrubjay.features.knowledge.models import (
     Direction,
-    Edge,
     Entity,
-    Generation,
+    GraphEdge,
+    GraphGeneration,
     GraphScope,
     GraphState,
+    IndexedEntity,
     Inference,
-    Kept,
-    Matched,
-    NamedEntity,
-    Pattern,
     Relationships,
+    StoredTriple,
     Triple,
+    TripleMatches,
+    TriplePattern,
 )
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Forgotten:
-    """What was erased."""
+class DeletedTriples:
+    """Ids of deleted triples and entities."""
 
     triples: Sequence[str]
     entities: Sequence[str]
 
 
-class Edges(Protocol):
-    """One state of a graph, as one asker sees it, to walk through; of what has expired there is nothing."""
+class GraphReader(Protocol):
+    """A snapshot of a graph within a scope, without expired triples."""
 
     @property
-    def generation(self) -> Generation:
-        """Which state it is."""
+    def generation(self) -> GraphGeneration:
+        """Generation of the snapshot."""
         ...
 
-    def around(
+    def edges_from(
         self,
         entity_ids: Collection[str],
         predicates: Collection[str] | None,
         direction: Direction,
         *,
-        least: float,
+        min_confidence: float,
         limit: int,
-    ) -> Sequence[Edge]:
-        """The edges that leave these entities, or come to them when it goes backward, if they are at least so sure."""
+    ) -> Sequence[GraphEdge]:
+        """Return edges with at least this confidence that leave these entities, or reach them when backward."""
         ...
 
-    def every(self, predicates: Collection[str], *, least: float, limit: int) -> Sequence[Edge]:
-        """Edges with these predicates, the surest first."""
+    def edges_with(self, predicates: Collection[str], *, min_confidence: float, limit: int) -> Sequence[GraphEdge]:
+        """Return edges with these predicates, highest confidence first."""
         ...
 
-    def own(self, triple_ids: Collection[str]) -> frozenset[str]:
-        """Those of these triples that are of the asker's project, and not global."""
+    def in_project(self, triple_ids: Collection[str]) -> frozenset[str]:
+        """Return the ids of those triples that belong to the scope's project, not to the global graph."""
         ...
 
 
 class KnowledgeStore(Protocol):
-    """Keeps triples, each of one graph, and in it of one project or of all.
+    """Stores triples; each belongs to one graph, and in it to one project or to the global part.
 
-    Whoever sees a triple sees its entities. A triple that has expired is not seen from that moment on. An entity is
-    kept as long as a triple of its own project and graph names it.
+    The entities of a visible triple are visible. A triple is invisible from the moment it expires. An entity is stored
+    as long as a triple of the same project and graph refers to it.
     """
 
-    async def named(self, scope: GraphScope, keys: Collection[str], now: datetime) -> Mapping[str, Sequence[Entity]]:
-        """The entities that each of these keys names."""
+    async def entities_by_key(
+        self, scope: GraphScope, keys: Collection[str], now: datetime
+    ) -> Mapping[str, Sequence[Entity]]:
+        """Return the entities of each name key."""
         ...
 
     async def entity(self, scope: GraphScope, entity_id: str, now: datetime) -> Entity | None: ...
 
-    async def alike(self, scope: GraphScope, words: Collection[str], limit: int, now: datetime) -> Sequence[Entity]:
-        """The entities whose names share most of these words, and of a small graph all others after these."""
+    async def similar_entities(
+        self, scope: GraphScope, words: Collection[str], limit: int, now: datetime
+    ) -> Sequence[Entity]:
+        """Return the entities that share the most of these words, followed by all others when the graph is small."""
         ...
 
-    async def keep(
+    async def store_triples(
         self,
         triples: Sequence[Triple],
-        entities: Sequence[NamedEntity],
+        entities: Sequence[IndexedEntity],
         *,
         replace: bool,
-        allowance: Allowance | None = None,
-    ) -> Sequence[Kept]:
-        """Keep all of these or none. A relation that is known is replaced, or else left as it is.
+        allowance: StorageQuota | None = None,
+    ) -> Sequence[StoredTriple]:
+        """Store all of these triples or none. A known relation is updated with `replace`, else left unchanged.
 
-        `NotFound` when there is no such project.
+        Raises `NotFound` for an unknown project.
         """
         ...
 
     async def add_alias(
         self, scope: GraphScope, entity_id: str, alias: str, keys: Sequence[str], words: Sequence[str], now: datetime
     ) -> bool:
-        """One more name of an entity; False when there is none to be seen."""
+        """Add a name to an entity; return False when no such entity is visible."""
         ...
 
     async def aliases(self, scope: GraphScope, entity_id: str) -> Sequence[str]: ...
 
     async def triple(self, scope: GraphScope, triple_id: str, now: datetime) -> Triple | None:
-        """A stored or an inferred one."""
+        """Return a stored or inferred triple."""
         ...
 
     async def triples(self, scope: GraphScope, triple_ids: Collection[str], now: datetime) -> Sequence[Triple]:
-        """Those of these that there are, stored or inferred, in the order of the ids."""
+        """Return the existing ones of these triples, stored or inferred, in the order of the ids."""
         ...
 
     async def relationships(
-        self, scope: GraphScope, entity_id: str, limit: int, now: datetime, *, least: float = 0.0
+        self, scope: GraphScope, entity_id: str, limit: int, now: datetime, *, min_confidence: float = 0.0
     ) -> Relationships: ...
 
-    async def find(
-        self, scope: GraphScope, text: str, least: float, limit: int, now: datetime
+    async def search(
+        self, scope: GraphScope, text: str, min_confidence: float, limit: int, now: datetime
     ) -> tuple[Sequence[Triple], int]:
-        """Stored triples that have this text in a name or the predicate, the surest first; and how many there are."""
+        """Return stored triples with this text in a name or the predicate, highest confidence first, and the total."""
         ...
 
-    async def match(self, scope: GraphScope, patterns: Sequence[Pattern], limit: int, now: datetime) -> Matched: ...
+    async def match(
+        self, scope: GraphScope, patterns: Sequence[TriplePattern], limit: int, now: datetime
+    ) -> TripleMatches: ...
 
-    async def walk(self, scope: GraphScope, work: Callable[[Edges], T], now: datetime) -> T:
-        """Let `work` go through one state of the graph, on a thread where it may take its time."""
+    async def read_graph(self, scope: GraphScope, work: Callable[[GraphReader], T], now: datetime) -> T:
+        """Run `work` on a snapshot of the graph, in a reader thread."""
         ...
 
-    async def forget_triple(self, scope: GraphScope, triple_id: str) -> Forgotten:
-        """Erase a triple with all that was inferred from it; nothing when there is none to be seen."""
+    async def forget_triple(self, scope: GraphScope, triple_id: str) -> DeletedTriples:
+        """Delete a triple and those inferred from it; the result is empty when no such triple is visible."""
         ...
 
-    async def forget_entity(self, scope: GraphScope, entity_id: str) -> Forgotten:
-        """Erase an entity with its names and every triple of it."""
+    async def forget_entity(self, scope: GraphScope, entity_id: str) -> DeletedTriples:
+        """Delete an entity, its names and its triples."""
         ...
 
     async def forget_expired(self, now: datetime) -> int:
-        """Erase what has expired, of every project; how many triples that were."""
+        """Delete the expired triples of all projects; return their number."""
         ...
 
     async def state(self, scope: GraphScope, now: datetime) -> GraphState: ...
 
-    async def behind(self) -> Sequence[GraphScope]:
-        """The graphs of all projects whose inferred triples are not made of what they are now."""
+    async def outdated_graphs(self) -> Sequence[GraphScope]:
+        """Return the graphs of all projects that changed since their last inference."""
         ...
 
-    async def keep_inferred(
+    async def replace_inferred(
         self,
         scope: GraphScope,
-        made_of: Generation,
+        generation: GraphGeneration,
         inferences: Sequence[Inference],
         problem: str | None,
         now: datetime,
     ) -> bool:
-        """Let these take the place of all that was inferred; False, with nothing changed, when the graph is another."""
+        """Replace all inferred triples; return False, without a change, when the graph has another generation."""
         ...

@@ -1,4 +1,4 @@
-"""Telling by itself what is known of the things that a client speaks of, sparingly."""
+"""Suggest reliable triples about entities that a client mentioned recently."""
 
 from collections import OrderedDict, deque
 from collections.abc import Sequence
@@ -6,83 +6,88 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from scrubjay.core.clock import Clock, system_clock
-from scrubjay.features.knowledge.mentions import Mentions
+from scrubjay.features.knowledge.mentions import MentionFinder
 from scrubjay.features.knowledge.models import Entity, GraphScope, Triple
 from scrubjay.features.knowledge.store import KnowledgeStore
 
-# What is less sure is not told without being asked for.
-LEAST = 0.90
-# What was spoken of longer ago is not spoken of now.
-SPOKEN_OF = timedelta(seconds=300)
-# Of what was suggested last, nothing is suggested again, and never more than so much at once.
-LATELY = 10
-AT_ONCE = 2
-# So much is looked through of each entity.
-LOOKED_THROUGH = 50
-# So many clients' talks are remembered, and of each so many entities and triples.
-MOST_TALKS = 1_000
-MOST_REMEMBERED = 500
+# Triples of lower confidence are not suggested.
+MIN_CONFIDENCE = 0.90
+# How long a mentioned entity counts as current.
+MENTION_WINDOW = timedelta(seconds=300)
+# The last suggestions are not repeated, and one call returns few of them.
+RECENT_SUGGESTIONS = 10
+MAX_SUGGESTIONS = 2
+# Triples that are read for each entity.
+MAX_TRIPLES_PER_ENTITY = 50
+# Clients whose history is held in memory, and entities and triples of each; the oldest are dropped.
+MAX_CLIENTS = 1_000
+MAX_HISTORY = 500
 
 
 @dataclass(slots=True)
-class _Talk:
-    """What a client and this process have spoken of."""
+class _ClientHistory:
+    """Entities and triples that a client mentioned or received."""
 
-    spoken_of: OrderedDict[str, datetime] = field(default_factory=OrderedDict[str, datetime])
-    """Entities, those spoken of last at the end."""
-    said: OrderedDict[str, None] = field(default_factory=OrderedDict[str, None])
-    """The ids of triples that the client has seen."""
-    suggested: deque[str] = field(default_factory=lambda: deque[str](maxlen=LATELY))
+    mentioned_at: OrderedDict[str, datetime] = field(default_factory=OrderedDict[str, datetime])
+    """Time of the last mention by entity id, oldest first."""
+    shown: OrderedDict[str, None] = field(default_factory=OrderedDict[str, None])
+    """Ids of triples that the client received, as an ordered set."""
+    suggested: deque[str] = field(default_factory=lambda: deque[str](maxlen=RECENT_SUGGESTIONS))
 
 
-class Suggestions:
-    """Remembers, for as long as the process lives, what clients speak of and were told."""
+class FactSuggester:
+    """Suggests triples, based on an in-memory history per client that ends with the process."""
 
-    def __init__(self, store: KnowledgeStore, mentions: Mentions, *, clock: Clock = system_clock) -> None:
+    def __init__(self, store: KnowledgeStore, mentions: MentionFinder, *, clock: Clock = system_clock) -> None:
         self._store = store
         self._mentions = mentions
         self._clock = clock
-        self._talks: OrderedDict[tuple[str | None, GraphScope], _Talk] = OrderedDict()
+        self._histories: OrderedDict[tuple[str | None, GraphScope], _ClientHistory] = OrderedDict()
 
-    def note(
-        self, client: str | None, scope: GraphScope, entities: Sequence[Entity] = (), told: Sequence[Triple] = ()
+    def record(
+        self, client: str | None, scope: GraphScope, entities: Sequence[Entity] = (), shown: Sequence[Triple] = ()
     ) -> None:
-        """A client has spoken of these entities, and seen these triples."""
-        talk, now = self._talk(client, scope), self._clock()
+        """Record that a client mentioned these entities and received these triples."""
+        history, now = self._history(client, scope), self._clock()
         for entity in entities:
-            talk.spoken_of[entity.id] = now
-            talk.spoken_of.move_to_end(entity.id)
-        for triple in told:
-            talk.said[triple.id] = None
-            talk.said.move_to_end(triple.id)
-        for remembered in (talk.spoken_of, talk.said):
-            while len(remembered) > MOST_REMEMBERED:
+            history.mentioned_at[entity.id] = now
+            history.mentioned_at.move_to_end(entity.id)
+        for triple in shown:
+            history.shown[triple.id] = None
+            history.shown.move_to_end(triple.id)
+        for remembered in (history.mentioned_at, history.shown):
+            while len(remembered) > MAX_HISTORY:
                 remembered.popitem(last=False)
 
     async def suggest(self, client: str | None, scope: GraphScope, text: str | None) -> Sequence[Triple]:
-        """Sure facts of what was just spoken of, in this text too, that the client was not told yet; two at most."""
+        """Return at most two reliable triples about recently mentioned entities that the client has not received.
+
+        Entities in `text` count as mentioned.
+        """
         if text:
-            self.note(client, scope, await self._mentions.entities_in(scope, text))
-        talk, now = self._talk(client, scope), self._clock()
+            self.record(client, scope, await self._mentions.entities_in(scope, text))
+        history, now = self._history(client, scope), self._clock()
         chosen: list[Triple] = []
-        for entity_id, at in reversed([*talk.spoken_of.items()]):
-            if now - at >= SPOKEN_OF or len(chosen) == AT_ONCE:
+        for entity_id, at in reversed([*history.mentioned_at.items()]):
+            if now - at >= MENTION_WINDOW or len(chosen) == MAX_SUGGESTIONS:
                 break
-            known = await self._store.relationships(scope, entity_id, LOOKED_THROUGH, now, least=LEAST)
+            known = await self._store.relationships(
+                scope, entity_id, MAX_TRIPLES_PER_ENTITY, now, min_confidence=MIN_CONFIDENCE
+            )
             taken = {one.id for one in chosen}
             fresh = [
                 one
                 for one in (*known.outgoing, *known.incoming)
-                if one.id not in talk.said and one.id not in talk.suggested and one.id not in taken
+                if one.id not in history.shown and one.id not in history.suggested and one.id not in taken
             ]
-            chosen += fresh[: AT_ONCE - len(chosen)]
-        talk.suggested.extend(one.id for one in chosen)
-        self.note(client, scope, told=chosen)
+            chosen += fresh[: MAX_SUGGESTIONS - len(chosen)]
+        history.suggested.extend(one.id for one in chosen)
+        self.record(client, scope, shown=chosen)
         return chosen
 
-    def _talk(self, client: str | None, scope: GraphScope) -> _Talk:
-        talk = self._talks.setdefault((client, scope), _Talk())
-        self._talks.move_to_end((client, scope))
-        while len(self._talks) > MOST_TALKS:
-            self._talks.popitem(last=False)
-        return talk
+    def _history(self, client: str | None, scope: GraphScope) -> _ClientHistory:
+        history = self._histories.setdefault((client, scope), _ClientHistory())
+        self._histories.move_to_end((client, scope))
+        while len(self._histories) > MAX_CLIENTS:
+            self._histories.popitem(last=False)
+        return history

@@ -1,4 +1,4 @@
-"""How things are related: the tool `knowledge` as Mimo's clients know it, and its older names."""
+"""Tools of the knowledge graph: `knowledge`, and the older Mimo names `consult_graph` and `teach_mimo`."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -7,27 +7,39 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, Field, JsonValue, model_validator
 
 from scrubjay.features.knowledge.auto_inference import BackgroundInference
-from scrubjay.features.knowledge.entity_resolution import Ambiguous, Candidate, Resolved, Unknown
-from scrubjay.features.knowledge.inference import INFERRED_DEPTH, INFERRED_LEAST, Proof
-from scrubjay.features.knowledge.mentions import sentence_of
-from scrubjay.features.knowledge.models import GLOBAL_GRAPH, Direction, Entity, GraphScope, Inference, Keeping, Triple
-from scrubjay.features.knowledge.rules import IN_BACKGROUND
-from scrubjay.features.knowledge.service import CLOSURE_LEAST, PATH_DEPTH, SEARCH_LEAST, KnowledgeService
-from scrubjay.features.knowledge.suggestions import Suggestions
-from scrubjay.features.knowledge.teaching import Fact, Taught
-from scrubjay.features.knowledge.traversal import Trail
+from scrubjay.features.knowledge.entity_resolution import Ambiguous, EntityCandidate, Resolved, Unknown
+from scrubjay.features.knowledge.inference import INFERENCE_DEPTH, INFERENCE_MIN_CONFIDENCE, Proof
+from scrubjay.features.knowledge.mentions import as_sentence
+from scrubjay.features.knowledge.models import (
+    GLOBAL_GRAPH,
+    Direction,
+    Entity,
+    GraphScope,
+    Inference,
+    Triple,
+    WriteOutcome,
+)
+from scrubjay.features.knowledge.rules import BACKGROUND_PREDICATES
+from scrubjay.features.knowledge.service import (
+    CLOSURE_MIN_CONFIDENCE,
+    PATH_DEPTH,
+    SEARCH_MIN_CONFIDENCE,
+    KnowledgeService,
+)
+from scrubjay.features.knowledge.suggestions import FactSuggester
+from scrubjay.features.knowledge.traversal import GraphPath
+from scrubjay.features.knowledge.triple_writer import Fact, TeachResult
 from scrubjay.features.projects.arguments import ProjectReference, project_id_of
 from scrubjay.features.projects.service import ProjectService
 from scrubjay.tooling.arguments import Label, Share
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
-from scrubjay.tooling.optional_fields import is_absent as _absent
-from scrubjay.tooling.optional_fields import is_nothing
+from scrubjay.tooling.optional_fields import is_absent, is_empty
 
-MAX_TEXT, MAX_NAME, MAX_BATCH, MOST_LISTED = 20_000, 200, 1_000, 10_000
+MAX_TEXT, MAX_NAME, MAX_BATCH, MAX_LISTED = 20_000, 200, 1_000, 10_000
 MAX_METADATA = 10_000
 # Ten years.
-LONGEST_TTL = 315_360_000
+MAX_TTL_SECONDS = 315_360_000
 NO_MATCH = "No matching entities"
 
 Operation = Literal[
@@ -39,39 +51,39 @@ Predicate = Annotated[str, Field(min_length=1, max_length=100)]
 Depth = Annotated[int, Field(ge=1, le=20)]
 Metadata = dict[str, JsonValue]
 
-_NEEDS: dict[str, tuple[str, ...]] = {
+_REQUIRED: dict[str, tuple[str, ...]] = {
     "path": ("subject", "object"),
     "match": ("patterns",),
     "search": ("query",),
     "prove": ("subject", "predicate", "object"),
     "alias": ("entity", "alias"),
 }
-SourceField = Field(default="user_input", min_length=1, max_length=500, description="Who or what says so.")
+SourceField = Field(default="user_input", min_length=1, max_length=500, description="Origin of the statement.")
 GraphField = Field(
     default=GLOBAL_GRAPH,
     min_length=1,
     max_length=200,
-    description="Which graph; each is apart from all others.",
+    description="Name of the graph. Graphs share no entities or triples.",
 )
 
 
 class FactRequest(Request):
-    """One of many triples to teach."""
+    """One triple of a batch to store."""
 
-    subject: Name = Field(description="What it is said of: a name, or an id of an entity.")
-    predicate: Predicate = Field(description="How it is related, such as depends_on.")
-    object: Name = Field(description="What it is related to: a name, or an id.")
-    subject_type: Label | None = Field(default=None, description="What sort of thing the subject is.")
-    object_type: Label | None = Field(default=None, description="What sort of thing the object is.")
-    confidence: Share = Field(default=1.0, description="How sure it is, 0 to 1.")
+    subject: Name = Field(description="Name or entity id of the subject.")
+    predicate: Predicate = Field(description="Relation from subject to object, such as depends_on.")
+    object: Name = Field(description="Name or entity id of the object.")
+    subject_type: Label | None = Field(default=None, description="Entity type of the subject.")
+    object_type: Label | None = Field(default=None, description="Entity type of the object.")
+    confidence: Share = Field(default=1.0, description="Confidence, 0 to 1.")
 
 
 class PatternRequest(Request):
-    """What triples must have; what is left out may be anything."""
+    """A triple pattern; an omitted field matches any value."""
 
-    subject: Name | None = Field(default=None, description="A name or an id.")
-    predicate: Predicate | None = Field(default=None, description="How they are related.")
-    object: Name | None = Field(default=None, description="A name or an id.")
+    subject: Name | None = Field(default=None, description="Name or entity id.")
+    predicate: Predicate | None = Field(default=None, description="Relation.")
+    object: Name | None = Field(default=None, description="Name or entity id.")
 
 
 class ConsultGraphRequest(Request):
@@ -80,24 +92,26 @@ class ConsultGraphRequest(Request):
     )
 
     query: Annotated[str, Field(min_length=1, max_length=2_000)] | None = Field(
-        default=None, description="The name or id of an entity: answers how it is related to others."
+        default=None, description="Name or id of an entity; returns its relationships."
     )
     entity: Name | None = Field(
-        default=None, description="Where to begin; with predicate, answers all that can be reached by it."
+        default=None, description="Start entity; with predicate, returns every entity reachable by that predicate."
     )
-    predicate: Predicate | None = Field(default=None, description="Such as depends_on.")
-    depth: Depth = Field(default=3, description="How many steps at most.")
-    direction: Direction = Field(default="forward", description="backward goes from objects to subjects.")
+    predicate: Predicate | None = Field(default=None, description="Relation, such as depends_on.")
+    depth: Depth = Field(default=3, description="Maximum number of steps.")
+    direction: Direction = Field(default="forward", description="backward follows triples from object to subject.")
     min_confidence: Share | None = Field(
-        default=None, description=f"How sure a whole way must be; {CLOSURE_LEAST} for what can be reached."
+        default=None,
+        description="Minimum confidence; for reachable entities that of the whole path, "
+        f"default {CLOSURE_MIN_CONFIDENCE}.",
     )
-    limit: int = Field(default=1_000, ge=1, le=MOST_LISTED, description="How many to return at most.")
+    limit: int = Field(default=1_000, ge=1, le=MAX_LISTED, description="Maximum number of items to return.")
     graph_id: str = GraphField
     project: ProjectReference = None
 
     @model_validator(mode="after")
-    def _whole(self) -> Self:
-        _refuse_vague_query(self)
+    def _check(self) -> Self:
+        _check_query(self)
         return self
 
 
@@ -107,30 +121,32 @@ class TeachMimoRequest(Request):
         {"text": "Ann reports to Bob. The billing service depends on PostgreSQL and Redis."},
     )
 
-    subject: Name | None = Field(default=None, description="What it is said of: a name, or an id of an entity.")
-    predicate: Predicate | None = Field(default=None, description="How it is related, such as depends_on.")
-    object: Name | None = Field(default=None, description="What it is related to: a name, or an id.")
+    subject: Name | None = Field(default=None, description="Name or entity id of the subject.")
+    predicate: Predicate | None = Field(
+        default=None, description="Relation from subject to object, such as depends_on."
+    )
+    object: Name | None = Field(default=None, description="Name or entity id of the object.")
     text: Annotated[str, Field(min_length=1, max_length=MAX_TEXT)] | None = Field(
         default=None,
-        description="Instead: sentences such as 'A depends on B and C.'; freer texts need a language model.",
+        description="Sentences such as 'A depends on B and C.' instead of a triple; free text needs a language model.",
     )
     source: str = SourceField
-    subject_type: Label | None = Field(default=None, description="What sort of thing the subject is, such as person.")
-    object_type: Label | None = Field(default=None, description="What sort of thing the object is.")
-    confidence: Share = Field(default=1.0, description="How sure it is, 0 to 1.")
-    ttl: Annotated[int, Field(ge=1, le=LONGEST_TTL)] | None = Field(
-        default=None, description="After so many seconds it is not known any more; by default never."
+    subject_type: Label | None = Field(default=None, description="Entity type of the subject, such as person.")
+    object_type: Label | None = Field(default=None, description="Entity type of the object.")
+    confidence: Share = Field(default=1.0, description="Confidence, 0 to 1.")
+    ttl: Annotated[int, Field(ge=1, le=MAX_TTL_SECONDS)] | None = Field(
+        default=None, description="Lifetime in seconds; default: no expiry."
     )
     context: Annotated[str, Field(max_length=2_000)] | None = Field(
-        default=None, description="Where it was said, or what it is about."
+        default=None, description="Where the statement was made, or what it is about."
     )
-    metadata: Metadata = Field(default={}, description="Anything to keep with it.")
+    metadata: Metadata = Field(default={}, description="Additional data to store with the triple.")
     graph_id: str = GraphField
     project: ProjectReference = None
 
     @model_validator(mode="after")
-    def _whole(self) -> Self:
-        _refuse_vague_teaching(self, (self.text,))
+    def _check(self) -> Self:
+        _check_teach(self, (self.text,))
         return self
 
 
@@ -143,104 +159,112 @@ class KnowledgeRequest(Request):
 
     operation: Operation = Field(
         default="query",
-        description="query: how something is related, or all that can be reached. teach: keep relations. path: the "
-        "shortest way. match: what fits patterns. search: triples by a text. prove: why something is so. infer: what "
-        "follows. suggest: sure facts of what is spoken of. alias: one more name. forget. status.",
+        description="query: relationships of an entity, or reachable entities. teach: store triples. path: shortest "
+        "path. match: triples that match patterns. search: triples by text. prove: derivation of a statement. infer: "
+        "derived triples. suggest: reliable facts about mentioned entities. alias: add a name. forget: delete. "
+        "status: state of the graph.",
     )
     query: Annotated[str, Field(min_length=1, max_length=2_000)] | None = Field(
-        default=None, description="For query: the name or id of an entity. For search: a part of a name or predicate."
+        default=None, description="For query: name or id of an entity. For search: part of a name or predicate."
     )
     entity: Name | None = Field(
-        default=None, description="For query with predicate, alias and forget: a name or an id of an entity."
+        default=None, description="For query with predicate, alias and forget: name or id of an entity."
     )
-    predicate: Predicate | None = Field(default=None, description="Such as depends_on; for path by default any.")
+    predicate: Predicate | None = Field(
+        default=None, description="Relation, such as depends_on; for path the default is any."
+    )
     depth: Depth | None = Field(
-        default=None, description=f"How many steps at most: 3, for path and prove {PATH_DEPTH}, unless you say another."
+        default=None, description=f"Maximum number of steps; default 3, for path and prove {PATH_DEPTH}."
     )
-    subject: Name | None = Field(default=None, description="For teach, path and prove: a name or an id.")
-    object: Name | None = Field(default=None, description="For teach, path and prove: a name or an id.")
+    subject: Name | None = Field(default=None, description="For teach, path and prove: name or entity id.")
+    object: Name | None = Field(default=None, description="For teach, path and prove: name or entity id.")
     text: Annotated[str, Field(min_length=1, max_length=MAX_TEXT)] | None = Field(
         default=None,
-        description="For teach: sentences such as 'A depends on B and C.'; freer texts need a language model. For "
-        "suggest: what is being said.",
+        description="For teach: sentences such as 'A depends on B and C.'; free text needs a language model. For "
+        "suggest: the current text.",
     )
     source: str = SourceField
     triples: Annotated[list[FactRequest], Field(min_length=1, max_length=MAX_BATCH)] | None = Field(
-        default=None, description="For teach: many at once. What is known already stays as it is."
+        default=None, description="For teach: a batch of triples. Known triples stay unchanged."
     )
-    subject_type: Label | None = Field(default=None, description="For teach: what sort of thing, such as person.")
-    object_type: Label | None = Field(default=None, description="For teach: what sort of thing.")
-    confidence: Share = Field(default=1.0, description="For teach: how sure it is, 0 to 1.")
-    ttl: Annotated[int, Field(ge=1, le=LONGEST_TTL)] | None = Field(
-        default=None, description="For teach: after so many seconds it is not known any more; by default never."
+    subject_type: Label | None = Field(
+        default=None, description="For teach: entity type of the subject, such as person."
+    )
+    object_type: Label | None = Field(default=None, description="For teach: entity type of the object.")
+    confidence: Share = Field(default=1.0, description="For teach: confidence, 0 to 1.")
+    ttl: Annotated[int, Field(ge=1, le=MAX_TTL_SECONDS)] | None = Field(
+        default=None, description="For teach: lifetime in seconds; default: no expiry."
     )
     context: Annotated[str, Field(max_length=2_000)] | None = Field(
-        default=None, description="For teach: where it was said, or what it is about."
+        default=None, description="For teach: where the statement was made, or what it is about."
     )
-    metadata: Metadata = Field(default={}, description="For teach: anything to keep with it.")
-    direction: Direction = Field(default="forward", description="For query: backward goes from objects to subjects.")
+    metadata: Metadata = Field(default={}, description="For teach: additional data to store with the triple.")
+    direction: Direction = Field(
+        default="forward", description="For query: backward follows triples from object to subject."
+    )
     min_confidence: Share | None = Field(
         default=None,
-        description=f"How sure it must be, a whole way too: {CLOSURE_LEAST} for what can be reached, {SEARCH_LEAST} "
-        f"for search, {INFERRED_LEAST} for infer, else 0.",
+        description=f"Minimum confidence, for paths of the whole path. Default: {CLOSURE_MIN_CONFIDENCE} for reachable "
+        f"entities, {SEARCH_MIN_CONFIDENCE} for search, {INFERENCE_MIN_CONFIDENCE} for infer, else 0.",
     )
     patterns: Annotated[list[PatternRequest], Field(min_length=1, max_length=20)] | None = Field(
-        default=None, description="For match: each subject in the answer fits all of them."
+        default=None, description="For match: every returned subject matches all patterns."
     )
     persist: bool = Field(
-        default=False, description="For infer: renew all that is inferred of this graph now, instead of only telling."
+        default=False,
+        description="For infer: replace the stored inferred triples of this graph by the result.",
     )
-    alias: Name | None = Field(default=None, description="For alias: the other name.")
-    triple_id: Label | None = Field(default=None, description="For forget: which triple.")
-    limit: int = Field(default=1_000, ge=1, le=MOST_LISTED, description="How many to return at most.")
+    alias: Name | None = Field(default=None, description="For alias: the additional name.")
+    triple_id: Label | None = Field(default=None, description="For forget: id of the triple.")
+    limit: int = Field(default=1_000, ge=1, le=MAX_LISTED, description="Maximum number of items to return.")
     graph_id: str = GraphField
     project: ProjectReference = None
 
     @model_validator(mode="after")
-    def _whole(self) -> Self:
-        missing = [name for name in _NEEDS.get(self.operation, ()) if getattr(self, name) is None]
+    def _check(self) -> Self:
+        missing = [name for name in _REQUIRED.get(self.operation, ()) if getattr(self, name) is None]
         if missing:
             raise ValueError(f"{self.operation} needs {' and '.join(missing)}")
         if self.operation == "query":
-            _refuse_vague_query(self)
+            _check_query(self)
         if self.operation == "teach":
-            _refuse_vague_teaching(self, (self.text, self.triples))
+            _check_teach(self, (self.text, self.triples))
         if self.operation == "forget" and (self.triple_id is None) == (self.entity is None):
             raise ValueError("forget needs triple_id or entity")
         return self
 
 
 class EntityView(Result):
-    """Something that is related to others."""
+    """An entity of the graph."""
 
     id: str
     type: str
     name: str
     similarity: float | None = Field(
-        default=None, exclude_if=_absent, description="How similar the meaning of its name is."
+        default=None, exclude_if=is_absent, description="Similarity of its name to the given name."
     )
 
 
 class TripleView(Result):
-    """A relation."""
+    """A stored triple."""
 
     id: str
     subject_id: str
     subject_type: str
-    subject: str = Field(description="Its name.")
+    subject: str = Field(description="Name of the subject.")
     predicate: str
     object_id: str
     object_type: str
-    object: str = Field(description="Its name.")
+    object: str = Field(description="Name of the object.")
     confidence: float
-    source: str = Field(description="Who says so; inference:… when it follows from others.")
+    source: str = Field(description="Origin of the triple; inference:… for an inferred one.")
     rests_on: list[str] = Field(
-        default=[], exclude_if=is_nothing, description="Of what was inferred: the ids of the triples it follows from."
+        default=[], exclude_if=is_empty, description="For an inferred triple: ids of the triples it follows from."
     )
-    ttl: int | None = Field(default=None, exclude_if=_absent)
-    expires_at: datetime | None = Field(default=None, exclude_if=_absent)
-    context: str | None = Field(default=None, exclude_if=_absent)
-    metadata: Metadata = Field(default={}, exclude_if=is_nothing)
+    ttl: int | None = Field(default=None, exclude_if=is_absent)
+    expires_at: datetime | None = Field(default=None, exclude_if=is_absent)
+    context: str | None = Field(default=None, exclude_if=is_absent)
+    metadata: Metadata = Field(default={}, exclude_if=is_empty)
     graph_id: str
     scope: Literal["global", "project"]
     created_at: datetime
@@ -248,18 +272,18 @@ class TripleView(Result):
 
 
 class ReachedView(Result):
-    """Something that can be reached."""
+    """A reachable entity."""
 
     id: str
     type: str
-    depth: int = Field(description="In how many steps.")
-    path: list[str] = Field(description="The ids of all entities on the way, both ends too.")
-    confidence: float = Field(description="The product of the confidences on the way.")
-    triples: list[str] = Field(description="The ids of the triples on the way.")
+    depth: int = Field(description="Number of steps from the start.")
+    path: list[str] = Field(description="Ids of the entities on the path, both ends included.")
+    confidence: float = Field(description="Product of the confidences on the path.")
+    triples: list[str] = Field(description="Ids of the triples on the path.")
 
 
 class RelationshipsView(Result):
-    """What is known of an entity, the surest first."""
+    """Triples of an entity, highest confidence first."""
 
     outgoing: list[TripleView]
     incoming: list[TripleView]
@@ -268,18 +292,18 @@ class RelationshipsView(Result):
 
 
 class StepView(Result):
-    """A stored triple in an argument."""
+    """A stored triple in a path or proof."""
 
     triple_id: str
     from_id: str
-    predicate: str = Field(description="As it is stored.")
+    predicate: str = Field(description="The stored predicate.")
     to_id: str
     confidence: float
-    rule: Literal["stated", "inverse", "symmetric"] = Field(description="How it is read.")
+    rule: Literal["stated", "inverse", "symmetric"] = Field(description="How the triple is applied.")
 
 
 class InferenceView(Result):
-    """What follows."""
+    """A derived triple."""
 
     subject_id: str
     predicate: str
@@ -289,95 +313,105 @@ class InferenceView(Result):
     rests_on: list[str]
 
 
-class DoubtfulView(Result):
-    """What was not learned, because a name means several entities."""
+class AmbiguousFactView(Result):
+    """A triple that was not stored because a name is ambiguous."""
 
     subject: str
     predicate: str
     object: str
-    name: str = Field(description="The name that means several.")
+    name: str = Field(description="The ambiguous name.")
     candidates: list[str]
 
 
 class GraphStatus(Result):
-    """How far a graph is."""
+    """State of a graph."""
 
     graph_id: str
     entities: int
     triples: int
     inferred: int
-    up_to_date: bool = Field(description="Whether all that follows was inferred from what is known now.")
-    inferring: bool = Field(description="Whether this process is at it.")
+    up_to_date: bool = Field(description="Whether inference is complete for the current triples.")
+    inferring: bool = Field(description="Whether inference is running in this process.")
     inferred_at: datetime | None
-    problem: str | None = Field(description="Why not all that follows was inferred.")
+    problem: str | None = Field(description="Why inference is incomplete.")
 
 
 class KnowledgeResult(Result):
-    """What was found or done; of the fields below, those that belong to the operation."""
+    """Result of an operation; only the fields of that operation are present."""
 
     operation: Operation
-    status: Literal["learned", "already_known", "forgotten", "named"] | None = Field(default=None, exclude_if=_absent)
-    results: list[ReachedView] | None = Field(default=None, exclude_if=_absent, description="Fewest steps first.")
-    count: int | None = Field(default=None, exclude_if=_absent, description="How many are returned.")
-    total: int | None = Field(default=None, exclude_if=_absent, description="How many there are.")
+    status: Literal["learned", "already_known", "forgotten", "named"] | None = Field(default=None, exclude_if=is_absent)
+    results: list[ReachedView] | None = Field(default=None, exclude_if=is_absent, description="Fewest steps first.")
+    count: int | None = Field(default=None, exclude_if=is_absent, description="Number of returned items.")
+    total: int | None = Field(default=None, exclude_if=is_absent, description="Number of all matching items.")
     complete: bool | None = Field(
-        default=None, exclude_if=_absent, description="False when the search gave up at its limits before all was seen."
+        default=None,
+        exclude_if=is_absent,
+        description="False when the search stopped at a limit.",
     )
-    entity: str | None = Field(default=None, exclude_if=_absent, description="The id of the entity that is meant.")
-    entity_name: str | None = Field(default=None, exclude_if=_absent)
-    resolved_by: Literal["id", "name", "meaning"] | None = Field(default=None, exclude_if=_absent)
-    aliases: list[str] | None = Field(default=None, exclude_if=_absent)
-    relationships: RelationshipsView | None = Field(default=None, exclude_if=_absent)
-    ambiguous: Literal[True] | None = Field(default=None, exclude_if=_absent)
+    entity: str | None = Field(default=None, exclude_if=is_absent, description="Id of the resolved entity.")
+    entity_name: str | None = Field(default=None, exclude_if=is_absent)
+    resolved_by: Literal["id", "name", "meaning"] | None = Field(default=None, exclude_if=is_absent)
+    aliases: list[str] | None = Field(default=None, exclude_if=is_absent)
+    relationships: RelationshipsView | None = Field(default=None, exclude_if=is_absent)
+    ambiguous: Literal[True] | None = Field(default=None, exclude_if=is_absent)
     candidates: list[str] | None = Field(
-        default=None, exclude_if=_absent, description="Ids of entities that may be meant."
+        default=None, exclude_if=is_absent, description="Ids of the entities that match an ambiguous name."
     )
     similar: list[EntityView] | None = Field(
-        default=None, exclude_if=_absent, description="Entities that are called something like it."
+        default=None, exclude_if=is_absent, description="Entities with similar names."
     )
-    message: str | None = Field(default=None, exclude_if=_absent)
-    triple_id: str | None = Field(default=None, exclude_if=_absent)
-    triples_created: int | None = Field(default=None, exclude_if=_absent)
+    message: str | None = Field(default=None, exclude_if=is_absent)
+    triple_id: str | None = Field(default=None, exclude_if=is_absent)
+    triples_created: int | None = Field(default=None, exclude_if=is_absent)
     triples_known: int | None = Field(
-        default=None, exclude_if=_absent, description="How many were known already, and are as they were."
+        default=None, exclude_if=is_absent, description="Number of triples that were already known; they are unchanged."
     )
-    triples: list[TripleView] | None = Field(default=None, exclude_if=_absent)
-    entities_created: list[str] | None = Field(default=None, exclude_if=_absent)
-    perhaps_same: dict[str, list[EntityView]] | None = Field(
+    triples: list[TripleView] | None = Field(default=None, exclude_if=is_absent)
+    entities_created: list[str] | None = Field(default=None, exclude_if=is_absent)
+    possible_duplicates: dict[str, list[EntityView]] | None = Field(
         default=None,
-        exclude_if=is_nothing,
-        description="For new entities, known ones with similar names; alias and forget put doubles right.",
+        exclude_if=is_empty,
+        description="For each new entity, known ones with similar names; merge duplicates with alias and forget.",
     )
-    doubtful: list[DoubtfulView] | None = Field(default=None, exclude_if=is_nothing)
+    ambiguous_facts: list[AmbiguousFactView] | None = Field(default=None, exclude_if=is_empty)
     method: Literal["given", "rules", "llm"] | None = Field(
-        default=None, exclude_if=_absent, description="How a text was read: by rules, or by a language model."
+        default=None,
+        exclude_if=is_absent,
+        description="How triples were extracted: given, by rules, or by a language model.",
     )
-    model: str | None = Field(default=None, exclude_if=_absent)
+    model: str | None = Field(default=None, exclude_if=is_absent)
     not_understood: list[str] | None = Field(
-        default=None, exclude_if=is_nothing, description="Sentences of which nothing was learned."
+        default=None, exclude_if=is_empty, description="Sentences that yielded no triple."
     )
-    notes: list[str] | None = Field(default=None, exclude_if=is_nothing)
+    notes: list[str] | None = Field(default=None, exclude_if=is_empty)
     masked: list[str] | None = Field(
-        default=None, exclude_if=is_nothing, description="The kinds of secrets that were found and masked."
+        default=None, exclude_if=is_empty, description="Kinds of secrets that were found and masked."
     )
-    found: bool | None = Field(default=None, exclude_if=_absent, description="For path: whether there is a way.")
-    path: list[str] | None = Field(default=None, exclude_if=_absent, description="Ids of entities, both ends too.")
-    subjects: list[str] | None = Field(default=None, exclude_if=_absent, description="For match.")
-    proved: bool | None = Field(default=None, exclude_if=_absent)
-    proof: Literal["direct", "inverse", "symmetric", "transitive"] | None = Field(default=None, exclude_if=_absent)
-    confidence: float | None = Field(default=None, exclude_if=_absent)
+    found: bool | None = Field(default=None, exclude_if=is_absent, description="For path: whether a path exists.")
+    path: list[str] | None = Field(
+        default=None, exclude_if=is_absent, description="Ids of the entities, both ends included."
+    )
+    subjects: list[str] | None = Field(
+        default=None, exclude_if=is_absent, description="For match: ids of the matching subjects."
+    )
+    proved: bool | None = Field(default=None, exclude_if=is_absent)
+    proof: Literal["direct", "inverse", "symmetric", "transitive"] | None = Field(default=None, exclude_if=is_absent)
+    confidence: float | None = Field(default=None, exclude_if=is_absent)
     steps: list[StepView] | None = Field(
-        default=None, exclude_if=_absent, description="The stored triples, in the order of the way or argument."
+        default=None, exclude_if=is_absent, description="Stored triples, in the order of the path or proof."
     )
-    inferences: list[InferenceView] | None = Field(default=None, exclude_if=_absent)
-    persisted: bool | None = Field(default=None, exclude_if=_absent)
-    suggestions: list[str] | None = Field(default=None, exclude_if=_absent, description="In words; see triples.")
-    forgotten: list[str] | None = Field(default=None, exclude_if=_absent, description="The ids of erased triples.")
-    entities_forgotten: list[str] | None = Field(default=None, exclude_if=_absent)
-    graph: GraphStatus | None = Field(default=None, exclude_if=_absent)
+    inferences: list[InferenceView] | None = Field(default=None, exclude_if=is_absent)
+    persisted: bool | None = Field(default=None, exclude_if=is_absent)
+    suggestions: list[str] | None = Field(
+        default=None, exclude_if=is_absent, description="The suggested triples as sentences."
+    )
+    forgotten: list[str] | None = Field(default=None, exclude_if=is_absent, description="Ids of the deleted triples.")
+    entities_forgotten: list[str] | None = Field(default=None, exclude_if=is_absent)
+    graph: GraphStatus | None = Field(default=None, exclude_if=is_absent)
 
     def bare(self) -> Any:
-        """What the operation is for, without its frame."""
+        """Return the fields without `operation`."""
         return {name: value for name, value in self.model_dump(mode="json").items() if name != "operation"}
 
 
@@ -386,21 +420,21 @@ async def knowledge(
     request: KnowledgeRequest,
     graph: KnowledgeService,
     inference: BackgroundInference,
-    suggestions: Suggestions,
+    suggestions: FactSuggester,
     projects: ProjectService,
     context: CallContext,
 ) -> KnowledgeResult:
-    """Keep and ask how things are related: a graph of entities, with rules, proofs and the shortest ways.
+    """Store and query relationships in a knowledge graph: entities, triples, rules, proofs and shortest paths.
 
-    teach keeps "A depends on B"; query answers how something is related or what all depends on what; prove cites the
-    triples that something follows from. A graph belongs to the active project, or to none; both are asked. To ask
-    never makes an entity, and what is forgotten takes with it what was inferred from it.
+    teach stores "A depends on B"; query returns the relationships of an entity or all entities it reaches; prove cites
+    the triples that a statement follows from. A graph belongs to the active project or is global; queries read both.
+    Queries never create entities. Deleting a triple also deletes the triples inferred from it.
     """
-    making = request.operation == "teach"
-    scope = GraphScope(await project_id_of(request.project, projects, context, make=making), request.graph_id)
+    is_write = request.operation == "teach"
+    scope = GraphScope(await project_id_of(request.project, projects, context, make=is_write), request.graph_id)
     match request.operation:
         case "query":
-            asked = ConsultGraphRequest(
+            consult = ConsultGraphRequest(
                 query=request.query,
                 entity=request.entity,
                 predicate=request.predicate,
@@ -409,7 +443,7 @@ async def knowledge(
                 min_confidence=request.min_confidence,
                 limit=request.limit,
             )
-            return await _query(asked, scope, graph, suggestions, context)
+            return await _query(consult, scope, graph, suggestions, context)
         case "teach":
             return await _teach(request, scope, graph, suggestions, context, request.triples)
         case "path":
@@ -418,9 +452,9 @@ async def knowledge(
             return await _match(request, scope, graph)
         case "search":
             found, total = await graph.search(
-                scope, request.query or "", request.limit, _or(request.min_confidence, SEARCH_LEAST)
+                scope, request.query or "", request.limit, _or(request.min_confidence, SEARCH_MIN_CONFIDENCE)
             )
-            suggestions.note(context.client, scope, told=found)
+            suggestions.record(context.client, scope, shown=found)
             triples = [_triple(one) for one in found]
             return KnowledgeResult(operation="search", triples=triples, count=len(triples), total=total)
         case "prove":
@@ -428,31 +462,31 @@ async def knowledge(
         case "infer":
             return await _infer(request, scope, graph, inference)
         case "suggest":
-            told = await suggestions.suggest(context.client, scope, request.text)
+            suggested = await suggestions.suggest(context.client, scope, request.text)
             return KnowledgeResult(
                 operation="suggest",
-                suggestions=[sentence_of(one) for one in told],
-                triples=[_triple(one) for one in told],
-                count=len(told),
+                suggestions=[as_sentence(one) for one in suggested],
+                triples=[_triple(one) for one in suggested],
+                count=len(suggested),
             )
         case "alias":
             entity = await graph.entity(scope, request.entity or "", by_meaning=False)
-            aliases = await graph.alias(scope, entity, request.alias or "")
+            aliases = await graph.add_alias(scope, entity, request.alias or "")
             return KnowledgeResult(
                 operation="alias", status="named", entity=entity.id, entity_name=entity.name, aliases=[*aliases]
             )
         case "forget":
             if request.triple_id is not None:
-                gone = await graph.forget_triple(scope, request.triple_id)
+                deleted = await graph.forget_triple(scope, request.triple_id)
             else:
                 entity = await graph.entity(scope, request.entity or "", by_meaning=False)
-                gone = await graph.forget_entity(scope, entity)
+                deleted = await graph.forget_entity(scope, entity)
             return KnowledgeResult(
                 operation="forget",
                 status="forgotten",
-                forgotten=[*gone.triples],
-                entities_forgotten=[*gone.entities],
-                count=len(gone.triples),
+                forgotten=[*deleted.triples],
+                entities_forgotten=[*deleted.entities],
+                count=len(deleted.triples),
             )
         case "status":
             return KnowledgeResult(operation="status", graph=await _status(scope, graph, inference))
@@ -462,11 +496,11 @@ async def knowledge(
 async def consult_graph(
     request: ConsultGraphRequest,
     graph: KnowledgeService,
-    suggestions: Suggestions,
+    suggestions: FactSuggester,
     projects: ProjectService,
     context: CallContext,
 ) -> KnowledgeResult:
-    """Ask how something is related to others, or all that can be reached: knowledge with the operation query."""
+    """Return the relationships of an entity, or all reachable entities. Same as knowledge with operation query."""
     scope = GraphScope(await project_id_of(request.project, projects, context), request.graph_id)
     return await _query(request, scope, graph, suggestions, context)
 
@@ -475,123 +509,123 @@ async def consult_graph(
 async def teach_mimo(
     request: TeachMimoRequest,
     graph: KnowledgeService,
-    suggestions: Suggestions,
+    suggestions: FactSuggester,
     projects: ProjectService,
     context: CallContext,
 ) -> KnowledgeResult:
-    """Keep how things are related, as a triple or in plain sentences: knowledge with the operation teach."""
+    """Store relationships, given as a triple or as sentences. Same as knowledge with operation teach."""
     scope = GraphScope(await project_id_of(request.project, projects, context, make=True), request.graph_id)
     return await _teach(request, scope, graph, suggestions, context)
 
 
-# -- each operation --------------------------------------------------------------------------------
+# -- operations ------------------------------------------------------------------------------------
 
 
 async def _query(
     request: ConsultGraphRequest,
     scope: GraphScope,
     graph: KnowledgeService,
-    suggestions: Suggestions,
+    suggestions: FactSuggester,
     context: CallContext,
 ) -> KnowledgeResult:
-    done = KnowledgeResult(operation="query")
+    answer = KnowledgeResult(operation="query")
     reaching = request.entity is not None and request.predicate is not None
     match await graph.resolve(scope, (request.entity if reaching else request.query or request.entity) or ""):
         case Ambiguous(candidates):
-            done.ambiguous = True
-            done.candidates = [one.entity.id for one in candidates]
-            done.similar = [_candidate(one) for one in candidates]
-            return done
+            answer.ambiguous = True
+            answer.candidates = [one.entity.id for one in candidates]
+            answer.similar = [_candidate(one) for one in candidates]
+            return answer
         case Unknown(similar, degraded):
-            done.results, done.count, done.message = [], 0, NO_MATCH
-            done.similar = [_candidate(one) for one in similar]
-            done.notes = [degraded] if degraded else None
-            return done
+            answer.results, answer.count, answer.message = [], 0, NO_MATCH
+            answer.similar = [_candidate(one) for one in similar]
+            answer.notes = [degraded] if degraded else None
+            return answer
         case Resolved(entity, by):
-            done.entity, done.entity_name, done.resolved_by = entity.id, entity.name, by
-            suggestions.note(context.client, scope, [entity])
+            answer.entity, answer.entity_name, answer.resolved_by = entity.id, entity.name, by
+            suggestions.record(context.client, scope, [entity])
     if reaching:
         closure = await graph.closure(
             scope,
             entity,
             request.predicate or "",
             depth=request.depth,
-            least=_or(request.min_confidence, CLOSURE_LEAST),
+            min_confidence=_or(request.min_confidence, CLOSURE_MIN_CONFIDENCE),
             direction=request.direction,
             limit=request.limit,
         )
-        done.results = [_reached(trail) for trail in closure.trails]
-        done.count, done.total, done.complete = len(done.results), closure.total, closure.complete
-        return done
+        answer.results = [_reached(path) for path in closure.paths]
+        answer.count, answer.total, answer.complete = len(answer.results), closure.total, closure.complete
+        return answer
     known = await graph.relationships(scope, entity, request.limit, request.min_confidence or 0.0)
-    suggestions.note(context.client, scope, told=[*known.outgoing, *known.incoming])
-    done.aliases = [*await graph.aliases(scope, entity)]
-    done.relationships = RelationshipsView(
+    suggestions.record(context.client, scope, shown=[*known.outgoing, *known.incoming])
+    answer.aliases = [*await graph.aliases(scope, entity)]
+    answer.relationships = RelationshipsView(
         outgoing=[_triple(one) for one in known.outgoing],
         incoming=[_triple(one) for one in known.incoming],
         outgoing_total=known.outgoing_total,
         incoming_total=known.incoming_total,
     )
-    return done
+    return answer
 
 
 async def _teach(
     request: KnowledgeRequest | TeachMimoRequest,
     scope: GraphScope,
     graph: KnowledgeService,
-    suggestions: Suggestions,
+    suggestions: FactSuggester,
     context: CallContext,
-    many: Sequence[FactRequest] | None = None,
+    batch: Sequence[FactRequest] | None = None,
 ) -> KnowledgeResult:
-    done = KnowledgeResult(operation="teach")
-    if many is not None:
-        taught = await graph.teacher.teach_many(scope, [_fact(one, request) for one in many], context.client)
+    answer = KnowledgeResult(operation="teach")
+    if batch is not None:
+        result = await graph.writer.teach_many(scope, [_fact(one, request) for one in batch], context.client)
     elif request.text is not None:
-        taught = await graph.teacher.teach_text(scope, request.text, _fact(None, request), context.client)
-        done.method, done.model = taught.method, taught.model
+        result = await graph.writer.teach_text(scope, request.text, _fact(None, request), context.client)
+        answer.method, answer.model = result.method, result.model
     else:
-        taught = await graph.teacher.teach(scope, _fact(None, request), context.client)
-        done.triple_id = taught.kept[0].triple.id
-    graph.changed()
-    _tell_of(taught, done)
-    triples = [one.triple for one in taught.kept]
-    suggestions.note(context.client, scope, [end for one in triples for end in (one.subject, one.object)], triples)
-    return done
+        result = await graph.writer.teach(scope, _fact(None, request), context.client)
+        answer.triple_id = result.stored[0].triple.id
+    graph.notify_changed()
+    _report_stored(result, answer)
+    triples = [one.triple for one in result.stored]
+    suggestions.record(context.client, scope, [end for one in triples for end in (one.subject, one.object)], triples)
+    return answer
 
 
-def _tell_of(taught: Taught, done: KnowledgeResult) -> None:
-    done.triples_created = taught.count(Keeping.ADDED)
-    done.triples_known = taught.count(Keeping.KNOWN)
-    is_news = any(one.keeping is not Keeping.KNOWN for one in taught.kept)
-    done.status = "learned" if is_news else "already_known"
-    done.triples = [_triple(one.triple) for one in taught.kept]
-    done.entities_created = [entity.id for entity in taught.new_entities]
-    done.perhaps_same = {new: [_candidate(one) for one in likely] for new, likely in taught.similar.items()}
-    done.doubtful = [
-        DoubtfulView(
+def _report_stored(result: TeachResult, answer: KnowledgeResult) -> None:
+    answer.triples_created = result.count(WriteOutcome.ADDED)
+    answer.triples_known = result.count(WriteOutcome.KNOWN)
+    is_new = any(one.outcome is not WriteOutcome.KNOWN for one in result.stored)
+    answer.status = "learned" if is_new else "already_known"
+    answer.triples = [_triple(one.triple) for one in result.stored]
+    answer.entities_created = [entity.id for entity in result.new_entities]
+    answer.possible_duplicates = {new: [_candidate(one) for one in likely] for new, likely in result.similar.items()}
+    answer.ambiguous_facts = [
+        AmbiguousFactView(
             subject=one.fact.subject,
             predicate=one.fact.predicate,
             object=one.fact.object,
             name=one.name,
             candidates=[candidate.entity.id for candidate in one.candidates],
         )
-        for one in taught.doubtful
+        for one in result.ambiguous
     ]
-    done.not_understood, done.notes, done.masked = [*taught.not_understood], [*taught.notes], [*taught.masked]
+    answer.not_understood, answer.notes, answer.masked = [*result.not_understood], [*result.notes], [*result.masked]
 
 
 async def _path(request: KnowledgeRequest, scope: GraphScope, graph: KnowledgeService) -> KnowledgeResult:
     start = await graph.entity(scope, request.subject or "")
     end = await graph.entity(scope, request.object or "")
-    depth, least = request.depth or PATH_DEPTH, request.min_confidence or 0.0
-    way = await graph.path(scope, start, end, request.predicate, depth=depth, least=least)
-    done = KnowledgeResult(operation="path", found=way.trail is not None, complete=way.complete)
-    if way.trail is None:
-        done.message = "no_path" if way.complete else "gave up before all was seen"
-        return done
-    done.path, done.confidence, done.steps = way.trail.path, _rounded(way.trail.confidence), _steps(way.trail)
-    done.count = way.trail.depth
-    return done
+    depth, min_confidence = request.depth or PATH_DEPTH, request.min_confidence or 0.0
+    path = await graph.path(scope, start, end, request.predicate, depth=depth, min_confidence=min_confidence)
+    answer = KnowledgeResult(operation="path", found=path.path is not None, complete=path.complete)
+    if path.path is None:
+        answer.message = "no_path" if path.complete else "the search stopped at its limit before it was complete"
+        return answer
+    answer.path, answer.confidence, answer.steps = path.path.path, _rounded(path.path.confidence), _steps(path.path)
+    answer.count = path.path.depth
+    return answer
 
 
 async def _match(request: KnowledgeRequest, scope: GraphScope, graph: KnowledgeService) -> KnowledgeResult:
@@ -610,8 +644,10 @@ async def _match(request: KnowledgeRequest, scope: GraphScope, graph: KnowledgeS
 async def _prove(request: KnowledgeRequest, scope: GraphScope, graph: KnowledgeService) -> KnowledgeResult:
     subject = await graph.entity(scope, request.subject or "")
     object_ = await graph.entity(scope, request.object or "")
-    depth, least = request.depth or PATH_DEPTH, request.min_confidence or 0.0
-    proof = await graph.prove(scope, subject, request.predicate or "", object_, depth=depth, least=least)
+    depth, min_confidence = request.depth or PATH_DEPTH, request.min_confidence or 0.0
+    proof = await graph.prove(
+        scope, subject, request.predicate or "", object_, depth=depth, min_confidence=min_confidence
+    )
     if not isinstance(proof, Proof):
         return KnowledgeResult(operation="prove", proved=False, complete=proof.complete, message="unprovable")
     cited = [step.triple_id for step in proof.steps]
@@ -629,21 +665,21 @@ async def _prove(request: KnowledgeRequest, scope: GraphScope, graph: KnowledgeS
 async def _infer(
     request: KnowledgeRequest, scope: GraphScope, graph: KnowledgeService, inference: BackgroundInference
 ) -> KnowledgeResult:
-    done = KnowledgeResult(operation="infer", persisted=False)
+    answer = KnowledgeResult(operation="infer", persisted=False)
     if request.persist:
-        inferred = await inference.renew(scope)
-        done.persisted = inferred is not None
-        done.message = None if inferred else "the graph changed meanwhile; it will be inferred shortly"
-        done.graph = await _status(scope, graph, inference)
+        inferred = await inference.infer_graph(scope)
+        answer.persisted = inferred is not None
+        answer.message = None if inferred else "the graph changed during inference; inference will run again shortly"
+        answer.graph = await _status(scope, graph, inference)
     else:
-        predicates = [request.predicate] if request.predicate is not None else IN_BACKGROUND
-        depth, least = request.depth or INFERRED_DEPTH, _or(request.min_confidence, INFERRED_LEAST)
-        inferred = await graph.infer(scope, predicates, depth=depth, least=least)
+        predicates = [request.predicate] if request.predicate is not None else BACKGROUND_PREDICATES
+        depth, min_confidence = request.depth or INFERENCE_DEPTH, _or(request.min_confidence, INFERENCE_MIN_CONFIDENCE)
+        inferred = await graph.infer(scope, predicates, depth=depth, min_confidence=min_confidence)
     if inferred is not None:
-        done.inferences = [_inference(one) for one in inferred.inferences[: request.limit]]
-        done.count, done.total = len(done.inferences), len(inferred.inferences)
-        done.notes = [inferred.problem] if inferred.problem else None
-    return done
+        answer.inferences = [_inference(one) for one in inferred.inferences[: request.limit]]
+        answer.count, answer.total = len(answer.inferences), len(inferred.inferences)
+        answer.notes = [inferred.problem] if inferred.problem else None
+    return answer
 
 
 async def _status(scope: GraphScope, graph: KnowledgeService, inference: BackgroundInference) -> GraphStatus:
@@ -663,23 +699,23 @@ async def _status(scope: GraphScope, graph: KnowledgeService, inference: Backgro
 # -- translation -----------------------------------------------------------------------------------
 
 
-def _refuse_vague_query(request: KnowledgeRequest | ConsultGraphRequest) -> None:
+def _check_query(request: KnowledgeRequest | ConsultGraphRequest) -> None:
     if request.query is None and (request.entity is None or request.predicate is None):
         raise ValueError("query needs query, or entity and predicate")
 
 
-def _refuse_vague_teaching(request: KnowledgeRequest | TeachMimoRequest, others: Sequence[object]) -> None:
+def _check_teach(request: KnowledgeRequest | TeachMimoRequest, others: Sequence[object]) -> None:
     given = [request.subject, request.predicate, request.object]
-    ways = [all(given), *(one is not None for one in others)]
-    if sum(map(bool, ways)) != 1 or (any(given) and not all(given)):
-        told = "text or triples" if len(others) > 1 else "text"
-        raise ValueError(f"teach needs subject, predicate and object, or else {told}")
+    forms = [all(given), *(one is not None for one in others)]
+    if sum(map(bool, forms)) != 1 or (any(given) and not all(given)):
+        alternatives = "text or triples" if len(others) > 1 else "text"
+        raise ValueError(f"teach needs subject, predicate and object, or else {alternatives}")
     if len(BaseModel.model_dump_json(request, include={"metadata"})) > MAX_METADATA:
-        raise ValueError(f"metadata may have {MAX_METADATA} characters as JSON")
+        raise ValueError(f"metadata exceeds {MAX_METADATA} characters as JSON")
 
 
 def _fact(one: FactRequest | None, request: KnowledgeRequest | TeachMimoRequest) -> Fact:
-    """What is to be taught; what stands beside the names is the same for many."""
+    """Build the fact to store; source, ttl, context and metadata come from the request."""
     named = one or request
     return Fact(
         subject=named.subject or "",
@@ -695,15 +731,15 @@ def _fact(one: FactRequest | None, request: KnowledgeRequest | TeachMimoRequest)
     )
 
 
-def _or(given: float | None, otherwise: float) -> float:
-    return otherwise if given is None else given
+def _or(given: float | None, default: float) -> float:
+    return default if given is None else given
 
 
 def _rounded(confidence: float) -> float:
     return round(confidence, 6)
 
 
-def _candidate(one: Candidate) -> EntityView:
+def _candidate(one: EntityCandidate) -> EntityView:
     entity: Entity = one.entity
     return EntityView(id=entity.id, type=entity.type, name=entity.name, similarity=one.similarity)
 
@@ -732,18 +768,18 @@ def _triple(one: Triple) -> TripleView:
     )
 
 
-def _reached(trail: Trail) -> ReachedView:
+def _reached(path: GraphPath) -> ReachedView:
     return ReachedView(
-        id=trail.entity_id,
-        type=trail.entity_id.partition(":")[0],
-        depth=trail.depth,
-        path=trail.path,
-        confidence=_rounded(trail.confidence),
-        triples=[step.triple_id for step in trail.steps],
+        id=path.entity_id,
+        type=path.entity_id.partition(":")[0],
+        depth=path.depth,
+        path=path.path,
+        confidence=_rounded(path.confidence),
+        triples=[step.triple_id for step in path.steps],
     )
 
 
-def _steps(found: Trail | Proof) -> list[StepView]:
+def _steps(found: GraphPath | Proof) -> list[StepView]:
     return [
         StepView(
             triple_id=step.triple_id,

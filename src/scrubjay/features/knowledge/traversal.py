@@ -1,4 +1,4 @@
-"""Walking through a graph: what can be reached, in how few steps, and how sure that is."""
+"""Breadth-first traversal of a graph: reachable entities, shortest paths and their confidence."""
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from scrubjay.features.knowledge.models import Direction
-from scrubjay.features.knowledge.rules import Reading, Rule
-from scrubjay.features.knowledge.store import Edges
+from scrubjay.features.knowledge.rules import ImplyingPredicate, Rule
+from scrubjay.features.knowledge.store import GraphReader
 
-# A walk that meets more than this gives up, and says so: about half a second of work.
-MOST_EDGES = 200_000
-MOST_SECONDS = 5.0
+# A traversal that reads more edges stops and reports it; this many take about half a second.
+MAX_EDGES = 200_000
+MAX_SECONDS = 5.0
 
 
-class Step(NamedTuple):
-    """From one entity to the next, as a stored triple says it."""
+class PathStep(NamedTuple):
+    """A step from one entity to the next, by a stored triple."""
 
     source: str
     target: str
@@ -25,114 +25,116 @@ class Step(NamedTuple):
     rule: Rule = "stated"
 
 
-Steps = Callable[[Collection[str], float, int], Sequence[Step]]
-"""The steps from these entities that are at least so sure; so many at most."""
+StepSource = Callable[[Collection[str], float, int], Sequence[PathStep]]
+"""Returns the steps from these entities, with a minimum confidence and a maximum number."""
 
 
 @dataclass(frozen=True, slots=True)
-class Trail:
-    """A way from where the walk began."""
+class GraphPath:
+    """A path from the start of a traversal, as a linked list of its last steps."""
 
     entity_id: str
     depth: int
     confidence: float
-    """That of all its steps together: their product."""
-    step: Step | None = None
-    """The last one; None where the walk begins."""
-    before: "Trail | None" = None
+    """Product of the confidences of all steps."""
+    step: PathStep | None = None
+    """The last step; None at the start."""
+    previous: "GraphPath | None" = None
 
     @property
-    def steps(self) -> list[Step]:
-        """In their order."""
-        steps: list[Step] = []
-        trail: Trail | None = self
-        while trail is not None and trail.step is not None:
-            steps.append(trail.step)
-            trail = trail.before
+    def steps(self) -> list[PathStep]:
+        """The steps from start to end."""
+        steps: list[PathStep] = []
+        path: GraphPath | None = self
+        while path is not None and path.step is not None:
+            steps.append(path.step)
+            path = path.previous
         return steps[::-1]
 
     @property
     def path(self) -> list[str]:
-        """The entities on it, both ends too."""
+        """Ids of the entities on the path, both ends included."""
         steps = self.steps
         return [steps[0].source, *(step.target for step in steps)] if steps else [self.entity_id]
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
-    """Where a walk came."""
+class TraversalResult:
+    """Result of a traversal."""
 
-    reached: Mapping[str, Trail]
-    """The best way to each entity, those in few steps first."""
+    reached: Mapping[str, GraphPath]
+    """The best path to each entity, fewest steps first."""
     complete: bool
-    """False when it gave up before all was seen."""
+    """False when the traversal stopped at a limit."""
 
 
-def walk(
-    steps_from: Steps,
+def traverse(
+    steps_from: StepSource,
     start: str,
     *,
     max_depth: int,
-    least: float = 0.0,
+    min_confidence: float = 0.0,
     decay: float = 0.0,
     target: str | None = None,
-    most_edges: int = MOST_EDGES,
-    most_seconds: float = MOST_SECONDS,
-) -> Walk:
-    """What can be reached by ways whose confidence is at least so high, or only as far as the target.
+    max_edges: int = MAX_EDGES,
+    max_seconds: float = MAX_SECONDS,
+) -> TraversalResult:
+    """Return the entities that are reachable by paths of at least this confidence, up to `target` if given.
 
-    Of the ways to an entity the one in the fewest steps is told, and of these the surest. Each step after the first
-    takes the share `decay` from a way's confidence. Where ways must be sure, one that is longer but surer than another
-    to the same entity is followed too: what lies behind may be reached by it alone.
+    The path to an entity is the one with the fewest steps, then the highest confidence. Each step after the first
+    reduces the confidence by the share `decay`. With a minimum confidence, a longer path of higher confidence is also
+    followed, because entities behind it may be reachable by that path only.
     """
-    reached: dict[str, Trail] = {}
-    surest = {start: 1.0}
-    frontier = {start: Trail(start, 0, 1.0)}
-    ends, edges = time.monotonic() + most_seconds, 0
+    reached: dict[str, GraphPath] = {}
+    best = {start: 1.0}
+    frontier = {start: GraphPath(start, 0, 1.0)}
+    deadline, edges = time.monotonic() + max_seconds, 0
     for depth in range(1, max_depth + 1):
-        steps = steps_from(frontier, least, most_edges - edges + 1)
+        steps = steps_from(frontier, min_confidence, max_edges - edges + 1)
         edges += len(steps)
-        if edges > most_edges or time.monotonic() > ends:
-            return Walk(reached, complete=False)
-        further: dict[str, Trail] = {}
+        if edges > max_edges or time.monotonic() > deadline:
+            return TraversalResult(reached, complete=False)
+        further: dict[str, GraphPath] = {}
         for step in steps:
-            before = frontier[step.source]
-            confidence = before.confidence * step.confidence * (1.0 - decay if depth > 1 else 1.0)
-            if least <= 0 and step.target in surest:
+            previous = frontier[step.source]
+            confidence = previous.confidence * step.confidence * (1.0 - decay if depth > 1 else 1.0)
+            if min_confidence <= 0 and step.target in best:
                 continue
-            known = further[step.target].confidence if step.target in further else surest.get(step.target, -1.0)
-            if confidence >= least and confidence > known:
-                further[step.target] = Trail(step.target, depth, confidence, step, before)
-        for entity_id, trail in further.items():
-            surest[entity_id] = trail.confidence
-            reached.setdefault(entity_id, trail)
+            known = further[step.target].confidence if step.target in further else best.get(step.target, -1.0)
+            if confidence >= min_confidence and confidence > known:
+                further[step.target] = GraphPath(step.target, depth, confidence, step, previous)
+        for entity_id, path in further.items():
+            best[entity_id] = path.confidence
+            reached.setdefault(entity_id, path)
         if not further or target in reached:
             break
         frontier = further
-    return Walk(reached, complete=True)
+    return TraversalResult(reached, complete=True)
 
 
-def along(edges: Edges, predicates: Collection[str] | None, direction: Direction) -> Steps:
-    """The stored triples themselves as steps; from object to subject when it goes backward."""
+def stored_steps(graph: GraphReader, predicates: Collection[str] | None, direction: Direction) -> StepSource:
+    """Return stored triples as steps; backward steps lead from object to subject."""
 
-    def steps(entity_ids: Collection[str], least: float, limit: int) -> Sequence[Step]:
-        found = edges.around(entity_ids, predicates, direction, least=least, limit=limit)
+    def steps(entity_ids: Collection[str], min_confidence: float, limit: int) -> Sequence[PathStep]:
+        found = graph.edges_from(entity_ids, predicates, direction, min_confidence=min_confidence, limit=limit)
         if direction == "forward":
-            return [Step(one.subject, one.object, one.confidence, one.triple_id, one.predicate) for one in found]
-        return [Step(one.object, one.subject, one.confidence, one.triple_id, one.predicate) for one in found]
+            return [PathStep(one.subject, one.object, one.confidence, one.triple_id, one.predicate) for one in found]
+        return [PathStep(one.object, one.subject, one.confidence, one.triple_id, one.predicate) for one in found]
 
     return steps
 
 
-def by_rules(edges: Edges, readings: Sequence[Reading]) -> Steps:
-    """The steps that stored triples say by rules, each in its own words."""
+def rule_steps(graph: GraphReader, sources: Sequence[ImplyingPredicate]) -> StepSource:
+    """Return the steps of all predicates that imply the same predicate; each step has its stored predicate."""
 
-    def steps(entity_ids: Collection[str], least: float, limit: int) -> Sequence[Step]:
-        found: list[Step] = []
-        for reading in readings:
-            direction: Direction = "backward" if reading.turned else "forward"
-            for step in along(edges, [reading.predicate], direction)(entity_ids, least, limit - len(found)):
-                found.append(step._replace(rule=reading.rule))
+    def steps(entity_ids: Collection[str], min_confidence: float, limit: int) -> Sequence[PathStep]:
+        found: list[PathStep] = []
+        for source in sources:
+            direction: Direction = "backward" if source.is_reversed else "forward"
+            for step in stored_steps(graph, [source.predicate], direction)(
+                entity_ids, min_confidence, limit - len(found)
+            ):
+                found.append(step._replace(rule=source.rule))
         return found
 
     return steps

@@ -1,82 +1,52 @@
-"""Putting together what knows how things are related."""
+"""Assemble the knowledge graph: the service, inference in the background, mentions and suggestions."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
-import anyio.abc
-
-from scrubjay.app.store import Store
-from scrubjay.core.clock import Clock
 from scrubjay.core.write_rules import WritingRules
-from scrubjay.features.embeddings.active_models import ModelsInUse
+from scrubjay.features.embeddings.active_models import ModelRegistry
+from scrubjay.features.knowledge.auto_inference import BackgroundInference
+from scrubjay.features.knowledge.entity_resolution import EntityResolver
+from scrubjay.features.knowledge.mentions import MentionFinder
+from scrubjay.features.knowledge.service import KnowledgeService
+from scrubjay.features.knowledge.store import KnowledgeStore
+from scrubjay.features.knowledge.suggestions import FactSuggester
+from scrubjay.features.knowledge.triple_writer import TripleWriter
+from scrubjay.models.completion import Completer, LanguageModel
+from scrubjay.models.embedding import Embedder
+from scrubjay.tooling.runtime import Runtime
 from scrubjay.tooling.services import Services
+from scrubjay.tooling.wiring import Wiring
 
-if TYPE_CHECKING:
-    from scrubjay.features.knowledge.auto_inference import BackgroundInference
-    from scrubjay.features.knowledge.mentions import Mentions
-    from scrubjay.features.knowledge.service import KnowledgeService
-    from scrubjay.features.knowledge.suggestions import Suggestions
-    from scrubjay.models.completion import Completer
-    from scrubjay.models.embedding import Embedder
+WIRING = Wiring()
 
 
-class KnowledgeServices:
-    """The services of the room `knowledge`."""
+@WIRING.provides
+async def knowledge_service(services: Services) -> KnowledgeService:
+    async def embedder() -> Embedder:
+        models = await services.get(ModelRegistry)
+        return (await models.current()).active.embedder
 
-    def __init__(
-        self,
-        services: Services,
-        tasks: anyio.abc.TaskGroup,
-        rules: Callable[[], WritingRules],
-        clock: Clock,
-    ) -> None:
-        self._services = services
-        self._tasks = tasks
-        self._rules = rules
-        self._clock = clock
+    async def completer() -> Completer | None:
+        return (await services.get(LanguageModel)).completer
 
-    def provide(self) -> None:
-        """Each is made when it is first needed."""
-        provide = self._services.provide_named
-        provide("scrubjay.features.knowledge.service.KnowledgeService", self._knowledge)
-        provide("scrubjay.features.knowledge.mentions.Mentions", self._mentions)
-        provide("scrubjay.features.knowledge.suggestions.Suggestions", self._suggestions)
-        provide("scrubjay.features.knowledge.auto_inference.BackgroundInference", self._inference)
+    store, inference = await services.get(KnowledgeStore), await services.get(BackgroundInference)
+    resolver, clock = EntityResolver(store, embedder), services.ready(Runtime).clock
+    writer = TripleWriter(store, resolver, completer, await services.get(WritingRules), clock=clock)
+    return KnowledgeService(store, resolver, writer, on_change=inference.wake, clock=clock)
 
-    async def _knowledge(self) -> "KnowledgeService":
-        from scrubjay.features.knowledge.auto_inference import BackgroundInference
-        from scrubjay.features.knowledge.entity_resolution import Resolver
-        from scrubjay.features.knowledge.service import KnowledgeService
-        from scrubjay.features.knowledge.teaching import Teacher
-        from scrubjay.models.completion import LanguageModel
 
-        async def embedder() -> "Embedder":
-            models = await self._services.get(ModelsInUse)
-            return (await models.now()).answering.embedder
+@WIRING.provides
+async def background_inference(services: Services) -> BackgroundInference:
+    runtime = services.ready(Runtime)
+    inference = BackgroundInference(await services.get(KnowledgeStore), clock=runtime.clock)
+    runtime.tasks.start_soon(inference.run)
+    return inference
 
-        async def completer() -> "Completer | None":
-            return (await self._services.get(LanguageModel)).completer
 
-        store, inference = (await self._services.get(Store)).knowledge, await self._services.get(BackgroundInference)
-        resolver = Resolver(store, embedder)
-        teacher = Teacher(store, resolver, completer, self._rules(), clock=self._clock)
-        return KnowledgeService(store, resolver, teacher, on_change=inference.wake, clock=self._clock)
+@WIRING.provides
+async def mentions(services: Services) -> MentionFinder:
+    return MentionFinder(await services.get(KnowledgeStore), clock=services.ready(Runtime).clock)
 
-    async def _inference(self) -> "BackgroundInference":
-        from scrubjay.features.knowledge.auto_inference import BackgroundInference
 
-        inference = BackgroundInference((await self._services.get(Store)).knowledge, clock=self._clock)
-        self._tasks.start_soon(inference.keep)
-        return inference
-
-    async def _mentions(self) -> "Mentions":
-        from scrubjay.features.knowledge.mentions import Mentions
-
-        return Mentions((await self._services.get(Store)).knowledge, clock=self._clock)
-
-    async def _suggestions(self) -> "Suggestions":
-        from scrubjay.features.knowledge.mentions import Mentions
-        from scrubjay.features.knowledge.suggestions import Suggestions
-
-        store, mentions = (await self._services.get(Store)).knowledge, await self._services.get(Mentions)
-        return Suggestions(store, mentions, clock=self._clock)
+@WIRING.provides
+async def suggestions(services: Services) -> FactSuggester:
+    store, mention_finder = await services.get(KnowledgeStore), await services.get(MentionFinder)
+    return FactSuggester(store, mention_finder, clock=services.ready(Runtime).clock)

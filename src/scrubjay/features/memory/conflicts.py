@@ -1,32 +1,40 @@
-"""Which of two memories about one subject is true, as far as it can be told."""
+"""Comparison of two memories about one subject: which one is valid."""
 
 from enum import Enum, auto
 
 from scrubjay.features.memory.models import Memory
 
-# One that is less sure than the other by more than this does not take its place by being newer.
-MUCH_LESS_SURE = 0.25
+# A newer memory does not supersede an older one if its confidence is lower by more than this.
+MAX_CONFIDENCE_GAP = 0.25
 
 
-class Verdict(Enum):
-    """What a new memory is to one that is there."""
+class MemoryRelation(Enum):
+    """Relation of a new memory to a stored one."""
 
     SAME = auto()
-    """They say the same."""
+    """Both have the same content."""
     SUPERSEDES = auto()
-    """What was there is true until the new one begins to be."""
+    """The stored memory is valid until the new one starts."""
     PRECEDES = auto()
-    """The new one was true before, until the other began to be."""
+    """The new memory is valid until the stored one starts."""
     CONFLICTS = auto()
-    """Nobody can tell."""
+    """It is unclear which one is valid."""
 
 
-def judge(new: Memory, old: Memory) -> Verdict:
-    """By when each began to be true, and by how sure each is."""
+def compare_memories(new: Memory, old: Memory) -> MemoryRelation:
+    """Compare two memories by start of validity and confidence."""
     if new.content == old.content:
-        return Verdict.SAME
+        return MemoryRelation.SAME
     if new.true_since > old.true_since:
-        return Verdict.CONFLICTS if new.confidence < old.confidence - MUCH_LESS_SURE else Verdict.SUPERSEDES
+        return (
+            MemoryRelation.CONFLICTS
+            if new.confidence < old.confidence - MAX_CONFIDENCE_GAP
+            else MemoryRelation.SUPERSEDES
+        )
     if new.true_since < old.true_since:
-        return Verdict.CONFLICTS if old.confidence < new.confidence - MUCH_LESS_SURE else Verdict.PRECEDES
-    return Verdict.CONFLICTS
+        return (
+            MemoryRelation.CONFLICTS
+            if old.confidence < new.confidence - MAX_CONFIDENCE_GAP
+            else MemoryRelation.PRECEDES
+        )
+    return MemoryRelation.CONFLICTS

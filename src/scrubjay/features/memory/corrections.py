@@ -1,4 +1,4 @@
-"""Putting right what was remembered wrongly."""
+"""Correction of wrong memories."""
 
 import re
 from collections.abc import Sequence
@@ -6,25 +6,26 @@ from dataclasses import dataclass, replace
 
 from scrubjay.core.errors import NotFound
 from scrubjay.core.scopes import Visibility
-from scrubjay.features.memory.models import Kind, Memory, MemoryFilter, Wording
-from scrubjay.features.memory.service import Draft, MemoryService
+from scrubjay.features.memory.drafts import Draft
+from scrubjay.features.memory.models import Memory, MemoryFilter, MemoryKind, Wording
+from scrubjay.features.memory.service import MemoryService
 from scrubjay.search_index.terms import terms
 
-# More memories with the very same wrong words are not put right in one call.
-MOST = 200
+# Maximum number of memories that one call corrects.
+MAX_CORRECTED = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A correction that was made."""
+    """A stored correction."""
 
     id: str
     corrected: Sequence[Memory]
-    """As they are now."""
+    """The memories with the corrected content."""
 
 
-class Corrections:
-    """Changes what memories say, and remembers that it did."""
+class MemoryCorrector:
+    """Replaces wrong words in memories and stores a memory about each correction."""
 
     def __init__(self, memories: MemoryService) -> None:
         self._memories = memories
@@ -32,45 +33,49 @@ class Corrections:
     async def correct(
         self, *, wrong: str, right: str, memory_id: str | None, draft: Draft, project_id: str | None
     ) -> Correction:
-        """Let every memory with the wrong words (or the one named) say what is right, and keep the correction itself.
+        """Replace the wrong words in every memory that contains them, or in the given one, and store the correction.
 
-        `NotFound` when there is none; then nothing is kept either.
+        Raises `NotFound` and stores nothing if no memory contains them.
         """
         visibility = Visibility(project_id, draft.session_id)
         if memory_id is not None:
             found: Sequence[Memory] = [await self._memories.get(memory_id, visibility)]
         else:
-            found = await self._having(wrong, visibility)
-        contents = [_put_right(memory.content, wrong, right) for memory in found]
+            found = await self._find_wrong(wrong, visibility)
+        contents = [_replace_wrong(memory.content, wrong, right) for memory in found]
         source = {**draft.provenance, "correction": {"what_was_wrong": wrong, "what_is_right": right}}
         corrected = [memory.id for memory in found]
         details = {"what_was_wrong": wrong, "what_is_right": right, "corrected": corrected}
-        kept = replace(draft, content=f"{right} (and not: {wrong})", kind=Kind.CORRECTION, details=details)
-        outcomes, own = await self._memories.revise(found, contents, source, beside=kept, project_id=project_id)
+        correction = replace(draft, content=f"{right} (and not: {wrong})", kind=MemoryKind.CORRECTION, details=details)
+        outcomes, own = await self._memories.revise(
+            found, contents, source, additional=correction, project_id=project_id
+        )
         return Correction(own.memory.id, [outcome.memory for outcome in outcomes])
 
-    async def _having(self, wrong: str, visibility: Visibility) -> Sequence[Memory]:
-        """What is held true and has these very words."""
-        wanted = MemoryFilter(containing=tuple((Wording((term,)),) for term in dict.fromkeys(terms(wrong))))
-        page = await self._memories.page(visibility, wanted, newest_first=True, limit=MOST, offset=0)
-        pattern = _pattern(wrong)
+    async def _find_wrong(self, wrong: str, visibility: Visibility) -> Sequence[Memory]:
+        """Return the valid memories that contain these words literally."""
+        literally = MemoryFilter(containing=tuple((Wording((term,)),) for term in dict.fromkeys(terms(wrong))))
+        page = await self._memories.page(visibility, literally, newest_first=True, limit=MAX_CORRECTED, offset=0)
+        pattern = _wording_pattern(wrong)
         having = [
-            memory for memory in page.memories if memory.kind is not Kind.CORRECTION and pattern.search(memory.content)
+            memory
+            for memory in page.memories
+            if memory.kind is not MemoryKind.CORRECTION and pattern.search(memory.content)
         ]
         if not having:
             raise NotFound(
-                "no memory here has the words that are said to be wrong",
-                hint="recall what there is, and give the words as they were remembered, or the memory's id",
+                "no visible memory contains these words",
+                hint="use recall to find the memory, then give its words exactly as stored, or its id",
             )
         return having
 
 
-def _put_right(content: str, wrong: str, right: str) -> str:
-    """The content with the right words for the wrong ones; the right words alone when it has not the wrong ones."""
-    changed, times = _pattern(wrong).subn(lambda _: right, content)
+def _replace_wrong(content: str, wrong: str, right: str) -> str:
+    """Return the content with the wrong words replaced; only the right words if it does not contain the wrong ones."""
+    changed, times = _wording_pattern(wrong).subn(lambda _: right, content)
     return changed if times else right
 
 
-def _pattern(wrong: str) -> re.Pattern[str]:
-    """The very words, in whichever case and with whatever space between them."""
+def _wording_pattern(wrong: str) -> re.Pattern[str]:
+    """Return a pattern for these words in any case and with any white space between them."""
     return re.compile(r"(?<!\w)" + r"\s+".join(map(re.escape, wrong.split())) + r"(?!\w)", re.IGNORECASE)

@@ -1,24 +1,27 @@
-"""Memories that are made of other memories, and writes that keep their search data."""
+"""Memories that were made from other memories, and writes that keep their search data."""
 
 from dataclasses import replace
 from typing import Any
 
-from scrubjay.features.memory.models import Derived, Memory, MemoryWrite
+from scrubjay.features.memory.models import Memory
+from scrubjay.features.memory.writes import MemoryWrite, SearchData
 
-# A change that leaves the content as it is leaves what search needs of it as it is.
-_UNCHANGED = Derived(passages=(), traits=0, vector=b"", model="")
+# A write without new content does not change the stored search data, so this is never read.
+_UNCHANGED_SEARCH_DATA = SearchData(passages=(), traits=0, vector=b"", model="")
 
 
-def changed(memory: Memory, **fields: Any) -> MemoryWrite:
-    """Return a write of these fields alone."""
-    return MemoryWrite(memory=replace(memory, **fields), derived=_UNCHANGED, given=frozenset(fields), revises=memory.id)
+def update_fields(memory: Memory, **fields: Any) -> MemoryWrite:
+    """Return a write that changes only these fields."""
+    return MemoryWrite(
+        memory=replace(memory, **fields), derived=_UNCHANGED_SEARCH_DATA, given=frozenset(fields), revises=memory.id
+    )
 
 
 def is_extracted(memory: Memory) -> bool:
-    """Return True for a memory that only says what turns say."""
+    """Return True if the memory was extracted from turns."""
     return "method" in memory.provenance and "from" in memory.provenance
 
 
-def sources_of(memory: Memory) -> set[str]:
-    """Return the ids of the memories that this one is made of."""
+def get_source_ids(memory: Memory) -> set[str]:
+    """Return the ids of the memories that this one was made from."""
     return {*memory.provenance.get("from", ())}

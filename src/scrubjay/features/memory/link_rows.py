@@ -1,40 +1,50 @@
-"""Read and write the links between memories and code, inside an open transaction."""
+"""Rows of the links between memories and code, read and written in an open transaction."""
 
+import logging
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from scrubjay.db.sqlite.checksums import UNREADABLE, is_intact
+from scrubjay.db.sqlite.columns import json_text, microseconds, moment
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.named_queries import load_queries
-from scrubjay.db.sqlite.rows import json_text, microseconds, moment
 from scrubjay.features.memory.links import CodeLink, CodeState, LinkOrigin
 from scrubjay.features.memory.models import Memory
+
+logger = logging.getLogger("scrubjay.db")
 
 _SQL = load_queries(__file__, "link_queries")
 
 
 def with_links(connection: Connection, found: Mapping[int, Memory]) -> dict[int, Memory]:
-    """The memories at these places with what ties them to code."""
-    links = links_of(connection, found)
+    """Return these memories, by row number, with their links."""
+    links = read_links(connection, found)
     return {seq: replace(memory, links=links[seq]) if seq in links else memory for seq, memory in found.items()}
 
 
-def links_of(connection: Connection, seqs: Iterable[int]) -> Mapping[int, tuple[CodeLink, ...]]:
-    """The links of the memories at these places; those that have none are not here."""
+def read_links(connection: Connection, seqs: Iterable[int]) -> Mapping[int, tuple[CodeLink, ...]]:
+    """Return the links by row number of the memory; a memory without intact links has no entry."""
     found: dict[int, list[CodeLink]] = defaultdict(list)
-    for seq, *row in connection.execute(_SQL["of_places"], {"seqs": json_text([*seqs])}):
-        found[seq].append(link_from(row))
+    try:
+        rows = connection.execute(_SQL["of_memories"], {"seqs": json_text([*seqs])})
+    except UNREADABLE as error:
+        logger.warning("links to code cannot be read; the store is damaged", extra={"reason": str(error)})
+        return {}
+    for checksum, seq, *row in rows:
+        if is_intact(checksum, (seq, *row)):
+            found[seq].append(link_from(row))
     return {seq: tuple(links) for seq, links in found.items()}
 
 
-def keep_links(connection: Connection, seq: int, links: Iterable[CodeLink]) -> None:
-    """Let the memory at this place have these links, and no others."""
-    connection.execute(_SQL["drop"], {"seq": seq})
+def replace_links(connection: Connection, seq: int, links: Iterable[CodeLink]) -> None:
+    """Replace all links of the memory in this row."""
+    connection.execute(_SQL["delete"], {"seq": seq})
     add_links(connection, seq, links)
 
 
-def add_links(connection: Connection, seq: int, links: Iterable[CodeLink], sql: str = _SQL["keep"]) -> None:
+def add_links(connection: Connection, seq: int, links: Iterable[CodeLink], sql: str = _SQL["add"]) -> None:
     for link in links:
         connection.execute(sql, _values(link) | {"seq": seq})
 
@@ -44,7 +54,7 @@ def copy_links(connection: Connection, seq: int, copy: int) -> None:
 
 
 def link_from(row: Sequence[Any]) -> CodeLink:
-    """The link in a row of the query fragment `columns` in `links.sql`."""
+    """Return the link in a row with the query fragment `columns` of `link_queries.sql`."""
     root, name, origin, path, symbol, blob, digest, commit, first_line, last_line, linked_at, text = row
     code = None
     if path is not None:

@@ -1,65 +1,70 @@
-"""What has become of code that a memory is about. Comparing them is for `staleness`."""
+"""State of linked code compared with its state when the memory was written or confirmed."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import islice
+from typing import TYPE_CHECKING
 
+from scrubjay.core.lazy import lazy_module
+from scrubjay.core.secrets import masked
 from scrubjay.features.memory.links import CodeLink, CodeState
 
-# Of a difference so much is told.
+if TYPE_CHECKING:
+    import difflib
+else:
+    # Needed only for the diff of a stale memory.
+    difflib = lazy_module("difflib")
+
+# Limits of a shown diff.
 DIFF_LINES = 60
 DIFF_CHARACTERS = 4_000
 
 
-class Standing(StrEnum):
-    """How the code of a link is now, compared with what it was."""
+class CodeLinkStatus(StrEnum):
+    """Current state of linked code, compared with its earlier state."""
 
     CURRENT = "current"
     MOVED = "moved"
-    """The same text, on other lines or in another file."""
+    """The text is unchanged, on other lines or in another file."""
     CHANGED = "changed"
     GONE = "gone"
     PENDING = "pending"
-    """It was not looked up yet, because nothing is indexed there."""
+    """Not resolved yet, because the repository is not indexed."""
     UNKNOWN = "unknown"
-    """The repository is not on this machine, or not indexed any more."""
+    """The repository is not on this machine or is no longer indexed."""
 
 
-STALE = (Standing.CHANGED, Standing.GONE)
+STALE_STATUSES = (CodeLinkStatus.CHANGED, CodeLinkStatus.GONE)
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A link, and what has become of its code."""
+    """A link with the current state of its code."""
 
     link: CodeLink
-    standing: Standing
-    now: CodeState | None = None
-    """The code as it is; None when it is gone or not known."""
+    status: CodeLinkStatus
+    current: CodeState | None = None
+    """Current code; None if it is gone or unknown."""
     commit: str | None = None
-    """The commit that is checked out now, where the code is not what it was."""
+    """Commit that is checked out now, if the code has changed."""
 
     @property
     def is_stale(self) -> bool:
-        return self.standing in STALE
+        return self.status in STALE_STATUSES
 
-    def renewed(self) -> CodeLink | None:
-        """The link to the code as it is; None when that is gone."""
-        if self.standing is Standing.GONE:
+    def relinked(self) -> CodeLink | None:
+        """Return the link to the current code; None if that is gone."""
+        if self.status is CodeLinkStatus.GONE:
             return None
-        return self.link if self.now is None else replace(self.link, code=self.now)
+        return self.link if self.current is None else replace(self.link, code=self.current)
 
     def diff(self) -> str | None:
-        """What changed, in short, as a unified difference without secrets; None when what it was is not kept."""
-        then, now = self.link.code, self.now
+        """Return a shortened unified diff without secrets; None if the earlier text is not stored."""
+        then, now = self.link.code, self.current
         if then is None or not then.text or (now is not None and not now.text):
             return None
-        from difflib import unified_diff
-
-        from scrubjay.core.secrets import masked
-
         label = f"{then.path}::{then.symbol}" if then.symbol else then.path
-        lines = unified_diff(
+        lines = difflib.unified_diff(
             then.text.splitlines(), now.text.splitlines() if now else [], f"a/{label}", f"b/{label}", n=2, lineterm=""
         )
         shown = list(islice(lines, DIFF_LINES + 1))

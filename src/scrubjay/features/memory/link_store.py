@@ -1,4 +1,4 @@
-"""What a backend must offer to look up and renew what ties memories to code. Links are written with their memories."""
+"""Storage interface of the links between memories and code. New links are written with their memories."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -9,18 +9,18 @@ from scrubjay.features.memory.models import Memory
 
 
 class LinkStore(Protocol):
-    """Memories come with their links, and only those that are held true."""
+    """Reads and replaces the links of valid memories. Memories are returned with their links."""
 
     async def linked(self, visibility: Visibility, memory_ids: Sequence[str] | None = None) -> Sequence[Memory]:
-        """The visible memories, or those of these ids, that are about code, those kept first before the others."""
+        """Return the visible memories with links, or those among these ids, first stored first."""
         ...
 
     async def linked_to(self, visibility: Visibility, root: str, paths: Sequence[str]) -> Sequence[Memory]:
-        """The visible memories about these files of a repository, or about what could not be looked up in it yet."""
+        """Return the visible memories about these files of a repository, and those with pending links to it."""
         ...
 
-    async def exchange(
+    async def replace_links(
         self, visibility: Visibility, memory_id: str, before: Sequence[CodeLink], after: Sequence[CodeLink]
     ) -> bool:
-        """Give a visible memory other links; False, with nothing changed, when it has not those any more."""
+        """Replace the links of a visible memory; return False and change nothing if they are no longer `before`."""
         ...

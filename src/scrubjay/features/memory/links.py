@@ -1,4 +1,4 @@
-"""What ties a memory to code: which code is meant, and what it was when somebody last said that the memory is true."""
+"""Links of memories to code, with the state of the code when the memory was last confirmed."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,55 +7,55 @@ from enum import StrEnum
 
 
 class LinkOrigin(StrEnum):
-    """Why it is believed that a memory is about this code."""
+    """How a link was found."""
 
     NAMED = "named"
-    """Whoever wrote the memory said so."""
+    """The author named the code in `about`."""
     MENTIONED = "mentioned"
-    """Its words name it, and nothing else in the repository is called so."""
+    """The content contains the name, and it is unique in the repository."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeState:
-    """A definition, or a whole file, as it was at one moment."""
+    """State of a definition or a whole file at one time."""
 
     path: str
-    """From the repository's root."""
+    """Relative to the root of the repository."""
     symbol: str
-    """Its qualified name; empty for the whole file."""
+    """Qualified name; empty for the whole file."""
     blob: str
-    """The id that git gives the file's content."""
+    """Git blob id of the file."""
     digest: str
-    """Of the text, without secrets and whatever the ends of lines are."""
+    """Digest of the text without secrets, independent of line endings."""
     commit: str | None
-    """The commit that was checked out; None where there is none."""
+    """Commit that was checked out; None outside of git."""
     first_line: int
     last_line: int
     text: str
-    """Without secrets; empty when it is too long to be kept."""
+    """Text without secrets; empty if it is too long to store."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeLink:
-    """A memory is about this code."""
+    """Link of a memory to code."""
 
     root: str
     """The folder of the repository."""
     name: str
-    """As it was written."""
+    """Name as the author wrote it."""
     origin: LinkOrigin
     code: CodeState | None
-    """None while nothing is known of the repository: it is looked up when there is an index."""
+    """None until the repository is indexed; resolved then."""
     linked_at: datetime
 
 
-def joined(*groups: Iterable[CodeLink]) -> tuple[CodeLink, ...]:
-    """All of these, each name once: as the last group has it that has it."""
+def merge_links(*groups: Iterable[CodeLink]) -> tuple[CodeLink, ...]:
+    """Merge groups of links; of links with the same root and name, the last one wins."""
     return tuple({(link.root, link.name): link for group in groups for link in group}.values())
 
 
-def is_text(path: str) -> bool:
-    """Whether a store can keep the path: names of files may be bytes that are no text."""
+def is_valid_text(path: str) -> bool:
+    """Return True if the path can be stored: file names may contain bytes that are not valid text."""
     try:
         path.encode()
     except UnicodeEncodeError:

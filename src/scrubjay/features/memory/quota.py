@@ -1,21 +1,21 @@
-"""How much each caller may write, and keep."""
+"""Quota of each client: stored memories and writes per minute."""
 
 import time
 from collections.abc import Callable
 
 from scrubjay.core.errors import RateLimited
-from scrubjay.core.policies import Allowance
+from scrubjay.core.policies import StorageQuota
 
-SECONDS = 60.0
-# Buckets of clients that have not written for so long are full again, and need not be remembered.
-MOST_BUCKETS = 10_000
+WINDOW_SECONDS = 60.0
+# A bucket that was not used for WINDOW_SECONDS is full again and can be dropped; this bounds the others.
+MAX_BUCKETS = 10_000
 
 
 class Quota:
-    """The limits of every client of this process. A limit of 0 is none.
+    """Limits of each client of this process. A limit of 0 means unlimited.
 
-    How many memories a client keeps is counted by the store, in the transaction of each write, because several
-    processes write. How fast it writes is counted here: a client talks to one process at a time.
+    The store counts the memories of a client in the transaction of each write, because several processes write. The
+    rate of writes is counted here, by a token bucket: a client uses one process at a time.
     """
 
     def __init__(
@@ -30,34 +30,34 @@ class Quota:
         self._now = now
         self._buckets: dict[str, tuple[float, float]] = {}
 
-    def allowance(self, client: str | None) -> Allowance | None:
-        """What the store may keep of this client; None for as much as it likes."""
-        return Allowance(client or "", self._memories) if self._memories else None
+    def allowance(self, client: str | None) -> StorageQuota | None:
+        """Return the number of memories that the store may hold of this client; None if unlimited."""
+        return StorageQuota(client or "", self._memories) if self._memories else None
 
     def admit(self, client: str | None) -> None:
-        """Count one write of this client, however much it brings; `RateLimited` when there were too many of late.
+        """Count one write of this client, of any size. Raises `RateLimited` above the rate.
 
-        As many as fit into a minute may come at once. From then on they may come as fast as the minute allows.
+        A burst of one minute's writes is allowed.
         """
         if not self._writes:
             return
         now = self._now()
         left, since = self._buckets.pop(client or "", (float(self._writes), now))
-        left = min(float(self._writes), left + (now - since) * self._writes / SECONDS)
+        left = min(float(self._writes), left + (now - since) * self._writes / WINDOW_SECONDS)
         self._buckets[client or ""] = (left - 1 if left >= 1 else left, now)
         self._forget_idle(now)
         if left < 1:
-            wait = (1 - left) * SECONDS / self._writes
+            wait = (1 - left) * WINDOW_SECONDS / self._writes
             raise RateLimited(
-                f"this client may write {self._writes} times a minute, and did",
-                hint=f"try again in {wait:.3g} s, or write many at once with remember_many",
+                f"this client has reached its limit of {self._writes} writes per minute",
+                hint=f"try again in {wait:.3g} s, or write many memories at once with remember_many",
                 details={"retry_after_seconds": round(wait, 3), "writes_per_minute": self._writes},
             )
 
     def _forget_idle(self, now: float) -> None:
-        """Buckets are in the order of their last use; those at the front are full again."""
+        """Drop buckets that are full again. They are in the order of their last use."""
         while self._buckets:
             client, (_, since) = next(iter(self._buckets.items()))
-            if now - since < SECONDS and len(self._buckets) <= MOST_BUCKETS:
+            if now - since < WINDOW_SECONDS and len(self._buckets) <= MAX_BUCKETS:
                 return
             del self._buckets[client]

@@ -1,9 +1,9 @@
--- kept --
--- How many memories come from a client.
+-- client_memories --
+-- Number of memories of a client.
 SELECT memories FROM client_memories WHERE client = :client
 
 -- growth_beyond --
--- The client that is to keep more memories than it may, and more than it does.
+-- The client that would have more memories than allowed, and more than now.
 SELECT coming.client, coming.memories
 FROM coming_client_memories AS coming
 LEFT JOIN client_memories AS present ON present.client = coming.client

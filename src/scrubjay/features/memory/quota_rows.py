@@ -1,26 +1,26 @@
-"""How many memories come from each client, and the end of what one may keep."""
+"""Check of the memory quota, in the transaction of a write."""
 
-from scrubjay.core.policies import Allowance
+from scrubjay.core.policies import StorageQuota
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.named_queries import load_queries
 
 _SQL = load_queries(__file__, "quota_queries")
 
 
-def kept_by(connection: Connection, client: str) -> int:
-    """How many memories come from this client."""
-    return connection.value(_SQL["kept"], {"client": client}) or 0
+def count_client_memories(connection: Connection, client: str) -> int:
+    """Return the number of stored memories of this client."""
+    return connection.value(_SQL["client_memories"], {"client": client}) or 0
 
 
-def refuse_beyond(connection: Connection, allowance: Allowance) -> None:
-    """Raise `QuotaExceeded`, which undoes the transaction, when its writes are more than the client may keep.
+def enforce_quota(connection: Connection, allowance: StorageQuota) -> None:
+    """Raise `QuotaExceeded`, which rolls back the transaction, if the client now has more memories than allowed.
 
-    Asked after the writes and in their transaction, so that no other process comes between.
+    Call it after the writes, in their transaction, so that no other process can write in between.
     """
-    allowance.refuse_beyond(kept_by(connection, allowance.client))
+    allowance.check_count(count_client_memories(connection, allowance.client))
 
 
-def refuse_growth_beyond(connection: Connection, most: int) -> None:
-    """Like `refuse_beyond`, for memories that replace others: raise when a client's memories grow beyond `most`."""
+def enforce_quota_on_growth(connection: Connection, most: int) -> None:
+    """Like `enforce_quota`, for an exchange of all memories: raise if a client would grow beyond `most` memories."""
     for client, memories in connection.execute(_SQL["growth_beyond"], {"most": most}):
-        Allowance(client, most).refuse_beyond(memories)
+        StorageQuota(client, most).check_count(memories)

@@ -1,4 +1,4 @@
-"""Making everything that search needs anew from the memories themselves."""
+"""Rebuild of all search data from the stored memories."""
 
 from collections.abc import Sequence
 
@@ -11,14 +11,14 @@ BATCH = 250
 
 
 class Rebuilder:
-    """Rebuilds the text index, the vectors and the derived files while the old ones keep answering."""
+    """Rebuilds the text index, the vectors and the derived files while searches use the old ones."""
 
     def __init__(self, store: MemoryStore, memories: MemoryService) -> None:
         self._store = store
         self._memories = memories
 
     async def rebuild(self, reporter: Reporter, *, resume: bool) -> tuple[int, Sequence[DerivedFile]]:
-        """How many memories were read, and the files written. Half a rebuild changes no answer."""
+        """Return the number of memories read and the files written. An incomplete rebuild has no effect on searches."""
         total = (await self._store.counts()).memories
         after = await self._store.begin_rebuild(resume=resume)
         done = 0

@@ -1,4 +1,4 @@
-"""Making an answer: from candidates to the memories that are worth telling."""
+"""Select the memories that answer a question from the candidates of a search."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -8,159 +8,173 @@ from functools import partial
 from math import isnan
 from typing import TYPE_CHECKING
 
-from scrubjay.features.memory.models import CandidatePool, Memory
+from scrubjay.core.lazy import lazy_module
+from scrubjay.features.memory.candidates import CandidatePool
+from scrubjay.features.memory.link_review import LinkReview
+from scrubjay.features.memory.models import Memory
 from scrubjay.features.memory.ranking.presets import Preset
-from scrubjay.features.memory.ranking.question import Kind, Question
+from scrubjay.features.memory.ranking.question import ParsedQuestion, QuestionKind
 
 if TYPE_CHECKING:
+    from scrubjay.features.memory.ranking import ranker, selection
     from scrubjay.features.memory.ranking.ranker import Reasons
+else:
+    # Both import numpy.
+    ranker = lazy_module("scrubjay.features.memory.ranking.ranker")
+    selection = lazy_module("scrubjay.features.memory.ranking.selection")
 
-# How many memories answer a question, and one that wants all about a topic, unless somebody says how many.
-FEW = 10
-ALL_OF_A_TOPIC = 30
-# Under a budget so many times the limit are read: what is too long makes room for shorter ones behind it.
-READ_FOR_BUDGET = 4
+# Default limits: for most questions, and for questions about everything on a topic.
+DEFAULT_LIMIT = 10
+TOPIC_LIMIT = 30
+# With a token budget, read this many times the limit: shorter memories replace those that exceed the budget.
+BUDGET_READ_FACTOR = 4
 
 
 class Order(StrEnum):
-    """How an answer is put in order."""
+    """Order of the hits."""
 
     AUTO = "auto"
-    """By time when the question is about it, and nobody said how many memories they want."""
+    """By time when the question asks about order and no limit is given, else by score."""
     SCORE = "score"
     TIME = "time"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
-    """What sort of answer somebody wants."""
+class RecallOptions:
+    """Limits, threshold and order of a recall."""
 
     limit: int | None = None
-    """How many memories at most; by default as many as such a question needs."""
+    """Maximum number of hits; None chooses a default by the kind of question."""
     threshold: float
-    """The least relevance."""
+    """Minimum relevance of a hit, 0 to 1."""
     order: Order = Order.AUTO
     preset: Preset = Preset.RELEVANT
     diversity: float = 0.0
-    """From 0, by score alone, to 1, as different from each other as can be."""
+    """0 orders by score alone; 1 prefers memories that differ most from each other."""
     token_budget: int | None = None
     near_misses: int = 0
-    """How many of those that are not relevant enough are told of."""
+    """Number of memories below the threshold to return as near misses."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A memory that answers, and how well."""
+    """A recalled memory with its score."""
 
     memory: Memory
     score: float
     relevance: float
-    """The part of the score that is due to the question; what the threshold is about."""
+    """Part of the score that depends on the question alone; compared with the threshold."""
     cosine: float | None
-    """How similar its meaning is to the question's, -1 to 1; None when the two cannot be compared."""
+    """Cosine of the vectors of memory and question, -1 to 1; None when one of them has no vector."""
     confirmed: bool
-    """Whether it says what was asked about; else it is only related to it."""
+    """True if the memory contains what the question asks about; False if it is only related."""
     duplicates: Sequence[str]
-    """The ids of memories that say the same and were left out for it."""
+    """Ids of memories with the same content that were left out."""
     explain: "Callable[[], Reasons]"
-    """Where the score comes from, worked out when asked for."""
+    """Computes the signals behind the score, on demand."""
+    review: LinkReview | None = None
+    """Current state of the code that the memory is about; None without links to code."""
 
 
-class Answering:
-    """One question's way to its answer: first `choose` among candidates, then `tell` what was read of them."""
+class RecallSelection:
+    """Selects the hits of one question: `select` ranks the candidates, `to_hits` builds hits from the memories read."""
 
-    def __init__(self, question: Question, wish: Wish, *, contextual: bool) -> None:
-        """`contextual` is whether the model behind the vectors reads words in their context."""
+    def __init__(self, question: ParsedQuestion, options: RecallOptions, *, contextual: bool) -> None:
+        """Create a selection. `contextual` is True if the embedding model reads words in their context."""
         self._question = question
         self._contextual = contextual
-        self.limit = wish.limit or (ALL_OF_A_TOPIC if question.wants_all else FEW)
-        self.order = wish.order
-        if wish.order is Order.AUTO:
-            # Who says how many cuts the answer off somewhere, and expects the best before that.
-            by_time = Kind.ORDER in question.kind and wish.limit is None
+        self.limit = options.limit or (TOPIC_LIMIT if question.wants_all else DEFAULT_LIMIT)
+        self.order = options.order
+        if options.order is Order.AUTO:
+            # A caller that gives a limit expects the best memories within it.
+            by_time = QuestionKind.ORDER in question.kind and options.limit is None
             self.order = Order.TIME if by_time else Order.SCORE
-        self._wish = wish
-        self._lookalikes: Mapping[int, Sequence[int]] = {}
-        self._fitting: Sequence[int] = ()
-        self._unfitting: Sequence[int] = ()
+        self._options = options
+        self._near_duplicates: Mapping[int, Sequence[int]] = {}
+        self._relevant: Sequence[int] = ()
+        self._irrelevant: Sequence[int] = ()
         self.considered = 0
         self.below_threshold = 0
         self.over_budget = 0
-        """How many were left out because they did not fit into the budget."""
+        """Number of memories left out because they exceed the token budget."""
+        self.damaged = 0
+        """Number of memories left out because they are damaged."""
         self.tokens = 0
 
-    def choose(self, pool: CandidatePool) -> list[int]:
-        """The handles of the candidates that must be read."""
-        from scrubjay.features.memory.ranking.ranker import Ranking
-        from scrubjay.features.memory.ranking.selection import diversified, spread_over_sessions, with_lookalikes
-
-        wish = self._wish
+    def select(self, pool: CandidatePool) -> list[int]:
+        """Rank the candidates and return the handles of the memories to read."""
+        options = self._options
         self.pool = pool
-        self._ranking = ranking = Ranking(pool, self._question, wish.preset, contextual=self._contextual)
-        fitting, unfitting = ranking.parted(wish.threshold)
-        self.considered, self.below_threshold = len(pool.handles), len(unfitting)
-        if wish.diversity:
-            fitting = diversified(ranking.scores, pool.vectors, fitting, wish.diversity)
+        self._ranking = ranking = ranker.Ranking(pool, self._question, options.preset, contextual=self._contextual)
+        relevant, irrelevant = ranking.split(options.threshold)
+        self.considered, self.below_threshold = len(pool.handles), len(irrelevant)
+        if options.diversity:
+            relevant = selection.diversify(ranking.scores, pool.vectors, relevant, options.diversity)
         elif self._question.wants_all:
-            fitting = spread_over_sessions(ranking.scores, pool.sessions, fitting)
-        enough = self.limit if wish.token_budget is None else READ_FOR_BUDGET * self.limit
-        self._fitting = fitting[:enough]
-        if self.order is not Order.TIME:  # what happened twice is told twice
-            self._fitting, self._lookalikes = with_lookalikes(pool.vectors, fitting, enough)
-        self._unfitting = unfitting[: wish.near_misses]
-        return pool.handles[[*self._fitting, *self._unfitting]].tolist()
+            relevant = selection.spread_over_sessions(ranking.scores, pool.sessions, relevant)
+        count = self.limit if options.token_budget is None else BUDGET_READ_FACTOR * self.limit
+        self._relevant = relevant[:count]
+        if self.order is not Order.TIME:  # a timeline keeps repeated events
+            self._relevant, self._near_duplicates = selection.find_near_duplicates(pool.vectors, relevant, count)
+        self._irrelevant = irrelevant[: options.near_misses]
+        return pool.handles[[*self._relevant, *self._irrelevant]].tolist()
 
-    def tell(self, memories: Mapping[int, Memory]) -> tuple[list[Hit], list[Hit]]:
-        """The hits and the near misses, given what was read."""
+    def to_hits(self, memories: Mapping[int, Memory]) -> tuple[list[Hit], list[Hit]]:
+        """Return the hits and the near misses.
+
+        `memories` maps the selected handles to their memories; a handle without one is left out as damaged.
+        """
         handles = self.pool.handles.tolist()
-        read = {place: memories[handles[place]] for place in (*self._fitting, *self._unfitting)}
+        chosen = (*self._relevant, *self._irrelevant)
+        by_row = {row: memories[handles[row]] for row in chosen if handles[row] in memories}
+        self.damaged = self.pool.damaged + len(chosen) - len(by_row)
         duplicates: dict[int, list[str]] = defaultdict(list)
         folded: dict[int, int] = {}
-        if self._lookalikes:
-            from scrubjay.features.memory.ranking.selection import fold
-
-            folded = fold(read, self._lookalikes)
-            for place, better in folded.items():
-                duplicates[better].append(read[place].id)
-        hits = self._within_limits([place for place in self._fitting if place not in folded], read)
+        if self._near_duplicates:
+            folded = selection.fold_duplicates(by_row, self._near_duplicates)
+            for row, better in folded.items():
+                duplicates[better].append(by_row[row].id)
+        hits = self._within_limits([row for row in self._relevant if row in by_row and row not in folded], by_row)
         if self.order is Order.TIME:
-            hits.sort(key=lambda place: (self.pool.times[place], place))
-        return self._hits(hits, read, duplicates), self._hits(self._unfitting, read, {})
+            hits.sort(key=lambda row: (self.pool.times[row], row))
+        return self._hits(hits, by_row, duplicates), self._hits(
+            [row for row in self._irrelevant if row in by_row], by_row, {}
+        )
 
-    def _within_limits(self, places: Sequence[int], read: Mapping[int, Memory]) -> list[int]:
-        budget = self._wish.token_budget
+    def _within_limits(self, rows: Sequence[int], by_row: Mapping[int, Memory]) -> list[int]:
+        budget = self._options.token_budget
         chosen: list[int] = []
-        for place in places:
+        for row in rows:
             if len(chosen) == self.limit:
                 break
-            tokens = tokens_of(read[place].content)
+            tokens = estimate_tokens(by_row[row].content)
             if budget is not None and self.tokens + tokens > budget:
                 self.over_budget += 1
                 continue
             self.tokens += tokens
-            chosen.append(place)
+            chosen.append(row)
         return chosen
 
     def _hits(
-        self, places: Sequence[int], read: Mapping[int, Memory], duplicates: Mapping[int, Sequence[str]]
+        self, rows: Sequence[int], by_row: Mapping[int, Memory], duplicates: Mapping[int, Sequence[str]]
     ) -> list[Hit]:
-        if not places:
+        if not rows:
             return []
         ranking = self._ranking
         return [
             Hit(
-                memory=read[place],
-                score=float(ranking.scores[place]),
-                relevance=float(ranking.relevance[place]),
-                cosine=None if isnan(cosine := float(self.pool.cosines[place])) else cosine,
+                memory=by_row[row],
+                score=float(ranking.scores[row]),
+                relevance=float(ranking.relevance[row]),
+                cosine=None if isnan(cosine := float(self.pool.cosines[row])) else cosine,
                 confirmed=confirmed,
-                duplicates=duplicates.get(place, ()),
-                explain=partial(ranking.reasons, place),
+                duplicates=duplicates.get(row, ()),
+                explain=partial(ranking.reasons, row),
             )
-            for place, confirmed in zip(places, ranking.confirmed(places), strict=True)
+            for row, confirmed in zip(rows, ranking.confirmed(rows), strict=True)
         ]
 
 
-def tokens_of(content: str) -> int:
-    """About how many tokens of a language model a text takes: a quarter of its characters, rounded up."""
+def estimate_tokens(content: str) -> int:
+    """Estimate the tokens of a text: a quarter of its characters, rounded up."""
     return -(-len(content) // 4)

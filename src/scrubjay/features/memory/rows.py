@@ -5,31 +5,46 @@ from functools import lru_cache
 from typing import Any
 
 from scrubjay.core.scopes import Scope
-from scrubjay.db.sqlite.rows import json_text, json_value, microseconds, moment, optional_microseconds, optional_moment
-from scrubjay.features.memory.models import Kind, Memory, Receipt
+from scrubjay.db.sqlite.checksums import DamagedRow, is_intact
+from scrubjay.db.sqlite.columns import (
+    json_text,
+    json_value,
+    microseconds,
+    moment,
+    optional_microseconds,
+    optional_moment,
+)
+from scrubjay.features.memory.models import Memory, MemoryKind
+from scrubjay.features.memory.writes import Receipt
 
 _SCOPES = {scope.value: scope for scope in Scope}
-_KINDS = {kind.value: kind for kind in Kind}
+_KINDS = {kind.value: kind for kind in MemoryKind}
+# Number of columns that the checksum covers; they come first.
+_CHECKED = 24
 
 
 def memory_from(row: Sequence[Any]) -> Memory:
-    """The memory in a row of the query fragment `columns` in `memories.sql`."""
+    """Return the memory in a row with the query fragment `columns` of `queries.sql`.
+
+    Raises `DamagedRow` if the row is not what was written.
+    """
     (
+        _seq,
         memory_id,
-        scope,
-        project_id,
+        _audience_id,
         session_id,
-        content,
         key,
         category,
         importance,
         confidence,
         speaker,
-        tags,
-        metadata,
         occurred_at,
         recorded_at,
         updated_at,
+        tags,
+        metadata,
+        content,
+        _traits,
         kind,
         details,
         provenance,
@@ -38,7 +53,12 @@ def memory_from(row: Sequence[Any]) -> Memory:
         valid_until,
         superseded_by,
         protected,
+        checksum,
+        scope,
+        project_id,
     ) = row
+    if not is_intact(checksum, row[:_CHECKED]) or scope not in _SCOPES or isinstance(project_id, bytes):
+        raise DamagedRow("memory", memory_id)
     return Memory(
         id=memory_id,
         scope=_SCOPES[scope],
@@ -67,7 +87,7 @@ def memory_from(row: Sequence[Any]) -> Memory:
 
 
 def memory_values(memory: Memory) -> dict[str, Any]:
-    """A memory's own columns; who sees it is kept as its audience."""
+    """Return the column values of a memory, except those of its audience (scope, project, session)."""
     return {
         "id": memory.id,
         "session_id": memory.session_id,
@@ -94,18 +114,18 @@ def memory_values(memory: Memory) -> dict[str, Any]:
 
 
 def _provenance_text(provenance: Mapping[str, Any]) -> str:
-    """As JSON. Where memories come from is the same for many of them."""
+    """Return the provenance as JSON, cached if it is all strings, because many memories share it."""
     if all(type(value) is str for value in provenance.values()):
-        return _text_of_names(tuple(provenance.items()))
+        return _cached_json(tuple(provenance.items()))
     return json_text(dict(provenance))
 
 
 @lru_cache(maxsize=256)
-def _text_of_names(items: tuple[tuple[str, str], ...]) -> str:
+def _cached_json(items: tuple[tuple[str, str], ...]) -> str:
     return json_text(dict(items))
 
 
 def receipt_from(values: Mapping[str, Any]) -> Receipt:
-    """A receipt that was kept as JSON."""
+    """Return the receipt stored as this JSON object."""
     lists = (tuple(values[name]) for name in ("superseded", "conflicts", "masked"))
     return Receipt(values["id"], values["outcome"], _SCOPES[values["scope"]], values["project_id"], *lists)

@@ -1,4 +1,4 @@
-"""What becomes of secrets in what somebody wants remembered; the operator decides, and never the caller."""
+"""Apply the secrets policy to new content. The operator sets the policy; callers cannot override it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,40 +10,40 @@ from scrubjay.core.secrets import find_secrets, mask, redacted
 
 
 @dataclass(frozen=True, slots=True)
-class Guarded:
-    """A text that may be kept."""
+class MaskedText:
+    """A text after the secrets policy was applied."""
 
     text: str
     masked: tuple[str, ...] = ()
-    """The kinds of the secrets that a mark stands for now."""
+    """Kinds of the secrets that were replaced by placeholders."""
 
 
-def guard(text: str, policy: SecretsPolicy) -> Guarded:
-    """The text as it may be kept. `InvalidRequest`, which never quotes the secret, when it may not be kept at all."""
+def guard(text: str, policy: SecretsPolicy) -> MaskedText:
+    """Apply the policy to a text. Raises `InvalidRequest`, which never quotes the secret, if it is refused."""
     if policy is SecretsPolicy.KEEP:
-        return Guarded(text)
+        return MaskedText(text)
     if policy is SecretsPolicy.REFUSE:
         if found := find_secrets(text):
             raise _refusal([secret.kind for secret in found])
-        return Guarded(text)
+        return MaskedText(text)
     made, kinds = mask(text)
-    return Guarded(made, tuple(kinds))
+    return MaskedText(made, tuple(kinds))
 
 
 def guard_data(data: Mapping[str, Any], policy: SecretsPolicy) -> dict[str, Any]:
-    """The same for what goes with a text: metadata, details, provenance. What stands under a telling name is secret."""
+    """Like `guard`, for metadata, details and provenance. Values under names such as `password` are secrets."""
     if policy is SecretsPolicy.KEEP or not data:
         return dict(data)
     made: dict[str, Any] = redacted(data)
     if policy is SecretsPolicy.REFUSE and made != data:
-        raise _refusal(["value under a telling name, or in a text"])
+        raise _refusal(["value with the name of a secret, or in a text"])
     return made
 
 
 def _refusal(kinds: list[str]) -> InvalidRequest:
-    told = ", ".join(dict.fromkeys(kinds))
+    names = ", ".join(dict.fromkeys(kinds))
     return InvalidRequest(
-        f"this holds what looks like a secret ({told}), and secrets are not kept here",
-        hint="say where the secret is kept instead of what it is",
+        f"this contains what looks like a secret ({names}), and secrets are not stored here",
+        hint="store where the secret is kept instead of its value",
         details={"kinds": kinds},
     )

@@ -1,14 +1,14 @@
-"""Remembering, recalling and forgetting."""
+"""Write, recall and erase memories."""
 
 import json
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.to_thread
@@ -16,155 +16,154 @@ import anyio.to_thread
 from scrubjay.core.clock import Clock, system_clock
 from scrubjay.core.errors import InvalidRequest, NotFound, Unavailable
 from scrubjay.core.ids import new_id
-from scrubjay.core.policies import Allowance, SecretsPolicy
+from scrubjay.core.lazy import lazy_module
+from scrubjay.core.policies import SecretsPolicy, StorageQuota
 from scrubjay.core.scopes import Scope, Visibility
-from scrubjay.features.embeddings.active_models import ModelInUse, Models, ModelsInUse
-from scrubjay.features.embeddings.question_vector import STATIC_MODELS, meaning_of
+from scrubjay.features.embeddings.active_models import ActiveModels, LoadedModel, ModelRegistry
+from scrubjay.features.embeddings.question_vector import STATIC_MODELS, embed_query
+from scrubjay.features.memory.candidates import CandidatePool, CandidateQuery
+from scrubjay.features.memory.drafts import Draft, DraftLinker
+from scrubjay.features.memory.link_review import LinkReviewer
 from scrubjay.features.memory.links import CodeLink
-from scrubjay.features.memory.models import (
-    CandidatePool,
-    CandidateQuery,
-    Derived,
-    Kind,
-    Memory,
-    MemoryFilter,
-    MemoryWrite,
-    Once,
-    Page,
-    WriteOutcome,
-    Written,
-)
+from scrubjay.features.memory.models import Memory, MemoryContent, MemoryFilter, MemoryPage
 from scrubjay.features.memory.quota import Quota
-from scrubjay.features.memory.ranking.events import Event, event_named
+from scrubjay.features.memory.ranking.events import NamedEvent, find_event
 from scrubjay.features.memory.ranking.presets import Preset
-from scrubjay.features.memory.ranking.question import Question, read_question
-from scrubjay.features.memory.ranking.traits import traits_of
-from scrubjay.features.memory.recall import Answering, Hit, Order, Wish
+from scrubjay.features.memory.ranking.question import ParsedQuestion, parse_question
+from scrubjay.features.memory.ranking.traits import find_traits
+from scrubjay.features.memory.recall import Hit, Order, RecallOptions, RecallSelection
 from scrubjay.features.memory.secret_policy import guard, guard_data
-from scrubjay.features.memory.store import MemoryStore
-from scrubjay.features.memory.use_counts import Uses
+from scrubjay.features.memory.store import MemoryStore, SearchView
+from scrubjay.features.memory.use_counts import UseCounter
+from scrubjay.features.memory.writes import (
+    Idempotency,
+    IdempotentOutcome,
+    MemoryWrite,
+    SearchData,
+    Updated,
+    WriteOutcome,
+)
 from scrubjay.search_index.terms import passages, terms
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from scrubjay.features.memory.ranking import selection
+else:
+    np = lazy_module("numpy")
+    selection = lazy_module("scrubjay.features.memory.ranking.selection")
 
 logger = logging.getLogger("scrubjay.features.memory")
 
-# How many candidates each way of searching brings, and at least for every memory that is wanted: what is not among the
-# best of any way is not among the best of all.
+# Candidates of each search method (words, vectors, time), and the minimum for each requested memory. A memory that no
+# method finds among its best is not among the best overall.
 CANDIDATES = 60
 CANDIDATES_FOR_EACH = 3
-# So much text is analysed in a few milliseconds; more is done off the event loop.
+# Text up to this length is analysed in a few milliseconds; longer text is analysed in a worker thread.
 INLINE_CHARACTERS = 20_000
+# Fields that a memory takes from its draft unchanged, but for the subject.
+_CONTENT_FIELDS = tuple(field.name for field in fields(MemoryContent))
 _CONTENT = frozenset({"content"})
-# What a draft says of code becomes a memory's links.
-_OF_CODE = frozenset({"about", "repository"})
+# Fields of a draft that become the links of the memory.
+_CODE_FIELDS = frozenset({"about", "repository"})
 _LINKS = frozenset({"links"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
-    """What somebody wants remembered. `given` names the fields that they chose themselves."""
-
-    content: str
-    scope: Scope | None = None
-    session_id: str | None = None
-    key: str | None = None
-    category: str | None = None
-    importance: float = 0.5
-    confidence: float = 1.0
-    speaker: str | None = None
-    tags: tuple[str, ...] = ()
-    metadata: dict[str, Any] = field(default_factory=dict[str, Any])
-    occurred_at: datetime | None = None
-    kind: Kind = Kind.GENERAL
-    details: dict[str, Any] = field(default_factory=dict[str, Any])
-    provenance: dict[str, Any] = field(default_factory=dict[str, Any])
-    subject: str | None = None
-    valid_from: datetime | None = None
-    valid_until: datetime | None = None
-    protected: bool = False
-    about: tuple[str, ...] = ()
-    """The names of code that it is about."""
-    repository: str | None = None
-    """The folder that these are in; by default the project's."""
-    given: frozenset[str] = frozenset()
-
-
-Linker = Callable[[Sequence[Draft], str | None], Awaitable[Sequence[tuple[CodeLink, ...]]]]
-"""Finds what each draft is about in the code of a project, by what it names and what its words mention."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RecallOutcome:
-    """What a question brought back, and how it was chosen."""
+    """The result of a recall, with statistics of the search."""
 
     hits: Sequence[Hit]
     order: Order
-    """Whether the hits come best first or earliest first."""
+    """SCORE (best first) or TIME (earliest first)."""
     near_misses: Sequence[Hit]
-    """The best of those that are not relevant enough."""
+    """The best memories below the threshold."""
     considered: int
-    """Candidates that were scored."""
+    """Number of candidates that were scored."""
     below_threshold: int
-    """Candidates that were left out because they are not relevant enough."""
+    """Number of candidates below the threshold."""
     tokens: int
-    """About how many tokens the hits take."""
+    """Estimated tokens of the hits."""
     over_budget: int
-    """Memories that were left out because they did not fit into the budget."""
-    texts: int
-    """Memories that could be seen at all."""
+    """Number of memories left out because they exceed the token budget."""
+    searched: int
+    """Number of memories visible to the caller."""
     terms: tuple[str, ...]
-    """The words that were looked for."""
+    """The search terms."""
     seconds: Mapping[str, float]
-    """How long each stage took."""
+    """Duration of each stage."""
     degraded: str | None
-    """Why the search was less than it should have been."""
+    """Why the result may be incomplete; None if nothing failed."""
+
+
+def damage_notice(damaged: int) -> str | None:
+    """Return the notice for a result without this number of damaged memories; None without damage."""
+    if not damaged:
+        return None
+    return f"{damaged} damaged {'memory is' if damaged == 1 else 'memories are'} left out: run `scrubjay store check`"
+
+
+def _join_reasons(*reasons: str | None) -> str | None:
+    return "; ".join(reason for reason in reasons if reason) or None
 
 
 class MemoryService:
-    """The memories of one store."""
+    """Writes, recalls and erases the memories of one store."""
 
     def __init__(
         self,
         store: MemoryStore,
-        models: ModelsInUse,
+        models: ModelRegistry,
         *,
         clock: Clock = system_clock,
         secrets: SecretsPolicy = SecretsPolicy.MASK,
         quota: Quota | None = None,
-        linker: Linker | None = None,
+        linker: DraftLinker | None = None,
+        link_reviewer: LinkReviewer | None = None,
     ) -> None:
-        """`secrets` is what becomes of keys, tokens and passwords in what is to be kept."""
+        """Create the service. `secrets` is the policy for keys, tokens and passwords in new content.
+
+        `linker` and `link_reviewer` connect memories with code; without them no memory is about code.
+        """
         self._linker = linker
+        self._link_reviewer = link_reviewer
         self._store = store
         self._quota = quota or Quota()
         self._secrets = secrets
         self._models = models
         self._clock = clock
-        self.uses = Uses(store, clock)
+        self.uses = UseCounter(store, clock)
 
     async def remember(
-        self, drafts: Sequence[Draft], project_id: str | None, *, made_of: Sequence[str] = ()
+        self, drafts: Sequence[Draft], project_id: str | None, *, source_ids: Sequence[str] = ()
     ) -> Sequence[WriteOutcome]:
-        """Keep all of these or none; durable when this returns.
+        """Write all drafts or none; durable on return.
 
-        `SourceGone`, and nothing is kept, when something that they are `made_of` was forgotten meanwhile.
+        Raises `SourceGone` and writes nothing if a memory in `source_ids` has been erased.
         """
         allowance = self._admit(drafts)
-        models = await self._models.now()
-        outcomes = await self._store.put(await self._writes(drafts, project_id, models, made_of), allowance)
-        await self._make_up(outcomes, models)
+        models = await self._models.current()
+        outcomes = await self._store.put(await self._writes(drafts, project_id, models, source_ids), allowance)
+        await self._complete(outcomes, models)
         return outcomes
 
     async def remember_once(
-        self, drafts: Sequence[Draft], project_id: str | None, client: str, key: str, *, made_of: Sequence[str] = ()
-    ) -> Written:
-        """The same, unless this client has already done it under this key."""
+        self, drafts: Sequence[Draft], project_id: str | None, client: str, key: str, *, source_ids: Sequence[str] = ()
+    ) -> IdempotentOutcome:
+        """Like `remember`, unless this client has already written under this idempotency key."""
         allowance = self._admit(drafts)
-        models = await self._models.now()
-        once = Once(client, key, _digest(drafts, project_id))
-        writes = await self._writes(drafts, project_id, models, made_of)
+        models = await self._models.current()
+        once = Idempotency(client, key, _digest(drafts, project_id))
+        writes = await self._writes(drafts, project_id, models, source_ids)
         written = await self._store.put_once(writes, once, self._clock(), allowance)
-        await self._make_up(written.outcomes or (), models)
+        await self._complete(written.outcomes or (), models)
         return written
+
+    async def repository_root(self, given: str, working_directory: str | None, *, restricted: bool = False) -> str:
+        """Return the folder of the repository that `about` refers to, given its path or the id of its index."""
+        if self._link_reviewer is None:
+            raise Unavailable("memories cannot be linked to code here", hint="leave out about and repository")
+        return await self._link_reviewer.repository_root(given, working_directory, restricted=restricted)
 
     async def revise(
         self,
@@ -172,18 +171,20 @@ class MemoryService:
         contents: Sequence[str],
         provenance: Mapping[str, Any],
         *,
-        beside: Draft,
+        additional: Draft,
         project_id: str | None,
     ) -> tuple[Sequence[WriteOutcome], WriteOutcome]:
-        """Give each of these another content and keep a new memory beside them, all or nothing.
+        """Replace the contents of these memories and write the `additional` draft, in one transaction.
 
-        What they said before is kept as history.
+        The earlier contents are kept as history.
         """
-        allowance = self._admit([beside])
+        allowance = self._admit([additional])
         now = self._clock()
-        models = await self._models.now()
+        models = await self._models.current()
         contents = [guard(content, self._secrets).text for content in contents]
-        mentioned = [await self._mentioned(memory, content) for memory, content in zip(memories, contents, strict=True)]
+        mentioned = [
+            await self._mentioned_links(memory, content) for memory, content in zip(memories, contents, strict=True)
+        ]
         revised = [
             replace(
                 memory,
@@ -198,56 +199,56 @@ class MemoryService:
             )
             for memory, content, links in zip(memories, contents, mentioned, strict=True)
         ]
-        derived = await self._derive(revised, models, may_lack_meaning=True)
+        derived = await self._derive(revised, models, allow_missing_vectors=True)
         changes = [
-            MemoryWrite(memory=memory, derived=found, given=_CONTENT, passages_of=_passages_of, revises=memory.id)
+            MemoryWrite(memory=memory, derived=found, given=_CONTENT, passages_of=_memory_passages, revises=memory.id)
             for memory, found in zip(revised, derived, strict=True)
         ]
-        outcomes = await self._store.put([*changes, *await self._writes([beside], project_id, models)], allowance)
-        await self._make_up(outcomes, models)
+        outcomes = await self._store.put([*changes, *await self._writes([additional], project_id, models)], allowance)
+        await self._complete(outcomes, models)
         return outcomes[:-1], outcomes[-1]
 
     async def amend(self, changes: Sequence[MemoryWrite]) -> None:
-        """Change what leaves contents as they are; `Conflict`, and nothing is changed, when one of these is gone."""
+        """Change fields other than the content. Raises `Conflict` and changes nothing if a memory is gone."""
         await self._store.put(changes)
 
     async def _writes(
-        self, drafts: Sequence[Draft], project_id: str | None, models: Models, made_of: Sequence[str] = ()
+        self, drafts: Sequence[Draft], project_id: str | None, models: ActiveModels, source_ids: Sequence[str] = ()
     ) -> list[MemoryWrite]:
         now = self._clock()
-        guarded = [self._guarded(draft) for draft in drafts]
-        links = await self._linker(guarded, project_id) if self._linker else [()] * len(guarded)
+        guarded = [self._apply_secrets_policy(draft) for draft in drafts]
+        links = await self._linker.links(guarded, project_id) if self._linker else [()] * len(guarded)
         memories = [
-            replace(_memory(draft, project_id, now), links=own) if own else _memory(draft, project_id, now)
+            replace(_build_memory(draft, project_id, now), links=own) if own else _build_memory(draft, project_id, now)
             for draft, own in zip(guarded, links, strict=True)
         ]
-        derived = await self._derive(memories, models, may_lack_meaning=True)
+        derived = await self._derive(memories, models, allow_missing_vectors=True)
         return [
             MemoryWrite(
                 memory=memory,
                 derived=found,
                 given=_given(draft.given),
-                passages_of=_passages_of,
-                made_of=tuple(made_of),
+                passages_of=_memory_passages,
+                source_ids=tuple(source_ids),
             )
             for memory, found, draft in zip(memories, derived, drafts, strict=True)
         ]
 
-    async def _mentioned(self, memory: Memory, content: str) -> tuple[CodeLink, ...]:
-        """What a memory mentions of code when it says this."""
+    async def _mentioned_links(self, memory: Memory, content: str) -> tuple[CodeLink, ...]:
+        """Return the links to code that the memory would have with this content."""
         if self._linker is None:
             return ()
-        (links,) = await self._linker([Draft(content=content, kind=memory.kind)], memory.project_id)
+        (links,) = await self._linker.links([Draft(content=content, kind=memory.kind)], memory.project_id)
         return links
 
-    def _admit(self, drafts: Sequence[Draft]) -> Allowance | None:
-        """Count a write of whoever brings these, and tell how much they may keep; `RateLimited` when it is too many."""
+    def _admit(self, drafts: Sequence[Draft]) -> StorageQuota | None:
+        """Count a write of the client and return its allowance. Raises `RateLimited` above the limit."""
         client = drafts[0].provenance.get("client") if drafts else None
         self._quota.admit(client)
         return self._quota.allowance(client)
 
-    def _guarded(self, draft: Draft) -> Draft:
-        """The draft without secrets, unless these are to be kept; where it comes from tells what was masked."""
+    def _apply_secrets_policy(self, draft: Draft) -> Draft:
+        """Apply the secrets policy to a draft; its provenance lists the kinds of secrets that were masked."""
         guarded = guard(draft.content, self._secrets)
         if guarded.masked:
             provenance = {**draft.provenance, "masked": [*guarded.masked]}
@@ -258,104 +259,123 @@ class MemoryService:
                 draft = replace(draft, metadata=metadata, details=details)
         return draft
 
-    async def _make_up(self, outcomes: Sequence[WriteOutcome], models: Models) -> None:
-        """Give what was just written the vectors of a model that was chosen meanwhile."""
-        if await self._models.now() is not models:
-            await self._models.make_up([outcome.memory for outcome in outcomes], models)
+    async def _complete(self, outcomes: Sequence[WriteOutcome], models: ActiveModels) -> None:
+        """Add the vectors of a model that was selected during the write, and renew the links of updated memories.
 
-    async def recall(self, query: str, visibility: Visibility, filter: MemoryFilter, wish: Wish) -> RecallOutcome:
-        """What is most relevant to a question; what is not relevant enough only as near misses."""
-        watch = _Stopwatch()
-        question = read_question(query, self._clock())
-        model = (await self._models.now()).answering
-        if not question.spans and (event := event_named(query)) is not None:
-            question = await self._dated(question, event, visibility, model.embedder.model)
+        A memory with new content refers to the current code, so later reviews compare its links with that.
+        """
+        memories = [outcome.memory for outcome in outcomes]
+        if await self._models.current() is not models:
+            await self._models.add_missing_vectors(memories, models)
+        if self._link_reviewer is None:
+            return
+        changed = [one.memory for one in outcomes if isinstance(one, Updated) and one.memory.links]
+        for visibility in {Visibility(one.project_id, one.session_id) for one in changed}:
+            ids = [one.id for one in changed if Visibility(one.project_id, one.session_id) == visibility]
+            await self._link_reviewer.renew(ids, visibility)
+
+    async def _with_reviews(self, hits: Sequence[Hit], visibility: Visibility) -> Sequence[Hit]:
+        """Return the hits with the current state of the code that they are about."""
+        linked = [hit.memory for hit in hits if hit.memory.links]
+        if not linked or self._link_reviewer is None:
+            return hits
+        reviews = {one.memory.id: one for one in await self._link_reviewer.review(linked, visibility)}
+        return [replace(hit, review=reviews.get(hit.memory.id)) for hit in hits]
+
+    async def recall(
+        self, query: str, visibility: Visibility, filter: MemoryFilter, options: RecallOptions
+    ) -> RecallOutcome:
+        """Return the memories most relevant to a question; near misses are those below the threshold."""
+        stopwatch = _Stopwatch()
+        question = parse_question(query, self._clock())
+        model = (await self._models.current()).active
+        if not question.spans and (event := find_event(query)) is not None:
+            question = await self._with_event_span(question, event, visibility, model.embedder.model)
         contextual = not model.embedder.model.startswith(STATIC_MODELS)
         if contextual:
-            query = question.put_to(await self._store.speakers(visibility, model.embedder.model))
-        vector, degraded = await meaning_of(query, model)
-        watch.lap("reading the question")
-        answering = Answering(question, wish, contextual=contextual)
-
-        def choose(pool: CandidatePool) -> list[int]:
-            watch.lap("finding candidates")
-            chosen = answering.choose(_similar_enough(pool, model.choice.similarity_threshold))
-            watch.lap("ranking")
-            return chosen
-
-        memories = await self._store.search(
-            CandidateQuery(
-                visibility=visibility,
-                filter=filter,
-                terms=question.terms_given,
-                vector=vector,
-                model=model.embedder.model,
-                limit=max(CANDIDATES, answering.limit * CANDIDATES_FOR_EACH),
-                moments=tuple((span.start, span.end) for span in question.spans),
-                with_uses=wish.preset is not Preset.RELEVANT,
-                now=question.asked_at,
-            ),
-            choose,
+            query = question.to_second_person(await self._store.speakers(visibility, model.embedder.model))
+        vector, degraded = await embed_query(query, model)
+        stopwatch.lap("reading the question")
+        recall_selection = RecallSelection(question, options, contextual=contextual)
+        candidate_query = CandidateQuery(
+            visibility=visibility,
+            filter=filter,
+            choose_terms=question.search_terms,
+            vector=vector,
+            model=model.embedder.model,
+            limit=max(CANDIDATES, recall_selection.limit * CANDIDATES_FOR_EACH),
+            time_spans=tuple((span.start, span.end) for span in question.spans),
+            with_uses=options.preset is not Preset.RELEVANT,
+            now=question.asked_at,
         )
-        watch.lap("reading memories")
-        hits, near_misses = answering.tell(memories)
-        self.uses.note(hit.memory.id for hit in hits)
+
+        def search(view: SearchView) -> Mapping[int, Memory]:
+            pool = view.candidates()
+            stopwatch.lap("finding candidates")
+            ranked = recall_selection.select(_without_weak_cosines(pool, model.choice.similarity_threshold))
+            stopwatch.lap("ranking")
+            return view.read(ranked)
+
+        memories = await self._store.in_snapshot(candidate_query, search)
+        stopwatch.lap("reading memories")
+        hits, near_misses = recall_selection.to_hits(memories)
+        self.uses.count(hit.memory.id for hit in hits)
         return RecallOutcome(
-            hits=hits,
-            order=answering.order,
+            hits=await self._with_reviews(hits, visibility),
+            order=recall_selection.order,
             near_misses=near_misses,
-            considered=answering.considered,
-            below_threshold=answering.below_threshold,
-            tokens=answering.tokens,
-            over_budget=answering.over_budget,
-            texts=answering.pool.texts,
-            terms=answering.pool.terms,
-            seconds=watch.laps,
-            degraded=degraded,
+            considered=recall_selection.considered,
+            below_threshold=recall_selection.below_threshold,
+            tokens=recall_selection.tokens,
+            over_budget=recall_selection.over_budget,
+            searched=recall_selection.pool.text_count,
+            terms=recall_selection.pool.terms,
+            seconds=stopwatch.laps,
+            degraded=_join_reasons(degraded, damage_notice(recall_selection.damaged)),
         )
 
-    async def _dated(self, question: Question, event: Event, visibility: Visibility, model: str) -> Question:
-        """The question with the time that it means, if a memory has all words of the event that it names."""
-
-        def choose(pool: CandidatePool) -> list[int]:
-            from scrubjay.features.memory.ranking.selection import with_every_term
-
-            place = with_every_term(pool)
-            return [] if place is None else [int(pool.handles[place])]
-
-        named = read_question(event.name, question.asked_at)
-        found = await self._store.search(
-            CandidateQuery(
-                visibility=visibility,
-                filter=MemoryFilter(),
-                terms=named.terms_given,
-                vector=b"",
-                model=model,
-                limit=CANDIDATES,
-                now=question.asked_at,
-            ),
-            choose,
+    async def _with_event_span(
+        self, question: ParsedQuestion, event: NamedEvent, visibility: Visibility, model: str
+    ) -> ParsedQuestion:
+        """Add the time span of the named event, if a memory contains all words of the event's name."""
+        named = parse_question(event.name, question.asked_at)
+        candidate_query = CandidateQuery(
+            visibility=visibility,
+            filter=MemoryFilter(),
+            choose_terms=named.search_terms,
+            vector=b"",
+            model=model,
+            limit=CANDIDATES,
+            now=question.asked_at,
         )
+
+        def search(view: SearchView) -> Mapping[int, Memory]:
+            pool = view.candidates()
+            row = selection.find_full_match(pool)
+            return {} if row is None else view.read([int(pool.handles[row])])
+
+        found = await self._store.in_snapshot(candidate_query, search)
         for memory in found.values():
             happened_at = memory.occurred_at or memory.recorded_at
             return replace(question, spans=(event.span(happened_at, question.asked_at),))
         return question
 
     async def get(self, memory_id: str, visibility: Visibility) -> Memory:
+        """Return the memory with this id. Raises `NotFound` if it is not visible."""
         if (memory := await self._store.get(visibility, memory_id)) is None:
             raise unknown_memory(memory_id)
         return memory
 
     async def page(
         self, visibility: Visibility, filter: MemoryFilter, *, newest_first: bool, limit: int, offset: int
-    ) -> Page:
-        """What passes the filter, a page of it, by the time it happened."""
+    ) -> MemoryPage:
+        """Return one page of the memories that match the filter, by the time they happened."""
         return await self._store.page(visibility, filter, newest_first=newest_first, limit=limit, offset=offset)
 
     async def history(
         self, visibility: Visibility, *, memory_id: str | None = None, key: str | None = None
     ) -> Sequence[Memory]:
-        """What a memory was, is and will be, by its id or its key; what was true first before the others."""
+        """Return all versions of a memory, named by id or key, earliest valid first."""
         if memory_id is None:
             memory_id = (await self._keyed(key or "", visibility, None)).id
         found = await self._store.history(visibility, memory_id)
@@ -364,13 +384,13 @@ class MemoryService:
         return found
 
     async def forget(self, memory_id: str, visibility: Visibility) -> Memory:
-        """Erase one memory by its id."""
+        """Erase one memory by its id and return it. Raises `NotFound` if it is not visible."""
         if erased := await self._store.delete(visibility, [memory_id]):
             return erased[0]
         raise unknown_memory(memory_id)
 
     async def forget_key(self, key: str, visibility: Visibility, scope: Scope | None) -> Memory:
-        """Erase the one memory under this key."""
+        """Erase the memory with this key. Raises `InvalidRequest` if the key is used in several scopes."""
         return await self.forget((await self._keyed(key, visibility, scope)).id, visibility)
 
     async def _keyed(self, key: str, visibility: Visibility, scope: Scope | None) -> Memory:
@@ -382,53 +402,53 @@ class MemoryService:
                 details={"ids": [memory.id for memory in found]},
             )
         if not found:
-            raise NotFound(f"nothing is remembered here under the key {key[:80]!r}", hint="recall shows keys")
+            raise NotFound(f"no memory has the key {key[:80]!r} here", hint="recall shows keys")
         return found[0]
 
-    async def derive(self, memories: Sequence[Memory]) -> list[Derived]:
-        """What search needs of each memory, made from its content and its labels."""
-        return await self._derive(memories, await self._models.now(), may_lack_meaning=False)
+    async def derive(self, memories: Sequence[Memory]) -> list[SearchData]:
+        """Compute the search data (terms, traits, vectors) of each memory."""
+        return await self._derive(memories, await self._models.current(), allow_missing_vectors=False)
 
-    async def _derive(self, memories: Sequence[Memory], models: Models, *, may_lack_meaning: bool) -> list[Derived]:
-        """The same with these models. What may lack its meaning is found by its words until it is made up for."""
+    async def _derive(
+        self, memories: Sequence[Memory], models: ActiveModels, *, allow_missing_vectors: bool
+    ) -> list[SearchData]:
+        """Like `derive`, with these models. With `allow_missing_vectors`, a failing embedder leaves vectors empty."""
         contents = [memory.content for memory in memories]
-        model, vectors = await _vectors(contents, models.answering, may_lack=may_lack_meaning)
+        model, vectors = await _vectors(contents, models.active, allow_missing=allow_missing_vectors)
         to_come: Sequence[tuple[str, bytes] | None] = [None] * len(memories)
-        if models.coming is not None:
-            name, made = await _vectors(contents, models.coming, may_lack=True)
+        if models.next is not None:
+            name, made = await _vectors(contents, models.next, allow_missing=True)
             to_come = [(name, vector) for vector in made] if name else to_come
         if sum(map(len, contents)) <= INLINE_CHARACTERS:
-            found = [_passages_of(memory) for memory in memories]
+            found = [_memory_passages(memory) for memory in memories]
         else:
-            found = await anyio.to_thread.run_sync(lambda: [_passages_of(memory) for memory in memories])
+            found = await anyio.to_thread.run_sync(lambda: [_memory_passages(memory) for memory in memories])
         return [
-            Derived(passages=own, traits=traits_of(memory.content), vector=vector, model=model, vector_to_come=later)
+            SearchData(passages=own, traits=find_traits(memory.content), vector=vector, model=model, next_vector=later)
             for memory, own, vector, later in zip(memories, found, vectors, to_come, strict=True)
         ]
 
 
-def _similar_enough(pool: CandidatePool, least: float | None) -> CandidatePool:
-    """The candidates, as if those that are less similar to the question had no meaning."""
+def _without_weak_cosines(pool: CandidatePool, least: float | None) -> CandidatePool:
+    """Remove the cosine of the candidates whose similarity to the question is below `least`."""
     if least is None:
         return pool
-    import numpy as np
-
     weak = pool.cosines < least
     return replace(
         pool,
         cosines=np.where(weak, np.float32(np.nan), pool.cosines),
-        standings=np.where(weak, np.float32(np.nan), pool.standings),
+        z_scores=np.where(weak, np.float32(np.nan), pool.z_scores),
     )
 
 
-async def _vectors(contents: Sequence[str], model: ModelInUse, *, may_lack: bool) -> tuple[str, Sequence[bytes]]:
-    """The vectors and their model's name, which is empty when these may be lacking and are."""
+async def _vectors(contents: Sequence[str], model: LoadedModel, *, allow_missing: bool) -> tuple[str, Sequence[bytes]]:
+    """Return the model's name and the vectors; with `allow_missing`, empty ones if the embedder fails."""
     try:
         return model.embedder.model, await model.embedder.embed(contents)
     except (Unavailable, InvalidRequest) as error:
-        if not may_lack:
+        if not allow_missing:
             raise
-        logger.warning("kept without its meaning", extra={"memories": len(contents), "problem": error.message})
+        logger.warning("stored without vectors", extra={"memories": len(contents), "problem": error.message})
         return "", [b""] * len(contents)
 
 
@@ -439,27 +459,27 @@ def unknown_memory(memory_id: str) -> NotFound:
     )
 
 
-@lru_cache(maxsize=256)  # few ways to write a draft come again and again
+@lru_cache(maxsize=256)  # clients use few combinations of fields
 def _given(drafted: frozenset[str]) -> frozenset[str]:
-    """The fields of the memory that whoever gave these fields of a draft chose themselves."""
-    given = (drafted | _CONTENT) - _OF_CODE
+    """Map the fields that a caller set in a draft to the fields of the memory."""
+    given = (drafted | _CONTENT) - _CODE_FIELDS
     return given | _LINKS if "about" in drafted else given
 
 
 def _digest(drafts: Sequence[Draft], project_id: str | None) -> str:
-    """What tells one call's memories from another's; the order of names does not matter."""
-    told = [project_id, *map(_told, drafts)]
-    return sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()
+    """Return a digest of the arguments of a call, independent of the order of names."""
+    values = [project_id, *map(_digest_fields, drafts)]
+    return sha256(json.dumps(values, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def _told(draft: Draft) -> dict[str, Any]:
-    """The draft as it is; what names no code is as it was before drafts could."""
-    told = asdict(draft) | {"given": sorted(draft.given)}
-    return told if draft.about else {name: value for name, value in told.items() if name not in _OF_CODE}
+def _digest_fields(draft: Draft) -> dict[str, Any]:
+    """Return the fields to digest; without `about`, the fields that older versions digested."""
+    values = asdict(draft) | {"given": sorted(draft.given)}
+    return values if draft.about else {name: value for name, value in values.items() if name not in _CODE_FIELDS}
 
 
 class _Stopwatch:
-    """Tells how long one thing after another took."""
+    """Measures the duration of consecutive stages."""
 
     def __init__(self) -> None:
         self._since = time.perf_counter()
@@ -471,47 +491,34 @@ class _Stopwatch:
         self._since = now
 
 
-def _memory(draft: Draft, project_id: str | None, now: datetime) -> Memory:
+def _build_memory(draft: Draft, project_id: str | None, now: datetime) -> Memory:
     scope = draft.scope or (Scope.PROJECT if project_id else Scope.GLOBAL)
     if scope is Scope.PROJECT and project_id is None:
         raise InvalidRequest(
-            "no project is active, so nothing can be kept in its scope",
+            "no project is active, and scope project needs one",
             hint="call set_project first, name a project, or use scope global",
         )
     if scope is Scope.SESSION and draft.session_id is None:
-        raise InvalidRequest("a memory of session scope needs a session_id", hint="give the session's id")
+        raise InvalidRequest("scope session needs a session_id", hint="give the session's id")
+    content = {name: getattr(draft, name) for name in _CONTENT_FIELDS}
+    content["subject"] = " ".join(draft.subject.casefold().split()) if draft.subject else None
     return Memory(
+        **content,
         id=new_id("mem"),
         scope=scope,
         project_id=None if scope is Scope.GLOBAL else project_id,
         session_id=draft.session_id,
-        content=draft.content,
-        key=draft.key,
-        category=draft.category,
-        importance=draft.importance,
-        confidence=draft.confidence,
-        speaker=draft.speaker,
-        tags=draft.tags,
-        metadata=draft.metadata,
-        occurred_at=draft.occurred_at,
         recorded_at=now,
         updated_at=now,
-        kind=draft.kind,
-        details=draft.details,
-        provenance=draft.provenance,
-        subject=" ".join(draft.subject.casefold().split()) if draft.subject else None,
-        valid_from=draft.valid_from,
-        valid_until=draft.valid_until,
-        protected=draft.protected,
     )
 
 
-def _passages_of(memory: Memory) -> tuple[tuple[str, ...], ...]:
-    """The words by which a memory can be found: those of its content, then of its labels and of who said it."""
+def _memory_passages(memory: Memory) -> tuple[tuple[str, ...], ...]:
+    """Return the search terms of a memory: of its content, then of its labels and speaker."""
     labels = "\n".join(label for label in (memory.speaker, memory.key, memory.category, *memory.tags) if label)
-    return (*passages(memory.content), _terms_of_labels(labels)) if labels else passages(memory.content)
+    return (*passages(memory.content), _label_terms(labels)) if labels else passages(memory.content)
 
 
 @lru_cache(maxsize=4096)
-def _terms_of_labels(labels: str) -> tuple[str, ...]:
+def _label_terms(labels: str) -> tuple[str, ...]:
     return terms(labels)

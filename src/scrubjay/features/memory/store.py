@@ -1,168 +1,175 @@
-"""What a backend must offer to keep memories."""
+"""Storage interface of memories."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, TypeVar
 
-from scrubjay.core.policies import Allowance
+from scrubjay.core.policies import StorageQuota
 from scrubjay.core.scopes import Visibility
-from scrubjay.features.memory.models import (
-    CandidateQuery,
-    Choose,
-    Derived,
-    Kind,
-    Memory,
-    MemoryFilter,
-    MemoryWrite,
-    Once,
-    Page,
-    WriteOutcome,
-    Written,
-)
+from scrubjay.features.memory.candidates import CandidatePool, CandidateQuery
+from scrubjay.features.memory.models import Memory, MemoryFilter, MemoryKind, MemoryPage
+from scrubjay.features.memory.writes import Idempotency, IdempotentOutcome, MemoryWrite, SearchData, WriteOutcome
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryCounts:
-    """How much is kept, over all scopes."""
+    """Number of stored rows, over all scopes."""
 
     memories: int
     indexed: int
-    """Memories that the text index holds."""
+    """Memories in the text index."""
     vectors: dict[str, int]
-    """Vectors by the model that made them."""
+    """Number of vectors by model."""
 
 
 @dataclass(frozen=True, slots=True)
 class DerivedFile:
-    """A file that can be made again from the store."""
+    """An index file that can be rebuilt from the store."""
 
     name: str
     rows: int
     bytes: int
 
 
+class SearchView(Protocol):
+    """One state of the store, opened for one query. Use it only in the function that it was given to."""
+
+    def candidates(self) -> CandidatePool:
+        """Return the memories that may answer the query, unranked, with the values that ranking needs.
+
+        These are the best by text and their neighbours in the session, the nearest by embedding, and the memories of
+        the moments that the query names.
+        """
+        ...
+
+    def read(self, handles: Sequence[int]) -> Mapping[int, Memory]:
+        """Return the memories of these handles of candidates, by handle."""
+        ...
+
+
 class MemoryStore(Protocol):
-    """Keeps memories with what search needs of them, always in one transaction."""
+    """Stores memories and their search data, always in one transaction."""
 
-    async def put(self, writes: Sequence[MemoryWrite], allowance: Allowance | None = None) -> Sequence[WriteOutcome]:
-        """Keep all or none, durable when this returns; the outcomes are in the order of the writes.
+    async def put(self, writes: Sequence[MemoryWrite], allowance: StorageQuota | None = None) -> Sequence[WriteOutcome]:
+        """Write all or none, durable on return; the outcomes are in the order of the writes.
 
-        `QuotaExceeded`, and nothing is kept, when a client would then keep more than it is allowed.
+        A key is unique within its scope, project and (for session scope) session: a later write of the same key, also
+        in the same call, updates the memory in place. If it has a content, the search data is replaced too, and the
+        earlier memory is kept as a version without a key. A new memory supersedes others about its subject as
+        `conflicts.judge` decides.
 
-        One key is one memory among those of the same scope, project and (for session scope) session: a later write of
-        it, also in the same call, revises it in place. When that gives a content, what is derived is replaced too, and
-        what was there before is kept as a version without a key. A new memory about a subject takes the place of others
-        about it as `domain.truth` judges. `SourceGone`, and nothing is kept, when something is gone that a write is
-        made of.
+        Raises `QuotaExceeded` above the allowance of the client and `SourceGone` if a memory in `made_of` is gone;
+        nothing is written then.
         """
         ...
 
     async def put_once(
-        self, writes: Sequence[MemoryWrite], once: Once, now: datetime, allowance: Allowance | None = None
-    ) -> Written:
-        """The same, unless it was done before with this client and key: then what became of it then.
+        self, writes: Sequence[MemoryWrite], once: Idempotency, now: datetime, allowance: StorageQuota | None = None
+    ) -> IdempotentOutcome:
+        """Like `put`, unless this client has used the key before: then return the earlier receipts.
 
-        `Conflict` when the key was used for another write. Both are noted in one transaction with the writes.
+        The key is recorded in the transaction of the writes. Raises `Conflict` if it was used for another write.
         """
         ...
 
     async def get(self, visibility: Visibility, memory_id: str) -> Memory | None:
-        """The memory with this id; None when there is none, or none that is visible."""
+        """Return the memory with this id; None if it does not exist or is not visible."""
         ...
 
     async def find(self, visibility: Visibility, filter: MemoryFilter, limit: int) -> Sequence[Memory]:
-        """What passes the filter, the one kept last first."""
+        """Return the memories that match the filter, last stored first."""
         ...
 
     async def page(
         self, visibility: Visibility, filter: MemoryFilter, *, newest_first: bool, limit: int, offset: int
-    ) -> Page:
-        """A page of what passes the filter, by the time it happened."""
+    ) -> MemoryPage:
+        """Return one page of the memories that match the filter, by the time they happened."""
         ...
 
     async def history(self, visibility: Visibility, memory_id: str) -> Sequence[Memory]:
-        """The memory, all that took its place and all whose place it took, what was true first before the others."""
+        """Return all versions of the memory, including superseded and superseding ones, earliest valid first."""
         ...
 
     async def protect(self, visibility: Visibility, memory_ids: Sequence[str], protected: bool) -> Sequence[Memory]:
-        """Keep visible memories from fading, or no more; these, as they are now."""
+        """Set or clear the protection of visible memories from forgetting, and return them."""
         ...
 
     async def erase(self, memory_ids: Sequence[str]) -> int:
-        """Erase these, whoever may see them, unless they are protected, also from every index; how many there were.
+        """Erase unprotected memories of any scope, also from every index, and return their number.
 
         For maintenance only.
         """
         ...
 
     async def delete(self, visibility: Visibility, memory_ids: Sequence[str]) -> Sequence[Memory]:
-        """Erase all or none of these, also from every index, with what they were before.
+        """Erase all visible memories among these or none, with their versions, also from every index.
 
-        What gave way to one of them is true again. The visible ones that were there are returned, in the order of the
-        ids; others are left alone.
+        Memories that they superseded become valid again. Returns the erased memories in the order of the ids.
         """
         ...
 
-    async def search(self, query: CandidateQuery, choose: Choose) -> Mapping[int, Memory]:
-        """Offer what may answer to `choose`, with what is known of it and around it; what it chose, by handle.
+    async def in_snapshot(self, query: CandidateQuery, work: Callable[[SearchView], T]) -> T:
+        """Run `work` on one state of the store, which includes every write that any process has acknowledged.
 
-        Ranking is not decided here. Candidates are the best by text and those next to them, the nearest in meaning, and
-        what happened at the moments that the question names. All is read from one state of the store, which has every
-        write that any process was told is durable. `choose` may run on another thread than the caller's.
+            memories = await store.in_snapshot(query, lambda view: view.read(rank(view.candidates())))
+
+        `work` may run on another thread than the caller's, and keeps a connection busy: it must not wait for anything.
         """
         ...
 
     async def speakers(self, visibility: Visibility, model: str) -> Sequence[str]:
-        """Who speaks in what can be seen, in no order, as the search with this model's vectors knows it."""
+        """Return the speakers of the visible memories that the index of this model holds, in no order."""
         ...
 
-    async def note_uses(self, uses: Mapping[str, int], used_at: datetime) -> None:
-        """Count these ids as answers once more, so many times each; those that are gone are passed over."""
+    async def add_uses(self, uses: Mapping[str, int], used_at: datetime) -> None:
+        """Add these counts to the uses of the memories; ids that are gone are ignored."""
         ...
 
-    def is_scattered(self) -> bool:
-        """Whether what this process searches in has so many parts, or so much that is dead, that searches suffer."""
+    def needs_compaction(self) -> bool:
+        """Return True if the index files have too many segments or deleted rows for fast searches."""
         ...
 
     async def compact(self) -> Sequence[DerivedFile]:
-        """Write every derived file anew, in one piece and without what is dead, while searches go on.
+        """Rewrite every derived file as one segment without deleted rows, while searches continue.
 
-        Nothing of the store is changed; what others write to the old files meanwhile is not lost, only read again.
+        The store is not changed; concurrent writes to the old files are not lost, only read again.
         """
         ...
 
     async def counts(self) -> MemoryCounts: ...
 
-    async def kinds(self) -> Mapping[Kind, int]:
-        """How many memories of each kind are held true, over all scopes."""
+    async def kinds(self) -> Mapping[MemoryKind, int]:
+        """Return the number of valid memories of each kind, over all scopes."""
         ...
 
     async def scan(self, after: str | None, limit: int) -> Sequence[Memory]:
-        """Every memory of every scope in the order of their ids, for maintenance only; continue after the last id.
+        """Return memories of every scope with ids after `after`, in the order of ids. For maintenance only.
 
-        That id need not exist any more.
+        The memory `after` need not exist any more.
         """
         ...
 
     async def begin_rebuild(self, *, resume: bool) -> str | None:
-        """Start a second text index beside the one in use, or go on with it; the id to continue after.
+        """Start or resume a second text index, and return the id to continue after.
 
-        Until it is finished, every write and deletion goes to both, and answers come from the one in use.
+        Until it is finished, every write and deletion goes to both indexes, and searches use the first.
         """
         ...
 
-    async def rebuild(self, batch: Sequence[tuple[str, Derived]]) -> None:
-        """Put these into the second index and replace their vectors.
+    async def rebuild(self, batch: Sequence[tuple[str, SearchData]]) -> None:
+        """Add these to the second index and replace their vectors.
 
-        Ids deleted meanwhile are passed over, and so are those that the second index already holds, because these were
-        written later than they were scanned. `Conflict` when no rebuild is under way.
+        Skips ids that have been deleted, and ids that the second index already holds: they were written after the
+        scan. Raises `Conflict` if no rebuild is in progress.
         """
         ...
 
     async def finish_rebuild(self) -> Sequence[DerivedFile]:
-        """Exchange the indexes in one step and write every derived file anew.
+        """Replace the first index by the second atomically and rewrite every derived file.
 
-        `Conflict`, and nothing is changed, when no rebuild is under way or it does not hold every memory yet.
+        Raises `Conflict` and changes nothing if no rebuild is in progress or the second index is incomplete.
         """
         ...

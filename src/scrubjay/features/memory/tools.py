@@ -1,39 +1,41 @@
-"""Remember, recall, forget."""
+"""Tools to write, recall, correct and erase memories."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from scrubjay.core.callers import Caller
 from scrubjay.core.errors import InvalidRequest
 from scrubjay.core.scopes import Scope, Visibility
-from scrubjay.features.memory.corrections import Corrections
+from scrubjay.features.memory.corrections import MemoryCorrector
+from scrubjay.features.memory.drafts import Draft
 from scrubjay.features.memory.erasure import Eraser
-from scrubjay.features.memory.link_review import LinkReviewer, Reviewed
 from scrubjay.features.memory.link_views import CodeView, StaleView, code_view, linked_views, stale_view
 from scrubjay.features.memory.links import CodeLink
-from scrubjay.features.memory.models import Kind, MemoryFilter, Receipt, receipt_of
+from scrubjay.features.memory.models import MemoryFilter, MemoryKind
 from scrubjay.features.memory.ranking.exact_match import required_wordings
 from scrubjay.features.memory.ranking.presets import WEIGHTS, Preset
-from scrubjay.features.memory.recall import Hit, Order, Wish
-from scrubjay.features.memory.service import Draft, MemoryService, RecallOutcome
+from scrubjay.features.memory.recall import Hit, Order, RecallOptions
+from scrubjay.features.memory.service import MemoryService, RecallOutcome
 from scrubjay.features.memory.views import MemoryView, memory_fields
+from scrubjay.features.memory.writes import Receipt, make_receipt
 from scrubjay.features.projects.arguments import ProjectReference, project_id_of
 from scrubjay.features.projects.service import ProjectService
 from scrubjay.tooling.arguments import IdempotencyKey, Label, Moment, Share, provenance_of
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
-from scrubjay.tooling.optional_fields import is_nothing
+from scrubjay.tooling.optional_fields import is_empty
 
 MAX_CONTENT = 100_000
-MAX_MANY = 10_000
-# So many of those that are not relevant enough are told of.
+MAX_BATCH = 10_000
+# Near misses in an explanation.
 NEAR_MISSES = 3
 
 
-FactType = Literal[Kind.GENERAL, Kind.PREFERENCE, Kind.DECISION, Kind.CONTEXT]
-# What a draft takes over from a request.
-_DRAFTED = frozenset(Draft.__dataclass_fields__)
+FactType = Literal[MemoryKind.GENERAL, MemoryKind.PREFERENCE, MemoryKind.DECISION, MemoryKind.CONTEXT]
+# Fields that a draft copies from a request.
+_DRAFT_FIELDS = frozenset(Draft.__dataclass_fields__)
 _KIND, _NOTHING = frozenset({"kind"}), frozenset[str]()
 
 
@@ -41,51 +43,55 @@ class NewMemory(Request):
     """One thing to remember."""
 
     content: str = Field(
-        min_length=1, max_length=MAX_CONTENT, description="What to remember, in words that will make sense later."
+        min_length=1,
+        max_length=MAX_CONTENT,
+        description="Text to remember. Write it so that it makes sense without the conversation.",
     )
-    category: Label | None = Field(
-        default=None, description="A group of your choosing, such as decision or preference."
-    )
-    importance: Share = Field(default=0.5, description="How much it matters.")
-    confidence: Share = Field(default=1.0, description="How sure it is.")
+    category: Label | None = Field(default=None, description="Free label to group by, such as decision or preference.")
+    importance: Share = Field(default=0.5, description="Importance.")
+    confidence: Share = Field(default=1.0, description="Confidence that it is true.")
     key: Label | None = Field(
         default=None,
-        description="A name of its own: remembering again under the same key in the same scope updates it.",
+        description="Unique name: writing again with the same key in the same scope updates the memory.",
     )
     scope: Scope | None = Field(
         default=None,
-        description="Who can recall it: everybody (global), one project, or only the session session_id. "
-        "By default the active project if there is one, else global.",
+        description="Where it is visible: everywhere (global), in one project, or only in the given session. "
+        "Default: the active project if there is one, else global.",
     )
-    session_id: Label | None = Field(default=None, description="The session or conversation that it comes from.")
+    session_id: Label | None = Field(default=None, description="Session or conversation that it comes from.")
     occurred_at: Moment | None = Field(
-        default=None, description="When it happened (ISO 8601; UTC unless it says otherwise)."
+        default=None, description="When it happened (ISO 8601; UTC unless it has an offset)."
     )
     speaker: Label | None = Field(default=None, description="Who said it.")
     tags: list[Label] = Field(default_factory=list[str], max_length=100, description="Labels to filter by.")
-    metadata: dict[str, Any] = Field(default_factory=dict[str, Any], description="Anything else, given back as it is.")
+    metadata: dict[str, Any] = Field(
+        default_factory=dict[str, Any], description="Additional values, returned unchanged."
+    )
     fact_type: FactType = Field(
-        default=Kind.GENERAL, description="What sort of fact: a preference, a decision, context, or general."
+        default=MemoryKind.GENERAL, description="Kind of fact: a preference, a decision, context, or general."
     )
     subject: Label | None = Field(
         default=None,
-        description="What it is about, in a few words. A newer memory about the same subject takes the place of an "
-        "older one that says something else; both are kept, and memory_history shows them.",
+        description="Subject in a few words. A newer memory about the same subject supersedes an older one with "
+        "different content; both are kept, and memory_history shows them.",
     )
     valid_from: Moment | None = Field(
-        default=None, description="Since when it is true (ISO 8601); by default since it happened or was remembered."
+        default=None, description="Start of validity (ISO 8601). Default: when it happened, else when it was stored."
     )
-    valid_until: Moment | None = Field(default=None, description="When it ceases to be true, if that is known.")
+    valid_until: Moment | None = Field(default=None, description="End of validity (ISO 8601), if known.")
     source: Label | None = Field(default=None, description="Where it comes from, such as a URL, a file or a person.")
     about: list[Label] = Field(
         default_factory=list[str],
         max_length=20,
-        description="The code that it is about: a path, path::symbol, or a symbol's qualified name. recall says when "
-        "that code has changed or gone. What the content names of the project's code is linked by itself.",
+        description="Code that it is about: a path, path::symbol, or a symbol's qualified name. recall marks the "
+        "memory as stale when that code has changed or is gone. Code of the project named in the content is linked "
+        "automatically.",
     )
     repository: Annotated[str, Field(min_length=1, max_length=4_096)] | None = Field(
         default=None,
-        description="The folder, or the id of the index, that about names; by default the project's or where you work.",
+        description="Folder or index id that about refers to. Default: the folder of the project, else the working "
+        "folder.",
     )
 
     @model_validator(mode="after")
@@ -115,7 +121,7 @@ class NewMemory(Request):
             valid_until=self.valid_until,
             about=tuple(self.about),
             repository=repository,
-            given=_DRAFTED & self.model_fields_set | (_KIND if "fact_type" in self.model_fields_set else _NOTHING),
+            given=_DRAFT_FIELDS & self.model_fields_set | (_KIND if "fact_type" in self.model_fields_set else _NOTHING),
         )
 
 
@@ -129,25 +135,27 @@ class RememberRequest(NewMemory):
 
 
 class RememberResult(Result):
-    id: str = Field(description="The memory's id, for forget.")
-    outcome: Literal["stored", "updated"] = Field(description="updated: the key was known and its memory was changed.")
-    scope: Scope = Field(description="Who can recall it.")
-    project: str | None = Field(description="The id of the project that it belongs to.")
+    id: str = Field(description="Id of the memory.")
+    outcome: Literal["stored", "updated"] = Field(
+        description="updated: a memory with this key existed and was changed."
+    )
+    scope: Scope = Field(description="Where it is visible.")
+    project: str | None = Field(description="Id of the project that it belongs to.")
     superseded: list[str] = Field(
-        description="The ids of memories that are not true any more because of it: an earlier version under its key, "
-        "or what was said about its subject before."
+        description="Ids of memories that it supersedes: an earlier version with its key, or earlier memories about "
+        "its subject."
     )
     conflicts: list[str] = Field(
-        description="The ids of memories about its subject that say something else, where nobody can tell what is true."
+        description="Ids of memories about its subject with different content, when it is unclear which one is true."
     )
-    masked: list[str] = Field(
-        description="The kinds of secrets, such as a password, that were not kept: a mark stands in their place."
+    masked: list[str] = Field(description="Kinds of secrets, such as password, that were replaced by a placeholder.")
+    repeated: bool = Field(
+        description="True if an earlier call with this idempotency_key stored it; this call changed nothing."
     )
-    repeated: bool = Field(description="Whether it had been done before under this idempotency_key, and not again now.")
     about: list[CodeView] = Field(
         default_factory=list[CodeView],
-        exclude_if=is_nothing,
-        description="The code that it is about, where it is about any; told when it is written, not when repeated.",
+        exclude_if=is_empty,
+        description="Code that it is about, if any. Absent when repeated is true.",
     )
 
 
@@ -157,16 +165,16 @@ class RememberManyRequest(Request):
     )
 
     memories: list[NewMemory] = Field(
-        min_length=1, max_length=MAX_MANY, description="What to remember, in order. All are kept, or none."
+        min_length=1, max_length=MAX_BATCH, description="Memories to store, in order. All are stored, or none."
     )
     project: ProjectReference = None
     idempotency_key: IdempotencyKey = None
 
 
 class RememberManyResult(Result):
-    memories: list[RememberResult] = Field(description="What became of each, in the order given.")
-    stored: int = Field(description="How many are new.")
-    updated: int = Field(description="How many changed a memory with the same key.")
+    memories: list[RememberResult] = Field(description="Result for each memory, in the order given.")
+    stored: int = Field(description="Number of new memories.")
+    updated: int = Field(description="Number of memories that updated one with the same key.")
 
 
 class RecallRequest(Request):
@@ -175,135 +183,139 @@ class RecallRequest(Request):
         {"query": "deploy", "category": "decision", "preset": "recent", "token_budget": 500},
     )
 
-    query: str = Field(min_length=1, max_length=10_000, description="What to look for, in plain words.")
+    query: str = Field(min_length=1, max_length=10_000, description="Question or search text in natural language.")
     limit: Annotated[int, Field(ge=1, le=100)] | None = Field(
         default=None,
-        description="How many memories to return at most; by default 10, or 30 for a question about order, a timeline "
-        "or a summary, which wants all about its topic.",
+        description="Maximum number of memories. Default: 10, or 30 for a question about order, a timeline or a "
+        "summary, which needs everything on its topic.",
     )
     threshold: Share = Field(
         default=0.05,
-        description="Leave out what fits the question less: 0 returns anything that matches at all; above 0.5 almost "
-        "only what surely fits.",
+        description="Minimum relevance: 0 returns everything that matches at all; above 0.5 returns almost only "
+        "certain matches.",
     )
     preset: Preset = Field(
         default=Preset.RELEVANT,
-        description="What puts fitting memories in order: the question alone (relevant), or also how recent, used, "
-        "important and sure they are (balanced, semantic), most of all recency (recent), importance (important) or "
-        "use (popular). What does not fit the question is never lifted.",
+        description="How relevant memories are ordered: by the question alone (relevant); also by recency, use, "
+        "importance and confidence (balanced, semantic); or mostly by recency (recent), importance (important) or use "
+        "(popular). A preset never promotes memories that do not match the question.",
     )
     order: Order = Field(
         default=Order.AUTO,
-        description="score: best first; time: of the best ones the earliest first; auto: by time when the question is "
-        "about order, a timeline or how something developed and no limit is given, else by score.",
+        description="score: best first. time: the best ones, earliest first. auto: time when the question asks about "
+        "order, a timeline or a development and no limit is given, else score.",
     )
     diversity: Share = Field(
-        default=0, description="Prefer memories that differ from each other: 0 not at all, 1 more than anything else."
+        default=0, description="Preference for memories that differ from each other: 0 ignores it, 1 weighs it most."
     )
     token_budget: Annotated[int, Field(ge=1, le=1_000_000)] | None = Field(
         default=None,
-        description="How many tokens the memories' texts may take together (a token is 4 characters). One that does "
-        "not fit is skipped; shorter ones behind it may still come.",
+        description="Maximum tokens of all returned texts together (estimated as 4 characters per token). A memory "
+        "that exceeds it is skipped; shorter ones after it may still be returned.",
     )
     containing: Annotated[str, Field(min_length=1, max_length=1_000)] | None = Field(
         default=None,
-        description='Only what has all of these words, "phrases" and beginnings*, in whichever grammatical form.',
+        description='Only memories with all of these words, "phrases" and prefixes*, in any grammatical form.',
     )
     category: Label | None = Field(default=None, description="Only this category.")
     tags: list[Label] = Field(default_factory=list[str], max_length=100, description="Only with all of these tags.")
-    speaker: Label | None = Field(default=None, description="Only what this speaker said.")
+    speaker: Label | None = Field(default=None, description="Only memories of this speaker.")
     scope: Scope | None = Field(default=None, description="Only memories of this scope.")
     session_id: Label | None = Field(
-        default=None, description="The session that asks: its private memories are searched too."
+        default=None, description="Current session: its private memories are searched too."
     )
-    from_session: Label | None = Field(default=None, description="Only what was remembered in this session.")
-    occurred_after: Moment | None = Field(default=None, description="Only what happened then or later (ISO 8601).")
-    occurred_before: Moment | None = Field(default=None, description="Only what happened earlier than that (ISO 8601).")
-    kinds: list[Kind] = Field(
-        default_factory=list[Kind], description="Only these kinds of memories, such as preference, turn or summary."
+    from_session: Label | None = Field(default=None, description="Only memories stored in this session.")
+    occurred_after: Moment | None = Field(
+        default=None, description="Only what happened at this time or later (ISO 8601)."
     )
-    fact_type: FactType | None = Field(default=None, description="Only this sort of fact.")
+    occurred_before: Moment | None = Field(default=None, description="Only what happened before this time (ISO 8601).")
+    kinds: list[MemoryKind] = Field(
+        default_factory=list[MemoryKind],
+        description="Only these kinds of memories, such as preference, turn or summary.",
+    )
+    fact_type: FactType | None = Field(default=None, description="Only this kind of fact.")
     as_of: Moment | None = Field(
-        default=None, description="What was true at this moment (ISO 8601), instead of what is true now."
+        default=None, description="Recall what was valid at this time (ISO 8601) instead of now."
     )
     project: ProjectReference = None
-    explain: bool = Field(default=False, description="Say for each memory where its score comes from.")
+    explain: bool = Field(default=False, description="Explain the score of each memory.")
 
 
 class SignalView(Result):
-    """One reason for a score."""
+    """One component of a score."""
 
-    signal: str = Field(description="The signal's name, such as words or meaning.")
-    raw: float = Field(description="The measure itself: BM25, a cosine, a count.")
-    value: float = Field(description="As it counts: compared with the best, with other memories, or with 1.")
-    weight: float = Field(description="How much it counts; less than 0 when it speaks against.")
+    signal: str = Field(description="Name of the signal, such as words or meaning.")
+    raw: float = Field(description="Raw measure: BM25, a cosine, a count.")
+    value: float = Field(description="Normalized measure: relative to the best candidate, to other memories, or to 1.")
+    weight: float = Field(description="Weight; negative if the signal lowers the score.")
     contribution: float = Field(
-        description="What it adds to the score; all of them together are the score, which is never above 1."
+        description="Amount added to the score. The score is the sum of all contributions, at most 1."
     )
-    about: str = Field(description="What it says, in words.")
+    about: str = Field(description="Explanation in words.")
 
 
 class Explanation(Result):
-    """Why a memory has its score."""
+    """Explanation of a score."""
 
-    why: str = Field(description="The strongest reasons in words.")
-    relevance: float = Field(
-        description="How well it fits the question alone, 0 to 1: what the threshold is compared with."
-    )
-    signals: list[SignalView] = Field(description="Every signal.")
+    why: str = Field(description="Strongest reasons in words.")
+    relevance: float = Field(description="Relevance to the question alone, 0 to 1; compared with the threshold.")
+    signals: list[SignalView] = Field(description="All signals.")
 
 
-class RecalledMemory(MemoryView):
-    score: float = Field(description="How well it fits the question, and the preset if one is asked for; 0 to 1.")
+class RecallHitView(MemoryView):
+    score: float = Field(description="Score by the question and the preset, 0 to 1.")
     confirmed: bool = Field(
-        description="Whether it says what was asked about. If not it is related, but may be about something else, or "
-        "somebody else than the one named said it."
+        description="True if it contains what the question asks about. False if it is only related: it may be about "
+        "something else, or said by another person than the one named."
     )
-    duplicates: list[str] = Field(description="The ids of memories that say the same and were left out for it.")
-    explanation: Explanation | None = Field(description="Where the score comes from, when asked for.")
+    duplicates: list[str] = Field(description="Ids of memories with the same content that were left out.")
+    explanation: Explanation | None = Field(description="Explanation of the score; null unless explain is true.")
     about: list[CodeView] = Field(
         default_factory=list[CodeView],
-        exclude_if=is_nothing,
-        description="The code that it is about, and what became of it, where it is about any.",
+        exclude_if=is_empty,
+        description="Code that it is about and its current state, if any.",
     )
     stale: StaleView | None = Field(
         default=None,
-        exclude_if=is_nothing,
-        description="Told when that code has changed or gone since: check it before you rely on it. See review_stale.",
+        exclude_if=is_empty,
+        description="Present if that code has changed or is gone: verify the memory before you rely on it. See "
+        "review_stale.",
     )
 
 
 class SearchExplanation(Result):
-    """How an answer was found."""
+    """Explanation of a search."""
 
-    threshold: float = Field(description="The least relevance that was wanted.")
+    threshold: float = Field(description="Minimum relevance that was applied.")
     weights: dict[str, float] = Field(
-        description="What makes a score: relevance (the sum of all signals of the question), and what the preset adds."
+        description="Weights of the score: relevance (the sum of all signals of the question) and those of the preset."
     )
-    words: list[str] = Field(description="What was looked for in the text, as the index has it.")
-    searched: int = Field(description="How many memories could be seen.")
-    near_misses: list[RecalledMemory] = Field(description="The best of those that are not relevant enough.")
-    milliseconds: dict[str, float] = Field(description="How long each stage took.")
+    words: list[str] = Field(description="Search terms as normalized by the index.")
+    searched: int = Field(description="Number of memories visible to the search.")
+    near_misses: list[RecallHitView] = Field(description="Best memories below the threshold.")
+    milliseconds: dict[str, float] = Field(description="Duration of each stage.")
 
 
 class RecallResult(Result):
-    memories: list[RecalledMemory] = Field(description="What fits, in the order told; empty when nothing does.")
-    order: Literal["score", "time"] = Field(description="Whether the best or the earliest memory comes first.")
-    considered: int = Field(description="How many candidates were scored.")
-    below_threshold: int = Field(description="How many of them were left out because they do not fit well enough.")
-    tokens: int = Field(description="How many tokens the texts take together, at 4 characters a token.")
-    over_budget: int = Field(description="How many memories were skipped because they did not fit the token_budget.")
-    degraded: str | None = Field(description="Why the search was less than it should have been; null when it was not.")
-    explanation: SearchExplanation | None = Field(description="How the answer was found, when asked for.")
+    memories: list[RecallHitView] = Field(
+        description="Matching memories in the order given by order; empty if none match."
+    )
+    order: Literal["score", "time"] = Field(description="score: best first. time: earliest first.")
+    considered: int = Field(description="Number of candidates that were scored.")
+    below_threshold: int = Field(description="Number of candidates below the threshold.")
+    tokens: int = Field(description="Estimated tokens of all texts, at 4 characters per token.")
+    over_budget: int = Field(description="Number of memories skipped because they exceed the token_budget.")
+    degraded: str | None = Field(description="Why the result may be incomplete; null if nothing failed.")
+    explanation: SearchExplanation | None = Field(description="Explanation of the search; null unless explain is true.")
 
 
 class ForgetRequest(Request):
     model_config = examples({"key": "database"})
 
-    id: Label | None = Field(default=None, description="The memory's id.")
-    key: Label | None = Field(default=None, description="Or the key that it was remembered under.")
-    scope: Scope | None = Field(default=None, description="With key: the scope it was used in, if in several.")
-    session_id: Label | None = Field(default=None, description="The session, to forget one of its private memories.")
+    id: Label | None = Field(default=None, description="Id of the memory.")
+    key: Label | None = Field(default=None, description="Key of the memory, instead of its id.")
+    scope: Scope | None = Field(default=None, description="With key: its scope, if the key is used in several.")
+    session_id: Label | None = Field(default=None, description="Session, to erase one of its private memories.")
     project: ProjectReference = None
 
     @model_validator(mode="after")
@@ -314,19 +326,19 @@ class ForgetRequest(Request):
 
 
 class ForgetResult(Result):
-    forgotten: MemoryView = Field(description="What was erased, for the last time.")
+    forgotten: MemoryView = Field(description="The erased memory.")
     also: list[str] = Field(
-        description="The ids of what was made of it and is erased with it: facts that only it stated, and summaries "
-        "that may quote it, which summarize_sessions makes anew without it."
+        description="Ids of derived memories that were erased with it: facts that only it stated, and summaries that "
+        "may quote it. summarize_sessions creates such summaries again without it."
     )
 
 
 class HistoryRequest(Request):
     model_config = examples({"key": "database"})
 
-    id: Label | None = Field(default=None, description="The memory's id, or that of an earlier version.")
-    key: Label | None = Field(default=None, description="Or the key that it was remembered under.")
-    session_id: Label | None = Field(default=None, description="The session, for one of its private memories.")
+    id: Label | None = Field(default=None, description="Id of the memory or of an earlier version.")
+    key: Label | None = Field(default=None, description="Key of the memory, instead of its id.")
+    session_id: Label | None = Field(default=None, description="Session, for one of its private memories.")
     project: ProjectReference = None
 
     @model_validator(mode="after")
@@ -337,31 +349,29 @@ class HistoryRequest(Request):
 
 
 class HistoryResult(Result):
-    versions: list[MemoryView] = Field(description="What was true first comes first; the last one is true now.")
-    current: str | None = Field(description="The id of what is true now; null when nothing of it is.")
+    versions: list[MemoryView] = Field(description="All versions, earliest first.")
+    current: str | None = Field(description="Id of the current version; null if none is valid now.")
 
 
 class CorrectRequest(Request):
     model_config = examples({"what_was_wrong": "We deploy on Fridays", "what_is_right": "We deploy on Thursdays"})
 
-    what_was_wrong: str = Field(
-        min_length=1, max_length=MAX_CONTENT, description="The words that are wrong, as they were remembered."
-    )
-    what_is_right: str = Field(min_length=1, max_length=MAX_CONTENT, description="What is to be remembered instead.")
+    what_was_wrong: str = Field(min_length=1, max_length=MAX_CONTENT, description="The wrong words, exactly as stored.")
+    what_is_right: str = Field(min_length=1, max_length=MAX_CONTENT, description="Replacement for the wrong words.")
     id: Label | None = Field(
-        default=None, description="The memory that is wrong; by default every one that has these words."
+        default=None, description="Id of the wrong memory. Default: every memory that contains these words."
     )
-    correction_type: Label = Field(default="pattern", description="A group of your choosing.")
-    scope: Scope | None = Field(default=None, description="Who learns of it; as for remember.")
-    confidence: Share = Field(default=1.0, description="How sure it is.")
-    session_id: Label | None = Field(default=None, description="The session that it comes from.")
+    correction_type: Label = Field(default="pattern", description="Free label to group corrections by.")
+    scope: Scope | None = Field(default=None, description="Where the correction is visible; as for remember.")
+    confidence: Share = Field(default=1.0, description="Confidence that it is true.")
+    session_id: Label | None = Field(default=None, description="Session that it comes from.")
     project: ProjectReference = None
 
 
 class CorrectResult(Result):
-    id: str = Field(description="The id of the correction itself, which recall finds too.")
+    id: str = Field(description="Id of the correction, which is a memory of its own.")
     corrected: list[MemoryView] = Field(
-        description="The memories that say what is right now; memory_history shows what they said before."
+        description="The corrected memories; memory_history shows their earlier content."
     )
 
 
@@ -369,17 +379,16 @@ class CorrectResult(Result):
 async def remember(
     request: RememberRequest,
     memory: MemoryService,
-    grounding: LinkReviewer,
     projects: ProjectService,
     context: CallContext,
 ) -> RememberResult:
-    """Remember a fact, decision, preference or event, durably.
+    """Store a fact, decision, preference or event durably.
 
-    Use it whenever something should be known later or in another session. Give a key to keep one current value that
+    Use it for everything that should be known later or in another session. Give a key to keep one current value that
     later calls update.
     """
     project_id = await project_id_of(request.project, projects, context, make=True)
-    (remembered,) = await _keep(memory, grounding, [request], project_id, request.idempotency_key, context, "remember")
+    (remembered,) = await _store(memory, projects, [request], project_id, request.idempotency_key, context, "remember")
     return remembered
 
 
@@ -387,31 +396,29 @@ async def remember(
 async def remember_many(
     request: RememberManyRequest,
     memory: MemoryService,
-    grounding: LinkReviewer,
     projects: ProjectService,
     context: CallContext,
 ) -> RememberManyResult:
-    """Remember many things at once, in one transaction: all are kept, or none."""
+    """Store many memories in one transaction: all or none."""
     project_id = await project_id_of(request.project, projects, context, make=True)
-    remembered = await _keep(
-        memory, grounding, request.memories, project_id, request.idempotency_key, context, "remember_many"
+    remembered = await _store(
+        memory, projects, request.memories, project_id, request.idempotency_key, context, "remember_many"
     )
     updated = sum(one.outcome == "updated" for one in remembered)
     return RememberManyResult(memories=remembered, stored=len(remembered) - updated, updated=updated)
 
 
-@tool("memory", read_only=True)
+@tool("memory", read_only=True, withholds=("code",))
 async def recall(
     request: RecallRequest,
     memory: MemoryService,
-    grounding: LinkReviewer,
     projects: ProjectService,
     context: CallContext,
 ) -> RecallResult:
     """Find the memories most relevant to a question, best first.
 
-    Searches by words and by meaning what is global, of the active project, and of the asking session. Ask before you
-    assume: an empty answer means that nothing fitting is remembered.
+    Searches global memories and those of the active project and the given session, by words and by meaning. Call it
+    before you assume something: an empty result means that no stored memory matches.
     """
     project_id = await project_id_of(request.project, projects, context)
     visibility = Visibility(project_id, request.session_id or request.from_session)
@@ -430,7 +437,7 @@ async def recall(
             kinds=tuple(dict.fromkeys([*request.kinds, *([request.fact_type] if request.fact_type else [])])),
             as_of=request.as_of,
         ),
-        Wish(
+        RecallOptions(
             limit=request.limit,
             threshold=request.threshold,
             preset=request.preset,
@@ -440,17 +447,15 @@ async def recall(
             near_misses=NEAR_MISSES if request.explain else 0,
         ),
     )
-    linked = [hit.memory for hit in found.hits if hit.memory.links]
-    reviewed = {one.memory.id: one for one in await grounding.review(linked, visibility)} if linked else {}
     return RecallResult(
-        memories=[_recalled(hit, request.explain, reviewed.get(hit.memory.id)) for hit in found.hits],
+        memories=[_recalled(hit, context.caller, explain=request.explain) for hit in found.hits],
         order="time" if found.order is Order.TIME else "score",
         considered=found.considered,
         below_threshold=found.below_threshold,
         tokens=found.tokens,
         over_budget=found.over_budget,
         degraded=found.degraded,
-        explanation=_search_explanation(found, request) if request.explain else None,
+        explanation=_search_explanation(found, request, context.caller) if request.explain else None,
     )
 
 
@@ -458,7 +463,7 @@ async def recall(
 async def forget(
     request: ForgetRequest, eraser: Eraser, projects: ProjectService, context: CallContext
 ) -> ForgetResult:
-    """Erase one memory for good, by its id or its key, with what was made of it."""
+    """Erase one memory permanently, by its id or its key, with the memories derived from it."""
     visibility = Visibility(await project_id_of(request.project, projects, context), request.session_id)
     if request.id is not None:
         done = await eraser.forget(request.id, visibility)
@@ -466,33 +471,33 @@ async def forget(
         done = await eraser.forget_key(request.key, visibility, request.scope)
     else:
         raise InvalidRequest("give either id or key")
-    return ForgetResult(forgotten=MemoryView(**memory_fields(done.memory)), also=list(done.also))
+    return ForgetResult(forgotten=MemoryView(**memory_fields(done.memory)), also=list(done.derived))
 
 
 @tool("memory", read_only=True)
 async def memory_history(
     request: HistoryRequest, memory: MemoryService, projects: ProjectService, context: CallContext
 ) -> HistoryResult:
-    """Show what a memory said before, what it says now, and when each was true."""
+    """Show all versions of a memory and when each was valid."""
     visibility = Visibility(await project_id_of(request.project, projects, context), request.session_id)
     versions = await memory.history(visibility, memory_id=request.id, key=request.key)
-    living = [version.id for version in versions if version.superseded_by is None]
+    current = [version.id for version in versions if version.superseded_by is None]
     return HistoryResult(
-        versions=[MemoryView.of(memory_fields(version)) for version in versions], current=living[-1] if living else None
+        versions=[MemoryView.of(memory_fields(version)) for version in versions],
+        current=current[-1] if current else None,
     )
 
 
 @tool("memory")
 async def correct(
     request: CorrectRequest,
-    corrections: Corrections,
-    grounding: LinkReviewer,
+    corrections: MemoryCorrector,
     projects: ProjectService,
     context: CallContext,
 ) -> CorrectResult:
-    """Put right what was remembered wrongly: every memory with the wrong words says what is right from now on.
+    """Correct wrong memories: replace the wrong words in every memory that contains them.
 
-    What they said before stays in memory_history.
+    memory_history keeps the earlier content.
     """
     project_id = await project_id_of(request.project, projects, context, make=True)
     made = await corrections.correct(
@@ -509,13 +514,12 @@ async def correct(
         ),
         project_id=project_id,
     )
-    await grounding.renew([one.id for one in made.corrected], Visibility(project_id, request.session_id))
     return CorrectResult(id=made.id, corrected=[MemoryView.of(memory_fields(one)) for one in made.corrected])
 
 
-async def _keep(
+async def _store(
     memory: MemoryService,
-    grounding: LinkReviewer,
+    projects: ProjectService,
     given: Sequence[NewMemory],
     project_id: str | None,
     idempotency_key: str | None,
@@ -523,16 +527,22 @@ async def _keep(
     tool: str,
 ) -> list[RememberResult]:
     provenance = provenance_of(context, tool)
-    # Without a project, code is named where somebody works.
+    # Without a project, `about` refers to the working folder.
     here = "." if project_id is None and context.working_directory is not None else None
+    if project_id is not None and context.caller.holds_key and any(new.about for new in given):
+        here = (await projects.find(project_id)).path  # named, so that it is checked
     drafts: list[Draft] = []
     for new in given:
         named = new.repository or (here if new.about else None)
-        root = None if named is None else await grounding.repository_root(named, context.working_directory)
+        root = (
+            await memory.repository_root(named, context.working_directory, restricted=context.caller.holds_key)
+            if named is not None
+            else None
+        )
         drafts.append(new.draft(provenance, root))
     if idempotency_key is None:
         outcomes = await memory.remember(drafts, project_id)
-        remembered = [_remembered(receipt_of(one), one.memory.links, repeated=False) for one in outcomes]
+        remembered = [_remembered(make_receipt(one), one.memory.links, repeated=False) for one in outcomes]
     else:
         written = await memory.remember_once(drafts, project_id, context.client or "", idempotency_key)
         links = [one.memory.links for one in written.outcomes] if written.outcomes else [()] * len(drafts)
@@ -540,15 +550,6 @@ async def _keep(
             _remembered(receipt, own, repeated=written.outcomes is None)
             for receipt, own in zip(written.receipts, links, strict=True)
         ]
-    for session_id in {new.session_id for new in given}:
-        # What was said to be about code before, and says something else now, is about the code as it is now.
-        changed = [
-            one.id
-            for one, new in zip(remembered, given, strict=True)
-            if one.outcome == "updated" and one.about and new.session_id == session_id
-        ]
-        if changed:
-            await grounding.renew(changed, Visibility(project_id, session_id))
     return remembered
 
 
@@ -568,15 +569,15 @@ def _remembered(receipt: Receipt, links: Sequence[CodeLink], *, repeated: bool) 
     )
 
 
-def _recalled(hit: Hit, explain: bool, reviewed: Reviewed | None = None) -> RecalledMemory:
+def _recalled(hit: Hit, caller: Caller, *, explain: bool) -> RecallHitView:
     values = memory_fields(hit.memory)
     values["score"] = hit.score
     values["confirmed"] = hit.confirmed
     values["duplicates"] = [*hit.duplicates]
     values["explanation"] = _explanation(hit) if explain else None
-    values["about"] = [code_view(one) for one in reviewed.comparisons] if reviewed else []
-    values["stale"] = stale_view(reviewed) if reviewed else None
-    return RecalledMemory.of(values)
+    values["about"] = [code_view(one) for one in hit.review.comparisons] if hit.review else []
+    values["stale"] = stale_view(hit.review, caller) if hit.review else None
+    return RecallHitView.of(values)
 
 
 def _explanation(hit: Hit) -> Explanation:
@@ -598,12 +599,12 @@ def _explanation(hit: Hit) -> Explanation:
     )
 
 
-def _search_explanation(found: RecallOutcome, request: RecallRequest) -> SearchExplanation:
+def _search_explanation(found: RecallOutcome, request: RecallRequest, caller: Caller) -> SearchExplanation:
     return SearchExplanation(
         threshold=request.threshold,
         weights=dict(WEIGHTS[request.preset]),
         words=list(found.terms),
-        searched=found.texts,
-        near_misses=[_recalled(hit, explain=True) for hit in found.near_misses],
+        searched=found.searched,
+        near_misses=[_recalled(hit, caller, explain=True) for hit in found.near_misses],
         milliseconds={stage: round(1000 * seconds, 3) for stage, seconds in found.seconds.items()},
     )

@@ -1,4 +1,4 @@
-"""How often memories are answers, gathered in memory and kept from time to time."""
+"""Counts of how often each memory was recalled, buffered in memory and written periodically."""
 
 import logging
 from collections import Counter
@@ -12,46 +12,46 @@ from scrubjay.features.memory.store import MemoryStore
 
 logger = logging.getLogger("scrubjay.features.memory")
 
-KEEP_SECONDS = 5.0
-KEEP_AT_ONCE = 1_000
+FLUSH_SECONDS = 5.0
+FLUSH_COUNT = 1_000
 
 
-class Uses:
-    """Counts answers without making any of them wait for the disk.
+class UseCounter:
+    """Counts recalls without a disk write for each of them.
 
-    What was counted last is lost when the process is killed: it is worth less than a write for each answer.
+    The counts of the last seconds are lost if the process is killed.
     """
 
     def __init__(self, store: MemoryStore, clock: Clock) -> None:
         self._store = store
         self._clock = clock
         self._unsaved: Counter[str] = Counter()
-        self._some = anyio.Event()
-        self._many = anyio.Event()
+        self._any_pending = anyio.Event()
+        self._many_pending = anyio.Event()
 
-    def note(self, memory_ids: Iterable[str]) -> None:
-        """Count each of these once more."""
+    def count(self, memory_ids: Iterable[str]) -> None:
+        """Add one use to each of these memories."""
         self._unsaved.update(memory_ids)
         if self._unsaved:
-            self._some.set()
-        if len(self._unsaved) >= KEEP_AT_ONCE:
-            self._many.set()
+            self._any_pending.set()
+        if len(self._unsaved) >= FLUSH_COUNT:
+            self._many_pending.set()
 
-    async def keep(self) -> None:
-        """Go on for ever: a while after the first answer, or when there are many, write all of them."""
+    async def run(self) -> None:
+        """Write pending counts after FLUSH_SECONDS, or when FLUSH_COUNT memories are pending, in an endless loop."""
         while True:
-            await self._some.wait()
-            with anyio.move_on_after(KEEP_SECONDS):
-                await self._many.wait()
+            await self._any_pending.wait()
+            with anyio.move_on_after(FLUSH_SECONDS):
+                await self._many_pending.wait()
             await self.flush()
 
     async def flush(self) -> None:
-        """Write what was counted; what cannot be written is given up, and a warning says so."""
-        taken, self._unsaved = self._unsaved, Counter()
-        self._some, self._many = anyio.Event(), anyio.Event()
-        if not taken:
+        """Write the pending counts; if that fails, log a warning and drop them."""
+        pending, self._unsaved = self._unsaved, Counter()
+        self._any_pending, self._many_pending = anyio.Event(), anyio.Event()
+        if not pending:
             return
         try:
-            await self._store.note_uses(taken, self._clock())
+            await self._store.add_uses(pending, self._clock())
         except ScrubjayError as error:
-            logger.warning("uses of memories could not be kept", extra={"problem": error.message})
+            logger.warning("use counts were not stored", extra={"problem": error.message})

@@ -1,4 +1,4 @@
-"""A memory as tools show it."""
+"""Memories in the results of tools."""
 
 from datetime import datetime
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import Field
 
 from scrubjay.core.scopes import Scope
-from scrubjay.features.memory.models import Kind, Memory
+from scrubjay.features.memory.models import Memory, MemoryKind
 from scrubjay.tooling.declaration import Result
 
 
@@ -16,7 +16,7 @@ class MemoryView(Result):
     id: str
     content: str
     scope: Scope
-    project: str | None = Field(description="The id of its project.")
+    project: str | None = Field(description="Id of its project; null for a global memory.")
     session_id: str | None
     key: str | None
     category: str | None
@@ -28,15 +28,15 @@ class MemoryView(Result):
     occurred_at: datetime | None
     recorded_at: datetime
     updated_at: datetime
-    kind: Kind
-    details: dict[str, Any] = Field(description="What only memories of its kind have.")
-    provenance: dict[str, Any] = Field(description="Where it comes from.")
-    subject: str | None = Field(description="What it is about.")
-    valid_from: datetime | None = Field(description="Since when it is true; null: since it happened.")
-    valid_until: datetime | None = Field(description="When it ceased to be true, or will.")
-    superseded_by: str | None = Field(description="The id of the memory that is true instead.")
-    protected: bool = Field(description="Whether it is kept from fading.")
-    conflicts: list[str] = Field(description="The ids of memories about its subject that may be true instead.")
+    kind: MemoryKind
+    details: dict[str, Any] = Field(description="Values specific to its kind.")
+    provenance: dict[str, Any] = Field(description="Tool, client and source that it comes from.")
+    subject: str | None = Field(description="Subject, in lower case.")
+    valid_from: datetime | None = Field(description="Start of validity; null: since it happened.")
+    valid_until: datetime | None = Field(description="End of validity; null: still valid.")
+    superseded_by: str | None = Field(description="Id of the memory that supersedes it.")
+    protected: bool = Field(description="True if it is never forgotten automatically.")
+    conflicts: list[str] = Field(description="Ids of conflicting memories about its subject.")
 
 
 def memory_fields(memory: Memory) -> dict[str, Any]:

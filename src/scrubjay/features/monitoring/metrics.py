@@ -1,4 +1,4 @@
-"""Numbers of a running server in the form of Prometheus. No label ever has a word of a caller's."""
+"""Prometheus metrics of this process. Labels never contain caller input."""
 
 import logging
 import re
@@ -12,7 +12,7 @@ from prometheus_client.exposition import choose_encoder
 
 from scrubjay.core.errors import ScrubjayError
 from scrubjay.models.breaker import BreakerState
-from scrubjay.models.breakers import Guarded
+from scrubjay.models.breakers import BreakerReport
 from scrubjay.tooling.event_bus import EventBus, Unsubscribe
 from scrubjay.tooling.events import CallEnded, RequestRefused, SecurityEvent
 from scrubjay.tooling.process_events import PROCESS_EVENTS
@@ -25,27 +25,29 @@ logger = logging.getLogger("scrubjay.metrics")
 Metric = TypeVar("Metric", Counter, Histogram)
 
 OTHER = "other"
-"""What stands for a value that has no label of its own."""
+"""Label for values that have no label of their own."""
 
-# From a millisecond, in which a memory is found, to the half minute after which most clients give up.
+# From 1 ms, the time of a fast recall, to 30 s, after which most clients time out.
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
-# What has to be counted in the store is not counted more often.
+# Minimum interval between counts of the store.
 COUNT_SECONDS = 15.0
-_MOST_VALUES = 50
-_SANE = re.compile(r"[a-z][a-z0-9_ -]{0,39}", re.ASCII)
+_MAX_VALUES = 50
+# Breaker states, best first.
+_SEVERITY = (BreakerState.CLOSED, BreakerState.HALF_OPEN, BreakerState.OPEN)
+_LABEL = re.compile(r"[a-z][a-z0-9_ -]{0,39}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class StoreCounts:
-    """What the store has at one moment."""
+    """Counts of the store at one moment."""
 
     memories: int
     jobs: Mapping[str, int]
-    """How many jobs are in each state."""
+    """Number of jobs by state."""
 
 
 class Labels:
-    """Values of a label that our own code gives: words, and never more than some dozens, whatever comes."""
+    """Limits a label to short words and at most `_MAX_VALUES` different values."""
 
     def __init__(self) -> None:
         self._known: set[str] = set()
@@ -54,26 +56,26 @@ class Labels:
         text = str(value)
         if text in self._known:
             return text
-        if len(self._known) >= _MOST_VALUES or not _SANE.fullmatch(text):
+        if len(self._known) >= _MAX_VALUES or not _LABEL.fullmatch(text):
             return OTHER
         self._known.add(text)
         return text
 
 
 class Metrics:
-    """Counts calls, requests and refusals as they happen, and reads everything else when it is asked."""
+    """Counts calls, requests and refusals as they happen; reads everything else on demand."""
 
     def __init__(
         self,
         tools: Container[str],
         *,
         version: str,
-        breakers: Callable[[], Iterable[Guarded]],
+        breakers: Callable[[], Iterable[BreakerReport]],
         count: Callable[[], Awaitable[StoreCounts]],
         audited: Callable[[], bool] = lambda: True,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """`tools` are those that there are: a call of any other is counted under one name."""
+        """`tools` are the known tool names; calls of other names are counted as `other`."""
         self._tools = tools
         self._breakers = breakers
         self._count = count
@@ -83,40 +85,40 @@ class Metrics:
         self._labels = {name: Labels() for name in ("surface", "outcome", "event")}
         self._labelled: dict[tuple[object, tuple[str, ...]], Any] = {}
         self.registry = registry = CollectorRegistry()
-        self._calls = Counter("scrubjay_calls", "Calls of tools.", ["tool", "surface", "outcome"], registry=registry)
+        self._calls = Counter("scrubjay_calls", "Tool calls.", ["tool", "surface", "outcome"], registry=registry)
         self._seconds = Histogram(
-            "scrubjay_call_seconds", "How long calls of tools took.", ["tool"], buckets=SECONDS, registry=registry
+            "scrubjay_call_seconds", "Duration of tool calls.", ["tool"], buckets=SECONDS, registry=registry
         )
         self._requests = Counter(
             "scrubjay_http_requests", "HTTP requests.", ["method", "route", "status"], registry=registry
         )
         self._request_seconds = Histogram(
             "scrubjay_http_request_seconds",
-            "How long HTTP requests took until their answer was whole.",
+            "Duration of HTTP requests until the response was complete.",
             ["route"],
             buckets=SECONDS,
             registry=registry,
         )
         self._refusals = Counter(
-            "scrubjay_refusals", "Requests that were refused before any tool was asked.", ["code"], registry=registry
+            "scrubjay_refusals", "Requests refused before a tool was called.", ["code"], registry=registry
         )
-        self._security = Counter("scrubjay_security_events", "Events of security.", ["event"], registry=registry)
-        self._websockets = Gauge("scrubjay_websockets", "WebSockets that are open.", registry=registry)
-        self._jobs = Gauge("scrubjay_jobs", "Jobs in each state.", ["state"], registry=registry)
+        self._security = Counter("scrubjay_security_events", "Security events.", ["event"], registry=registry)
+        self._websockets = Gauge("scrubjay_websockets", "Open WebSockets.", registry=registry)
+        self._jobs = Gauge("scrubjay_jobs", "Jobs by state.", ["state"], registry=registry)
         self._memories = Gauge("scrubjay_memories", "Memories in the store.", registry=registry)
         self._breaker = Gauge(
             "scrubjay_breaker_state",
-            "1 for the state in which the breaker of a service is; the worst one where it has several.",
+            "1 for the current breaker state of a service; the worst one if it has several breakers.",
             ["service", "state"],
             registry=registry,
         )
-        written = Gauge("scrubjay_audit_written", "1 while the audit log is written.", registry=registry)
+        written = Gauge("scrubjay_audit_written", "1 while the audit log can be written.", registry=registry)
         written.set_function(lambda: float(audited()))
         Gauge("scrubjay_info", "Always 1.", ["version"], registry=registry).labels(version).set(1)
         ProcessCollector(registry=registry)
 
     def subscribe(self, events: EventBus = PROCESS_EVENTS) -> None:
-        """Count what is published there from now on."""
+        """Count the events published on this bus."""
         self._subscriptions += (
             events.subscribe(CallEnded, self._count_call),
             events.subscribe(SecurityEvent, self._count_security_event),
@@ -143,16 +145,16 @@ class Metrics:
         self._count_security_event(event)
 
     def count_request(self, method: str, route: str, status: int, seconds: float) -> None:
-        """An HTTP request has ended; `route` is one of the server's own, not the path that was asked for."""
+        """Count a finished HTTP request; `route` is a route template, not the requested path."""
         self._of(self._requests, method, route, str(status)).inc()
         self._of(self._request_seconds, route).observe(seconds)
 
     def _of(self, metric: Metric, *labels: str) -> Metric:
-        """The one with these labels, of which there are as few as are kept anyway: looked up without a lock."""
-        known = (metric, labels)
-        if known not in self._labelled:
-            self._labelled[known] = metric.labels(*labels)
-        return self._labelled[known]
+        """Return the child metric with these labels, cached to avoid the lock of `labels()`."""
+        key = (metric, labels)
+        if key not in self._labelled:
+            self._labelled[key] = metric.labels(*labels)
+        return self._labelled[key]
 
     def websocket_opened(self) -> None:
         self._websockets.inc()
@@ -161,9 +163,9 @@ class Metrics:
         self._websockets.dec()
 
     async def text(self, accept: str) -> tuple[bytes, str]:
-        """Everything as text, in a form that the reader accepts, and the name of that form."""
+        """Return all metrics in an accepted text format, and its content type."""
         await self._count_store()
-        self._look_at_breakers()
+        self._update_breakers()
         collector: Collector = self.registry
         encode, content_type = choose_encoder(accept)
         return encode(collector), content_type
@@ -174,23 +176,19 @@ class Metrics:
             return
         try:
             counts = await self._count()
-        except ScrubjayError as error:  # the other numbers are worth as much as ever
-            logger.warning("the store could not be counted", extra={"problem": error.message})
+        except ScrubjayError as error:  # the other metrics are still valid
+            logger.warning("cannot count the store", extra={"problem": error.message})
             return
         self._counted_at = now
         self._memories.set(counts.memories)
         for state, jobs in counts.jobs.items():
             self._jobs.labels(state).set(jobs)
 
-    def _look_at_breakers(self) -> None:
+    def _update_breakers(self) -> None:
         worst: dict[str, BreakerState] = {}
-        order = list(BreakerState)
-        for one in self._breakers():
-            state = worst.get(one.service, BreakerState.CLOSED)
-            worst[one.service] = max(state, one.standing.state, key=_WORSE.index)
-        for service, now in worst.items():
-            for state in order:
-                self._breaker.labels(service, state.value).set(state is now)
-
-
-_WORSE = (BreakerState.CLOSED, BreakerState.HALF_OPEN, BreakerState.OPEN)
+        for report in self._breakers():
+            state = worst.get(report.service, BreakerState.CLOSED)
+            worst[report.service] = max(state, report.standing.state, key=_SEVERITY.index)
+        for service, current in worst.items():
+            for state in BreakerState:
+                self._breaker.labels(service, state.value).set(state is current)

@@ -1,4 +1,4 @@
-"""Numbers of this process: its calls, its memory and time, and the episodes that can be seen."""
+"""Tool that returns metrics of this process and of visible episodes."""
 
 import sys
 import threading
@@ -11,16 +11,16 @@ from scrubjay import __version__
 from scrubjay.core.clock import system_clock
 from scrubjay.core.scopes import Visibility
 from scrubjay.features.episodes.models import OutcomeType
-from scrubjay.features.episodes.quality_stats import EpisodeFigures
+from scrubjay.features.episodes.quality_stats import EpisodeStatistics
 from scrubjay.features.projects.arguments import ProjectReference, project_id_of
 from scrubjay.features.projects.service import ProjectService
 from scrubjay.isolation.memory_usage import peak_bytes, resident_bytes
-from scrubjay.tooling.call_stats import CallTally, ToolTally
+from scrubjay.tooling.call_stats import CallStats, ToolStats
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
 from scrubjay.tooling.dispatcher import Dispatcher
 from scrubjay.tooling.health import Health
-from scrubjay.tooling.optional_fields import is_absent as _absent
+from scrubjay.tooling.optional_fields import is_absent
 
 _MEGABYTE = 1024 * 1024
 
@@ -29,25 +29,25 @@ class GetMetricsRequest(Request):
     model_config = examples({}, {"metric_type": "performance"})
 
     metric_type: Literal["all", "performance", "episodes", "system"] = Field(
-        default="all", description="Which numbers."
+        default="all", description="Group of metrics to return."
     )
     project: ProjectReference = None
 
 
 class ToolMetrics(Result):
-    """Calls of one tool that have ended, in the process that answers, since it began."""
+    """Finished calls of one tool since this process started."""
 
     total_calls: int
     successful_calls: int
-    failed_calls: int = Field(description="Errors, refusals, and calls that somebody gave up.")
+    failed_calls: int = Field(description="Errors, refusals and cancelled calls.")
     avg_duration_ms: float | None
     min_duration_ms: float | None
     max_duration_ms: float | None
-    success_rate: float | None = Field(description="In percent.")
+    success_rate: float | None = Field(description="Percent.")
 
 
 class EpisodeMetrics(Result):
-    """Episodes that the asker can see."""
+    """Episodes visible to the caller."""
 
     total_episodes: int
     open_episodes: int
@@ -56,42 +56,42 @@ class EpisodeMetrics(Result):
     partially_successful_episodes: int
     failed_episodes: int
     episode_success_rate: float | None = Field(
-        description="The share of complete episodes that were a success, in percent; null without any."
+        description="Percent of completed episodes that succeeded; null without any."
     )
     total_steps: int
     avg_steps_per_episode: float | None
     avg_reward: float | None
     avg_quality: float | None
     avg_duration_seconds: float | None
-    patterns: dict[str, int] = Field(description="How many patterns were learned, by type.")
+    patterns: dict[str, int] = Field(description="Number of learned patterns by type.")
 
 
 class SystemPerformance(Result):
-    """This process, as the system tells."""
+    """Resource usage of this process as reported by the operating system."""
 
-    memory_usage_mb: float | None = Field(description="In memory now; null where the system does not tell.")
-    peak_memory_mb: float | None = Field(description="The most there was; null likewise.")
-    cpu_usage_percent: float | None = Field(description="Of one core, over the time that it has been up.")
+    memory_usage_mb: float | None = Field(description="Resident memory; null if unknown.")
+    peak_memory_mb: float | None = Field(description="Peak resident memory; null if unknown.")
+    cpu_usage_percent: float | None = Field(description="Average since the start, in percent of one core.")
     cpu_seconds: float
     threads: int
 
 
 class PerformanceMetrics(Result):
-    tool_metrics: dict[str, ToolMetrics] = Field(description="By tool; `unknown` for names that no tool has.")
+    tool_metrics: dict[str, ToolMetrics] = Field(description="Metrics by tool; `unknown` for unknown tool names.")
     system_performance: SystemPerformance
 
 
 class MonitoringStats(Result):
     uptime_seconds: float
-    total_requests: int = Field(description="Calls of tools that have ended.")
+    total_requests: int = Field(description="Finished tool calls.")
     successful_requests: int
     failed_requests: int
     avg_response_time_ms: float | None
     memory_usage_mb: float | None
     cpu_usage_percent: float | None
     episode_metrics: EpisodeMetrics
-    last_health_check: datetime | None = Field(description="Null until somebody calls health_check.")
-    health_status: Literal["healthy", "unhealthy"] | None = Field(description="What it said; null likewise.")
+    last_health_check: datetime | None = Field(description="Null before the first health_check.")
+    health_status: Literal["healthy", "unhealthy"] | None = Field(description="Result of the last health_check.")
 
 
 class SystemMetrics(Result):
@@ -105,13 +105,13 @@ class SystemMetrics(Result):
 
 
 class GetMetricsResult(Result):
-    """Of the parts below, those that were asked for."""
+    """Result; only the requested groups are present."""
 
-    monitoring_stats: MonitoringStats | None = Field(default=None, exclude_if=_absent)
-    performance_metrics: PerformanceMetrics | None = Field(default=None, exclude_if=_absent)
-    episode_metrics: EpisodeMetrics | None = Field(default=None, exclude_if=_absent)
-    system: SystemMetrics | None = Field(default=None, exclude_if=_absent)
-    active_requests: int = Field(description="Calls that are under way, this one among them.")
+    monitoring_stats: MonitoringStats | None = Field(default=None, exclude_if=is_absent)
+    performance_metrics: PerformanceMetrics | None = Field(default=None, exclude_if=is_absent)
+    episode_metrics: EpisodeMetrics | None = Field(default=None, exclude_if=is_absent)
+    system: SystemMetrics | None = Field(default=None, exclude_if=is_absent)
+    active_requests: int = Field(description="Running calls, including this one.")
     timestamp: datetime
 
 
@@ -120,50 +120,50 @@ async def get_metrics(
     request: GetMetricsRequest,
     dispatcher: Dispatcher,
     health: Health,
-    figures: EpisodeFigures,
+    statistics: EpisodeStatistics,
     projects: ProjectService,
     context: CallContext,
 ) -> GetMetricsResult:
-    """Tell how much this server is used: calls by tool, how they ended and how long they took, memory, time, episodes.
+    """Return usage metrics: calls by tool with outcomes and durations, memory, CPU time and episodes.
 
-    All of it is counted or measured, calls since this process began. What is not known is null.
+    All values are counted or measured, calls since this process started. Unknown values are null.
     """
-    tally, kind = dispatcher.tally, request.metric_type
-    answer = GetMetricsResult(active_requests=tally.active, timestamp=system_clock())
-    performance = _performance(tally)
-    if kind in ("all", "episodes"):
+    stats, metric_type = dispatcher.stats, request.metric_type
+    result = GetMetricsResult(active_requests=stats.active, timestamp=system_clock())
+    performance = _performance(stats)
+    if metric_type in ("all", "episodes"):
         visibility = Visibility(await project_id_of(request.project, projects, context))
-        episodes = await _episodes(figures, visibility)
-        if kind == "episodes":
-            answer.episode_metrics = episodes
+        episodes = await _episodes(statistics, visibility)
+        if metric_type == "episodes":
+            result.episode_metrics = episodes
         else:
-            answer.monitoring_stats = _monitoring(tally, performance, episodes, health)
-    if kind in ("all", "performance"):
-        tools = {name: _tool(one) for name, one in sorted(tally.tools.items())}
-        answer.performance_metrics = PerformanceMetrics(tool_metrics=tools, system_performance=performance)
-    if kind in ("all", "system"):
-        answer.system = SystemMetrics(
+            result.monitoring_stats = _monitoring(stats, performance, episodes, health)
+    if metric_type in ("all", "performance"):
+        tools = {name: _tool(one) for name, one in sorted(stats.tools.items())}
+        result.performance_metrics = PerformanceMetrics(tool_metrics=tools, system_performance=performance)
+    if metric_type in ("all", "system"):
+        result.system = SystemMetrics(
             version=__version__,
             python=sys.version.split()[0],
             platform=sys.platform,
-            uptime_seconds=tally.uptime_seconds,
-            started_at=tally.since,
+            uptime_seconds=stats.uptime_seconds,
+            started_at=stats.since,
             memory_usage_mb=performance.memory_usage_mb,
             cpu_usage_percent=performance.cpu_usage_percent,
         )
-    return answer
+    return result
 
 
 def _monitoring(
-    tally: CallTally, performance: SystemPerformance, episodes: EpisodeMetrics, health: Health
+    stats: CallStats, performance: SystemPerformance, episodes: EpisodeMetrics, health: Health
 ) -> MonitoringStats:
-    together, last = tally.together, health.last
+    total, last = stats.total, health.last
     return MonitoringStats(
-        uptime_seconds=tally.uptime_seconds,
-        total_requests=together.total,
-        successful_requests=together.succeeded,
-        failed_requests=together.failed,
-        avg_response_time_ms=together.average_ms,
+        uptime_seconds=stats.uptime_seconds,
+        total_requests=total.total,
+        successful_requests=total.succeeded,
+        failed_requests=total.failed,
+        avg_response_time_ms=total.average_ms,
         memory_usage_mb=performance.memory_usage_mb,
         cpu_usage_percent=performance.cpu_usage_percent,
         episode_metrics=episodes,
@@ -172,32 +172,32 @@ def _monitoring(
     )
 
 
-def _performance(tally: CallTally) -> SystemPerformance:
-    seconds, up = tally.cpu_seconds, tally.uptime_seconds
+def _performance(stats: CallStats) -> SystemPerformance:
+    cpu_seconds, uptime = stats.cpu_seconds, stats.uptime_seconds
     return SystemPerformance(
         memory_usage_mb=_megabytes(resident_bytes()),
         peak_memory_mb=_megabytes(peak_bytes()),
-        cpu_usage_percent=100 * seconds / up if up > 0 else None,
-        cpu_seconds=seconds,
+        cpu_usage_percent=100 * cpu_seconds / uptime if uptime > 0 else None,
+        cpu_seconds=cpu_seconds,
         threads=threading.active_count(),
     )
 
 
-def _tool(tally: ToolTally) -> ToolMetrics:
-    rate = tally.success_rate
+def _tool(stats: ToolStats) -> ToolMetrics:
+    rate = stats.success_rate
     return ToolMetrics(
-        total_calls=tally.total,
-        successful_calls=tally.succeeded,
-        failed_calls=tally.failed,
-        avg_duration_ms=tally.average_ms,
-        min_duration_ms=tally.least_ms if tally.total else None,
-        max_duration_ms=tally.most_ms if tally.total else None,
+        total_calls=stats.total,
+        successful_calls=stats.succeeded,
+        failed_calls=stats.failed,
+        avg_duration_ms=stats.average_ms,
+        min_duration_ms=stats.min_ms if stats.total else None,
+        max_duration_ms=stats.max_ms if stats.total else None,
         success_rate=None if rate is None else 100 * rate,
     )
 
 
-async def _episodes(figures: EpisodeFigures, visibility: Visibility) -> EpisodeMetrics:
-    counts = await figures.counts(visibility)
+async def _episodes(statistics: EpisodeStatistics, visibility: Visibility) -> EpisodeMetrics:
+    counts = await statistics.counts(visibility)
     by_outcome = {kind: counts.outcomes.get(kind, 0) for kind in OutcomeType}
     complete = sum(by_outcome.values())
     total = complete + counts.open

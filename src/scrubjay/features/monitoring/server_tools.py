@@ -1,4 +1,4 @@
-"""The server itself: how it is, and how its derived files are made anew."""
+"""Tools that check the server's health and rebuild or compact derived files."""
 
 import platform
 from collections.abc import Sequence
@@ -22,11 +22,11 @@ class HealthCheckRequest(Request):
 
 
 class HealthCheckResult(Result):
-    status: Literal["healthy", "unhealthy"] = Field(description="healthy only when every component is.")
+    status: Literal["healthy", "unhealthy"] = Field(description="healthy only if every component is.")
     version: str
     python: str
     checked_at: datetime
-    components: dict[str, ComponentHealth] = Field(description="Each part, really used just now.")
+    components: dict[str, ComponentHealth] = Field(description="Components, each checked by using it.")
 
 
 class RebuildDerivedRequest(Request):
@@ -34,7 +34,7 @@ class RebuildDerivedRequest(Request):
 
 
 class RebuiltFile(Result):
-    """A derived file that was written anew."""
+    """A derived file that was written."""
 
     name: str
     rows: int
@@ -42,13 +42,13 @@ class RebuiltFile(Result):
 
 
 class RebuildDerivedResult(Result):
-    memories: int = Field(description="How many memories were read.")
-    files: list[RebuiltFile] = Field(description="Every derived file, as written.")
+    memories: int = Field(description="Number of memories read.")
+    files: list[RebuiltFile] = Field(description="All derived files that were written.")
 
 
 @tool("server", read_only=True)
 async def health_check(request: HealthCheckRequest, health: Health) -> HealthCheckResult:
-    """Check every component by using it, and tell how long each took."""
+    """Check every component by using it, and report the duration of each check."""
     components = await health.examine()
     return HealthCheckResult(
         status="healthy" if all(part.status == "healthy" for part in components.values()) else "unhealthy",
@@ -64,14 +64,14 @@ class CompactIndexRequest(Request):
 
 
 class CompactIndexResult(Result):
-    files: list[RebuiltFile] = Field(description="Every derived file, as written.")
+    files: list[RebuiltFile] = Field(description="All derived files that were written.")
 
 
 @tool("server", runs_as_job=True, idempotent=True)
 async def compact_index(request: CompactIndexRequest, compactor: Compactor, run: JobRun) -> CompactIndexResult:
-    """Write what searches read in one piece, without what was deleted or replaced.
+    """Merge the search index into one segment and drop deleted and replaced entries.
 
-    The server does this by itself when it is due; searches go on meanwhile, and answers are the same before and after.
+    The server also does this automatically. Searches continue during the work, and results do not change.
     """
     files = await compactor.compact(run)
     return CompactIndexResult(files=_views(files))
@@ -79,10 +79,10 @@ async def compact_index(request: CompactIndexRequest, compactor: Compactor, run:
 
 @tool("server", runs_as_job=True, idempotent=True)
 async def rebuild_derived(request: RebuildDerivedRequest, rebuilder: Rebuilder, run: JobRun) -> RebuildDerivedResult:
-    """Rebuild the text index, the vectors and every derived file from the memories themselves.
+    """Rebuild the text index, the vectors and all derived files from the stored memories.
 
-    Needed only when a file was damaged or after an upgrade; searches keep working from the old ones meanwhile. It can
-    be cancelled, and goes on where it was after a crash.
+    Needed only if a file is damaged or after an upgrade; searches use the old files until it is done. It can be
+    cancelled, and continues after a crash.
     """
     memories, files = await rebuilder.rebuild(run, resume=run.resumed)
     return RebuildDerivedResult(memories=memories, files=_views(files))

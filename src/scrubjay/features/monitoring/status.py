@@ -1,22 +1,22 @@
-"""Which parts of this server are on, and how its services elsewhere are."""
+"""Status of components and external services."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from scrubjay.models.breaker import BreakerState
-from scrubjay.models.breakers import Breakers
+from scrubjay.models.breakers import BreakerRegistry
 
 Status = Literal["local", "off", "ok", "degraded", "unavailable"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceStatus:
-    """One service, and what is done without it."""
+    """State of one service, and the fallback without it."""
 
     status: Status
     model: str | None
-    instead: str
+    fallback: str
     problem: str | None = None
 
     @property
@@ -25,31 +25,37 @@ class ServiceStatus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
-    """What there is, told by whoever put it together."""
+class StatusSources:
+    """Where the status of each component comes from, assembled by the application."""
 
-    compiled_wanted: bool
+    compiled_enabled: bool
     compiled_loaded: Callable[[], bool]
     semantic_store: bool
     procedural_store: bool
     websocket: Callable[[], bool]
     connections: Callable[[], int]
-    breakers: Breakers
+    breakers: BreakerRegistry
     services: Callable[[], Awaitable[Mapping[str, ServiceStatus]]]
-    audited: Callable[[], bool]
-    traced: bool
+    is_audit_written: Callable[[], bool]
+    is_traced: bool
 
 
 def status_of(
-    service: str, breakers: Breakers, *, model: str, instead: str, is_local: bool = False, unusable: str | None = None
+    service: str,
+    breakers: BreakerRegistry,
+    *,
+    model: str,
+    fallback: str,
+    is_local: bool = False,
+    configuration_problem: str | None = None,
 ) -> ServiceStatus:
-    """How a service is that somebody chose: by its breakers, unless it cannot be used at all."""
-    if unusable is not None:
-        return ServiceStatus(status="unavailable", model=model, instead=instead, problem=unusable)
+    """Return the status of a configured service from its breakers; `configuration_problem` makes it unavailable."""
+    if configuration_problem is not None:
+        return ServiceStatus(status="unavailable", model=model, fallback=fallback, problem=configuration_problem)
     if is_local:
-        return ServiceStatus(status="local", model=model, instead=instead)
+        return ServiceStatus(status="local", model=model, fallback=fallback)
     failing = [one.standing for one in breakers if one.service == service]
     failing = [standing for standing in failing if standing.state is not BreakerState.CLOSED]
     if failing:
-        return ServiceStatus(status="degraded", model=model, instead=instead, problem=failing[0].problem)
-    return ServiceStatus(status="ok", model=model, instead=instead)
+        return ServiceStatus(status="degraded", model=model, fallback=fallback, problem=failing[0].problem)
+    return ServiceStatus(status="ok", model=model, fallback=fallback)

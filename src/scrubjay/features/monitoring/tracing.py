@@ -1,11 +1,17 @@
-"""Calls as OpenTelemetry spans, where it is installed and the owner wants them."""
+"""Traces of calls as OpenTelemetry spans, if it is installed and enabled."""
 
 import logging
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from scrubjay.core.lazy import lazy_module
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.event_bus import EventBus
 from scrubjay.tooling.events import GIVEN_UP, OK, CallEnded, CallStarted
+
+if TYPE_CHECKING:
+    from opentelemetry import trace
+else:
+    trace = lazy_module("opentelemetry.trace")  # optional: the operator installs it
 
 logger = logging.getLogger("scrubjay.tracing")
 
@@ -13,23 +19,22 @@ _NANOSECONDS = 1_000_000_000
 
 
 class CallTracer:
-    """Makes each call a span, which is the current one while the call runs. The SDK decides where spans go."""
+    """Creates a span for each call, current while the call runs. The SDK configures the export."""
 
-    def __init__(self, trace: Any, version: str) -> None:
-        """`trace` is the module `opentelemetry.trace`."""
-        self._trace = trace
+    def __init__(self, version: str) -> None:
+        """Raise `ImportError` if OpenTelemetry is not installed."""
         self._tracer = trace.get_tracer("scrubjay", version)
         self._current: dict[CallStarted, tuple[Any, Any]] = {}
 
     def subscribe(self, events: EventBus) -> None:
-        """Trace the calls that are published there."""
+        """Trace the calls published on this bus."""
         events.subscribe(CallStarted, self._call_started)
         events.subscribe(CallEnded, self._call_ended)
 
     def _call_started(self, event: CallStarted) -> None:
         span = self._start(event.tool.name, event.context, event.time)
-        # Entered here and left when the call has ended: both events are published by the task that makes the call.
-        current = self._trace.use_span(span, record_exception=False, set_status_on_exception=False)
+        # Entered here and exited in `_call_ended`: both events are published by the task that makes the call.
+        current = trace.use_span(span, record_exception=False, set_status_on_exception=False)
         current.__enter__()
         self._current[event] = span, current
 
@@ -46,7 +51,7 @@ class CallTracer:
         return self._tracer.start_span(
             f"tool {tool}",
             context=self._parent(context.traceparent),
-            kind=self._trace.SpanKind.SERVER,
+            kind=trace.SpanKind.SERVER,
             attributes={
                 "scrubjay.tool": tool,
                 "scrubjay.surface": context.surface,
@@ -63,13 +68,12 @@ class CallTracer:
             return
         span.set_attribute("scrubjay.outcome", str(outcome))
         if outcome != OK:
-            span.set_status(self._trace.Status(self._trace.StatusCode.ERROR, str(outcome)))
+            span.set_status(trace.Status(trace.StatusCode.ERROR, str(outcome)))
 
     def _parent(self, traceparent: str | None) -> Any:
         """Return the context of the caller's own span; None when there is none."""
         if traceparent is None:
             return None
-        trace = self._trace
         _, trace_id, span_id, flags = traceparent.split("-")
         parent = trace.SpanContext(
             trace_id=int(trace_id, 16),
@@ -81,10 +85,9 @@ class CallTracer:
 
 
 def call_tracer(version: str) -> CallTracer | None:
-    """Return the tracer of calls; None, and a warning, when OpenTelemetry is not installed."""
+    """Return the tracer of calls; log a warning and return None if OpenTelemetry is not installed."""
     try:
-        from opentelemetry import trace
+        return CallTracer(version)
     except ImportError:
         logger.warning("calls are not traced", extra={"problem": "opentelemetry-api is not installed"})
         return None
-    return CallTracer(trace, version)

@@ -1,4 +1,4 @@
-"""The folders that an agent is in. Loads little: hooks ask in a hurry."""
+"""Folders whose rules apply to an agent. Imports little, because hooks must start fast."""
 
 import os
 from collections.abc import Sequence
@@ -6,9 +6,9 @@ from pathlib import Path
 
 
 def paths_of(folders: Sequence[str]) -> list[str]:
-    """The folders and all that they are in, without links: rules of each of these projects hold.
+    """Return the folders and all their parents, with links resolved; the rules of all these projects apply.
 
-    Not only those of the nearest project: else to make one inside would switch the rules around it off.
+    Not only the nearest project's: otherwise a new nested project would disable the rules around it.
     """
     found: dict[str, None] = {}
     for folder in folders:

@@ -1,4 +1,4 @@
-"""Rules about what agents may do, as they stand in SQLite's rows. Loads little: hooks read them in a hurry."""
+"""Conversion of rows to permission rules. Imports little, because hooks must start fast."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -14,17 +14,17 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def rules_by(connection: Connection, query: str, values: Mapping[str, Any]) -> list[PermissionRule]:
-    """The rules that a query for their columns gives."""
+    """Return the rules that a query returns."""
     return [_rule(row) for row in connection.execute(query, values)]
 
 
 def rules_at(connection: Connection, paths: Sequence[str]) -> list[PermissionRule]:
-    """The rules that hold in a folder, given the paths of it and of all that it is in."""
+    """Return the rules that apply in a folder, given its path and all parent paths."""
     return rules_by(connection, _SQL["holding_at"], {"paths": json.dumps([*paths])})
 
 
 def _rule(row: Sequence[Any]) -> PermissionRule:
-    """The rule in a row of the query fragment `columns`."""
+    """Convert a row of the query fragment `columns`."""
     rule_id, effect, tool_name, match_type, pattern, field, project_id, note, created_at, created_by = row
     return PermissionRule(
         id=rule_id,

@@ -1,12 +1,12 @@
-"""Rules about what agents may do, in SQLite."""
+"""Permission rules in SQLite."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
 
 from scrubjay.core.errors import NotFound
+from scrubjay.db.sqlite.columns import microseconds
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.named_queries import load_queries
-from scrubjay.db.sqlite.rows import microseconds
 from scrubjay.db.sqlite.threads import Readers, Writer
 from scrubjay.features.permissions.models import MatchType, PermissionRule
 from scrubjay.features.permissions.rows import rules_at, rules_by
@@ -15,7 +15,7 @@ _SQL = load_queries(__file__)
 
 
 class SqlitePermissions:
-    """Satisfies `storage.permissions.PermissionStore`."""
+    """Implements `PermissionStore`."""
 
     def __init__(self, writer: Writer, readers: Readers) -> None:
         self._writer = writer
@@ -27,10 +27,12 @@ class SqlitePermissions:
         def work(connection: Connection) -> tuple[PermissionRule, bool]:
             known = load_queries(__file__, "../projects/queries")["get"]
             if rule.project_id is not None and not connection.execute(known, {"id": rule.project_id}):
-                raise NotFound(f"there is no project {rule.project_id[:80]!r}", hint="list_projects shows all")
+                raise NotFound(
+                    f"project {rule.project_id[:80]!r} not found", hint="call list_projects to see all projects"
+                )
             connection.execute(_SQL["add"], values)
-            (kept,) = rules_by(connection, _SQL["same"], values)
-            return kept, kept.id == rule.id
+            (stored,) = rules_by(connection, _SQL["same"], values)
+            return stored, stored.id == rule.id
 
         return await self._writer.write(work)
 

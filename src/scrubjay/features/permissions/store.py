@@ -1,4 +1,4 @@
-"""What a backend must offer to keep rules about what agents may do."""
+"""Interface that a store backend implements for permission rules."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -7,29 +7,29 @@ from scrubjay.features.permissions.models import MatchType, PermissionRule
 
 
 class PermissionStore(Protocol):
-    """Keeps rules, each of one project or of all."""
+    """Stores rules, each of one project or global."""
 
     async def add(self, rule: PermissionRule) -> tuple[PermissionRule, bool]:
-        """Keep a rule; the one that is kept, and whether it is new: a rule that says the same is kept once.
+        """Add a rule; return the stored rule, and True if it is new. Identical rules are stored once.
 
-        `NotFound` when there is no such project.
+        Raise `NotFound` if the project does not exist.
         """
         ...
 
     async def list(self, project_id: str | None) -> Sequence[PermissionRule]:
-        """The rules of this project and those of all, made last first."""
+        """Return the rules of this project and the global ones, newest first."""
         ...
 
     async def holding_at(self, paths: Sequence[str]) -> Sequence[PermissionRule]:
-        """Those of all, and those of every project at one of these paths, made last first."""
+        """Return global rules and those of every project at one of these paths, newest first."""
         ...
 
     async def count(self, match_type: MatchType | None = None) -> int:
-        """How many there are of all projects together; only those of one kind, when it is named."""
+        """Count the rules of all projects, optionally of one match type."""
         ...
 
     async def get(self, rule_id: str) -> PermissionRule | None: ...
 
     async def remove(self, rule_id: str) -> PermissionRule | None:
-        """Remove a rule; what it was, or None when there is none."""
+        """Remove a rule and return it, or None if it does not exist."""
         ...

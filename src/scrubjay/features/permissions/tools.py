@@ -1,4 +1,4 @@
-"""Rules about what agents may do with their tools; the permission hook heeds them."""
+"""Tools that manage and test permission rules."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -10,7 +10,7 @@ from scrubjay.features.permissions.models import Effect, MatchType, PermissionRu
 from scrubjay.features.permissions.service import PermissionService
 from scrubjay.features.projects.arguments import ProjectReference, project_id_of
 from scrubjay.features.projects.service import ProjectService
-from scrubjay.tooling.arguments import Label, shown_client
+from scrubjay.tooling.arguments import Label, visible_client
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
 
@@ -26,12 +26,12 @@ class RuleView(Result):
     tool_name: str
     match_type: MatchType
     pattern: str
-    field: str | None = Field(description="The field of the tool's input that is compared; null: all of it as JSON.")
+    field: str | None = Field(description="Input field to compare; null for the whole input as JSON.")
     scope: Literal["global", "project"]
-    project: str | None = Field(description="The id of its project; null for a rule that holds everywhere.")
+    project: str | None = Field(description="Id of its project; null for a global rule.")
     note: str | None
     created_at: datetime
-    created_by: str = Field(description="Who made it: the door that they came through, and the client if it is known.")
+    created_by: str = Field(description="Surface, and client if known, that created it.")
 
 
 class AddRuleRequest(Request):
@@ -41,32 +41,34 @@ class AddRuleRequest(Request):
     )
 
     effect: Effect = Field(
-        description="deny, ask the user, or allow. Of several rules that match, deny wins over ask, and ask over allow."
+        description="deny, ask (the user) or allow. Of several matching rules, deny wins over ask, and ask over allow."
     )
     tool_name: ToolName = Field(
-        description="The agent's tool, such as Bash, Edit or mcp__github__create_issue; `*` stands for any characters."
+        description="The agent's tool, such as Bash, Edit or mcp__github__create_issue; `*` matches any characters."
     )
-    pattern: str = Field(max_length=MAX_PATTERN, description="What to compare with what the tool is given.")
+    pattern: str = Field(max_length=MAX_PATTERN, description="Pattern to compare with the tool's input.")
     match_type: MatchType = Field(
         default=MatchType.PREFIX,
-        description="exact; prefix; glob, where `*` is any characters; or regex. All but prefix must fit the whole "
-        "text. A regex has no look-around and no backreferences, and takes linear time.",
+        description="exact; prefix; glob, where `*` matches any characters; or regex. All but prefix must match the "
+        "whole text. A regex has no look-around and no backreferences. Shell commands (command, cmd, script) are "
+        "compared by words: deny and ask match every spelling, allow covers only the words that it names.",
     )
     field: Label | None = Field(
         default=None,
-        description="The field of the tool's input to compare, such as command or file_path; dots lead inwards. By "
-        "default all of the input as JSON without spaces and with sorted names.",
+        description="Input field to compare, such as command or file_path; use dots for nested fields. Default: the "
+        "whole input as JSON without spaces and with sorted names.",
     )
     scope: Literal["global", "project"] = Field(
-        default="global", description="Where it holds: everywhere, or in one project's folder and all inside of it."
+        default="global",
+        description="Where the rule applies: everywhere, or in one project's folder and its subfolders.",
     )
     project: ProjectReference = None
-    note: Label | None = Field(default=None, description="Why; the agent is told when the rule decides.")
+    note: Label | None = Field(default=None, description="Reason; shown to the agent when the rule decides.")
 
 
 class AddRuleResult(Result):
     rule: RuleView
-    added: bool = Field(description="False when the same rule was there before.")
+    added: bool = Field(description="False if an identical rule existed.")
 
 
 class ListRulesRequest(Request):
@@ -74,44 +76,44 @@ class ListRulesRequest(Request):
 
 
 class ListRulesResult(Result):
-    rules: list[RuleView] = Field(description="Those of the project and those of all; made last first.")
+    rules: list[RuleView] = Field(description="Rules of the project and global ones, newest first.")
 
 
 class RemoveRuleRequest(Request):
     model_config = examples({"rule_id": "rule_01jd8x4v9q2m5n7p3r6s8t0w1y"})
 
-    rule_id: Label = Field(description="The rule's id; list_permission_rules shows it.")
+    rule_id: Label = Field(description="Id of the rule, from list_permission_rules.")
 
 
 class RemoveRuleResult(Result):
-    rule: RuleView = Field(description="What it was.")
+    rule: RuleView = Field(description="The removed rule.")
 
 
 class PermissionQuestion(Request):
     model_config = examples({"tool_name": "Bash", "tool_input": {"command": "git push --force"}})
 
     tool_name: ToolName = Field(description="The agent's tool.")
-    tool_input: dict[str, Any] = Field(default_factory=dict[str, Any], description="What the tool would be given.")
+    tool_input: dict[str, Any] = Field(default_factory=dict[str, Any], description="Input of the tool.")
     working_directory: Annotated[str, Field(min_length=1, max_length=4_000)] | None = Field(
-        default=None, description="The folder that the agent works in; by default that of this client's project."
+        default=None, description="Folder in which the agent works; default: the folder of this client's project."
     )
 
 
 class PermissionAnswer(Result):
-    decision: Effect | None = Field(description="null: no rule applies, so the agent does as it does without rules.")
-    reason: str = Field(description="Which rule decides and why, or why none does.")
-    rule: RuleView | None = Field(description="The rule that decides.")
-    other_rules: list[RuleView] = Field(description="Further rules that match, but do not decide.")
+    decision: Effect | None = Field(description="null: no rule applies, and the agent decides as without rules.")
+    reason: str = Field(description="The deciding rule and why it matches, or why none does.")
+    rule: RuleView | None = Field(description="The deciding rule, or one that may match.")
+    other_rules: list[RuleView] = Field(description="Further matching rules that do not decide.")
 
 
 @tool("permissions", idempotent=True, core=False)
 async def add_permission_rule(
     request: AddRuleRequest, permissions: PermissionService, projects: ProjectService, context: CallContext
 ) -> AddRuleResult:
-    """Keep a rule about what agents may do with one of their tools.
+    """Add a rule that denies, asks for or allows calls of an agent's tool.
 
-    Anybody may add rules that deny or ask. Rules that allow are for the owner, who adds them on the command line: no
-    caller can give itself more than it has.
+    Every caller may add rules that deny or ask. Only the owner may add rules that allow, on the command line, so that
+    no caller can widen its own permissions.
     """
     project_id = None
     if request.scope == "project":
@@ -119,7 +121,7 @@ async def add_permission_rule(
         if project_id is None:
             raise InvalidRequest("no project is active", hint="name a project, or call set_project first")
     elif request.project is not None:
-        raise InvalidRequest("a global rule is of no project", hint='give `scope` "project" as well')
+        raise InvalidRequest("a global rule has no project", hint='set `scope` to "project"')
     rule, added = await permissions.add(
         effect=request.effect,
         tool_name=request.tool_name,
@@ -129,7 +131,7 @@ async def add_permission_rule(
         project_id=project_id,
         note=request.note,
         surface=context.surface,
-        created_by=" ".join(filter(None, [context.surface, shown_client(context.client)])),
+        created_by=" ".join(filter(None, [context.surface, visible_client(context.client)])),
     )
     return AddRuleResult(rule=_rule(rule), added=added)
 
@@ -138,7 +140,7 @@ async def add_permission_rule(
 async def list_permission_rules(
     request: ListRulesRequest, permissions: PermissionService, projects: ProjectService, context: CallContext
 ) -> ListRulesResult:
-    """List the rules about what agents may do: those of all projects and those of this one."""
+    """List the permission rules of this project and the global ones."""
     rules = await permissions.list(await project_id_of(request.project, projects, context))
     return ListRulesResult(rules=[_rule(rule) for rule in rules])
 
@@ -147,7 +149,7 @@ async def list_permission_rules(
 async def remove_permission_rule(
     request: RemoveRuleRequest, permissions: PermissionService, context: CallContext
 ) -> RemoveRuleResult:
-    """Remove a rule. Rules that deny or ask are for the owner to remove, on the command line."""
+    """Remove a permission rule. Only the owner may remove rules that deny or ask, on the command line."""
     return RemoveRuleResult(rule=_rule(await permissions.remove(request.rule_id, context.surface)))
 
 
@@ -155,7 +157,7 @@ async def remove_permission_rule(
 async def test_permission(
     request: PermissionQuestion, permissions: PermissionService, projects: ProjectService, context: CallContext
 ) -> PermissionAnswer:
-    """Tell what the rules say of a call of an agent's tool, without making it: which rule decides, and why."""
+    """Show the decision of the rules on a call of an agent's tool without making the call."""
     folder = request.working_directory
     if folder is None:
         project = await projects.active(context.client)

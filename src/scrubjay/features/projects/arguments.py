@@ -10,14 +10,14 @@ from scrubjay.tooling.context import CallContext
 
 ProjectReference = Annotated[
     Label | None,
-    Field(description="The project's path, name or id; by default the active one. See set_project."),
+    Field(description="Project path, name or id; default: the active project. See set_project."),
 ]
 
 
 async def project_id_of(
     reference: str | None, projects: ProjectService, context: CallContext, *, make: bool = False
 ) -> str | None:
-    """Return the id of the project that is named, else of the client's active one; None when it has none."""
+    """Return the id of the named project, else of the client's active one; None if it has none."""
     if reference is not None:
         return (await projects.find(reference, context.working_directory, make=make)).id
     project = await projects.active(context.client)

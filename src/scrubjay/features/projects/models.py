@@ -1,4 +1,4 @@
-"""A project: the place that scoped memories belong to."""
+"""A project, the scope of memories."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,33 +1,41 @@
 -- columns --
--- A project's fields, in the order in which `rows.project_from` takes them.
+-- Columns of a project, in the order that `rows.project_from` expects.
 project.id, project.path, project.name, project.created_at
 
 -- add --
--- Make a project.
+-- Insert a project.
 INSERT INTO project (id, path, name, created_at) VALUES (:id, :path, :name, :created_at)
 
 -- rename --
--- Give a project another name.
+-- Rename a project.
 UPDATE project SET name = :name WHERE path = :path
 
+-- set_by_owner --
+-- Record that the owner set the project at this path.
+UPDATE project SET set_by_owner = 1 WHERE path = :path
+
+-- paths_of_owner --
+-- Folders of the projects that the owner set.
+SELECT path FROM project WHERE set_by_owner ORDER BY seq
+
 -- get --
--- The project with this id.
+-- Read the project with this id.
 SELECT {columns} FROM project WHERE id = :id
 
 -- at --
--- The project at this path.
+-- Read the project at this path.
 SELECT {columns} FROM project WHERE path = :path
 
 -- named --
--- The projects with this name, the one made last first.
+-- Projects with this name, newest first.
 SELECT {columns} FROM project WHERE name = :name ORDER BY seq DESC
 
 -- all --
--- All projects, the one made last first.
+-- All projects, newest first.
 SELECT {columns} FROM project ORDER BY seq DESC
 
 -- activate --
--- Note which project a client works in from now on; the last one noted holds, also when the clock was put back.
+-- Set a client's active project; the last insert wins, even if the clock was set back.
 INSERT INTO client_project (client, since, project_id)
 SELECT :client, max(:now, coalesce(max(since) + 1, 0)), :id
 FROM client_project
@@ -35,7 +43,7 @@ WHERE client = :client
 HAVING :id IS NOT (SELECT project_id FROM client_project WHERE client = :client ORDER BY since DESC LIMIT 1)
 
 -- active --
--- The project that a client works in.
+-- Read a client's active project.
 SELECT {columns}
 FROM client_project JOIN project ON project.id = client_project.project_id
 WHERE client_project.client = :client

@@ -1,4 +1,4 @@
-"""What a backend must offer to keep projects."""
+"""Interface that a store backend implements for projects."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -7,26 +7,33 @@ from scrubjay.features.projects.models import Project
 
 
 class ProjectStore(Protocol):
-    """Keeps projects, and which one each client works in."""
+    """Stores projects, and the active project of each client."""
 
-    async def ensure(self, path: str, name: str | None) -> Project:
-        """The project at this path, made when new and named after its last part; a given name replaces what it has."""
+    async def ensure(self, path: str, name: str | None, *, by_owner: bool = False) -> Project:
+        """Return the project at this path, created if new; the default name is the last path part, `name` renames.
+
+        `by_owner` records that the owner set it; nothing takes that back.
+        """
         ...
 
     async def get(self, project_id: str) -> Project | None: ...
 
-    async def at(self, path: str) -> Project | None: ...
+    async def get_by_path(self, path: str) -> Project | None: ...
 
-    async def named(self, name: str) -> Sequence[Project]:
-        """All projects of this name, most recently made first."""
+    async def find_by_name(self, name: str) -> Sequence[Project]:
+        """Return all projects with this name, newest first."""
         ...
 
     async def list(self) -> Sequence[Project]:
-        """All projects, most recently made first."""
+        """Return all projects, newest first."""
+        ...
+
+    async def paths_of_owner(self) -> Sequence[str]:
+        """Return the folders of the projects that the owner set."""
         ...
 
     async def activate(self, client: str, project_id: str) -> None:
-        """From now on this client works in that project; `NotFound` when there is none."""
+        """Make the project the client's active one; raise `NotFound` if it does not exist."""
         ...
 
     async def active(self, client: str) -> Project | None: ...

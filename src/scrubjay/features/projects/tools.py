@@ -1,4 +1,4 @@
-"""Projects: where scoped memories belong."""
+"""Tools that set, show and list projects."""
 
 from datetime import datetime
 
@@ -15,7 +15,7 @@ class ProjectView(Result):
 
     id: str
     name: str
-    path: str = Field(description="Its folder, fully resolved.")
+    path: str = Field(description="Resolved absolute path of its folder.")
     created_at: datetime
 
 
@@ -23,21 +23,21 @@ class SetProjectRequest(Request):
     model_config = examples({"path": "/home/you/code/apollo", "name": "Apollo"})
 
     path: str = Field(
-        validation_alias=AliasChoices("path", "project_path"),  # as Mira's MCP tool has it
+        validation_alias=AliasChoices("path", "project_path"),  # Mira's name
         min_length=1,
         max_length=4_000,
-        description="The project's folder: an absolute path, or one relative to where you work on this machine.",
+        description="The project's folder: an absolute path, or one relative to your working directory.",
     )
     name: str | None = Field(
-        default=None, min_length=1, max_length=200, description="Its name; by default the folder's."
+        default=None, min_length=1, max_length=200, description="Name; default: the folder's name."
     )
 
 
 class SetProjectResult(Result):
     project: ProjectView
     active: bool = Field(
-        description="Whether later calls of this client use it by themselves. False when the protocol cannot tell "
-        "clients apart: then name the project in each call, or send a Scrubjay-Client header."
+        description="True if later calls of this client use the project by default. False if the protocol does not "
+        "identify clients: then name the project in each call, or send a Scrubjay-Client header."
     )
 
 
@@ -47,7 +47,7 @@ class GetProjectRequest(Request):
 
 class GetProjectResult(Result):
     project: ProjectView | None = Field(
-        description="The active project; none means that only global memories are used."
+        description="The active project; null means that only global memories are used."
     )
 
 
@@ -61,24 +61,30 @@ class ListProjectsResult(Result):
 
 @tool("projects", idempotent=True)
 async def set_project(request: SetProjectRequest, projects: ProjectService, context: CallContext) -> SetProjectResult:
-    """Choose the project that this client works in, making it when it is new.
+    """Set the active project of this client, and create the project if it is new.
 
-    From then on remember keeps things for this project and recall searches it together with what is global.
+    Afterwards remember stores memories in this project, and recall searches it and the global memories.
     """
-    project = await projects.set(request.path, request.name, context.client, context.working_directory)
+    project = await projects.set(
+        request.path,
+        request.name,
+        context.client,
+        context.working_directory,
+        by_owner=context.caller.has_all_scopes,
+    )
     return SetProjectResult(project=project_view(project), active=context.client is not None)
 
 
 @tool("projects", read_only=True)
 async def get_project(request: GetProjectRequest, projects: ProjectService, context: CallContext) -> GetProjectResult:
-    """Tell which project is active for this client."""
+    """Show the active project of this client."""
     project = await projects.active(context.client)
     return GetProjectResult(project=project_view(project) if project else None)
 
 
 @tool("projects", read_only=True)
 async def list_projects(request: ListProjectsRequest, projects: ProjectService) -> ListProjectsResult:
-    """List every project that memories can belong to."""
+    """List all projects, newest first."""
     return ListProjectsResult(projects=[project_view(project) for project in await projects.list()])
 
 

@@ -1,6 +1,6 @@
-"""The engine and the stripper of types: found, known by their digests, compiled once, and kept compiled in a folder.
+"""The WebAssembly files of the sandbox: verified by digest, compiled once, and cached in a folder.
 
-Loaded by workers as well, so with nothing but Python's standard library and wasmtime.
+Workers import this module, so it uses only the standard library and wasmtime.
 """
 
 import hashlib
@@ -11,42 +11,47 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from scrubjay.core.lazy import lazy_module
+from scrubjay.core.temporary_files import temporary_beside
+
+# The server imports this module through the tools, and never needs the engine itself.
 if TYPE_CHECKING:
     import wasmtime
+else:
+    wasmtime = lazy_module("wasmtime")
 
 VENDOR: Final = Path(__file__).with_name("vendor")
-# What a guest may use of the machine's stack. With more, a deep recursion would abort the process; the thread's own
-# stack must be larger than this.
+# Stack of a program. It must be smaller than the stack of its thread, otherwise deep recursion aborts the process.
 WASM_STACK_BYTES: Final = 2 * 1024 * 1024
 THREAD_STACK_BYTES: Final = 8 * 1024 * 1024
 
 _WASI = "wasi_snapshot_preview1"
 
 
-class Unusable(Exception):
-    """What the sandbox is made of is missing, or is not what it was."""
+class ArtifactError(Exception):
+    """A WebAssembly file is missing or is not the expected one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Artefact:
-    """One WebAssembly file as we know it."""
+class Artifact:
+    """The expected digest and interface of a WebAssembly file."""
 
     name: str
     digest: str
     imports: frozenset[tuple[str, str]]
-    """All that it asks of its host; not one more is answered."""
+    """The complete set of host functions that it imports."""
     exports: frozenset[str]
-    """Those that we call."""
+    """The exported functions that the host calls."""
 
 
-ENGINE: Final = Artefact(
+ENGINE: Final = Artifact(
     "quickjs.wasm",
     "647ab11ae29cc6d39a6d17d3aa1e7a6a0b5fb9c44b4864475a18bc644f926050",
     frozenset(
         {
-            *(("env", own) for own in ("host_interrupt", "host_module_normalize", "host_call", "host_module_load")),
-            *((_WASI, own) for own in ("random_get", "environ_get", "environ_sizes_get", "clock_time_get")),
-            *((_WASI, own) for own in ("fd_close", "fd_fdstat_get", "fd_seek", "fd_write", "proc_exit")),
+            *(("env", name) for name in ("host_interrupt", "host_module_normalize", "host_call", "host_module_load")),
+            *((_WASI, name) for name in ("random_get", "environ_get", "environ_sizes_get", "clock_time_get")),
+            *((_WASI, name) for name in ("fd_close", "fd_fdstat_get", "fd_seek", "fd_write", "proc_exit")),
         }
     ),
     frozenset(
@@ -58,10 +63,10 @@ ENGINE: Final = Artefact(
         }
     ),
 )
-STRIPPER: Final = Artefact(
+STRIPPER: Final = Artifact(
     "strip_types.wasm",
     "c4710d5258585122a70f0b3ee3bc19d085742e6f94f48aa0b8057630ebaca745",
-    frozenset((_WASI, own) for own in ("random_get", "environ_get", "environ_sizes_get", "fd_write", "proc_exit")),
+    frozenset((_WASI, name) for name in ("random_get", "environ_get", "environ_sizes_get", "fd_write", "proc_exit")),
     frozenset(
         {
             *("memory", "qjst_alloc", "qjst_free", "qjst_transform", "qjst_result_free"),
@@ -69,77 +74,73 @@ STRIPPER: Final = Artefact(
         }
     ),
 )
-ALL: Final = (ENGINE, STRIPPER)
+ARTIFACTS: Final = (ENGINE, STRIPPER)
 
 
-def engine() -> "wasmtime.Engine":
-    """What every module is compiled for and runs in."""
-    import wasmtime
-
+def create_engine() -> "wasmtime.Engine":
+    """Return a new engine; modules are compiled for it and run in it."""
     config = wasmtime.Config()
     config.epoch_interruption = True
     config.max_wasm_stack = WASM_STACK_BYTES
-    # Of what no guest here uses, nothing is there to be got wrong.
+    # Unused features are off to reduce the attack surface.
     config.wasm_threads = False
     config.wasm_memory64 = False
     config.wasm_multi_memory = False
     return wasmtime.Engine(config)
 
 
-def verified(artefact: Artefact) -> bytes:
-    """The file's bytes, if it is the one that we know."""
+def read_verified(artifact: Artifact) -> bytes:
+    """Return the content of a file; raise `ArtifactError` unless its digest is the expected one."""
     try:
-        content = (VENDOR / artefact.name).read_bytes()
+        content = (VENDOR / artifact.name).read_bytes()
     except OSError as error:
-        raise Unusable(f"{artefact.name} cannot be read ({error.strerror})") from error
-    if (digest := hashlib.sha256(content).hexdigest()) != artefact.digest:
-        raise Unusable(f"{artefact.name} is not the one that is known: its SHA-256 is {digest}")
+        raise ArtifactError(f"{artifact.name} cannot be read ({error.strerror})") from error
+    if (digest := hashlib.sha256(content).hexdigest()) != artifact.digest:
+        raise ArtifactError(f"{artifact.name} is not the expected file: its SHA-256 is {digest}")
     return content
 
 
-def check(artefact: Artefact, module: "wasmtime.Module") -> None:
-    """Refuse a module that asks for other things than we answer, or lacks what we call."""
-    imports = {(own.module, own.name or "") for own in module.imports}
-    if imports ^ artefact.imports:
-        raise Unusable(f"{artefact.name} asks for {sorted(imports ^ artefact.imports)} otherwise than is known")
-    if missing := artefact.exports - {own.name for own in module.exports}:
-        raise Unusable(f"{artefact.name} has no {', '.join(sorted(missing))}")
+def check_interface(artifact: Artifact, module: "wasmtime.Module") -> None:
+    """Raise `ArtifactError` if the imports or exports of a module differ from the expected ones."""
+    imports = {(entry.module, entry.name or "") for entry in module.imports}
+    if imports ^ artifact.imports:
+        raise ArtifactError(f"{artifact.name} has unexpected imports: {sorted(imports ^ artifact.imports)}")
+    if missing := artifact.exports - {entry.name for entry in module.exports}:
+        raise ArtifactError(f"{artifact.name} does not export {', '.join(sorted(missing))}")
 
 
-def loaded(artefact: Artefact, folder: Path, using: "wasmtime.Engine") -> "wasmtime.Module":
-    """The module, from the folder if it is kept there whole; else compiled, and kept there if it can be."""
-    import wasmtime
-
-    content = verified(artefact)
-    for place in sorted(folder.glob(f"{_kept_name(artefact)}-*.cwasm")):
+def load_module(artifact: Artifact, folder: Path, engine: "wasmtime.Engine") -> "wasmtime.Module":
+    """Return the compiled module from the cache folder; compile and cache it if it is missing or damaged."""
+    content = read_verified(artifact)
+    for path in sorted(folder.glob(f"{_cache_prefix(artifact)}-*.cwasm")):
         with suppress(OSError, wasmtime.WasmtimeError):
-            compiled = place.read_bytes()
-            # Compiled code is run as it is: of a torn or altered file not one byte may be.
-            if place.stem.rpartition("-")[2] == hashlib.sha256(compiled).hexdigest():
-                module = wasmtime.Module.deserialize(using, compiled)
-                check(artefact, module)
+            compiled = path.read_bytes()
+            # Compiled code is executed unchecked, so a damaged or altered file must not be loaded.
+            if path.stem.rpartition("-")[2] == hashlib.sha256(compiled).hexdigest():
+                module = wasmtime.Module.deserialize(engine, compiled)
+                check_interface(artifact, module)
                 return module
-    module = wasmtime.Module(using, content)
-    check(artefact, module)
+    module = wasmtime.Module(engine, content)
+    check_interface(artifact, module)
     with suppress(OSError):
-        _keep(artefact, folder, bytes(module.serialize()))
+        _write_cache(artifact, folder, bytes(module.serialize()))
     return module
 
 
-def _kept_name(artefact: Artefact) -> str:
-    """Of wasmtime's version, and of the processor's abilities, the compiled file knows by itself."""
-    return f"{artefact.digest[:16]}-{platform.machine()}"
+def _cache_prefix(artifact: Artifact) -> str:
+    # The compiled file itself records wasmtime's version and the CPU features.
+    return f"{artifact.digest[:16]}-{platform.machine()}"
 
 
-def _keep(artefact: Artefact, folder: Path, compiled: bytes) -> None:
+def _write_cache(artifact: Artifact, folder: Path, compiled: bytes) -> None:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    place = folder / f"{_kept_name(artefact)}-{hashlib.sha256(compiled).hexdigest()}.cwasm"
-    unfinished = folder / f".{place.stem[:16]}-{os.getpid()}.tmp"
+    path = folder / f"{_cache_prefix(artifact)}-{hashlib.sha256(compiled).hexdigest()}.cwasm"
+    temporary = temporary_beside(path)
     try:
-        with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
             file.write(compiled)
-        for useless in folder.glob(f"{_kept_name(artefact)}-*.cwasm"):  # else one of them would have been taken
-            useless.unlink(missing_ok=True)
-        unfinished.replace(place)
+        for outdated in folder.glob(f"{_cache_prefix(artifact)}-*.cwasm"):  # none of them could be loaded
+            outdated.unlink(missing_ok=True)
+        temporary.replace(path)
     finally:
-        unfinished.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)

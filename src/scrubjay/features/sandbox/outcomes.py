@@ -1,4 +1,4 @@
-"""How a run ended, and how runs have ended so far."""
+"""Outcomes of runs, and their statistics."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,67 +12,67 @@ ViolationType = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Denial:
-    """Something that a program tried and did not get."""
+    """An access that a program attempted and the sandbox denied."""
 
     kind: str
     what: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spent:
-    """What a run took."""
+class ResourceUsage:
+    """Time and memory that a run used, and the accesses that it was denied."""
 
     elapsed_ms: int = 0
     cpu_ms: float = 0.0
     memory_bytes: int = 0
     denied: Sequence[Denial] = ()
     truncated: bool = False
-    """Whether the program said more than is kept."""
+    """True if the program printed more than the limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Success:
+class RunSuccess:
     output: str
-    """What the program returned, as JSON; empty when that was nothing."""
+    """The returned value as JSON; empty if nothing was returned."""
     stdout: str
     stderr: str
-    spent: Spent
+    usage: ResourceUsage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class RunFailure:
     message: str
     error_type: ErrorType
     stdout: str
     stderr: str
-    spent: Spent
+    usage: ResourceUsage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Timeout:
+class RunTimeout:
     partial_output: str | None
-    """What the program had said when it was ended."""
-    spent: Spent
+    """The output up to the timeout."""
+    usage: ResourceUsage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Violation:
+class RunViolation:
     reason: str
     violation_type: ViolationType
-    spent: Spent
+    usage: ResourceUsage
 
 
-Outcome = Success | Failure | Timeout | Violation
+RunOutcome = RunSuccess | RunFailure | RunTimeout | RunViolation
 
 
 @dataclass(slots=True)
-class Statistics:
-    """All runs since the server began."""
+class RunStatistics:
+    """Counts since the server started."""
 
     total_executions: int = 0
     successful_executions: int = 0
     failed_executions: int = 0
-    """All that did not succeed, also those of the next two."""
+    """All runs without success, including timeouts and violations."""
     timeout_count: int = 0
     security_violations: int = 0
     total_ms: int = 0
@@ -81,10 +81,10 @@ class Statistics:
     def avg_execution_time_ms(self) -> float:
         return round(self.total_ms / self.total_executions, 2) if self.total_executions else 0.0
 
-    def count(self, outcome: Outcome) -> None:
+    def count(self, outcome: RunOutcome) -> None:
         self.total_executions += 1
-        self.total_ms += outcome.spent.elapsed_ms
-        self.successful_executions += isinstance(outcome, Success)
-        self.failed_executions += not isinstance(outcome, Success)
-        self.timeout_count += isinstance(outcome, Timeout)
-        self.security_violations += isinstance(outcome, Violation)
+        self.total_ms += outcome.usage.elapsed_ms
+        self.successful_executions += isinstance(outcome, RunSuccess)
+        self.failed_executions += not isinstance(outcome, RunSuccess)
+        self.timeout_count += isinstance(outcome, RunTimeout)
+        self.security_violations += isinstance(outcome, RunViolation)

@@ -1,6 +1,8 @@
-// What an agent's program finds around it, made anew for each run. `tell` is its only way out: one text, of which the
-// first sign says what it is. What the program does to the objects of its own world reaches nothing else.
-(function (tell, given) {
+// The environment of an agent's program, created for each run. `emit` is the only way out: it sends one text, whose first
+// character is the kind of message (o: stdout, e: stderr, t: lost output, c: tool call, d: denied access, r: result, x: error).
+// Built-in functions are captured first, because the program can replace them. Once the program runs, nothing here may
+// iterate over an array (by destructuring, spreading or `of`), because the program can replace the iterator too.
+(function (emit, settingsText) {
   "use strict";
   const { apply } = Reflect;
   const { defineProperty, getPrototypeOf } = Object;
@@ -17,131 +19,149 @@
   ];
   const [setAdd, setHas] = [WeakSet.prototype.add, WeakSet.prototype.has];
   const compile = globalThis.eval;
-  const settings = parse(given);
+  const MemoryErrorClass = globalThis.InternalError;
+  const settings = parse(settingsText);
+  // Just above the limits of the host, which reports a longer text as truncated or refuses it. Sending all of it would need
+  // memory that the program may not have.
+  const MAX_LINE = 300000;
+  const MAX_MESSAGE = 1000001;
 
-  // -- what is not there, and who asked for it --------------------------------------------------------
-  const refusals = new WeakSet();
-  function refusal(kind, what, because) {
-    tell("d" + stringify({ __proto__: null, kind, what, because }));
-    const error = new ErrorClass(because);
+  // -- denied features --------------------------------------------------------------------------------
+  const denials = new WeakSet();
+  function denial(kind, what, reason) {
+    emit("d" + stringify({ __proto__: null, kind, what, reason }));
+    const error = new ErrorClass(reason);
     defineProperty(error, "name", { value: kind === "Permission" ? "PermissionError" : "SecurityViolation" });
-    apply(setAdd, refusals, [error]);
+    apply(setAdd, denials, [error]);
     return error;
   }
-  const hidden = (name, value) =>
+  const defineHidden = (name, value) =>
     defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
-  function closedObject(name, kind) {
-    hidden(name, new Proxy({}, {
+  function denyObject(name, kind) {
+    defineHidden(name, new Proxy({}, {
       get(_, property) {
         if (typeof property !== "string") return undefined;
-        throw refusal(kind, name + "." + apply(slice, property, [0, 100]), name + " is not available in the sandbox");
+        throw denial(kind, name + "." + apply(slice, property, [0, 100]), name + " is not available in the sandbox");
       },
     }));
   }
-  function closedClass(name, kind) {
+  function denyClass(name, kind) {
     const closed = function () {
-      throw refusal(kind, name, name + " is not available in the sandbox");
+      throw denial(kind, name, name + " is not available in the sandbox");
     };
     defineProperty(closed, "name", { value: name });
-    hidden(name, closed);
+    defineHidden(name, closed);
   }
   const modules = settings.modules;
-  hidden("require", function require(name) {
-    let asked = apply(slice, StringOf(name), [0, 200]);
-    if (apply(startsWith, asked, ["node:"])) asked = apply(slice, asked, [5]);
-    if (settings.reads && (asked === "fs" || asked === "fs/promises")) return files;
-    const kind = typeof modules[asked] === "string" ? modules[asked] : "Permission";
-    throw refusal(kind, "require " + asked, "the module '" + asked + "' is not available in the sandbox");
+  defineHidden("require", function require(name) {
+    let requested = apply(slice, StringOf(name), [0, 200]);
+    if (apply(startsWith, requested, ["node:"])) requested = apply(slice, requested, [5]);
+    if (settings.can_read_files && (requested === "fs" || requested === "fs/promises")) return files;
+    const kind = typeof modules[requested] === "string" ? modules[requested] : "Permission";
+    throw denial(kind, "require " + requested, "the module '" + requested + "' is not available in the sandbox");
   });
-  hidden("fetch", function fetch(address) {
-    let asked = "";
-    try { asked = apply(slice, StringOf(address), [0, 200]); } catch { /* it is only told */ }
-    const error = refusal("NetworkAccess", "fetch " + asked, "there is no network in the sandbox");
+  defineHidden("fetch", function fetch(address) {
+    let requested = "";
+    try { requested = apply(slice, StringOf(address), [0, 200]); } catch { /* the address is only logged */ }
+    const error = denial("NetworkAccess", "fetch " + requested, "there is no network in the sandbox");
     return new PromiseClass((_, reject) => reject(error));
   });
-  for (const name of ["XMLHttpRequest", "WebSocket", "EventSource"]) closedClass(name, "NetworkAccess");
-  closedObject("process", "ProcessExecution");
-  closedObject("Deno", "ProcessExecution");
-  closedObject("Bun", "ProcessExecution");
+  for (const name of ["XMLHttpRequest", "WebSocket", "EventSource"]) denyClass(name, "NetworkAccess");
+  denyObject("process", "ProcessExecution");
+  denyObject("Deno", "ProcessExecution");
+  denyObject("Bun", "ProcessExecution");
   for (const made of [function () {}, async function () {}, function* () {}, async function* () {}]) {
     const prototype = getPrototypeOf(made);
     const closed = function () {
-      throw refusal("MaliciousCode", "Function", "code is not made of text in the sandbox");
+      throw denial("MaliciousCode", "Function", "code cannot be created from text in the sandbox");
     };
     defineProperty(closed, "name", { value: made.constructor.name });
     defineProperty(closed, "prototype", { value: prototype });
-    if (made.constructor === Function) hidden("Function", closed);
+    if (made.constructor === Function) defineHidden("Function", closed);
     defineProperty(prototype, "constructor", { value: closed, configurable: true });
   }
-  hidden("eval", function () {
-    throw refusal("MaliciousCode", "eval", "code is not made of text in the sandbox");
+  defineHidden("eval", function () {
+    throw denial("MaliciousCode", "eval", "code cannot be created from text in the sandbox");
   });
 
-  // -- what is said ---------------------------------------------------------------------------------------
-  function shown(value) {
+  // -- console --------------------------------------------------------------------------------------------
+  function format(value) {
     if (typeof value === "string") return value;
     if (value instanceof ErrorClass) return StringOf(value.stack ? value + "\n" + value.stack : value);
     if (typeof value === "object" && value !== null) {
       try {
         const text = stringify(value);
         if (typeof text === "string") return text;
-      } catch { /* a circle, or a number that JSON has not */ }
+      } catch (error) { // a cycle, a BigInt, or no memory
+        if (MemoryErrorClass && error instanceof MemoryErrorClass) emit("t");
+      }
     }
     try { return StringOf(value); } catch { return "[object]"; }
   }
-  function sayer(sign) {
+  function printer(sign) {
     return function (...values) {
       let line = "";
-      for (let i = 0; i < values.length; i++) line += (i ? " " : "") + shown(values[i]);
-      tell(sign + apply(wellFormed, line, []) + "\n");
+      for (let i = 0; i < values.length && line.length < MAX_LINE; i++) {
+        line += (i ? " " : "") + apply(slice, format(values[i]), [0, MAX_LINE]);
+      }
+      emit(sign + apply(wellFormed, line, []) + "\n");
     };
   }
-  const [out, err] = [sayer("o"), sayer("e")];
-  const silent = function () {};
-  hidden("console", {
+  const [out, err] = [printer("o"), printer("e")];
+  const noop = function () {};
+  defineHidden("console", {
     log: out, info: out, debug: out, dir: out, table: out, error: err, warn: err, trace: err,
-    assert(holds, ...values) { if (!holds) err("Assertion failed:", ...values); },
-    group: out, groupEnd: silent, time: silent, timeEnd: silent, count: silent, clear: silent,
+    assert(holds, ...values) {
+      if (holds) return;
+      let line = "Assertion failed:";
+      for (let i = 0; i < values.length && line.length < MAX_LINE; i++) {
+        line += " " + apply(slice, format(values[i]), [0, MAX_LINE]);
+      }
+      err(line);
+    },
+    group: out, groupEnd: noop, time: noop, timeEnd: noop, count: noop, clear: noop,
   });
 
-  // -- what happens later ---------------------------------------------------------------------------------
+  // -- timers ---------------------------------------------------------------------------------------------
   const timers = new Map();
   let lastTimer = 0;
-  function later(call, delay, repeats, values) {
+  function addTimer(call, delay, repeats, values) {
     if (typeof call !== "function") throw new TypeErrorClass("a timer needs a function");
     const wait = max(repeats ? 1 : 0, min(2 ** 31, isNaNumber(NumberOf(delay)) ? 0 : NumberOf(delay)));
     lastTimer += 1;
     apply(mapSet, timers, [lastTimer, { call, values, due: now() + wait, every: repeats ? wait : null }]);
     return lastTimer;
   }
-  function forget(id) { apply(mapDelete, timers, [id]); }
-  hidden("setTimeout", (call, delay, ...values) => later(call, delay, false, values));
-  hidden("setInterval", (call, delay, ...values) => later(call, delay, true, values));
-  hidden("setImmediate", (call, ...values) => later(call, 0, false, values));
-  hidden("clearTimeout", forget);
-  hidden("clearInterval", forget);
-  hidden("clearImmediate", forget);
-  hidden("queueMicrotask", (call) => { apply(then, PromiseClass.resolve(), [() => call()]); });
-  function next() {
-    let [first, found] = [null, null];
+  function cancelTimer(id) { apply(mapDelete, timers, [id]); }
+  defineHidden("setTimeout", (call, delay, ...values) => addTimer(call, delay, false, values));
+  defineHidden("setInterval", (call, delay, ...values) => addTimer(call, delay, true, values));
+  defineHidden("setImmediate", (call, ...values) => addTimer(call, 0, false, values));
+  defineHidden("clearTimeout", cancelTimer);
+  defineHidden("clearInterval", cancelTimer);
+  defineHidden("clearImmediate", cancelTimer);
+  defineHidden("queueMicrotask", (call) => { apply(then, PromiseClass.resolve(), [() => call()]); });
+  let nextId = null;
+  /** Return the timer that is due first, or null; its id is in `nextId`. */
+  function nextTimer() {
+    let first = null;
     apply(mapForEach, timers, [(timer, id) => {
-      if (first === null || timer.due < first.due) [first, found] = [timer, id];
+      if (first === null || timer.due < first.due) { first = timer; nextId = id; }
     }]);
-    return [first, found];
+    return first;
   }
-  /** Call the timer that is due, if one is; how many milliseconds until the next one, or nothing without any. */
-  function fire() {
-    let [timer, id] = next();
+  /** Call the timer that is due, if any. Return the milliseconds until the next one, or "" without timers. */
+  function fireTimer() {
+    let timer = nextTimer();
     if (timer !== null && timer.due <= now()) {
-      if (timer.every === null) forget(id);
+      if (timer.every === null) cancelTimer(nextId);
       else timer.due = now() + timer.every;
       try { apply(timer.call, undefined, timer.values); } catch (error) { fail(error); return ""; }
-      [timer] = next();
+      timer = nextTimer();
     }
     return timer === null ? "" : StringOf(max(0, trunc(timer.due - now())));
   }
 
-  // -- tools, and files where the owner opened some ----------------------------------------------------------
+  // -- tools, and files in the folders that the owner opened -------------------------------------------------
   const calls = new Map();
   let lastCall = 0;
   function call(name, values) {
@@ -150,17 +170,17 @@
       if (typeof text !== "string") throw new TypeErrorClass(name + " takes an object of arguments");
       lastCall += 1;
       apply(mapSet, calls, [lastCall, { resolve, reject }]);
-      tell("c" + lastCall + " " + name + " " + text);
+      emit("c" + lastCall + " " + name + " " + apply(slice, text, [0, MAX_MESSAGE]));
     });
   }
   for (const [family, names] of settings.families) {
     const functions = { __proto__: null };
     for (const name of names) functions[name] = (values) => call(name, values);
-    hidden(family, Object.freeze(functions));
+    defineHidden(family, Object.freeze(functions));
   }
   const files = Object.freeze({ __proto__: null, readFile: (path) => call("fs.readFile", { __proto__: null, path }) });
-  if (settings.reads) hidden("fs", files);
-  function settle(id, succeeded, text) {
+  if (settings.can_read_files) defineHidden("fs", files);
+  function finishCall(id, succeeded, text) {
     const waiting = apply(mapGet, calls, [id]);
     if (waiting === undefined) return;
     apply(mapDelete, calls, [id]);
@@ -184,12 +204,12 @@
   function fail(error, isSyntax) {
     if (ended) return;
     ended = true;
-    const isOurs = typeof error === "object" && error !== null && apply(setHas, refusals, [error]);
+    const isOurs = typeof error === "object" && error !== null && apply(setHas, denials, [error]);
     const name = text(field(error, "name") ?? "", 100);
-    const message = error instanceof ErrorClass ? text(field(error, "message") ?? "", 10000) : text(shown(error), 10000);
+    const message = error instanceof ErrorClass ? text(field(error, "message") ?? "", 10000) : text(format(error), 10000);
     const code = text(field(error, "code") ?? "", 100);
     const stack = text(field(error, "stack") ?? "", 4000);
-    tell("x" + stringify({ __proto__: null, name, message, code, stack, isRefusal: isOurs, isSyntax: isSyntax === true }));
+    emit("x" + stringify({ __proto__: null, name, message, code, stack, isRefusal: isOurs, isSyntax: isSyntax === true }));
   }
   function succeed(value) {
     if (ended) return;
@@ -197,7 +217,7 @@
     try { written = stringify(value); } catch (error) { fail(error); return; }
     if (ended) return;
     ended = true;
-    tell("r" + (typeof written === "string" ? written : ""));
+    emit("r" + (typeof written === "string" ? apply(slice, written, [0, MAX_MESSAGE]) : ""));
   }
   function start(source) {
     let program;
@@ -206,13 +226,13 @@
       apply(then, program(), [succeed, (error) => fail(error)]);
     } catch (error) { fail(error); }
   }
-  hidden("context", settings.context);
+  defineHidden("context", settings.context);
   return function (kind, one, two) {
     switch (kind) {
       case "start": start(one); return "";
-      case "fire": return fire();
-      case "kept": settle(NumberOf(one), true, two); return "";
-      case "refused": settle(NumberOf(one), false, two); return "";
+      case "fire": return fireTimer();
+      case "resolve": finishCall(NumberOf(one), true, two); return "";
+      case "reject": finishCall(NumberOf(one), false, two); return "";
       default: return "";
     }
   };

@@ -1,4 +1,4 @@
-"""What a program may use: the three profiles, settings of one's own, and what the server's owner allows at most."""
+"""Limits of a run: the three profiles, overrides by the caller, and the maximum that the server owner allows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,31 +10,31 @@ ProfileName = Literal["restrictive", "default", "permissive"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """What one run may use of the machine."""
+class RunLimits:
+    """Resource limits and permissions of one run."""
 
     max_execution_time_ms: int
     max_memory_mb: int
     max_cpu_percent: int
-    """Of one processor, after the first quarter of a second."""
+    """Share of one CPU core, enforced after the first 250 ms."""
     allow_filesystem: bool = False
-    """Whether it may read files in the folders that the owner opened."""
+    """Allow reading files in the folders that the owner permits."""
     allowed_paths: Sequence[str] | None = None
-    """Of these only some; None for all."""
+    """Restrict reading to these folders; None for all permitted ones."""
     allow_tools: bool = True
-    """Whether it may call tools, with the rights of whoever runs it."""
+    """Allow calling tools, with the rights of the caller."""
 
 
-PROFILES: Final[Mapping[ProfileName, Limits]] = {
-    "restrictive": Limits(max_execution_time_ms=3_000, max_memory_mb=64, max_cpu_percent=30, allow_tools=False),
-    "default": Limits(max_execution_time_ms=5_000, max_memory_mb=128, max_cpu_percent=50),
-    "permissive": Limits(max_execution_time_ms=10_000, max_memory_mb=256, max_cpu_percent=80, allow_filesystem=True),
+PROFILES: Final[Mapping[ProfileName, RunLimits]] = {
+    "restrictive": RunLimits(max_execution_time_ms=3_000, max_memory_mb=64, max_cpu_percent=30, allow_tools=False),
+    "default": RunLimits(max_execution_time_ms=5_000, max_memory_mb=128, max_cpu_percent=50),
+    "permissive": RunLimits(max_execution_time_ms=10_000, max_memory_mb=256, max_cpu_percent=80, allow_filesystem=True),
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wishes:
-    """What a caller wants otherwise than the profile has it."""
+class LimitOverrides:
+    """Limits that a caller sets instead of those of the profile; None keeps the profile's."""
 
     max_execution_time_ms: int | None = None
     max_memory_mb: int | None = None
@@ -44,45 +44,48 @@ class Wishes:
     allow_network: bool = False
     allow_subprocesses: bool = False
     allowed_paths: Sequence[str] | None = None
-    """Of the folders that the owner opened only these, or parts of them."""
+    """Restrict reading to these folders, which must lie in the permitted ones."""
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
-    """What the owner decided: the profile of who names none, and what nobody gets more of."""
+class LimitPolicy:
+    """The default profile and the maximum limits that the owner set."""
 
-    usual: ProfileName
-    ceiling: Limits
+    default_profile: ProfileName
+    ceiling: RunLimits
 
-    def limits(self, profile: ProfileName | None, wishes: Wishes) -> Limits:
-        """What a run gets. More than the owner allows is refused when it is asked for, and is not in a profile."""
+    def limits(self, profile: ProfileName | None, overrides: LimitOverrides) -> RunLimits:
+        """Return the limits of a run.
+
+        A profile is capped at the ceiling. An override above the ceiling raises `Forbidden`.
+        """
         for name in ("allow_network", "allow_subprocesses"):
-            if getattr(wishes, name):
+            if getattr(overrides, name):
                 raise Forbidden(
-                    f"{name} is never given: a program in the sandbox has no network and starts no other",
-                    hint="call a tool that does it, from the program or beside it",
+                    f"{name} is not supported: sandboxed programs have no network and start no processes",
+                    hint="call a tool for it, from the program or directly",
                 )
-        limits = _lesser(PROFILES[profile or self.usual], self.ceiling)
+        limits = _capped(PROFILES[profile or self.default_profile], self.ceiling)
         for name in ("max_execution_time_ms", "max_memory_mb", "max_cpu_percent", "allow_filesystem", "allow_tools"):
-            wished = getattr(wishes, name)
-            if wished is None:
+            requested = getattr(overrides, name)
+            if requested is None:
                 continue
-            most = getattr(self.ceiling, name)
-            if wished > most:
+            maximum = getattr(self.ceiling, name)
+            if requested > maximum:
                 raise Forbidden(
-                    f"{name} is {_told(most)} at most on this server",
-                    hint=f"ask for less, or have the owner set SCRUBJAY_SANDBOX_{_setting(name)}",
+                    f"{name} is limited to {_format(maximum)} on this server",
+                    hint=f"request less, or ask the server owner to set SCRUBJAY_SANDBOX_{_setting(name)}",
                 )
-            limits = replace(limits, **{name: wished})
-        return replace(limits, allowed_paths=wishes.allowed_paths)
+            limits = replace(limits, **{name: requested})
+        return replace(limits, allowed_paths=overrides.allowed_paths)
 
 
-def _lesser(one: Limits, other: Limits) -> Limits:
+def _capped(limits: RunLimits, ceiling: RunLimits) -> RunLimits:
     names = ("max_execution_time_ms", "max_memory_mb", "max_cpu_percent", "allow_filesystem", "allow_tools")
-    return replace(one, **{name: min(getattr(one, name), getattr(other, name)) for name in names})
+    return replace(limits, **{name: min(getattr(limits, name), getattr(ceiling, name)) for name in names})
 
 
-def _told(value: int | bool) -> str:
+def _format(value: int | bool) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

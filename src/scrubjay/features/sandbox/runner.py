@@ -1,22 +1,22 @@
-"""One run in a worker, from a program to how it ended."""
+"""One run inside a worker, from the request to the outcome."""
 
 import json
-import select
+import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from scrubjay.features.sandbox.artifacts import ENGINE, STRIPPER, engine, loaded
-from scrubjay.features.sandbox.guest import BrokenWorld, Guest, Listener, guest_within
-from scrubjay.features.sandbox.source import without_imports, without_types
-from scrubjay.features.sandbox.time_limits import Allowance, Clockwork
-from scrubjay.features.sandbox.wasm_module import Template, Trapped
+from scrubjay.features.sandbox.artifacts import ENGINE, STRIPPER, create_engine, load_module
+from scrubjay.features.sandbox.guest import Guest, GuestError, GuestEvents, create_guest
+from scrubjay.features.sandbox.source import remove_imports, strip_types
+from scrubjay.features.sandbox.time_limits import EpochClock, TimeBudget
+from scrubjay.features.sandbox.wasm_module import WasmTemplate, WasmTrap
 
-MOST_RESULT_BYTES: Final = 1_000_000
-MOST_CONSOLE_BYTES: Final = 256 * 1024
-MOST_DENIED: Final = 100
+MAX_RESULT_BYTES: Final = 1_000_000
+MAX_CONSOLE_BYTES: Final = 256 * 1024
+MAX_DENIED: Final = 100
 _MB: Final = 1024 * 1024
 _MEMORY_ERRORS: Final = ("out of memory",)
 _SIZE_ERRORS: Final = ("string too long", "invalid array buffer length", "invalid array length")
@@ -25,211 +25,221 @@ _UNRESOLVED: Final = "Error resolving module '"
 
 
 @dataclass(slots=True)
-class Console:
-    """What the program said and nobody was told yet; of the whole, no more than there may be."""
+class ConsoleBuffer:
+    """Console output that is not sent yet; output beyond the limit of a run is dropped."""
 
     send: Callable[[dict[str, Any]], None]
-    left: int = MOST_CONSOLE_BYTES
+    bytes_left: int = MAX_CONSOLE_BYTES
     truncated: bool = False
-    waiting: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    pending: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
-    def say(self, stream: str, text: str, length: int) -> None:
+    def write(self, stream: str, text: str, length: int) -> None:
         content = text.encode()
-        if length > self.left or length > len(content):
+        if length > self.bytes_left or length > len(content):
             self.truncated = True
-            text = content[: self.left].decode("utf-8", "ignore")
-        self.left = max(0, self.left - len(content))
+            text = content[: self.bytes_left].decode("utf-8", "ignore")
+        self.bytes_left = max(0, self.bytes_left - len(content))
         if text:
-            self.waiting.append((stream, text))
+            self.pending.append((stream, text))
 
     def flush(self) -> None:
-        if self.waiting:
-            waiting, self.waiting = self.waiting, []
-            self.send({"said": waiting})
+        if self.pending:
+            lines, self.pending = self.pending, []
+            self.send({"console": lines})
 
 
-class Machine:
-    """What all runs of a worker share: the compiled modules, and the clock."""
+class SandboxRuntime:
+    """The compiled modules and the clock that all runs of a worker share."""
 
     def __init__(self, folder: Path) -> None:
-        self.engine = engine()
-        self.guest = Template(self.engine, loaded(ENGINE, folder, self.engine))
-        self.stripper = Template(self.engine, loaded(STRIPPER, folder, self.engine))
+        self.engine = create_engine()
+        self.quickjs = WasmTemplate(self.engine, load_module(ENGINE, folder, self.engine))
+        self.stripper = WasmTemplate(self.engine, load_module(STRIPPER, folder, self.engine))
         self.prelude = Path(__file__).with_name("prelude.js").read_text("utf-8")
-        self.clockwork: Clockwork | None = None
+        self.epoch_clock: EpochClock | None = None
 
     def start_clock(self) -> None:
-        self.clockwork = Clockwork(self.engine)
+        self.epoch_clock = EpochClock(self.engine)
 
 
-class Run:
-    """One program, its limits, and its world."""
+class ProgramRun:
+    """One run of a program within its limits."""
 
     def __init__(
         self,
-        machine: Machine,
-        asked: dict[str, Any],
+        runtime: SandboxRuntime,
+        request: dict[str, Any],
         send: Callable[[dict[str, Any]], None],
-        receive: Callable[[], dict[str, Any]],
-        answers: int,
+        receive: Callable[[float], dict[str, Any]],
     ) -> None:
-        """Answers to its calls come from `receive`, when the descriptor `answers` can be read."""
-        self._machine = machine
-        self._asked = asked
+        """Prepare a run. `receive` returns the next answer to a tool call, or raises `TimeoutError` after a timeout."""
+        self._runtime = runtime
+        self._request = request
         self._send = send
         self._receive = receive
-        self._answers = answers
-        self._console = Console(send)
+        self._console = ConsoleBuffer(send)
         self._denied: list[dict[str, str]] = []
         self._ending: tuple[str, str, int] | None = None
-        self._calls = self._open_calls = 0
-        self._refused: deque[tuple[str, str]] = deque()
-        self._hears = Listener(self._hear)
+        self._calls = self._pending_calls = 0
+        self._refused_calls: deque[tuple[str, str]] = deque()
+        self._events = GuestEvents(self._on_message)
         self._guest: Guest | None = None
-        self._allowance = Allowance(
-            seconds=asked["seconds"], cpu_share=asked["cpu_share"], each_tick=self._console.flush
+        self._budget = TimeBudget(
+            seconds=request["seconds"], cpu_share=request["cpu_share"], on_tick=self._console.flush
         )
 
-    def outcome(self) -> dict[str, Any]:
-        """How it ended, and what it took."""
+    def execute(self) -> dict[str, Any]:
+        """Run the program and return the message with its outcome and resource usage."""
         try:
             ended = self._run()
-        except Trapped as trapped:
-            ended = self._ended_by(str(trapped))
-        except BrokenWorld as broken:
-            ended = self._broken(str(broken))
+        except WasmTrap as trapped:
+            ended = self._trapped(str(trapped))
+        except GuestError as broken:
+            ended = self._guest_failure(str(broken))
         finally:
             size = 0
             if self._guest is not None:
                 size = self._guest.size
                 self._guest.close()
-        for module in self._hears.asked_for:
-            self._deny(self._kind_of(module), f"import {module}")
+        for module in self._events.requested_modules:
+            self._deny(self._violation_of(module), f"import {module}")
         self._console.flush()
         return {
             **ended,
-            "elapsed_ms": round(self._allowance.elapsed * 1000),
-            "cpu_ms": round(self._allowance.cpu * 1000, 1),
+            "elapsed_ms": round(self._budget.elapsed * 1000),
+            "cpu_ms": round(self._budget.cpu * 1000, 1),
             "memory_bytes": size,
             "denied": self._denied,
             "truncated": self._console.truncated,
         }
 
     def _run(self) -> dict[str, Any]:
-        code: str = self._asked["code"]
-        source = without_types(self._machine.stripper, code, self._allowance)
-        self._guest = guest = guest_within(
-            self._machine.guest,
-            self._asked["memory_bytes"],
-            self._allowance.watch,
-            self._machine.prelude,
-            self._asked["given"],
-            self._hears,
+        code: str = self._request["code"]
+        source = strip_types(self._runtime.stripper, code, self._budget)
+        self._guest = js = create_guest(
+            self._runtime.quickjs,
+            self._request["memory_bytes"],
+            self._budget.watch,
+            self._runtime.prelude,
+            self._request["settings"],
+            self._events,
         )
-        guest.drive("start", source.text)
+        js.drive("start", source.text)
         while self._ending is None:
-            if self._allowance.left <= 0:
+            if self._budget.remaining <= 0:
                 return {"end": "timeout"}
-            if self._refused:
-                guest.drive("refused", *self._refused.popleft())
+            if self._refused_calls:
+                js.drive("reject", *self._refused_calls.popleft())
                 continue
-            soon = guest.drive("fire")
-            if self._ending is None and not self._refused and not self._wait(soon):
-                return _error("Runtime", "the program waits for something that never comes", "")
+            next_timer = js.drive("fire")
+            if self._ending is None and not self._refused_calls and not self._wait(next_timer):
+                if self._is_full:  # the engine silently drops the continuation of a promise that it has no memory for
+                    return self._memory_violation()
+                return _error("Runtime", "the program waits for a promise that never resolves", "")
         kind, text, length = self._ending
         if kind == "x":
-            return self._failed(code, source.has_lines_of_its_own, json.loads(text))
-        if length > MOST_RESULT_BYTES:
-            return _error("Resource", f"the result has {length} bytes; {MOST_RESULT_BYTES} are the most", "")
+            return self._failure(code, source.lines_differ, json.loads(text))
+        if length > MAX_RESULT_BYTES:
+            return _error("Resource", f"the result has too many bytes; the maximum is {MAX_RESULT_BYTES}", "")
         return {"end": "success", "output": text}
 
-    def _wait(self, soon: str) -> bool:
-        """Until a timer is due, an answer has come, or the time is over; whether there is anything to wait for."""
-        if not soon and not self._open_calls:
+    def _wait(self, next_timer: str) -> bool:
+        """Wait for a timer, an answer or the time limit; return False if there is nothing to wait for."""
+        if not next_timer and not self._pending_calls:
             return False
-        left = max(0.0, self._allowance.left)
-        seconds = min(left, int(soon) / 1000) if soon else left
+        remaining = max(0.0, self._budget.remaining)
+        if next_timer and not next_timer.isdecimal():
+            raise GuestError("the program changed its timers into something else")
+        seconds = min(remaining, int(next_timer) / 1000) if next_timer else remaining
         self._console.flush()
-        if not self._open_calls:
-            select.select([], [], [], seconds)
-        elif select.select([self._answers], [], [], seconds)[0]:
-            answer = self._receive()
-            self._open_calls -= 1
-            if self._guest is not None:
-                self._guest.drive("kept" if answer["kept"] else "refused", str(answer["answer"]), answer["text"])
+        if not self._pending_calls:
+            time.sleep(seconds)
+            return True
+        try:
+            answer = self._receive(seconds)
+        except TimeoutError:
+            return True
+        self._pending_calls -= 1
+        if self._guest is not None:
+            self._guest.drive("resolve" if answer["ok"] else "reject", str(answer["answer"]), answer["text"])
         return True
 
-    # -- what it tells ------------------------------------------------------------------------------------------
+    # -- messages of the program --------------------------------------------------------------------------------
 
-    def _hear(self, kind: str, text: str, length: int) -> None:
+    def _on_message(self, kind: str, text: str, length: int) -> None:
         if kind == "o" or kind == "e":
-            self._console.say("out" if kind == "o" else "err", text, length)
+            self._console.write("out" if kind == "o" else "err", text, length)
+        elif kind == "t":
+            self._console.truncated = True
         elif kind == "c":
             self._call(text, length)
         elif kind == "d":
-            told = json.loads(text)
-            self._deny(str(told["kind"]), str(told["what"])[:200])
+            denial = json.loads(text)
+            self._deny(str(denial["kind"]), str(denial["what"])[:200])
         elif self._ending is None and kind in "rx":
             self._ending = kind, text, length
 
     def _call(self, text: str, length: int) -> None:
         number, name, arguments = text.split(" ", 2)
         self._calls += 1
-        if self._calls > self._asked["most_calls"]:
-            problem = {"code": "rate_limited", "message": f"a run has {self._asked['most_calls']} calls at most"}
-        elif length > MOST_RESULT_BYTES:
-            problem = {"code": "too_large", "message": f"arguments have {MOST_RESULT_BYTES} bytes at most"}
+        if self._calls > self._request["max_calls"]:
+            problem = {"code": "rate_limited", "message": f"a run may make at most {self._request['max_calls']} calls"}
+        elif length > MAX_RESULT_BYTES:
+            problem = {"code": "too_large", "message": f"arguments may have at most {MAX_RESULT_BYTES} bytes"}
         else:
-            self._open_calls += 1
+            self._pending_calls += 1
             self._console.flush()
             self._send({"call": int(number), "name": name, "arguments": arguments})
             return
-        self._refused.append((number, json.dumps({**problem, "hint": None})))
+        self._refused_calls.append((number, json.dumps({**problem, "hint": None})))
 
     def _deny(self, kind: str, what: str) -> None:
-        if len(self._denied) < MOST_DENIED:
+        if len(self._denied) < MAX_DENIED:
             self._denied.append({"kind": kind, "what": what})
 
-    def _kind_of(self, module: str) -> str:
-        modules: dict[str, str] = self._asked["given"]["modules"]
+    def _violation_of(self, module: str) -> str:
+        modules: dict[str, str] = self._request["settings"]["modules"]
         return modules.get(module.removeprefix("node:"), "Permission")
 
-    # -- how it failed --------------------------------------------------------------------------------------------
+    # -- failures -------------------------------------------------------------------------------------------------
 
-    def _ended_by(self, trap: str) -> dict[str, Any]:
-        if self._allowance.left <= 0:
+    def _trapped(self, trap: str) -> dict[str, Any]:
+        if self._budget.remaining <= 0:
             return {"end": "timeout"}
         if _NO_STACK in trap:
-            return _error("Resource", "the stack is used up: functions call each other too deeply", "")
+            return _error("Resource", "stack overflow: function calls are nested too deeply", "")
         if self._is_full:
             return self._memory_violation()
-        return _error("Resource", f"the engine gave up: {trap.strip().splitlines()[-1].strip()[:200]}", "")
+        return _error("Resource", f"the engine failed: {trap.strip().splitlines()[-1].strip()[:200]}", "")
 
     @property
     def _is_full(self) -> bool:
-        return self._guest is not None and self._guest.size + _MB > self._asked["memory_bytes"]
+        return self._guest is not None and self._guest.size + _MB > self._request["memory_bytes"]
 
-    def _broken(self, problem: str) -> dict[str, Any]:
+    def _guest_failure(self, problem: str) -> dict[str, Any]:
         if any(known in problem for known in _MEMORY_ERRORS):
             return self._memory_violation()
         return _error("Runtime", problem, "")
 
-    def _failed(self, code: str, has_lines_of_its_own: bool, told: dict[str, Any]) -> dict[str, Any]:
-        name, message = str(told["name"]), str(told["message"])
-        if told["isSyntax"]:
-            return self._unreadable(code, message)
-        if told["isRefusal"] and self._denied:
+    def _failure(self, code: str, lines_differ: bool, thrown: dict[str, Any]) -> dict[str, Any]:
+        name, message = str(thrown["name"]), str(thrown["message"])
+        if thrown["isSyntax"]:
+            return self._syntax_error(code, message)
+        if thrown["isRefusal"] and self._denied:
             return self._refusal(self._denied[-1]["kind"], message)
-        if message.startswith(_UNRESOLVED) and self._hears.asked_for:
-            module = next((one for one in self._hears.asked_for if f"'{one}'" in message), self._hears.asked_for[-1])
-            return self._refusal(self._kind_of(module), f"the module '{module}' is not available in the sandbox")
-        # With no memory left not even the error is made, and null is thrown.
+        if message.startswith(_UNRESOLVED) and self._events.requested_modules:
+            module = next(
+                (one for one in self._events.requested_modules if f"'{one}'" in message),
+                self._events.requested_modules[-1],
+            )
+            return self._refusal(self._violation_of(module), f"the module '{module}' is not available in the sandbox")
+        # Without free memory the engine cannot create the error and throws null.
         if (name == "InternalError" and message in _MEMORY_ERRORS) or (message == "null" and self._is_full):
             return self._memory_violation()
-        if told["code"]:
-            name = f"{name} ({told['code']})"
-        kind = "Resource" if message in _SIZE_ERRORS else "Permission" if told["code"] == "forbidden" else "Runtime"
-        where = "" if has_lines_of_its_own else _where(str(told["stack"]))
+        if thrown["code"]:
+            name = f"{name} ({thrown['code']})"
+        kind = "Resource" if message in _SIZE_ERRORS else "Permission" if thrown["code"] == "forbidden" else "Runtime"
+        where = "" if lines_differ else _program_frames(str(thrown["stack"]))
         return _error(kind, f"{name}: {message}" if name and name != "Error" else message, where)
 
     def _refusal(self, kind: str, message: str) -> dict[str, Any]:
@@ -238,30 +248,34 @@ class Run:
         return {"end": "violation", "kind": kind, "reason": message}
 
     def _memory_violation(self) -> dict[str, Any]:
-        most = self._asked["memory_bytes"] // _MB
-        return {"end": "violation", "kind": "MemoryLimit", "reason": f"the program needs more than {most} MB of memory"}
+        max_mb = self._request["memory_bytes"] // _MB
+        return {
+            "end": "violation",
+            "kind": "MemoryLimit",
+            "reason": f"the program needs more than {max_mb} MB of memory",
+        }
 
-    def _unreadable(self, code: str, message: str) -> dict[str, Any]:
-        """A syntax error; unless it is only that a program cannot import anything here."""
-        rest, modules = without_imports(code)
-        if modules and self._can_be_read(rest):
+    def _syntax_error(self, code: str, message: str) -> dict[str, Any]:
+        """Return a syntax error, or the refusal of an import if imports are the only invalid syntax."""
+        rest, modules = remove_imports(code)
+        if modules and self._can_parse(rest):
             for module in modules:
-                self._deny(self._kind_of(module), f"import {module}")
-            kinds = [self._kind_of(module) for module in modules]
-            worst = next((own for own in range(len(kinds)) if kinds[own] != "Permission"), 0)
+                self._deny(self._violation_of(module), f"import {module}")
+            kinds = [self._violation_of(module) for module in modules]
+            worst = next((index for index in range(len(kinds)) if kinds[index] != "Permission"), 0)
             return self._refusal(kinds[worst], f"the module '{modules[worst]}' is not available in the sandbox")
         return _error("Syntax", f"SyntaxError: {message}", "")
 
-    def _can_be_read(self, program: str) -> bool:
-        source = without_types(self._machine.stripper, program, self._allowance)
-        return self._guest is not None and self._guest.can_be_read(source.text)
+    def _can_parse(self, program: str) -> bool:
+        source = strip_types(self._runtime.stripper, program, self._budget)
+        return self._guest is not None and self._guest.can_parse(source.text)
 
 
 def _error(kind: str, message: str, where: str) -> dict[str, Any]:
     return {"end": "error", "kind": kind, "message": message, "where": where}
 
 
-def _where(stack: str) -> str:
-    """The lines of a stack that are in the program."""
+def _program_frames(stack: str) -> str:
+    """Return the stack frames that are in the program itself."""
     lines = [line.strip() for line in stack.splitlines() if "<input>" in line]
     return "\n".join(f"    {line.replace('<input>', 'program')}" for line in lines[:10])

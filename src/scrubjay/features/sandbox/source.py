@@ -1,15 +1,15 @@
-"""A program's source made one that the engine can run: types out, imports found, lines where they were."""
+"""Preparation of a program's source for the engine: strip types and find imports, keeping line numbers if possible."""
 
 import re
 from dataclasses import dataclass
 from typing import Final
 
-from scrubjay.features.sandbox.time_limits import Allowance
-from scrubjay.features.sandbox.wasm_module import Instance, Template, Trapped, store_within
+from scrubjay.features.sandbox.time_limits import TimeBudget
+from scrubjay.features.sandbox.wasm_module import WasmInstance, WasmTemplate, WasmTrap, create_store
 
 _IS_TYPESCRIPT: Final = 1 << 0
 _STRIP: Final = 1 << 8
-# It changes nothing here, and so only writes the program anew, with its types.
+# Prints the program again with its types, so that the result can be compared with the stripped program.
 _REWRITE: Final = 1 << 9
 _DONE, _UNCHANGED = 0, 1
 _MEMORY_BYTES: Final = 128 * 1024 * 1024
@@ -20,61 +20,61 @@ _IMPORT: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """What the engine is given."""
+class RunnableSource:
+    """Source that the engine can run."""
 
     text: str
-    has_lines_of_its_own: bool
-    """Whether its lines are others than those of the program, as types were taken out."""
+    lines_differ: bool
+    """True if its line numbers differ from those of the program, because types were stripped."""
 
 
-def as_function(program: str) -> str:
-    """The program as the body of a function, each line where it is: so it can return and await."""
+def wrap_in_function(program: str) -> str:
+    """Wrap the program in an async function so that it can return and await; line numbers stay the same."""
     return f"{_OPENING}{program}{_CLOSING}"
 
 
-def without_types(stripping: Template, program: str, allowance: Allowance) -> Source:
-    """What is to be run for a program; one that cannot be read is left as it is, and the engine will say why."""
-    whole = as_function(program)
-    store = store_within(stripping.engine, _MEMORY_BYTES)
-    allowance.watch(store)
+def strip_types(template: WasmTemplate, program: str, budget: TimeBudget) -> RunnableSource:
+    """Return the program without types. Invalid source is returned unchanged; the engine then reports the error."""
+    whole = wrap_in_function(program)
+    store = create_store(template.engine, _MEMORY_BYTES)
+    budget.watch(store)
     try:
-        stripper = Instance(stripping, store, {})
-        stripped = _transformed(stripper, whole, _IS_TYPESCRIPT | _STRIP)
-        if stripped is None or stripped == _transformed(stripper, whole, _IS_TYPESCRIPT | _REWRITE):
-            return Source(whole, has_lines_of_its_own=False)
-        return Source(stripped, has_lines_of_its_own=True)
-    except Trapped:
-        if allowance.left <= 0:
+        stripper = WasmInstance(template, store, {})
+        stripped = _transform(stripper, whole, _IS_TYPESCRIPT | _STRIP)
+        if stripped is None or stripped == _transform(stripper, whole, _IS_TYPESCRIPT | _REWRITE):
+            return RunnableSource(whole, lines_differ=False)
+        return RunnableSource(stripped, lines_differ=True)
+    except WasmTrap:
+        if budget.remaining <= 0:
             raise
-        return Source(whole, has_lines_of_its_own=False)
+        return RunnableSource(whole, lines_differ=False)
     finally:
         store.close()
 
 
-def without_imports(program: str) -> tuple[str, list[str]]:
-    """The program without what looks like imports at the beginning of lines, and the modules that these name."""
+def remove_imports(program: str) -> tuple[str, list[str]]:
+    """Return the program without import statements at line starts, and the names of the imported modules."""
     modules = [found["module"] for found in _IMPORT.finditer(program)]
     return _IMPORT.sub("", program), modules
 
 
-def _transformed(stripper: Instance, source: str, how: int) -> str | None:
+def _transform(stripper: WasmInstance, source: str, options: int) -> str | None:
     name, content = b"program.ts", source.encode("utf-8", "replace")
-    named, placed = _placed(stripper, name), _placed(stripper, content)
-    status = stripper.call("qjst_transform", named, len(name), placed, len(content), how)
+    name_address, address = _copy_in(stripper, name), _copy_in(stripper, content)
+    status = stripper.call("qjst_transform", name_address, len(name), address, len(content), options)
     if status == _UNCHANGED:
         return source
     if status != _DONE:
         return None
     length = stripper.call("qjst_result_len")
-    told = stripper.read(stripper.call("qjst_result_ptr"), length).decode("utf-8", "replace") if length else ""
+    output = stripper.read(stripper.call("qjst_result_ptr"), length).decode("utf-8", "replace") if length else ""
     stripper.call("qjst_result_free")
-    return told.rstrip().removesuffix(";")
+    return output.rstrip().removesuffix(";")
 
 
-def _placed(stripper: Instance, content: bytes) -> int:
-    place = stripper.call("qjst_alloc", len(content))
-    if place == 0:
-        raise Trapped("no memory")
-    stripper.write(place, content)
-    return place
+def _copy_in(stripper: WasmInstance, content: bytes) -> int:
+    address = stripper.call("qjst_alloc", len(content))
+    if address == 0:
+        raise WasmTrap("no memory")
+    stripper.write(address, content)
+    return address

@@ -1,4 +1,4 @@
-"""The time that a run has, by the wall and by the processor: a guest is looked at a hundred times a second."""
+"""Limits of wall time and CPU share of a run, checked a hundred times a second."""
 
 import ctypes
 import threading
@@ -6,14 +6,14 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, cast
 
-# Not public, and the only way to a callback at epochs; hence the upper bound in pyproject.toml.
+# Private API, and the only way to an epoch callback; hence the upper version bound in pyproject.toml.
 from wasmtime import _ffi as ffi
 
 if TYPE_CHECKING:
     from wasmtime import Engine, Store
 
 TICK_SECONDS: Final = 0.01
-# A run that is shorter than this is never slowed down.
+# CPU time of a run that is not throttled.
 BURST_SECONDS: Final = 0.25
 _CONTINUE: Final = 0
 
@@ -26,18 +26,18 @@ _CALLBACK = ctypes.CFUNCTYPE(
 )
 
 
-class Clockwork:
-    """Counts the engine's epochs on, for as long as something runs."""
+class EpochClock:
+    """A thread that increments the engine's epoch while a program runs."""
 
     def __init__(self, engine: "Engine") -> None:
         self._engine = engine
         self._running = threading.Event()
         threading.Thread(target=self._tick, name="ticker", daemon=True).start()
 
-    def begin(self) -> None:
+    def start(self) -> None:
         self._running.set()
 
-    def rest(self) -> None:
+    def pause(self) -> None:
         self._running.clear()
 
     def _tick(self) -> None:
@@ -47,24 +47,24 @@ class Clockwork:
             self._engine.increment_epoch()
 
 
-class Allowance:
-    """What one run may take: so many seconds, and of these so large a share of a processor."""
+class TimeBudget:
+    """The wall time and the share of a CPU core that one run may use."""
 
-    def __init__(self, *, seconds: float, cpu_share: float, each_tick: Callable[[], None]) -> None:
+    def __init__(self, *, seconds: float, cpu_share: float, on_tick: Callable[[], None]) -> None:
         self._cpu_share = cpu_share
-        self._each_tick = each_tick
+        self._on_tick = on_tick
         self._began_cpu = time.thread_time()
-        self.began = time.monotonic()
-        self.deadline = self.began + seconds
-        # It must live for as long as the stores that it is given to.
-        self._callback = _CALLBACK(self._look)
+        self.started = time.monotonic()
+        self.deadline = self.started + seconds
+        # Referenced here because it must live as long as the stores that call it.
+        self._callback = _CALLBACK(self._on_epoch)
 
     @property
     def elapsed(self) -> float:
-        return time.monotonic() - self.began
+        return time.monotonic() - self.started
 
     @property
-    def left(self) -> float:
+    def remaining(self) -> float:
         return self.deadline - time.monotonic()
 
     @property
@@ -72,35 +72,35 @@ class Allowance:
         return time.thread_time() - self._began_cpu
 
     @property
-    def pause(self) -> float:
-        """How long it has to wait until it is within its share of a processor again, if it is not."""
+    def throttle_seconds(self) -> float:
+        """Seconds to sleep until the run is within its CPU share again; 0 if it is."""
         ahead = self.cpu - BURST_SECONDS - self._cpu_share * self.elapsed
-        return max(0.0, min(ahead / self._cpu_share, self.left))
+        return max(0.0, min(ahead / self._cpu_share, self.remaining))
 
     def watch(self, store: "Store") -> None:
-        """Look at what runs in this store at every tick."""
+        """Apply the limits to the program in this store."""
         pointer: Any = store.ptr()
         no_finalizer = ctypes.cast(0, ctypes.CFUNCTYPE(None, ctypes.c_void_p))
         ffi.wasmtime_store_epoch_deadline_callback(pointer, self._callback, None, no_finalizer)
         store.set_epoch_deadline(1)
 
-    def _look(self, context: Any, data: Any, delta: Any, kind: Any) -> int:
-        """Let it go on, after a pause if it uses more than its share; an error ends it."""
+    def _on_epoch(self, context: Any, data: Any, delta: Any, kind: Any) -> int:
+        """Throttle the program if it exceeds its CPU share; return an error, which ends it, at the time limit."""
         try:
-            self._each_tick()
-            if self.left <= 0:
+            self._on_tick()
+            if self.remaining <= 0:
                 return _error("the time is over")
-            if (pause := self.pause) > 0:
+            if (pause := self.throttle_seconds) > 0:
                 time.sleep(pause)
-                if self.left <= 0:
+                if self.remaining <= 0:
                     return _error("the time is over")
-        except BaseException:  # nothing may come out of here into the engine
-            return _error("the run was given up")
+        except BaseException:  # an exception must not pass into the engine
+            return _error("the run was aborted")
         delta[0] = 1
         kind[0] = _CONTINUE
         return 0
 
 
 def _error(text: str) -> int:
-    made: Any = cast(Any, ffi).wasmtime_error_new(text.encode())
-    return ctypes.cast(made, ctypes.c_void_p).value or 0
+    error: Any = cast(Any, ffi).wasmtime_error_new(text.encode())
+    return ctypes.cast(error, ctypes.c_void_p).value or 0

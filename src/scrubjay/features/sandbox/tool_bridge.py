@@ -1,25 +1,25 @@
-"""The way from a program to tools, as whoever runs it has them; what a tool is, is not known here."""
+"""Interfaces through which a program calls tools and reads files, with the rights of its caller."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 
-class Door(Protocol):
-    """Calls by name, with the rights of one caller."""
+class ToolBridge(Protocol):
+    """Calls tools by name, with the rights of one caller."""
 
     @property
     def families(self) -> Mapping[str, Sequence[str]]:
-        """The names that can be called, as they are grouped."""
+        """The names of the callable tools, by family."""
         ...
 
     async def call(self, name: str, arguments: Mapping[str, Any], seconds: float) -> str:
-        """What came of it, as JSON, within so many seconds; a `ScrubjayError` when nothing did."""
+        """Return the result of a call as JSON, within this time; raise `ScrubjayError` if it fails."""
         ...
 
 
-class Reader(Protocol):
-    """Reads files that the owner opened to programs."""
+class FileReader(Protocol):
+    """Reads files in the folders that the owner opened to programs."""
 
     async def read(self, path: str, within: Sequence[str] | None) -> str:
-        """The text of a file in one of these folders; a `ScrubjayError` when it may not be read, or cannot."""
+        """Return the text of a file in one of these folders; raise `ScrubjayError` if that is not allowed or fails."""
         ...

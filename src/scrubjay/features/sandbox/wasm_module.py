@@ -1,6 +1,6 @@
-"""A module at work: its functions, its memory, and what it asks of its host, all of it answered by hand.
+"""A WebAssembly instance: its functions, its memory, and handwritten host functions in place of WASI.
 
-No file, no socket and no program can be named by any of the answers: there is no WASI behind them.
+None of the host functions takes a path, an address or a program.
 """
 
 import ctypes
@@ -12,78 +12,78 @@ from typing import Any, Final, cast
 
 import wasmtime
 
-# Not public: calls by the public way look at the types of each argument anew, and take ten times as long.
+# Private API: the public one checks the types of all arguments at each call and takes ten times as long.
 from wasmtime import _ffi
 
 _ffi_any: Final = cast(Any, _ffi)
 
-# WASI's numbers for "all went well" and "there is no such descriptor".
+# WASI error codes: success, and bad file descriptor (EBADF).
 _OK: Final = 0
 _BAD_DESCRIPTOR: Final = 8
 _CLOCK_REALTIME: Final = 0
-# Nobody needs more chance at once; a guest that asks for more gets none.
-_MOST_RANDOM: Final = 64 * 1024
+# Bytes per call of `random_get`; larger requests fail.
+_MAX_RANDOM_BYTES: Final = 64 * 1024
 
 HostFunction = Callable[..., int | None]
 
 
-class Trapped(Exception):
-    """The guest cannot go on: its time, its stack or its memory is used up."""
+class WasmTrap(Exception):
+    """The guest cannot continue, usually because its time, stack or memory is exhausted."""
 
 
-class Template:
-    """A module whose instances all ask the same host functions; those of the instance that runs now are called."""
+class WasmTemplate:
+    """A compiled module, linked once. Host calls are dispatched to the instance that is active."""
 
     def __init__(self, engine: wasmtime.Engine, module: wasmtime.Module) -> None:
         self.engine = engine
-        self.now: Instance | None = None
-        self.results: dict[str, int] = {
-            own.name: len(own.type.results) for own in module.exports if isinstance(own.type, wasmtime.FuncType)
+        self.active: WasmInstance | None = None
+        self.result_counts: dict[str, int] = {
+            entry.name: len(entry.type.results) for entry in module.exports if isinstance(entry.type, wasmtime.FuncType)
         }
-        """How many numbers each function answers with."""
+        """Number of results of each exported function."""
         linker = wasmtime.Linker(engine)
-        for own in module.imports:
-            key = own.module, own.name or ""
-            linker.define_func(*key, cast(wasmtime.FuncType, own.type), self._answering(key))
-        self._ready = linker.instantiate_pre(module)
+        for entry in module.imports:
+            key = entry.module, entry.name or ""
+            linker.define_func(*key, cast(wasmtime.FuncType, entry.type), self._dispatching(key))
+        self._instance_pre = linker.instantiate_pre(module)
 
-    def _answering(self, key: tuple[str, str]) -> HostFunction:
+    def _dispatching(self, key: tuple[str, str]) -> HostFunction:
         def answer(*numbers: int) -> int | None:
-            return self.now.answers[key](*numbers) if self.now is not None else None
+            return self.active.host_functions[key](*numbers) if self.active is not None else None
 
         return answer
 
     def instance(self, store: wasmtime.Store) -> wasmtime.Instance:
-        return self._ready.instantiate(store)
+        return self._instance_pre.instantiate(store)
 
 
-class Instance:
-    """One module in one store, made for one run and thrown away with it."""
+class WasmInstance:
+    """One instance of a module in its own store, used for one run."""
 
     def __init__(
-        self, template: Template, store: wasmtime.Store, answers: Mapping[tuple[str, str], HostFunction]
+        self, template: WasmTemplate, store: wasmtime.Store, answers: Mapping[tuple[str, str], HostFunction]
     ) -> None:
         self._store = store
         self._template = template
-        self._open: Any = cast(Any, store)._context()
-        self.answers = {**self._wasi(), **answers}
+        self._open_context: Any = cast(Any, store)._context()
+        self.host_functions = {**self._wasi(), **answers}
         self._functions: dict[str, tuple[Any, int]] = {}
-        template.now = self
+        template.active = self
         try:
             self._instance: Any = cast(Any, template.instance(store))._instance
         except (wasmtime.WasmtimeError, wasmtime.Trap) as error:
-            raise Trapped(str(error)) from error
+            raise WasmTrap(str(error)) from error
         self._memory = self._export("memory").of.memory
 
     @property
     def _context(self) -> Any:
-        if self._open is None:
-            raise Trapped("its store is closed")
-        return self._open
+        if self._open_context is None:
+            raise WasmTrap("the store is closed")
+        return self._open_context
 
     def close(self) -> None:
-        """Throw all of it away; what is called afterwards raises `Trapped`."""
-        self._open = None
+        """Free the instance; later calls raise `WasmTrap`."""
+        self._open_context = None
         self._store.close()
 
     @property
@@ -91,21 +91,21 @@ class Instance:
         return int(_ffi_any.wasmtime_memory_data_size(self._context, ctypes.byref(self._memory)))
 
     def call(self, name: str, *arguments: int) -> int:
-        """What a function answers; all arguments are numbers of 32 bits."""
+        """Call an exported function with 32-bit integers and return its result, 0 without one."""
         function, results = self._functions.get(name) or self._function(name)
-        given = (_ffi_any.wasmtime_val_t * len(arguments))()
-        for place, own in zip(given, arguments, strict=True):
-            place.kind = 0
-            place.of.i32 = own
+        values = (_ffi_any.wasmtime_val_t * len(arguments))()
+        for slot, value in zip(values, arguments, strict=True):
+            slot.kind = 0
+            slot.of.i32 = value
         answer = (_ffi_any.wasmtime_val_t * 1)()
         trap: Any = cast(Any, ctypes.POINTER(_ffi_any.wasm_trap_t))()
         error = _ffi_any.wasmtime_func_call(
-            self._context, ctypes.byref(function), given, len(arguments), answer, results, ctypes.byref(trap)
+            self._context, ctypes.byref(function), values, len(arguments), answer, results, ctypes.byref(trap)
         )
         if error:
-            raise Trapped(str(cast(Any, wasmtime.WasmtimeError)._from_ptr(error)))
+            raise WasmTrap(str(cast(Any, wasmtime.WasmtimeError)._from_ptr(error)))
         if trap:
-            raise Trapped(str(cast(Any, wasmtime.Trap)._from_ptr(trap)))
+            raise WasmTrap(str(cast(Any, wasmtime.Trap)._from_ptr(trap)))
         return int(answer[0].of.i32) if results else 0
 
     def read(self, start: int, length: int) -> bytes:
@@ -115,15 +115,15 @@ class Instance:
         ctypes.memmove(self._address(start, len(content)), content, len(content))
 
     def _address(self, start: int, length: int) -> int:
-        """Where in our own memory so many bytes of the guest's are, if they are all of it."""
-        start &= 0xFFFFFFFF  # pointers come as signed numbers
+        """Return the host address of a range of guest memory; raise `WasmTrap` if the range is out of bounds."""
+        start &= 0xFFFFFFFF  # pointers are passed as signed integers
         if length < 0 or start + length > self.size:
-            raise Trapped("the guest pointed outside of its memory")
+            raise WasmTrap("a guest pointer is out of bounds")
         begin = _ffi_any.wasmtime_memory_data(self._context, ctypes.byref(self._memory))
         return ctypes.addressof(begin.contents) + start
 
     def _function(self, name: str) -> tuple[Any, int]:
-        found = self._functions[name] = self._export(name).of.func, self._template.results[name]
+        found = self._functions[name] = self._export(name).of.func, self._template.result_counts[name]
         return found
 
     def _export(self, name: str) -> Any:
@@ -132,7 +132,7 @@ class Instance:
         if not _ffi_any.wasmtime_instance_export_get(
             self._context, ctypes.byref(self._instance), buffer, len(written), ctypes.byref(item)
         ):
-            raise Trapped(f"there is no {name}")
+            raise WasmTrap(f"the module does not export {name}")
         return item
 
     def number(self, start: int) -> int:
@@ -148,32 +148,32 @@ class Instance:
             "fd_close": lambda *_: _BAD_DESCRIPTOR,
             "fd_fdstat_get": lambda *_: _BAD_DESCRIPTOR,
             "fd_seek": lambda *_: _BAD_DESCRIPTOR,
-            "proc_exit": lambda *_: None,  # what comes after it is a trap
+            "proc_exit": lambda *_: None,  # the guest traps after it returns
         }
         return {("wasi_snapshot_preview1", name): function for name, function in named.items()}
 
     def _random(self, start: int, length: int) -> int:
-        if not 0 <= length <= _MOST_RANDOM:
+        if not 0 <= length <= _MAX_RANDOM_BYTES:
             return _BAD_DESCRIPTOR
-        return self._answered(start, os.urandom(length))
+        return self._write_result(start, os.urandom(length))
 
     def _no_variables(self, count: int, size: int) -> int:
-        return self._answered(count, bytes(4)) or self._answered(size, bytes(4))
+        return self._write_result(count, bytes(4)) or self._write_result(size, bytes(4))
 
     def _clock(self, kind: int, precision: int, start: int) -> int:
-        told = time.time_ns() if kind == _CLOCK_REALTIME else time.monotonic_ns()
-        # A program needs no finer clock, and what spies on caches does.
-        return self._answered(start, struct.pack("<Q", told // 1_000_000 * 1_000_000))
+        nanoseconds = time.time_ns() if kind == _CLOCK_REALTIME else time.monotonic_ns()
+        # Milliseconds only: timing attacks on caches need a finer clock, programs do not.
+        return self._write_result(start, struct.pack("<Q", nanoseconds // 1_000_000 * 1_000_000))
 
-    def _answered(self, start: int, content: bytes) -> int:
+    def _write_result(self, start: int, content: bytes) -> int:
         try:
             self.write(start, content)
-        except Trapped:
+        except WasmTrap:
             return _BAD_DESCRIPTOR
         return _OK
 
 
-def store_within(engine: wasmtime.Engine, memory_bytes: int) -> wasmtime.Store:
+def create_store(engine: wasmtime.Engine, memory_bytes: int) -> wasmtime.Store:
     store = wasmtime.Store(engine)
     store.set_limits(memory_size=memory_bytes, table_elements=100_000, instances=1, tables=4, memories=1)
     return store

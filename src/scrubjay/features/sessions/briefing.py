@@ -1,4 +1,4 @@
-"""What a client should know when it begins: the project, what was done there last, what is preferred and remembered."""
+"""Compose the briefing of a new session: project, recent sessions, tasks, goals, preferences and recent memories."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ from typing import TypeVar
 
 from scrubjay.core.clock import Clock, system_clock
 from scrubjay.core.scopes import Visibility
-from scrubjay.features.memory.models import Kind, Memory, MemoryFilter
-from scrubjay.features.memory.recall import tokens_of
+from scrubjay.features.memory.models import Memory, MemoryFilter, MemoryKind
+from scrubjay.features.memory.recall import estimate_tokens
 from scrubjay.features.memory.store import MemoryStore
 from scrubjay.features.projects.models import Project
 from scrubjay.features.sessions.models import Session, SessionStatus
@@ -21,33 +21,33 @@ Entry = TypeVar("Entry")
 
 RECENT_SESSIONS = 3
 RECENT_MEMORIES = 5
-MOST_PREFERENCES = 10
+MAX_PREFERENCES = 10
 PENDING_TASKS = 3
 ACTIVE_GOALS = 3
 TOP_TOOLS = 3
-# A line is to be taken in at a glance.
-SUMMARY_CHARACTERS = 300
-PREFERENCE_CHARACTERS = 300
-MEMORY_CHARACTERS = 80
-PLAN_CHARACTERS = 120
-# Neither what is told of sessions, nor what has a place of its own above.
-_RECENT_KINDS = (Kind.GENERAL, Kind.DECISION, Kind.CONTEXT, Kind.CORRECTION)
+# Limits of one line, so that a briefing stays readable at a glance.
+MAX_SUMMARY_CHARACTERS = 300
+MAX_PREFERENCE_CHARACTERS = 300
+MAX_MEMORY_CHARACTERS = 80
+MAX_TITLE_CHARACTERS = 120
+# Other kinds are excluded: summaries and turns appear with their sessions, preferences in their own section.
+_RECENT_KINDS = (MemoryKind.GENERAL, MemoryKind.DECISION, MemoryKind.CONTEXT, MemoryKind.CORRECTION)
 
 
 @dataclass(frozen=True, slots=True)
-class KnownSession:
-    """A session with all that is known of it now."""
+class SessionOverview:
+    """A session with its current status and its summary."""
 
     session: Session
     status: SessionStatus
     summary: str | None
-    """What was summed up of it, if anything was."""
+    """None when the session was not summarized."""
 
     @property
     def note(self) -> str | None:
-        """What was done, as far as it is known."""
+        """The shortened summary, or the number of calls with the most used tools; None when neither is known."""
         if self.summary is not None:
-            return shortened(self.summary, SUMMARY_CHARACTERS)
+            return shorten(self.summary, MAX_SUMMARY_CHARACTERS)
         if not self.session.calls:
             return None
         top = ", ".join(f"{tool} {calls}" for tool, calls in [*self.session.tools.items()][:TOP_TOOLS])
@@ -56,34 +56,34 @@ class KnownSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recap:
-    """What was done in a project before, and what is to be done; empty when nothing is known."""
+    """Recent sessions and open work of a project; empty when nothing is known."""
 
-    sessions: Sequence[KnownSession]
-    """The one that was active last first."""
+    sessions: Sequence[SessionOverview]
+    """Most recently active first."""
     last_activity: datetime | None
     tasks: Sequence[Task] = ()
-    """Those that are not completed, the most urgent first."""
+    """Open tasks, by descending priority."""
     goals: Sequence[Goal] = ()
-    """Those that are not finished, the most important first."""
+    """Unfinished goals, by descending priority."""
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Brief:
-    """What a client should know when it begins; the text has exactly what the lists have."""
+class Briefing:
+    """The briefing of a client. `text` has exactly the entries of the lists."""
 
     recap: Recap
     preferences: Sequence[Memory]
     memories: Sequence[Memory]
-    """Those kept last."""
+    """Newest memories of other kinds."""
     text: str
     tokens: int
     left_out: int
-    """How many sessions, tasks, goals, preferences and memories did not fit into the budget."""
+    """Number of entries that did not fit into the budget."""
 
 
-class Briefing:
-    """Tells clients what they should know."""
+class BriefingService:
+    """Composes briefings and recaps."""
 
     def __init__(
         self,
@@ -100,7 +100,7 @@ class Briefing:
         self._goals = goals
         self._clock = clock
 
-    async def brief(
+    async def create(
         self,
         project: Project,
         session: Session,
@@ -108,17 +108,19 @@ class Briefing:
         *,
         with_memories: bool = True,
         with_plans: bool = True,
-    ) -> Brief:
-        """What to know of a project in this session, as far as it fits into the budget."""
-        page = _Page(token_budget)
+    ) -> Briefing:
+        """Compose the briefing of a session within `token_budget` tokens of 4 characters."""
+        page = _BudgetedText(token_budget)
         page.write(f"Project: {project.name} ({project.path})")
-        recap = await self._recap(page, project.id, project.name, session, with_plans=with_plans)
+        recap = await self._recap(
+            page, project.id, project.name, session, with_memories=with_memories, with_plans=with_plans
+        )
         visibility = Visibility(project.id, session.id)
-        preferred = await self._find(visibility, (Kind.PREFERENCE,), MOST_PREFERENCES) if with_memories else ()
+        preferred = await self._find(visibility, (MemoryKind.PREFERENCE,), MAX_PREFERENCES) if with_memories else ()
         recent = await self._find(visibility, _RECENT_KINDS, RECENT_MEMORIES) if with_memories else ()
-        preferences = page.fill("Preferences:", [(one, _line(one, PREFERENCE_CHARACTERS)) for one in preferred])
-        memories = page.fill("Recent memories:", [(one, _line(one, MEMORY_CHARACTERS)) for one in recent])
-        return Brief(
+        preferences = page.fill("Preferences:", [(one, _line(one, MAX_PREFERENCE_CHARACTERS)) for one in preferred])
+        memories = page.fill("Recent memories:", [(one, _line(one, MAX_MEMORY_CHARACTERS)) for one in recent])
+        return Briefing(
             recap=recap,
             preferences=preferences,
             memories=memories,
@@ -128,32 +130,50 @@ class Briefing:
         )
 
     async def recap(
-        self, project: Project | None, client: str | None, token_budget: int, *, with_plans: bool = True
+        self,
+        project: Project | None,
+        client: str | None,
+        token_budget: int,
+        *,
+        with_memories: bool = True,
+        with_plans: bool = True,
     ) -> Recap:
-        """What was done in this project, or outside of any, before the client's own session, and what is to be done."""
+        """Compose the recap of a project, or of no project, without the client's current session."""
         project_id = project.id if project else None
         current = await self._sessions.current(project_id, client)
-        page, name = _Page(token_budget), project.name if project else None
-        return await self._recap(page, project_id, name, current, with_plans=with_plans)
+        page, name = _BudgetedText(token_budget), project.name if project else None
+        return await self._recap(page, project_id, name, current, with_memories=with_memories, with_plans=with_plans)
 
-    async def known(self, session: Session) -> KnownSession:
-        """A session that was asked for by its id, with its summary, also when that is private to it."""
-        (known,) = await self._known(Visibility(session.project_id, session.id), [session])
+    async def describe(self, session: Session, *, with_summaries: bool = True) -> SessionOverview:
+        """Describe one session with its summary, even if the summary is private to the session."""
+        visibility = Visibility(session.project_id, session.id)
+        (known,) = await self._describe(visibility, [session], with_summaries=with_summaries)
         return known
 
-    async def all_known(self, project_id: str | None, sessions: Sequence[Session]) -> Sequence[KnownSession]:
-        """Sessions of a project, each with its summary unless that is private."""
-        return await self._known(Visibility(project_id), sessions)
+    async def describe_all(
+        self, project_id: str | None, sessions: Sequence[Session], *, with_summaries: bool = True
+    ) -> Sequence[SessionOverview]:
+        """Describe sessions of a project; private summaries are left out."""
+        return await self._describe(Visibility(project_id), sessions, with_summaries=with_summaries)
 
-    async def _known(self, visibility: Visibility, sessions: Sequence[Session]) -> Sequence[KnownSession]:
-        now, summaries = self._clock(), await self._sessions.summaries(visibility, sessions)
-        return [KnownSession(session, session.status(now), summaries.get(session.id)) for session in sessions]
+    async def _describe(
+        self, visibility: Visibility, sessions: Sequence[Session], *, with_summaries: bool
+    ) -> Sequence[SessionOverview]:
+        now, summaries = self._clock(), await self._sessions.summaries(visibility, sessions if with_summaries else [])
+        return [SessionOverview(session, session.status(now), summaries.get(session.id)) for session in sessions]
 
     async def _recap(
-        self, page: "_Page", project_id: str | None, name: str | None, own: Session | None, *, with_plans: bool
+        self,
+        page: "_BudgetedText",
+        project_id: str | None,
+        name: str | None,
+        own: Session | None,
+        *,
+        with_memories: bool,
+        with_plans: bool,
     ) -> Recap:
         began = len(page.lines)
-        told, last_activity = await self._past(page, project_id, name, own)
+        overviews, last_activity = await self._past(page, project_id, name, own, with_summaries=with_memories)
         tasks: list[Task] = []
         goals: list[Goal] = []
         if with_plans:
@@ -163,7 +183,7 @@ class Briefing:
             active_goals = (await self._goals.page(visibility, GoalFilter(), ACTIVE_GOALS)).goals
             goals = page.fill("Active goals:", [(one, _goal_line(one)) for one in active_goals])
         return Recap(
-            sessions=told,
+            sessions=overviews,
             last_activity=last_activity,
             tasks=tasks,
             goals=goals,
@@ -171,9 +191,15 @@ class Briefing:
         )
 
     async def _past(
-        self, page: "_Page", project_id: str | None, name: str | None, own: Session | None
-    ) -> tuple[Sequence[KnownSession], datetime | None]:
-        """The sessions that were written on the page, and when the last one was active."""
+        self,
+        page: "_BudgetedText",
+        project_id: str | None,
+        name: str | None,
+        own: Session | None,
+        *,
+        with_summaries: bool,
+    ) -> tuple[Sequence[SessionOverview], datetime | None]:
+        """Write the recent sessions; return those that fit, and the time of the last activity."""
         known = await self._sessions.list(project_id, RECENT_SESSIONS + 1)
         others = [session for session in known if own is None or session.id != own.id][:RECENT_SESSIONS]
         if not others:
@@ -181,15 +207,15 @@ class Briefing:
         last_activity = others[0].last_activity
         where = f" to {name}" if name else ""
         page.write(f"Welcome back{where}. The last session here was active {_ago(self._clock() - last_activity)}.")
-        past = await self.all_known(project_id, others)
+        past = await self.describe_all(project_id, others, with_summaries=with_summaries)
         return page.fill("Recent sessions:", [(one, _session_line(one)) for one in past]), last_activity
 
-    async def _find(self, visibility: Visibility, kinds: tuple[Kind, ...], limit: int) -> Sequence[Memory]:
+    async def _find(self, visibility: Visibility, kinds: tuple[MemoryKind, ...], limit: int) -> Sequence[Memory]:
         return await self._memories.find(visibility, MemoryFilter(kinds=kinds), limit)
 
 
-class _Page:
-    """Lines within a budget. What does not fit is left out; shorter things behind it may still come."""
+class _BudgetedText:
+    """Collects lines within a token budget. A line that does not fit is skipped; later, shorter ones may still fit."""
 
     def __init__(self, token_budget: int) -> None:
         self._budget = token_budget
@@ -202,8 +228,8 @@ class _Page:
         return "\n".join(self.lines)
 
     def write(self, *lines: str) -> bool:
-        """Write these lines, all or none."""
-        tokens = sum(map(tokens_of, lines))
+        """Append all of these lines, or none and return False."""
+        tokens = sum(map(estimate_tokens, lines))
         if self.tokens + tokens > self._budget:
             return False
         self.tokens += tokens
@@ -211,7 +237,7 @@ class _Page:
         return True
 
     def fill(self, heading: str, entries: Sequence[tuple[Entry, str]]) -> list[Entry]:
-        """Write what fits under a heading, which stands there only with something below it; what was written."""
+        """Append a heading and the entries that fit, and return these; no entry, no heading."""
         written: list[Entry] = []
         for entry, line in entries:
             if self.write(line) if written else self.write(heading, line):
@@ -221,28 +247,28 @@ class _Page:
         return written
 
 
-def shortened(text: str, characters: int) -> str:
-    """The text on one line, or its beginning."""
+def shorten(text: str, characters: int) -> str:
+    """Return the text on one line, truncated to this many characters."""
     line = " ".join(text.split())
     return line if len(line) <= characters else f"{line[: characters - 1].rstrip()}…"
 
 
 def _line(memory: Memory, characters: int) -> str:
     label = f"[{memory.category}] " if memory.category else ""
-    return f"- {label}{shortened(memory.content, characters)}"
+    return f"- {label}{shorten(memory.content, characters)}"
 
 
-def _session_line(past: KnownSession) -> str:
+def _session_line(past: SessionOverview) -> str:
     when = past.session.last_activity.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
     return f"- {past.session.id}, {when}" + (f": {past.note}" if past.note else "")
 
 
 def _task_line(task: Task) -> str:
-    return f"- {shortened(task.title, PLAN_CHARACTERS)} ({task.priority}, {task.status}, {task.id})"
+    return f"- {shorten(task.title, MAX_TITLE_CHARACTERS)} ({task.priority}, {task.status}, {task.id})"
 
 
 def _goal_line(goal: Goal) -> str:
-    title = shortened(goal.title, PLAN_CHARACTERS)
+    title = shorten(goal.title, MAX_TITLE_CHARACTERS)
     return f"- {title} ({goal.priority}, {goal.status}, {goal.progress_percent:g} %, {goal.id})"
 
 

@@ -1,6 +1,7 @@
-"""What clients call, gathered in memory and kept from time to time in the history of their sessions."""
+"""Record the tool calls of clients: buffered in memory, written in batches to the history of their sessions."""
 
 import logging
+import time
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -10,7 +11,7 @@ import anyio.to_thread
 from pydantic import BaseModel
 
 from scrubjay.core.clock import Clock, system_clock
-from scrubjay.core.error_location import place_of
+from scrubjay.core.error_location import error_fields
 from scrubjay.features.sessions.models import ClientCall, ToolCall
 from scrubjay.features.sessions.store import SessionStore
 from scrubjay.tooling.call_excerpts import excerpt_of
@@ -19,37 +20,37 @@ from scrubjay.tooling.events import CallEnded
 
 logger = logging.getLogger("scrubjay.calls")
 
-KEEP_SECONDS = 5.0
-KEEP_AT_ONCE = 200
-# When nothing can be written, older calls are kept and newer ones given up: memory is not for what nobody reads.
-MOST_WAITING = 10_000
+FLUSH_SECONDS = 5.0
+FLUSH_CALLS = 200
+# Buffered calls; further ones are dropped, so that a store that cannot be written does not exhaust memory.
+MAX_PENDING = 10_000
 
 
-class _Noted(NamedTuple):
+class _PendingCall(NamedTuple):
     client: str
     tool: str
     arguments: Mapping[str, Any]
     outcome: BaseModel | str
-    """The answer, or what went wrong."""
+    """The result, or the error message."""
     milliseconds: float
     ended_at: datetime
-    brings: bool
-    fleeting: bool
-    quotes: bool
+    is_write: bool
+    log_payload: bool
+    log_result: bool
 
 
-class CallHistory:
-    """Notes calls without making any of them wait: what is written of them is made ready later, on another thread.
+class CallRecorder:
+    """Records calls without delaying them: excerpts are made and written later, the former in a worker thread.
 
-    What was noted last is lost when the process is killed: it is worth less than a write for each call.
+    The calls of the last seconds are lost when the process is killed; that is accepted to avoid a write per call.
     """
 
     def __init__(self, clock: Clock = system_clock) -> None:
         self._clock = clock
-        self._noted: list[_Noted] = []
-        self._given_up = 0
-        self._some = anyio.Event()
-        self._many = anyio.Event()
+        self._pending: list[_PendingCall] = []
+        self._dropped = 0
+        self._has_calls = anyio.Event()
+        self._batch_full = anyio.Event()
         self._writing = anyio.Lock()
 
     def subscribe(self, events: EventBus) -> None:
@@ -59,18 +60,19 @@ class CallHistory:
     def _call_ended(self, event: CallEnded) -> None:
         tool, client = event.tool, event.context.client
         if tool is not None and client is not None:
-            self.note(
+            self.record(
                 client,
                 tool.name,
                 event.arguments,
                 event.result,
                 event.milliseconds,
-                brings=not tool.read_only,
-                fleeting=tool.fleeting,
-                quotes=tool.quotes,
+                ended_ago=timedelta(seconds=max(0.0, time.time() - event.time)),
+                is_write=not tool.read_only,
+                log_payload=tool.log_payload,
+                log_result=tool.log_result,
             )
 
-    def note(
+    def record(
         self,
         client: str,
         tool: str,
@@ -78,70 +80,87 @@ class CallHistory:
         outcome: BaseModel | str,
         milliseconds: float,
         *,
-        brings: bool = True,
-        fleeting: bool = False,
-        quotes: bool = False,
+        ended_ago: timedelta = timedelta(0),
+        is_write: bool = True,
+        log_payload: bool = True,
+        log_result: bool = True,
     ) -> None:
-        """Remember a call that has just ended, with its answer or with what went wrong.
+        """Record a call that ended `ended_ago` before now, with its result or its error.
 
-        `brings` is whether its arguments may hold what became memories; those of a question hold none. Of what is
-        `fleeting` only that it was called is kept: its contents will be gone when they are gone everywhere else. An
-        answer that `quotes` is not kept: it has words of memories that it does not name.
+        `is_write` says that the arguments may contain text that became a memory. Without `log_payload`, neither
+        arguments nor result are stored; without `log_result`, the result is not stored, because it quotes memories
+        without their ids.
         """
-        if len(self._noted) >= MOST_WAITING:
-            self._given_up += 1
+        if len(self._pending) >= MAX_PENDING:
+            self._dropped += 1
             return
-        self._noted.append(
-            _Noted(client, tool, arguments, outcome, milliseconds, self._clock(), brings, fleeting, quotes)
+        self._pending.append(
+            _PendingCall(
+                client,
+                tool,
+                arguments,
+                outcome,
+                milliseconds,
+                self._clock() - ended_ago,
+                is_write,
+                log_payload,
+                log_result,
+            )
         )
-        self._some.set()
-        if len(self._noted) >= KEEP_AT_ONCE:
-            self._many.set()
+        self._has_calls.set()
+        if len(self._pending) >= FLUSH_CALLS:
+            self._batch_full.set()
 
-    async def due(self) -> None:
-        """Wait until there is something to write: a while after the first call, or when there are many."""
-        await self._some.wait()
-        with anyio.move_on_after(KEEP_SECONDS):
-            await self._many.wait()
+    async def wait_until_due(self) -> None:
+        """Wait until a flush is due: `FLUSH_SECONDS` after the first call, or at `FLUSH_CALLS` calls."""
+        await self._has_calls.wait()
+        with anyio.move_on_after(FLUSH_SECONDS):
+            await self._batch_full.wait()
 
     async def flush(self, store: SessionStore, default_project_id: str | None) -> None:
-        """Keep what was noted since the last time; what cannot be kept now is kept next time.
+        """Write the buffered calls; after a failed write they stay buffered.
 
-        A write whose caller is cancelled is done all the same, so nothing is put back then.
+        A write completes even when its caller is cancelled, so nothing is put back in that case.
         """
         async with self._writing:
-            taken = len(self._noted)
+            taken = len(self._pending)
             if not taken:
                 return
-            self._some, self._many = anyio.Event(), anyio.Event()
-            calls = await anyio.to_thread.run_sync(lambda noted: [_written(one) for one in noted], self._noted[:taken])
-            waiting, self._noted = self._noted[:taken], self._noted[taken:]
+            self._has_calls, self._batch_full = anyio.Event(), anyio.Event()
+            calls = await anyio.to_thread.run_sync(
+                lambda pending: [_client_call(one) for one in pending], self._pending[:taken]
+            )
+            waiting, self._pending = self._pending[:taken], self._pending[taken:]
             try:
-                await store.keep(calls, default_project_id)
+                await store.add_calls(calls, default_project_id)
             except Exception:
-                self._noted = waiting + self._noted
-                self._some.set()
+                self._pending = waiting + self._pending
+                self._has_calls.set()
                 raise
-        if self._given_up:
-            logger.warning("calls are missing in the history", extra={"calls": self._given_up})
-            self._given_up = 0
+        if self._dropped:
+            logger.warning("calls were dropped from the history", extra={"calls": self._dropped})
+            self._dropped = 0
 
 
-def _written(noted: _Noted) -> ClientCall:
-    """The call as it is kept."""
+def _client_call(pending: _PendingCall) -> ClientCall:
+    """Return the call as it is stored, with masked and shortened contents."""
     try:
         arguments, result, memory_ids = excerpt_of(
-            noted.arguments, noted.outcome, brings=noted.brings, fleeting=noted.fleeting, quotes=noted.quotes
+            pending.arguments,
+            pending.outcome,
+            brings=pending.is_write,
+            log_payload=pending.log_payload,
+            log_result=pending.log_result,
         )
-    except Exception as error:  # a bug: the call is in the history all the same, and the log has the truth
-        logger.error("a call could not be told", extra={"tool": noted.tool, **place_of(error)})
+    except Exception as error:  # a bug: store the call without contents, and log the error
+        logger.error("could not make an excerpt of a call", extra={"tool": pending.tool, **error_fields(error)})
         arguments, result, memory_ids = {}, "", frozenset[str]()
     call = ToolCall(
-        tool=noted.tool,
+        tool=pending.tool,
         arguments=arguments,
         result=result,
-        success=isinstance(noted.outcome, BaseModel),
-        milliseconds=noted.milliseconds,
-        called_at=noted.ended_at - timedelta(milliseconds=noted.milliseconds),
+        success=isinstance(pending.outcome, BaseModel),
+        milliseconds=pending.milliseconds,
+        called_at=pending.ended_at - timedelta(milliseconds=pending.milliseconds),
     )
-    return ClientCall(noted.client, call, memory_ids)
+    return ClientCall(pending.client, call, memory_ids)

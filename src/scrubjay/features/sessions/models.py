@@ -1,4 +1,4 @@
-"""Sessions: what a client does in one project at one time, and the calls of tools that it makes meanwhile."""
+"""Sessions of clients in a project, and the tool calls made in them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,38 +6,38 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-# Long enough for a meal or a meeting, shorter than a night: what comes after it is another day's work.
-IDLE = timedelta(hours=8)
+# Longer than a break or a meeting, shorter than a night: work on the next day is a new session.
+IDLE_TIMEOUT = timedelta(hours=8)
 
 
 class SessionStatus(StrEnum):
-    """Whether a session still goes on."""
+    """State of a session."""
 
     ACTIVE = "active"
     CLOSED = "closed"
 
 
 def is_over(last_activity: datetime, ended_at: datetime | None, at: datetime) -> bool:
-    """Whether a session was ended by then, or nobody had been heard of for too long."""
-    return (ended_at is not None and ended_at <= at) or at - last_activity > IDLE
+    """Return True when a session was ended or idle for more than `IDLE_TIMEOUT` at this time."""
+    return (ended_at is not None and ended_at <= at) or at - last_activity > IDLE_TIMEOUT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """One session, and what is known of its calls."""
+    """A session with statistics of its calls."""
 
     id: str
-    """Given by the client or made; two projects may have one of the same id."""
+    """Chosen by the client or generated; unique within its project."""
     project_id: str | None
     client: str | None
-    """Who was in it last; None when the protocol cannot tell clients apart."""
+    """The last client; None when the protocol does not identify clients."""
     started_at: datetime
     last_activity: datetime
     ended_at: datetime | None = None
     calls: int = 0
     failed: int = 0
     tools: Mapping[str, int] = field(default_factory=dict[str, int])
-    """How often each tool was called, the most used first."""
+    """Number of calls by tool, most used first."""
 
     def status(self, at: datetime) -> SessionStatus:
         return SessionStatus.CLOSED if is_over(self.last_activity, self.ended_at, at) else SessionStatus.ACTIVE
@@ -45,20 +45,20 @@ class Session:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """One call of a tool, as far as it is kept."""
+    """A recorded tool call."""
 
     tool: str
     arguments: Mapping[str, Any]
-    """Without secrets, and shortened when they are long."""
+    """Secrets are masked, long values shortened."""
     result: str
-    """The beginning of the result as JSON, or what went wrong."""
+    """The beginning of the result as JSON, or the error message."""
     success: bool
     milliseconds: float
     called_at: datetime
     erased: bool = False
-    """Whether arguments and result were erased, because a memory that they told of was forgotten."""
+    """True when arguments and result were erased because they mention a forgotten memory."""
     withheld: bool = False
-    """Whether they are left out because the reader's key does not open the tool."""
+    """True when arguments and result are omitted because the reader's key does not grant access to the tool."""
 
     @property
     def ended_at(self) -> datetime:
@@ -67,7 +67,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ClientCall:
-    """A call to keep: who made it, and which memories its result tells of."""
+    """A call to store, with its client and the memories that it mentions."""
 
     client: str
     call: ToolCall

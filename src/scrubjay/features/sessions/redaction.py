@@ -1,4 +1,4 @@
-"""What of a kept call its reader may see: not more than the tools that the reader's key opens would tell."""
+"""Redact recorded calls of tools that the reader's key does not grant access to."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,16 +7,24 @@ from scrubjay.core.callers import Caller
 from scrubjay.features.sessions.models import ToolCall
 from scrubjay.tooling.registry import Registry
 
+_MCP_PREFIX = "mcp__"
+
 
 def may_see_contents(caller: Caller, registry: Registry, tool: str) -> bool:
-    """Whether the history shows this caller what such a call was given and answered; an agent's own tools have no
-    family, and are part of its session."""
-    family = registry.family_of(tool)
-    return family is None or caller.may_call(family, read_only=True)
+    """Return True when the caller may read arguments and results of a tool's calls.
+
+    Calls of tools of a coding agent itself are always readable. Agents report calls of MCP tools as
+    `mcp__SERVER__TOOL`, and users choose the name of the server: a name that ends with one of our tools counts as it.
+    """
+    if tool.startswith(_MCP_PREFIX):
+        parts = tool.split("__")
+        names = ["__".join(parts[start:]) for start in range(2, len(parts))]
+        tool = next((name for name in names if registry.is_known(name)), tool)
+    return not registry.is_known(tool) or registry.may_read_results(caller, tool)
 
 
-def seen_by(caller: Caller, registry: Registry, calls: Sequence[ToolCall]) -> list[ToolCall]:
-    """These calls, without the contents of those whose tools are closed to the caller."""
+def redact_calls(caller: Caller, registry: Registry, calls: Sequence[ToolCall]) -> list[ToolCall]:
+    """Return the calls, without arguments and results that the caller may not read."""
     return [
         call if may_see_contents(caller, registry, call.tool) else replace(call, arguments={}, result="", withheld=True)
         for call in calls

@@ -1,4 +1,4 @@
-"""What a backend must offer to keep sessions and the calls made in them."""
+"""Storage interface of sessions and their calls."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -9,57 +9,58 @@ from scrubjay.features.sessions.models import ClientCall, Session, ToolCall
 
 
 class SessionStore(Protocol):
-    """Keeps sessions by project and id, and which one each client is in, since when."""
+    """Stores sessions by project and id, and the current session of each client over time."""
 
     async def start(self, project_id: str | None, client: str | None, session_id: str | None) -> tuple[Session, bool]:
-        """From now on the client is in this session of this project; whether there was one to resume.
+        """Make a session the client's current one; return it, and True when an existing one is resumed.
 
-        Without an id that is the one it is in, if that is of this project and not over, or else a new one.
+        Without an id, the client's current session is resumed if it belongs to this project and is active; otherwise a
+        new one starts.
         """
         ...
 
-    async def keep(self, calls: Sequence[ClientCall], default_project_id: str | None) -> None:
-        """Keep calls, each in the session that its client was in when it ended, made when there was none.
+    async def add_calls(self, calls: Sequence[ClientCall], default_project_id: str | None) -> None:
+        """Store calls, each in the session that was current for its client when the call ended.
 
-        A client works in the project that it had set by then, or else in the default one; in another project, or after
-        its session was over, a new session begins. A call that tells of a memory which is gone is kept without what it
-        tells, and so is one whose memory is erased later.
+        A new session starts when the client had none, when it was over, or when the client's project had changed. A
+        client without a project belongs to the default project. A call that mentions a deleted memory is stored without
+        arguments and result; when a mentioned memory is deleted later, they are erased.
         """
         ...
 
     async def current(self, client: str) -> Session | None:
-        """The session that this client is in, unless it is over."""
+        """Return the client's current session, unless it is over."""
         ...
 
     async def get(self, project_id: str | None, session_id: str) -> Session | None: ...
 
     async def list(self, project_id: str | None, limit: int) -> Sequence[Session]:
-        """The sessions of this project (or of none), the one that was active last first."""
+        """Return the sessions of this project, or of no project, most recently active first."""
         ...
 
     async def summaries(self, visibility: Visibility, session_ids: Sequence[str]) -> Mapping[str, str]:
-        """What was summed up of these sessions, by their ids, as far as the asker may see it."""
+        """Return the visible summaries of these sessions by session id."""
         ...
 
     async def calls(
         self, project_id: str | None, session_id: str, *, newest_first: bool, limit: int
     ) -> Sequence[ToolCall]:
-        """The calls of a session by the time they were made; none when there is no such session."""
+        """Return the calls of a session by start time; empty for an unknown session."""
         ...
 
-    async def ended(
+    async def calls_ended_between(
         self, project_id: str | None, after: datetime, until: datetime, *, newest_first: bool, limit: int
     ) -> Sequence[ToolCall]:
-        """The calls of all sessions of this project that ended after one moment and until another, by their ends.
+        """Return the calls of a project that ended after `after` and not after `until`, by end time.
 
-        One that took longer than a day may be passed over.
+        A call that took more than a day may be missing.
         """
         ...
 
     async def end(self, project_id: str | None, session_id: str) -> Session | None:
-        """End a session now, unless it was ended before; None when there is none."""
+        """End a session now, unless it was ended before; return None for an unknown session."""
         ...
 
     async def forget_before(self, moment: datetime) -> int:
-        """Erase the calls made before, and the sessions without a call that nobody was in since; how many calls."""
+        """Delete calls made before this time, and idle sessions without calls; return the number of calls."""
         ...

@@ -1,83 +1,81 @@
-"""Sessions: what to know when one begins, what was done in it, and taking it along."""
+"""Tools for sessions: start with a briefing, history, recap, end and export."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from scrubjay.features.memory.models import Kind, Memory
+from scrubjay.features.memory.models import Memory, MemoryKind
 from scrubjay.features.memory.views import MemoryView, memory_fields
 from scrubjay.features.projects.arguments import ProjectReference
 from scrubjay.features.projects.models import Project
 from scrubjay.features.projects.service import ProjectService
 from scrubjay.features.projects.tools import ProjectView, project_view
-from scrubjay.features.sessions.briefing import Briefing, KnownSession, shortened
+from scrubjay.features.sessions.briefing import BriefingService, SessionOverview, shorten
 from scrubjay.features.sessions.export import SessionExporter
 from scrubjay.features.sessions.models import SessionStatus, ToolCall
-from scrubjay.features.sessions.redaction import seen_by
+from scrubjay.features.sessions.redaction import redact_calls
 from scrubjay.features.sessions.service import SessionService
 from scrubjay.features.tasks.models import Goal, GoalPriority, GoalStatus, Task, TaskPriority, TaskStatus
-from scrubjay.tooling.arguments import Label, shown_client
+from scrubjay.tooling.arguments import Label, visible_client
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
 from scrubjay.tooling.registry import Registry
 
-# More of a memory than this is for recall to tell.
+# Longer contents are shortened; recall returns them in full.
 EXCERPT_CHARACTERS = 500
 
-SessionReference = Annotated[
-    Label | None, Field(description="The session's id; by default the one that this client is in.")
-]
-# The families of tools whose keys may read memories, and tasks and goals.
+SessionReference = Annotated[Label | None, Field(description="Session id; default: this client's current session.")]
+# Tool families whose scopes allow reading memories, and tasks and goals.
 MEMORIES, PLANS = "memory", "planning"
 
 
 class SessionView(Result):
-    """A session: what one client did in one project at one time."""
+    """A session of one client in one project."""
 
     id: str
-    project: str | None = Field(description="The id of its project; null outside of any.")
+    project: str | None = Field(description="Id of its project; null without a project.")
     client: str | None = Field(
-        description="Who was in it last; null when the protocol cannot tell clients apart. The session of an MCP "
-        "client over HTTP is told by a digest, because whoever knows it could use it."
+        description="Last client; null if the protocol does not identify clients. The session id of an MCP "
+        "client over HTTP is shown as a digest, because the id itself grants access."
     )
-    status: SessionStatus = Field(
-        description="closed once it was ended, or when nobody was heard of for 8 hours; else active."
+    status: SessionStatus = Field(description="closed if it was ended or idle for 8 hours; else active.")
+    summary: str | None = Field(
+        description="Summary of the session; null without one, or without the scope memory:read."
     )
-    summary: str | None = Field(description="What was summed up of it; null when nothing was.")
     started_at: datetime
     last_activity: datetime
-    ended_at: datetime | None = Field(description="When it was ended; null when nobody ended it.")
-    tool_calls: int = Field(description="How many calls of tools its history has.")
-    failed_calls: int = Field(description="How many of them failed.")
-    top_tools: dict[str, int] = Field(description="How often each tool was called, the most used first.")
+    ended_at: datetime | None = Field(description="When it was ended explicitly; else null.")
+    tool_calls: int = Field(description="Number of recorded tool calls.")
+    failed_calls: int = Field(description="Number of failed tool calls.")
+    top_tools: dict[str, int] = Field(description="Number of calls by tool, most used first.")
 
 
 class RecentSession(Result):
-    """A session before this one, in brief."""
+    """An earlier session in brief."""
 
     id: str
     last_activity: datetime
     status: SessionStatus
     note: str | None = Field(
-        description="Its summary, or how many tools it called and which most; null when neither is known."
+        description="Its summary, or its number of calls and most used tools; null if neither is known."
     )
 
 
 class ToolCallView(Result):
-    """One call of a tool."""
+    """One tool call."""
 
     tool: str
-    arguments: dict[str, Any] = Field(description="Without secrets; of very long ones only the beginning.")
-    result: str = Field(description="The first 500 characters of the result as JSON, or what went wrong.")
+    arguments: dict[str, Any] = Field(description="Arguments with secrets masked; long values are shortened.")
+    result: str = Field(description="The first 500 characters of the result as JSON, or the error.")
     success: bool
     milliseconds: float
     called_at: datetime
     erased: bool = Field(
-        description="Whether arguments and result were erased, because a memory that they told of was forgotten."
+        description="True if arguments and result were erased because they mention a forgotten memory."
     )
     withheld: bool = Field(
-        default=False, description="Whether they are left out because your key does not open the tool."
+        default=False, description="True if they are omitted because your key does not grant access to the tool."
     )
 
 
@@ -85,9 +83,9 @@ class BriefMemory(Result):
     """A memory in brief."""
 
     id: str
-    kind: Kind
+    kind: MemoryKind
     category: str | None
-    content: str = Field(description="Its content, or the beginning of a long one.")
+    content: str = Field(description="Content, shortened if long.")
     recorded_at: datetime
 
 
@@ -110,8 +108,8 @@ class BriefGoal(Result):
     progress_percent: float
 
 
-PendingTasks = Annotated[list[BriefTask], Field(description="What is to be done here, the most urgent first.")]
-ActiveGoals = Annotated[list[BriefGoal], Field(description="What is to be reached here, the most important first.")]
+PendingTasks = Annotated[list[BriefTask], Field(description="Open tasks, by descending priority.")]
+ActiveGoals = Annotated[list[BriefGoal], Field(description="Unfinished goals, by descending priority.")]
 
 
 class SessionStartRequest(Request):
@@ -123,44 +121,44 @@ class SessionStartRequest(Request):
     project_path: str = Field(
         min_length=1,
         max_length=4_000,
-        description="The project's folder: an absolute path, or one relative to where you work on this machine.",
+        description="The project's folder: an absolute path, or one relative to your working directory.",
     )
     name: str | None = Field(
-        default=None, min_length=1, max_length=200, description="The project's name; by default the folder's."
+        default=None, min_length=1, max_length=200, description="Project name; default: the folder's name."
     )
     session_id: Label | None = Field(
         default=None,
-        description="An id of your own, to begin a session or go on with one of this project. By default the one that "
-        "this client is in goes on, or a new one begins.",
+        description="Session id to start or resume in this project. Default: the client's current session is resumed, "
+        "or a new one is started.",
     )
     token_budget: int = Field(
         default=1_000,
         ge=50,
         le=100_000,
-        description="How many tokens the text may take (a token is 4 characters). What does not fit is left out.",
+        description="Maximum size of the text in tokens of 4 characters. Entries that do not fit are left out.",
     )
 
 
 class SessionStartResult(Result):
     session: SessionView
-    resumed: bool = Field(description="Whether a session that was there before goes on.")
+    resumed: bool = Field(description="True if an existing session is resumed.")
     active: bool = Field(
-        description="Whether later calls of this client belong to the session by themselves. False when the protocol "
-        "cannot tell clients apart: then send a Scrubjay-Client header."
+        description="True if later calls of this client belong to the session by default. False if the protocol does "
+        "not identify clients: then send a Scrubjay-Client header."
     )
     project: ProjectView
     recent_sessions: list[RecentSession] = Field(
-        description="Other sessions of this project, the one that was active last first; empty when there are none."
+        description="Other sessions of this project, most recently active first."
     )
     pending_tasks: PendingTasks
     active_goals: ActiveGoals
-    preferences: list[BriefMemory] = Field(description="Preferences that hold here, the one kept last first.")
-    recent_memories: list[BriefMemory] = Field(description="What was remembered last, without preferences.")
-    recap: str = Field(description="What was done here before and is to be done; empty when nothing is known.")
-    text: str = Field(description="All of this as text, within the token_budget.")
-    tokens: int = Field(description="How many tokens the text takes, at 4 characters a token.")
+    preferences: list[BriefMemory] = Field(description="Preferences that apply here, newest first.")
+    recent_memories: list[BriefMemory] = Field(description="Newest memories, without preferences.")
+    recap: str = Field(description="Recent work and open tasks of the project; empty if nothing is known.")
+    text: str = Field(description="The whole briefing as text within token_budget.")
+    tokens: int = Field(description="Size of the text in tokens of 4 characters.")
     left_out: int = Field(
-        description="How many sessions, tasks, goals, preferences and memories did not fit into the token_budget."
+        description="Number of sessions, tasks, goals, preferences and memories that did not fit into token_budget."
     )
 
 
@@ -168,36 +166,36 @@ class SessionHistoryRequest(Request):
     model_config = examples({"action": "get_history", "limit": 50}, {"action": "list_sessions"})
 
     action: Literal["list_sessions", "get_history", "current"] = Field(
-        description="list_sessions: the sessions of the project; get_history: the calls of one session; current: the "
-        "session that this client is in."
+        description="list_sessions: sessions of the project; get_history: tool calls of one session; current: the "
+        "client's current session."
     )
     session_id: SessionReference = None
-    limit: int = Field(default=20, ge=1, le=1_000, description="How many sessions or calls to return at most.")
+    limit: int = Field(default=20, ge=1, le=1_000, description="Maximum number of sessions or calls.")
     project: ProjectReference = None
 
 
 class SessionHistoryResult(Result):
     session: SessionView | None = Field(
-        description="The session asked for; null for list_sessions, and when this client is in none."
+        description="The requested session; null for list_sessions, and if the client has no current session."
     )
-    sessions: list[SessionView] = Field(description="For list_sessions: the one that was active last first.")
-    history: list[ToolCallView] = Field(description="For get_history: the last call first.")
+    sessions: list[SessionView] = Field(description="For list_sessions: most recently active first.")
+    history: list[ToolCallView] = Field(description="For get_history: newest call first.")
 
 
 class GetSessionRecapRequest(Request):
     token_budget: int = Field(
-        default=1_000, ge=50, le=100_000, description="How many tokens the text may take (a token is 4 characters)."
+        default=1_000, ge=50, le=100_000, description="Maximum size of the text in tokens of 4 characters."
     )
     project: ProjectReference = None
 
 
 class GetSessionRecapResult(Result):
-    project: ProjectView | None = Field(description="The project that it is about; null: what belongs to none.")
-    last_activity: datetime | None = Field(description="When somebody was last active here; null when nobody was.")
-    recent_sessions: list[RecentSession] = Field(description="The one that was active last first.")
+    project: ProjectView | None = Field(description="The project; null for sessions without a project.")
+    last_activity: datetime | None = Field(description="Time of the last activity; null if there was none.")
+    recent_sessions: list[RecentSession] = Field(description="Most recently active first.")
     pending_tasks: PendingTasks
     active_goals: ActiveGoals
-    text: str = Field(description="The same as text, for a system prompt; empty when nothing is known.")
+    text: str = Field(description="The recap as text for a system prompt; empty if nothing is known.")
 
 
 class EndSessionRequest(Request):
@@ -217,45 +215,53 @@ class ExportSessionRequest(Request):
 
 
 class ToolUse(Result):
-    """How often a tool was called."""
+    """Number of calls of a tool."""
 
     tool: str
     calls: int
 
 
 class SessionStats(Result):
-    """What a session comes to in numbers."""
+    """Statistics of a session."""
 
-    tool_count: int = Field(description="How many calls there were.")
-    top_tools: list[ToolUse] = Field(description="The most used first.")
+    tool_count: int = Field(description="Number of calls.")
+    top_tools: list[ToolUse] = Field(description="Most used first.")
 
 
 class ExportSessionResult(Result):
     session: SessionView
     project: ProjectView | None
     stats: SessionStats
-    history: list[ToolCallView] = Field(description="The first call first.")
-    memories: list[MemoryView] = Field(description="What was remembered in the session, the earliest first.")
-    complete: bool = Field(description="False when there are more than 10,000 calls or memories: the rest is missing.")
+    history: list[ToolCallView] = Field(description="Oldest call first.")
+    memories: list[MemoryView] = Field(description="Memories stored in the session, oldest first.")
+    complete: bool = Field(
+        description="False if the session has more than 10,000 calls or memories; the rest is missing."
+    )
     exported_at: datetime
 
 
-@tool("sessions", idempotent=True, quotes=True)
+@tool("sessions", idempotent=True, log_result=False, withholds=("memory", "planning"))
 async def session_start(
     request: SessionStartRequest,
     projects: ProjectService,
     sessions: SessionService,
-    briefing: Briefing,
+    briefing: BriefingService,
     context: CallContext,
 ) -> SessionStartResult:
-    """Begin to work in a project, and learn what to know there: call it once, first of all.
+    """Start a session in a project and return a briefing. Call it once, before other tools.
 
-    Sets the project, starts a session for this client or goes on with one, and returns recent sessions, tasks, goals,
+    Sets the project, starts or resumes a session of this client, and returns recent sessions, tasks, goals,
     preferences and recent memories, also as one text.
     """
-    project = await projects.set(request.project_path, request.name, context.client, context.working_directory)
+    project = await projects.set(
+        request.project_path,
+        request.name,
+        context.client,
+        context.working_directory,
+        by_owner=context.caller.has_all_scopes,
+    )
     session, resumed = await sessions.start(project, context.client, request.session_id)
-    brief = await briefing.brief(
+    brief = await briefing.create(
         project,
         session,
         request.token_budget,
@@ -263,7 +269,7 @@ async def session_start(
         with_plans=_reads_plans(context),
     )
     return SessionStartResult(
-        session=_session(await briefing.known(session)),
+        session=_session(await briefing.describe(session, with_summaries=_reads_memories(context))),
         resumed=resumed,
         active=context.client is not None,
         project=project_view(project),
@@ -279,40 +285,53 @@ async def session_start(
     )
 
 
-@tool("sessions", read_only=True, quotes=True)
+@tool("sessions", read_only=True, log_result=False, withholds=("memory", "planning"))
 async def session_history(
     request: SessionHistoryRequest,
     projects: ProjectService,
     sessions: SessionService,
-    briefing: Briefing,
+    briefing: BriefingService,
     registry: Registry,
     context: CallContext,
 ) -> SessionHistoryResult:
-    """Look back: the sessions of a project, every call of a tool made in one of them, or the session you are in."""
+    """Show the sessions of a project, the tool calls of one session, or the current session."""
     project = await _project(request.project, projects, context)
     project_id = project.id if project else None
     if request.action == "list_sessions":
         found = await sessions.list(project_id, request.limit)
-        known = [_session(known) for known in await briefing.all_known(project_id, found)]
+        known = [
+            _session(known)
+            for known in await briefing.describe_all(project_id, found, with_summaries=_reads_memories(context))
+        ]
         return SessionHistoryResult(session=None, sessions=known, history=[])
     if request.action == "current":
         current = await sessions.current(project_id, context.client)
-        own = _session(await briefing.known(current)) if current else None
+        own = _session(await briefing.describe(current, with_summaries=_reads_memories(context))) if current else None
         return SessionHistoryResult(session=own, sessions=[], history=[])
     session = await sessions.get(project_id, request.session_id, context.client)
-    calls = seen_by(context.caller, registry, await sessions.calls(session, newest_first=True, limit=request.limit))
+    calls = redact_calls(
+        context.caller, registry, await sessions.calls(session, newest_first=True, limit=request.limit)
+    )
     return SessionHistoryResult(
-        session=_session(await briefing.known(session)), sessions=[], history=[_call(call) for call in calls]
+        session=_session(await briefing.describe(session, with_summaries=_reads_memories(context))),
+        sessions=[],
+        history=[_call(call) for call in calls],
     )
 
 
-@tool("sessions", read_only=True, quotes=True)
+@tool("sessions", read_only=True, log_result=False, withholds=("memory", "planning"))
 async def get_session_recap(
-    request: GetSessionRecapRequest, projects: ProjectService, briefing: Briefing, context: CallContext
+    request: GetSessionRecapRequest, projects: ProjectService, briefing: BriefingService, context: CallContext
 ) -> GetSessionRecapResult:
-    """Recall in a few lines what was done in this project before and is to be done, for a system prompt."""
+    """Summarise recent work and open tasks of a project in a few lines, for a system prompt."""
     project = await _project(request.project, projects, context)
-    recap = await briefing.recap(project, context.client, request.token_budget, with_plans=_reads_plans(context))
+    recap = await briefing.recap(
+        project,
+        context.client,
+        request.token_budget,
+        with_memories=_reads_memories(context),
+        with_plans=_reads_plans(context),
+    )
     return GetSessionRecapResult(
         project=project_view(project) if project else None,
         last_activity=recap.last_activity,
@@ -323,45 +342,47 @@ async def get_session_recap(
     )
 
 
-@tool("sessions", idempotent=True, core=False, quotes=True)
+@tool("sessions", idempotent=True, core=False, log_result=False, withholds=("memory", "planning"))
 async def end_session(
     request: EndSessionRequest,
     projects: ProjectService,
     sessions: SessionService,
-    briefing: Briefing,
+    briefing: BriefingService,
     context: CallContext,
 ) -> EndSessionResult:
-    """End a session: what this client calls afterwards belongs to a new one. session_start can reopen it."""
+    """End a session; later calls of this client start a new one. session_start can reopen it."""
     project = await _project(request.project, projects, context)
     session = await sessions.get(project.id if project else None, request.session_id, context.client)
-    return EndSessionResult(session=_session(await briefing.known(await sessions.end(session))))
+    return EndSessionResult(
+        session=_session(await briefing.describe(await sessions.end(session), with_summaries=_reads_memories(context)))
+    )
 
 
-@tool("sessions", read_only=True, core=False, quotes=True)
+@tool("sessions", read_only=True, core=False, log_result=False, withholds=("memory", "planning"))
 async def export_session(
     request: ExportSessionRequest,
     projects: ProjectService,
     sessions: SessionService,
-    briefing: Briefing,
+    briefing: BriefingService,
     exporter: SessionExporter,
     registry: Registry,
     context: CallContext,
 ) -> ExportSessionResult:
-    """Take a session along: what it was, every call of a tool in it, and what was remembered in it.
+    """Export a session with its tool calls and the memories stored in it.
 
-    A key that does not open memories gets none of them.
+    Memories are included only if the key may read them.
     """
     project = await _project(request.project, projects, context)
     session = await sessions.get(project.id if project else None, request.session_id, context.client)
     export = await exporter.export(session, with_memories=_reads_memories(context))
     return ExportSessionResult(
-        session=_session(await briefing.known(session)),
+        session=_session(await briefing.describe(session, with_summaries=_reads_memories(context))),
         project=project_view(project) if project else None,
         stats=SessionStats(
             tool_count=session.calls,
             top_tools=[ToolUse(tool=name, calls=calls) for name, calls in session.tools.items()],
         ),
-        history=[_call(call) for call in seen_by(context.caller, registry, export.calls)],
+        history=[_call(call) for call in redact_calls(context.caller, registry, export.calls)],
         memories=[MemoryView(**memory_fields(memory)) for memory in export.memories],
         complete=export.complete,
         exported_at=export.exported_at,
@@ -369,11 +390,11 @@ async def export_session(
 
 
 def _reads_memories(context: CallContext) -> bool:
-    return context.caller.may_call(MEMORIES, read_only=True)
+    return context.caller.may_read(MEMORIES)
 
 
 def _reads_plans(context: CallContext) -> bool:
-    return context.caller.may_call(PLANS, read_only=True)
+    return context.caller.may_read(PLANS)
 
 
 async def _project(reference: str | None, projects: ProjectService, context: CallContext) -> Project | None:
@@ -382,12 +403,12 @@ async def _project(reference: str | None, projects: ProjectService, context: Cal
     return await projects.active(context.client)
 
 
-def _session(known: KnownSession) -> SessionView:
+def _session(known: SessionOverview) -> SessionView:
     session = known.session
     return SessionView(
         id=session.id,
         project=session.project_id,
-        client=shown_client(session.client),
+        client=visible_client(session.client),
         status=known.status,
         summary=known.summary,
         started_at=session.started_at,
@@ -399,7 +420,7 @@ def _session(known: KnownSession) -> SessionView:
     )
 
 
-def _recent(known: KnownSession) -> RecentSession:
+def _recent(known: SessionOverview) -> RecentSession:
     session = known.session
     return RecentSession(id=session.id, last_activity=session.last_activity, status=known.status, note=known.note)
 
@@ -409,33 +430,18 @@ def _brief(memory: Memory) -> BriefMemory:
         id=memory.id,
         kind=memory.kind,
         category=memory.category,
-        content=shortened(memory.content, EXCERPT_CHARACTERS),
+        content=shorten(memory.content, EXCERPT_CHARACTERS),
         recorded_at=memory.recorded_at,
     )
 
 
 def _brief_task(task: Task) -> BriefTask:
-    return BriefTask(id=task.id, title=task.title, status=task.status, priority=task.priority)
+    return BriefTask.model_validate(task, from_attributes=True)
 
 
 def _brief_goal(goal: Goal) -> BriefGoal:
-    return BriefGoal(
-        id=goal.id,
-        title=goal.title,
-        status=goal.status,
-        priority=goal.priority,
-        progress_percent=goal.progress_percent,
-    )
+    return BriefGoal.model_validate(goal, from_attributes=True)
 
 
 def _call(call: ToolCall) -> ToolCallView:
-    return ToolCallView(
-        tool=call.tool,
-        arguments=dict(call.arguments),
-        result=call.result,
-        success=call.success,
-        milliseconds=call.milliseconds,
-        called_at=call.called_at,
-        erased=call.erased,
-        withheld=call.withheld,
-    )
+    return ToolCallView.model_validate(call, from_attributes=True)

@@ -1,6 +1,6 @@
-"""What the words of a session tell of how it went: its sort of work and its scores, counted and never guessed.
+"""Category and scores of a session, computed from counts of its words.
 
-Every number here is part of docs/summaries.md, which explains the rules to those who read the scores.
+docs/summaries.md explains these rules to the readers of the scores; keep its numbers in step with these.
 """
 
 import re
@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from scrubjay.features.summaries.models import Material, Scores, SummaryCategory, Turn
-from scrubjay.features.summaries.technologies import PATH, technologies_in
-from scrubjay.search_index.terms import telling_terms
+from scrubjay.features.summaries.models import SessionMaterial, SummaryCategory, Turn, WorkScores
+from scrubjay.features.summaries.technologies import PATH, find_technologies
+from scrubjay.search_index.terms import significant_terms
 
-# Words that tell the sort of work, as they begin. What somebody asked for counts twice what was answered.
-_SIGNS: Mapping[SummaryCategory, str] = {
+# Words that indicate a category of work. A word of a prompt counts twice as much as one of a response.
+_CATEGORY_WORDS: Mapping[SummaryCategory, str] = {
     SummaryCategory.BUGFIX: r"""
         bugs? | fix(?:es|ed|ing)? | broken | crash\w* | regressions? | errors? | exceptions? |
         fail(?:s|ed|ing|ure|ures)? | tracebacks? | stack ?traces? | root cause | race condition | deadlocks? |
@@ -42,13 +42,13 @@ _SIGNS: Mapping[SummaryCategory, str] = {
         audit\w* | why (?:is|does|do|are) | how (?:does|do|is|are) | what (?:is|does|are)
     """,
 }
-_OF_CATEGORY = {
+_CATEGORY_PATTERNS = {
     category: re.compile(rf"\b(?:{'|'.join(sign.strip() for sign in signs.split('|'))})\b", re.IGNORECASE)
-    for category, signs in _SIGNS.items()
+    for category, signs in _CATEGORY_WORDS.items()
 }
 PROMPT_WEIGHT = 2
-# Less evidence than one word in a question is none.
-LEAST_EVIDENCE = 2
+# One word in a prompt. Less is not enough.
+MIN_EVIDENCE = 2
 
 DONE = re.compile(
     r"\b(?:done|fixed|implemented|completed?|finished|resolved|solved|works? now|working now|is working|passes|passed|"
@@ -66,7 +66,7 @@ _FRICTION = re.compile(
     r"revert|you (?:forgot|missed|broke|ignored)|(?:does|did)(?: not|n't) work|try again|same (?:error|problem))",
     re.IGNORECASE,
 )
-_WEIGHT = re.compile(
+_SIGNIFICANT = re.compile(
     r"\b(?:production|security|vulnerabilit\w+|breaking change|data loss|release[ds]?|customers?|users?|deadline|"
     r"critical|outage|incident|performance|migration|architecture|decided|decision|launch\w*|privacy|compliance)\b",
     re.IGNORECASE,
@@ -74,53 +74,55 @@ _WEIGHT = re.compile(
 _FENCED = re.compile(r"(?:```|~~~)[^\n]*\n(.*?)(?:```|~~~|\Z)", re.DOTALL)
 
 
-def category_of(material: Material) -> SummaryCategory:
-    """The sort of work that most words speak of; `other` when hardly any do, or two sorts equally."""
+def classify(material: SessionMaterial) -> SummaryCategory:
+    """Return the category with the most evidence; `other` if there is too little, or a tie."""
     counts: Counter[SummaryCategory] = Counter()
     for turn in material.turns:
-        for category, signs in _OF_CATEGORY.items():
+        for category, signs in _CATEGORY_PATTERNS.items():
             counts[category] += PROMPT_WEIGHT * len(signs.findall(turn.prompt))
             counts[category] += len(signs.findall(_without_code(turn.response)))
-    for told in material.facts:
-        for category, signs in _OF_CATEGORY.items():
-            counts[category] += len(signs.findall(told.text))
+    for fact in material.facts:
+        for category, signs in _CATEGORY_PATTERNS.items():
+            counts[category] += len(signs.findall(fact.text))
     (best, most), (_, second) = counts.most_common(2) if len(counts) > 1 else ((SummaryCategory.OTHER, 0),) * 2
-    return best if most >= LEAST_EVIDENCE and most > second else SummaryCategory.OTHER
+    return best if most >= MIN_EVIDENCE and most > second else SummaryCategory.OTHER
 
 
-def count_evidence(material: Material) -> dict[str, float]:
-    """What the scores are made of, counted."""
+def count_evidence(material: SessionMaterial) -> dict[str, float]:
+    """Return the counts that the scores are computed from."""
     turns = material.turns
     texts = [text for turn in turns for text in (turn.prompt, turn.response)]
     last = turns[-1].response if turns else ""
     return {
         "turns": len(turns),
         "facts": len(material.facts),
-        "importance": round(sum(told.importance for told in material.facts), 3),
+        "importance": round(sum(fact.importance for fact in material.facts), 3),
         "files": len({found.group() for text in texts for found in PATH.finditer(text)}),
-        "technologies": len(technologies_in(texts)),
+        "technologies": len(find_technologies(texts)),
         "codeLines": sum(code.count("\n") for text in texts for code in _FENCED.findall(text)),
         "thoughtWords": sum(len(turn.thought.split()) for turn in turns),
         "done": sum(bool(DONE.search(turn.response)) for turn in turns),
         "undone": sum(bool(_UNDONE.search(turn.response)) for turn in turns),
         "friction": sum(bool(_FRICTION.search(turn.prompt)) for turn in turns),
-        "weightyWords": sum(len(_WEIGHT.findall(text)) for text in [*texts, *(told.text for told in material.facts)]),
+        "weightyWords": sum(
+            len(_SIGNIFICANT.findall(text)) for text in [*texts, *(fact.text for fact in material.facts)]
+        ),
         "focus": round(_focus(turns), 3),
         "endsDone": 0.0 if _UNDONE.search(last) else 1.0 if DONE.search(last) else 0.5,
     }
 
 
-def scores_from(evidence: Mapping[str, float]) -> Scores:
-    """The scores that these counts give."""
+def compute_scores(evidence: Mapping[str, float]) -> WorkScores:
+    """Return the scores for these counts."""
     turns = evidence["turns"] or 1
     flow = 1 - evidence["friction"] / turns
-    return Scores(
-        quality=_percent_of((flow, 60), (evidence["focus"], 40)),
-        productivity=_percent_of((evidence["done"] / turns, 60), (evidence["endsDone"], 40)),
-        impact=_percent_of(
+    return WorkScores(
+        quality=_points((flow, 60), (evidence["focus"], 40)),
+        productivity=_points((evidence["done"] / turns, 60), (evidence["endsDone"], 40)),
+        impact=_points(
             (evidence["importance"] / 3, 40), (evidence["files"] / 10, 30), (evidence["weightyWords"] / 8, 30)
         ),
-        complexity=_percent_of(
+        complexity=_points(
             (evidence["files"] / 10, 30),
             (evidence["turns"] / 20, 25),
             (evidence["codeLines"] / 200, 20),
@@ -130,16 +132,16 @@ def scores_from(evidence: Mapping[str, float]) -> Scores:
     )
 
 
-def _percent_of(*parts: tuple[float, int]) -> int:
-    """The sum of shares, each between nothing and all of its points."""
+def _points(*parts: tuple[float, int]) -> int:
+    """Return the sum of points, each weighted by its share limited to 0 to 1."""
     return round(sum(points * min(1.0, max(0.0, share)) for share, points in parts))
 
 
 def _focus(turns: Sequence[Turn]) -> float:
-    """How much each turn goes on with what the one before was about; 1 for a single turn."""
-    words = [{*telling_terms(f"{turn.prompt} {_without_code(turn.response)}")} for turn in turns]
+    """Return how much consecutive turns share their topic, 0 to 1; 1 for a single turn."""
+    words = [{*significant_terms(f"{turn.prompt} {_without_code(turn.response)}")} for turn in turns]
     steps = [len(one & other) / min(len(one), len(other)) for one, other in pairwise(words) if one and other]
-    # Turns of one matter share about a third of the smaller one's words.
+    # Two turns on one topic share about a third of the words of the shorter one.
     return min(1.0, 3 * sum(steps) / len(steps)) if steps else 1.0
 
 

@@ -1,4 +1,4 @@
-"""Summaries without a language model: sentences that were really said, chosen by rules, and scores counted by rules."""
+"""Extractive summaries, without a language model: original sentences and scores, both selected by rules."""
 
 import math
 import re
@@ -6,32 +6,31 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scrubjay.features.summaries.evidence import DONE, category_of, count_evidence, scores_from
-from scrubjay.features.summaries.models import Material, Method, Scores, Summary, SummaryCategory
-from scrubjay.features.summaries.technologies import technologies_in
-from scrubjay.search_index.terms import telling_terms
+from scrubjay.features.summaries.evidence import DONE, classify, compute_scores, count_evidence
+from scrubjay.features.summaries.models import GenerationMethod, SessionMaterial, Summary, SummaryCategory, WorkScores
+from scrubjay.features.summaries.technologies import find_technologies
+from scrubjay.search_index.terms import significant_terms
 
 TITLE_WORDS = 10
 MAX_TECHNOLOGIES = 12
-# A summary has a third of the sentences, but not fewer or more than this, and so many characters.
-FEWEST_SENTENCES = 2
-MOST_SENTENCES = 6
-MOST_CHARACTERS = 900
-# A longer sentence is cut: it is a list or a log.
-LONG_SENTENCE = 280
-FEWEST_WORDS = 3
-# How much a sentence loses for saying again what a better one says.
-NOVELTY = 0.7
+# A summary consists of a third of the sentences, within these limits.
+MIN_SENTENCES = 2
+MAX_SENTENCES = 6
+MAX_CHARACTERS = 900
+# A longer sentence, usually a list or a log, is cut.
+MAX_SENTENCE_LENGTH = 280
+MIN_WORDS = 3
+# Penalty of a sentence for the terms that it shares with a better one.
+REPETITION_PENALTY = 0.7
 
-# What a sentence gains or loses by its place and its words; the telling terms themselves give up to 1. A title gains
-# also by being a whole request.
+# Bonus of a sentence by its position and its words; its terms give up to 1. A title also gets REQUEST.
 FIRST_REQUEST = 0.45
 LATER_REQUEST = -0.1
 OPENING = 0.1
 LAST_ANSWER = 0.25
 OUTCOME = 0.25
 REASON = 0.2
-KEPT_FACT = 0.3
+STORED_FACT = 0.3
 QUESTION = -0.25
 REQUEST = 0.3
 FILLER = -0.6
@@ -58,7 +57,7 @@ _POLITE = re.compile(
     r"help me (?:to |with )?|we (?:need|want|have) to |let'?s )+",
     re.IGNORECASE,
 )
-# A title does not end with one of these.
+# Words that a title must not end with.
 _DANGLING = frozenset(
     """
     a an and are as at be but by can for from has have in into is of on or so that the their this to was when which will
@@ -69,39 +68,39 @@ _DANGLING = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class _Sentence:
-    place: int
+    position: int
     text: str
     terms: frozenset[str]
     bonus: float
-    asked: bool
-    """Whether it is of what somebody asked for, so that it can be a title."""
+    is_request: bool
+    """True if it comes from a prompt, so it can be a title."""
 
 
-def summarise_session(material: Material) -> Summary:
-    """What a session came to, in its own words."""
-    sentences = _sentences_of_session(material)
-    scored = _scored(sentences)
+def summarise_session(material: SessionMaterial) -> Summary:
+    """Summarise a session in its own sentences."""
+    sentences = _session_sentences(material)
+    scored = _score_sentences(sentences)
     evidence = count_evidence(material)
     texts = [text for turn in material.turns for text in (turn.prompt, turn.response)]
     title = _title(scored)
     return Summary(
         title=title,
-        text=_chosen_text(scored, frozenset(telling_terms(title))),
-        category=category_of(material),
-        scores=scores_from(evidence),
-        technologies=technologies_in([*texts, *(told.text for told in material.facts)])[:MAX_TECHNOLOGIES],
-        method=Method.EXTRACTIVE,
+        text=_select_text(scored, frozenset(significant_terms(title))),
+        category=classify(material),
+        scores=compute_scores(evidence),
+        technologies=find_technologies([*texts, *(fact.text for fact in material.facts)])[:MAX_TECHNOLOGIES],
+        method=GenerationMethod.EXTRACTIVE,
         evidence=evidence,
     )
 
 
 def summarise_period(parts: Sequence[tuple[Summary, int]]) -> Summary:
-    """What a day or a week came to: the best sentences of its parts' summaries, each with how many memories it had."""
+    """Summarise a day or a week by the best sentences of its parts: summaries with their numbers of memories."""
     sentences: list[_Sentence] = []
     for summary, _ in parts:
-        for place, text in enumerate(sentences_of(summary.text)):
-            bonus = summary.scores.impact / 200 + (OPENING if place == 0 else 0)
-            sentences.append(_sentence(len(sentences), text, bonus, asked=False))
+        for number, text in enumerate(split_sentences(summary.text)):
+            bonus = summary.scores.impact / 200 + (OPENING if number == 0 else 0)
+            sentences.append(_sentence(len(sentences), text, bonus, is_request=False))
     leading = max(parts, key=lambda part: (part[0].scores.impact, part[1]))[0]
     categories = Counter[SummaryCategory]()
     technologies = Counter[str]()
@@ -110,17 +109,17 @@ def summarise_period(parts: Sequence[tuple[Summary, int]]) -> Summary:
         technologies.update(summary.technologies)
     return Summary(
         title=_period_title(leading.title, len(parts)),
-        text=_chosen_text(_scored(sentences)),
+        text=_select_text(_score_sentences(sentences)),
         category=categories.most_common(1)[0][0],
-        scores=_together(parts),
+        scores=_combine_scores(parts),
         technologies=tuple(name for name, _ in technologies.most_common(MAX_TECHNOLOGIES)),
-        method=Method.EXTRACTIVE,
+        method=GenerationMethod.EXTRACTIVE,
         evidence={"parts": len(parts)},
     )
 
 
 def clip_title(text: str) -> str:
-    """At most ten words, ending with one that can be the last."""
+    """Return at most TITLE_WORDS words, not ending with a word such as "the"."""
     words = text.split()
     if len(words) > TITLE_WORDS:
         words = words[:TITLE_WORDS]
@@ -129,15 +128,15 @@ def clip_title(text: str) -> str:
     return " ".join(words).rstrip(".,;:!?-\u2013\u2014\u3002\uff01\uff1f ")
 
 
-def _together(parts: Sequence[tuple[Summary, int]]) -> Scores:
-    """Quality and productivity are means over all memories; impact and complexity are those of the greatest part."""
+def _combine_scores(parts: Sequence[tuple[Summary, int]]) -> WorkScores:
+    """Combine scores: quality and productivity are means weighted by memories, impact and complexity are maxima."""
     weights = [max(1, memories) for _, memories in parts]
     scores = [summary.scores for summary, _ in parts]
 
     def mean(values: Sequence[int]) -> int:
         return round(sum(value * weight for value, weight in zip(values, weights, strict=True)) / sum(weights))
 
-    return Scores(
+    return WorkScores(
         quality=mean([score.quality for score in scores]),
         productivity=mean([score.productivity for score in scores]),
         impact=max(score.impact for score in scores),
@@ -158,37 +157,37 @@ def _period_title(leading: str, parts: int) -> str:
 # -- sentences -------------------------------------------------------------------------------------
 
 
-def _sentences_of_session(material: Material) -> list[_Sentence]:
+def _session_sentences(material: SessionMaterial) -> list[_Sentence]:
     found: list[_Sentence] = []
     last = len(material.turns) - 1
-    for place, turn in enumerate(material.turns):
-        for text in sentences_of(turn.prompt):
-            bonus = FIRST_REQUEST if place == 0 else LATER_REQUEST
-            found.append(_sentence(len(found), text, bonus, asked=True))
-        for number, text in enumerate(sentences_of(turn.response)):
-            bonus = (OPENING if number == 0 else 0) + (LAST_ANSWER if place == last else 0)
+    for index, turn in enumerate(material.turns):
+        for text in split_sentences(turn.prompt):
+            bonus = FIRST_REQUEST if index == 0 else LATER_REQUEST
+            found.append(_sentence(len(found), text, bonus, is_request=True))
+        for number, text in enumerate(split_sentences(turn.response)):
+            bonus = (OPENING if number == 0 else 0) + (LAST_ANSWER if index == last else 0)
             bonus += OUTCOME if DONE.search(text) else 0
-            found.append(_sentence(len(found), text, bonus, asked=False))
-    if not found and material.turns:  # nothing but code, or single words
-        said = " ".join(f"{material.turns[0].prompt} {material.turns[0].response}".split())
-        found.append(_sentence(0, _cut(said), 0, asked=True))
-    for told in material.facts:
+            found.append(_sentence(len(found), text, bonus, is_request=False))
+    if not found and material.turns:  # only code or single words
+        text = " ".join(f"{material.turns[0].prompt} {material.turns[0].response}".split())
+        found.append(_sentence(0, _cut(text), 0, is_request=True))
+    for fact in material.facts:
         found += [
-            _sentence(len(found) + place, text, KEPT_FACT + told.importance / 2, asked=False)
-            for place, text in enumerate(sentences_of(told.text)[:2])
+            _sentence(len(found) + number, text, STORED_FACT + fact.importance / 2, is_request=False)
+            for number, text in enumerate(split_sentences(fact.text)[:2])
         ]
     return found
 
 
-def _sentence(place: int, text: str, bonus: float, *, asked: bool) -> _Sentence:
+def _sentence(position: int, text: str, bonus: float, *, is_request: bool) -> _Sentence:
     bonus += REASON if _BECAUSE.search(text) else 0
-    bonus += FILLER if _FILLER.match(text) and not asked else 0
-    bonus += QUESTION if text.endswith("?") and not (asked and _POLITE.match(text)) else 0
-    return _Sentence(place, text, frozenset(telling_terms(text)), bonus, asked)
+    bonus += FILLER if _FILLER.match(text) and not is_request else 0
+    bonus += QUESTION if text.endswith("?") and not (is_request and _POLITE.match(text)) else 0
+    return _Sentence(position, text, frozenset(significant_terms(text)), bonus, is_request)
 
 
-def sentences_of(text: str) -> list[str]:
-    """The sentences of a text, without code, marks of layout and what is too short to say something."""
+def split_sentences(text: str) -> list[str]:
+    """Return the sentences of a text, without code, Markdown syntax and fragments of fewer than MIN_WORDS words."""
     plain = _LINK.sub(r"\1", _FENCED.sub("\n", text))
     plain = _MARKS.sub("", plain)
     found: list[str] = []
@@ -198,18 +197,22 @@ def sentences_of(text: str) -> list[str]:
             found[-1] = f"{found[-1]} {sentence}"
         elif sentence:
             found.append(sentence)
-    return [_cut(sentence) for sentence in found if len(sentence.split()) >= FEWEST_WORDS or not sentence.isascii()]
+    return [_cut(sentence) for sentence in found if len(sentence.split()) >= MIN_WORDS or not sentence.isascii()]
 
 
 def _cut(sentence: str) -> str:
-    return sentence if len(sentence) <= LONG_SENTENCE else sentence[:LONG_SENTENCE].rsplit(" ", 1)[0] + " \u2026"
+    return (
+        sentence
+        if len(sentence) <= MAX_SENTENCE_LENGTH
+        else sentence[:MAX_SENTENCE_LENGTH].rsplit(" ", 1)[0] + " \u2026"
+    )
 
 
-# -- choosing --------------------------------------------------------------------------------------
+# -- selection -------------------------------------------------------------------------------------
 
 
-def _scored(sentences: Sequence[_Sentence]) -> list[tuple[float, _Sentence]]:
-    """Each sentence with its score: terms that are said often here but not everywhere, its place and its words."""
+def _score_sentences(sentences: Sequence[_Sentence]) -> list[tuple[float, _Sentence]]:
+    """Return each sentence with its score: its terms, weighted by frequency and rarity, plus its bonus."""
     frequency = Counter(term for sentence in sentences for term in sentence.terms)
     count = len(sentences)
     weights = {term: (1 + math.log(often)) * math.log(1 + count / often) for term, often in frequency.items()}
@@ -218,44 +221,50 @@ def _scored(sentences: Sequence[_Sentence]) -> list[tuple[float, _Sentence]]:
     return [(value / best + sentence.bonus, sentence) for value, sentence in zip(raw, sentences, strict=True)]
 
 
-def _chosen_text(scored: Sequence[tuple[float, _Sentence]], title: frozenset[str] = frozenset()) -> str:
-    """The best sentences that each say something new, also to the title, in the order in which they were said."""
-    wanted = min(MOST_SENTENCES, max(FEWEST_SENTENCES, math.ceil(len(scored) / 3)))
+def _select_text(scored: Sequence[tuple[float, _Sentence]], title: frozenset[str] = frozenset()) -> str:
+    """Return the best sentences, in their original order, that repeat neither each other nor the title."""
+    wanted = min(MAX_SENTENCES, max(MIN_SENTENCES, math.ceil(len(scored) / 3)))
     left = list(scored)
     chosen: list[_Sentence] = []
     characters = 0
     while left and len(chosen) < wanted:
         known = [title, *(sentence.terms for sentence in chosen)]
-        best = max(left, key=lambda pair: (pair[0] - NOVELTY * _repeats(pair[1].terms, known), -pair[1].place))
+        best = max(
+            left,
+            key=lambda pair: (pair[0] - REPETITION_PENALTY * _repeated_share(pair[1].terms, known), -pair[1].position),
+        )
         left.remove(best)
         sentence = best[1]
-        if chosen and (characters + len(sentence.text) > MOST_CHARACTERS or _repeats(sentence.terms, known) > NOVELTY):
+        if chosen and (
+            characters + len(sentence.text) > MAX_CHARACTERS
+            or _repeated_share(sentence.terms, known) > REPETITION_PENALTY
+        ):
             continue
         chosen.append(sentence)
         characters += len(sentence.text)
-    return " ".join(_ended(sentence.text) for sentence in sorted(chosen, key=lambda sentence: sentence.place))
+    return " ".join(_punctuate(sentence.text) for sentence in sorted(chosen, key=lambda sentence: sentence.position))
 
 
-def _repeats(terms: frozenset[str], known: Sequence[frozenset[str]]) -> float:
-    """The greatest share of these terms that something known has; all, of a sentence without a telling word."""
+def _repeated_share(terms: frozenset[str], known: Sequence[frozenset[str]]) -> float:
+    """Return the largest share of these terms in a chosen sentence; 1 if there are no terms."""
     return max((len(terms & others) / len(terms) for others in known), default=0.0) if terms else 1.0
 
 
 def _title(scored: Sequence[tuple[float, _Sentence]]) -> str:
-    """What was asked for, without what is only polite; else the best sentence."""
-    asked = [pair for pair in scored if pair[1].asked] or list(scored)
-    if not asked:
+    """Return the best request without polite phrases as title; without a request, the best sentence."""
+    requests = [pair for pair in scored if pair[1].is_request] or list(scored)
+    if not requests:
         return ""
 
-    def worth(pair: tuple[float, _Sentence]) -> tuple[float, int]:
+    def rank(pair: tuple[float, _Sentence]) -> tuple[float, int]:
         value, sentence = pair
-        whole = len(sentence.text.split()) <= TITLE_WORDS + 2
-        return value + REQUEST * (whole + bool(_POLITE.match(sentence.text))), -sentence.place
+        fits = len(sentence.text.split()) <= TITLE_WORDS + 2
+        return value + REQUEST * (fits + bool(_POLITE.match(sentence.text))), -sentence.position
 
-    best = max(asked, key=worth)[1].text
+    best = max(requests, key=rank)[1].text
     title = clip_title(_POLITE.sub("", best) or best)
     return title[:1].upper() + title[1:]
 
 
-def _ended(sentence: str) -> str:
+def _punctuate(sentence: str) -> str:
     return sentence if sentence[-1:] in ".!?\u2026\u3002\uff01\uff1f" else f"{sentence}."

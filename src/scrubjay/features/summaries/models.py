@@ -1,4 +1,4 @@
-"""What a session, a day or a week came to, and what that is told from."""
+"""Values of summaries of sessions, days and weeks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from scrubjay.core.scopes import Scope
 
 
 class Level(IntEnum):
-    """What a summary is of."""
+    """Period that a summary covers."""
 
     SESSION = 1
     DAY = 2
@@ -18,7 +18,7 @@ class Level(IntEnum):
 
 
 class SummaryCategory(StrEnum):
-    """What sort of work it was."""
+    """Category of work."""
 
     BUGFIX = "bugfix"
     FEATURE = "feature"
@@ -29,17 +29,18 @@ class SummaryCategory(StrEnum):
     OTHER = "other"
 
 
-class Method(StrEnum):
-    """Who wrote a summary."""
+class GenerationMethod(StrEnum):
+    """How a summary or a fact was made."""
 
     EXTRACTIVE = "extractive"
-    """Sentences that were said, chosen by rules, and scores counted by rules."""
+    """By rules, from original sentences."""
     LLM = "llm"
+    """By a language model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What somebody asked an agent, what it thought, and what it answered."""
+    """Prompt, thought and response of a conversation turn."""
 
     prompt: str
     thought: str
@@ -47,24 +48,24 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """Something else that was kept in a session."""
+class SessionFact:
+    """A memory of a session other than a turn."""
 
     text: str
     importance: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Material:
-    """What a session's summary is made of."""
+class SessionMaterial:
+    """The turns and facts of a session."""
 
     turns: Sequence[Turn]
-    facts: Sequence[Told] = ()
+    facts: Sequence[SessionFact] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scores:
-    """How the work went, each from 0 to 100."""
+class WorkScores:
+    """Scores of the work, each from 0 to 100."""
 
     quality: int
     """Flow and focus."""
@@ -78,39 +79,39 @@ class Scores:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """What it came to."""
+    """A summary of a session, a day or a week."""
 
     title: str
     text: str
     category: SummaryCategory
-    scores: Scores
+    scores: WorkScores
     technologies: tuple[str, ...]
-    method: Method
+    method: GenerationMethod
     model: str | None = None
-    """The language model that wrote it."""
-    by_rule: tuple[str, ...] = ()
-    """What the language model left out and rules made up for."""
+    """Language model that wrote it; None if extractive."""
+    rule_fields: tuple[str, ...] = ()
+    """Fields that the language model omitted and rules filled in."""
     evidence: Mapping[str, float] = field(default_factory=dict[str, float])
-    """What was counted for scores that rules gave."""
+    """Counts behind the scores that rules computed."""
 
 
 @dataclass(frozen=True, slots=True)
-class SessionToSummarise:
-    """A session whose summary is missing, or older than what was said."""
+class PendingSession:
+    """A session without an up-to-date summary."""
 
     scope: Scope
     project_id: str | None
     name: str
-    """The session's id."""
+    """Id of the session."""
     turns: int
     through: str
-    """The greatest id of its turns."""
+    """Highest id of its turns."""
     level: ClassVar = Level.SESSION
 
 
 @dataclass(frozen=True, slots=True)
-class PeriodToSummarise:
-    """A day or a week that is over and whose summary is missing, or older than what it is made of."""
+class PendingPeriod:
+    """A completed day or week without an up-to-date summary."""
 
     scope: Scope
     project_id: str | None
@@ -118,17 +119,18 @@ class PeriodToSummarise:
     name: str
     """Such as 2026-05-01 or 2026-W18."""
     parts: int
+    """Number of its summarised sessions or days."""
     changed_at: int
-    """When one of its parts changed last, as the store counts time."""
+    """Time of the last change of a part, in microseconds since 1970."""
 
     @property
     def span(self) -> tuple[datetime, datetime]:
-        """From when until when, in UTC."""
+        """Start and end in UTC; the end is exclusive."""
         start = datetime.fromisoformat(self.name).replace(tzinfo=UTC)
         return start, start + timedelta(days=7 if self.level is Level.WEEK else 1)
 
 
-# The beginning of a summary's key, which ends with the session's id or the period's name.
+# Prefix of a summary's key, followed by the session's id or the period's name.
 KEY_PREFIXES = {Level.SESSION: "summary:", Level.DAY: "summary-day:", Level.WEEK: "summary-week:"}
-# The tag that tells a summary's level where summaries are filtered.
+# Tag of a summary's level, used to filter summaries.
 LEVEL_TAGS = {level: f"summary-of-{level.name.lower()}" for level in Level}

@@ -1,5 +1,5 @@
 -- sessions --
--- Sessions with turns that are not in a summary. A partial index holds all that is read of the turns.
+-- Sessions with turns that are not in a summary. A partial index covers the columns read from the turns.
 WITH session AS (
     SELECT memory.audience_id, memory.session_id, count(*) AS turns, max(memory.id) AS through,
         max(memory.recorded_at) AS last_at
@@ -14,11 +14,11 @@ FROM session
 JOIN audience ON audience.id = session.audience_id
 LEFT JOIN memory AS summary ON summary.audience_id = session.audience_id AND summary.kind = 'summary'
     AND summary.key = :prefix || session.session_id
-WHERE (:settled_before IS NULL OR session.last_at < :settled_before)
+WHERE (:ended_before IS NULL OR session.last_at < :ended_before)
     AND (
         :only IS NOT NULL
         OR summary.seq IS NULL
-        -- One that came from elsewhere knows only how many memories it was made of.
+        -- An imported summary has only the number of its memories.
         OR session.turns > CAST(coalesce(summary.details ->> 'turns', summary.details ->> 'memoryCount', 0) AS INTEGER)
         OR session.through > coalesce(summary.details ->> 'through', session.through)
         OR (:with_model AND coalesce(summary.details ->> 'tryAgain', 0))
@@ -26,7 +26,7 @@ WHERE (:settled_before IS NULL OR session.last_at < :settled_before)
 ORDER BY session.last_at, session.session_id, audience.id
 
 -- periods --
--- Days or weeks whose parts have summaries that are not in the period's own.
+-- Days or weeks with summarised parts that are not in the period's own summary.
 WITH period AS (
     SELECT memory.audience_id,
         strftime(:form, coalesce(memory.occurred_at, memory.recorded_at) / 1000000, 'unixepoch') AS name,

@@ -1,4 +1,4 @@
-"""Summaries of sessions, and rolling ones of days and weeks: made, kept as memories, and brought up to date."""
+"""Creation and update of summaries of sessions, days and weeks, stored as memories."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -10,51 +10,66 @@ import anyio.to_thread
 
 from scrubjay.core.clock import Clock, system_clock
 from scrubjay.core.errors import Cancelled, ErrorRecord, NotFound, ScrubjayError, SourceGone
+from scrubjay.core.lazy import lazy_module
 from scrubjay.core.progress import Reporter
 from scrubjay.core.scopes import Scope, Visibility
 from scrubjay.features.memory.derived import is_extracted
-from scrubjay.features.memory.models import Kind, Memory, MemoryFilter
-from scrubjay.features.memory.recall import Hit, Order, Wish
-from scrubjay.features.memory.service import Draft, MemoryService
+from scrubjay.features.memory.drafts import Draft
+from scrubjay.features.memory.models import Memory, MemoryFilter, MemoryKind
+from scrubjay.features.memory.recall import Hit, Order, RecallOptions
+from scrubjay.features.memory.service import MemoryService
 from scrubjay.features.memory.store import MemoryStore
 from scrubjay.features.summaries.models import (
     KEY_PREFIXES,
     LEVEL_TAGS,
+    GenerationMethod,
     Level,
-    Material,
-    Method,
-    PeriodToSummarise,
-    Scores,
-    SessionToSummarise,
+    PendingPeriod,
+    PendingSession,
+    SessionFact,
+    SessionMaterial,
     Summary,
     SummaryCategory,
-    Told,
     Turn,
+    WorkScores,
 )
 from scrubjay.features.summaries.store import SummaryStore
 
 if TYPE_CHECKING:
-    from scrubjay.features.summaries.llm_summaries import Composer
+    from scrubjay.features.summaries import extractive, llm_summaries
+    from scrubjay.features.summaries.llm_summaries import LlmSummariser
+else:
+    # These compile many patterns and are not needed when a server starts.
+    extractive = lazy_module("scrubjay.features.summaries.extractive")
+    llm_summaries = lazy_module("scrubjay.features.summaries.llm_summaries")
 
-# Of a longer session the beginning and the end are read.
+# Of a longer session, only the first and the last turns are read.
 FIRST_TURNS = 500
 LAST_TURNS = 1_500
-MOST_FACTS = 200
-# More sessions of a day, or days of a week, than there can be in earnest.
-MOST_PARTS = 500
-# A session of which nothing was kept for so long is taken to be over when nobody asked for its summary.
-SETTLED = timedelta(minutes=10)
-# What a summary stands for is more than one of the turns that it is made of.
+MAX_FACTS = 200
+# More sessions of a day, or days of a week, than occur in practice.
+MAX_PARTS = 500
+# A session without a new turn for this time counts as ended when summaries are created automatically.
+SETTLE_TIME = timedelta(minutes=10)
+# A summary is more important than one of its turns (0.5).
 IMPORTANCE = 0.7
-DELETED_AT_ONCE = 500
+DELETE_BATCH = 500
 
-_FACTS = (Kind.GENERAL, Kind.PREFERENCE, Kind.DECISION, Kind.CONTEXT, Kind.CORRECTION)
-# A summary that is made anew says everything anew.
-_GIVEN = frozenset({"session_id", "category", "importance", "tags", "occurred_at", "kind", "details", "provenance"})
+_FACT_KINDS = (
+    MemoryKind.GENERAL,
+    MemoryKind.PREFERENCE,
+    MemoryKind.DECISION,
+    MemoryKind.CONTEXT,
+    MemoryKind.CORRECTION,
+)
+# Fields that a new summary of the same session or period replaces.
+_REWRITTEN_FIELDS = frozenset(
+    {"session_id", "category", "importance", "tags", "occurred_at", "kind", "details", "provenance"}
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class FailedSummary:
     """A session, a day or a week that could not be summarised."""
 
     name: str
@@ -63,62 +78,62 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Summarised:
-    """What became of everything that was to be summarised."""
+class SummariseResult:
+    """The new summaries and the failures of a run."""
 
     sessions: Sequence[Memory]
     periods: Sequence[Memory]
-    """Of days and weeks."""
-    failed: Sequence[Failed]
+    """Summaries of days and weeks."""
+    failed: Sequence[FailedSummary]
     facts: int
-    """How many facts the sessions' turns stated that were not known."""
+    """Number of new facts extracted from the turns of the sessions."""
 
 
-class FactsTaken(Protocol):
-    """The outcome of taking facts out of a session."""
+class ExtractedFacts(Protocol):
+    """Result of extracting facts from a session."""
 
     @property
     def stored(self) -> Sequence[object]: ...
 
 
-class SessionFacts(Protocol):
-    """Takes facts out of the turns of a session; `facts` provides it."""
+class SessionFactExtractor(Protocol):
+    """Extracts facts from the turns of a session; the feature `facts` implements it."""
 
     async def extract(
-        self, session: SessionToSummarise, provenance: Mapping[str, Any], step: Callable[[int, int], Awaitable[None]]
-    ) -> FactsTaken: ...
+        self, session: PendingSession, provenance: Mapping[str, Any], step: Callable[[int, int], Awaitable[None]]
+    ) -> ExtractedFacts: ...
 
 
 class Summariser:
-    """Makes summaries by a language model where there is one, and by rules where there is none or it fails."""
+    """Creates summaries with a language model; without one, or if it fails, by rules."""
 
     def __init__(
         self,
         store: SummaryStore,
-        kept: MemoryStore,
+        memory_store: MemoryStore,
         memories: MemoryService,
-        composer: "Composer | None" = None,
+        llm: "LlmSummariser | None" = None,
         *,
-        facts: SessionFacts | None = None,
+        facts: SessionFactExtractor | None = None,
         clock: Clock = system_clock,
     ) -> None:
-        """With an extractor, the facts of a session are taken out of its turns when it is summarised."""
+        """Create the service. With `facts`, summarising a session also extracts its facts."""
         self._store = store
-        self._kept = kept
+        self._memory_store = memory_store
         self._memories = memories
-        self._composer = composer
+        self._llm = llm
         self._facts = facts
         self._clock = clock
 
     async def summarise_session(
         self, session_id: str, visibility: Visibility, provenance: Mapping[str, Any], reporter: Reporter
-    ) -> Summarised:
-        """Make this session's summary, anew if there is one."""
+    ) -> SummariseResult:
+        """Summarise this session, again if it has a summary. Raises `NotFound` if it has no visible turns."""
         found = await self._store.session(visibility, session_id)
         if not found:
             raise NotFound(
-                f"there are no turns of a session {session_id[:80]!r} here",
-                hint="add_memory keeps turns; a session of another project can only be summarised there",
+                f"session {session_id[:80]!r} has no turns here",
+                hint="store turns with add_memory; for a session of another project, set that project first",
             )
         run = _Run(reporter, provenance, len(found))
         for session in found:
@@ -133,16 +148,16 @@ class Summariser:
         provenance: Mapping[str, Any],
         reporter: Reporter,
         *,
-        only_settled: bool = False,
-    ) -> Summarised:
-        """Make every summary that is missing or older than what was said: sessions, then days and weeks that are over.
+        only_ended: bool = False,
+    ) -> SummariseResult:
+        """Create every summary that is missing or outdated: sessions, then completed days and weeks.
 
-        One that fails does not stop the others. A visibility of None means those of everybody, for maintenance only.
+        A failure does not stop the others. A visibility of None means all projects, for maintenance only.
         """
         now = self._clock().astimezone(UTC)
-        with_model = self._composer is not None
-        settled_before = now - SETTLED if only_settled else None
-        sessions = await self._store.sessions(visibility, with_model=with_model, settled_before=settled_before)
+        with_model = self._llm is not None
+        ended_before = now - SETTLE_TIME if only_ended else None
+        sessions = await self._store.sessions(visibility, with_model=with_model, ended_before=ended_before)
         run = _Run(reporter, provenance, len(sessions))
         for session in sessions:
             await run.attempt(session, partial(self._session, session, run))
@@ -158,95 +173,93 @@ class Summariser:
     async def find(
         self, query: str, visibility: Visibility, level: Level, category: SummaryCategory | None, limit: int
     ) -> Sequence[Hit]:
-        """The summaries that fit a question best."""
-        wish = Wish(limit=limit, threshold=0.0, order=Order.SCORE)
-        return (await self._memories.recall(query, visibility, _only(level, category), wish)).hits
+        """Return the summaries most relevant to a question, best first."""
+        options = RecallOptions(limit=limit, threshold=0.0, order=Order.SCORE)
+        return (await self._memories.recall(query, visibility, _summary_filter(level, category), options)).hits
 
     async def page(
         self, visibility: Visibility, level: Level, category: SummaryCategory | None, limit: int, offset: int
     ) -> tuple[int, Sequence[Memory]]:
-        """How many summaries there are, and some of them, the latest session first."""
+        """Return the number of matching summaries and one page of them, newest first."""
         page = await self._memories.page(
-            visibility, _only(level, category), newest_first=True, limit=limit, offset=offset
+            visibility, _summary_filter(level, category), newest_first=True, limit=limit, offset=offset
         )
         return page.total, page.memories
 
     async def delete_all(self, visibility: Visibility) -> int:
-        """Erase every summary that can be seen, of whatever level, and tell how many; what they were made of stays."""
+        """Erase every visible summary of any level and return their number. Their sources remain."""
         deleted = 0
-        everything = MemoryFilter(kinds=(Kind.SUMMARY,))
-        while found := await self._kept.find(visibility, everything, DELETED_AT_ONCE):
-            deleted += len(await self._kept.delete(visibility, [memory.id for memory in found]))
+        everything = MemoryFilter(kinds=(MemoryKind.SUMMARY,))
+        while found := await self._memory_store.find(visibility, everything, DELETE_BATCH):
+            deleted += len(await self._memory_store.delete(visibility, [memory.id for memory in found]))
         return deleted
 
-    # -- making one --------------------------------------------------------------------------------
+    # -- one summary -------------------------------------------------------------------------------
 
-    async def _session(self, session: SessionToSummarise, run: "_Run") -> None:
-        # Here, because a server that starts has better things to do than to read the rules.
-        from scrubjay.features.summaries.extractive import clip_title, summarise_session
-
+    async def _session(self, session: PendingSession, run: "_Run") -> None:
         visibility = _audience(session)
         turns, total = await self._turns(session, visibility)
         if not turns:
-            return  # forgotten meanwhile
+            return  # they have just been erased
         if self._facts is not None:
             run.facts += len((await self._facts.extract(session, run.provenance, run.step)).stored)
         facts = await self._memories.page(
             visibility,
-            MemoryFilter(scope=session.scope, from_session=session.name, kinds=_FACTS),
+            MemoryFilter(scope=session.scope, from_session=session.name, kinds=_FACT_KINDS),
             newest_first=False,
-            limit=MOST_FACTS,
+            limit=MAX_FACTS,
             offset=0,
         )
-        told = [memory for memory in facts.memories if not is_extracted(memory)]  # else the turns would speak twice
-        material = Material(
+        # Extracted facts are left out, because they repeat the turns.
+        own_facts = [memory for memory in facts.memories if not is_extracted(memory)]
+        material = SessionMaterial(
             turns=[_turn(memory) for memory in turns],
-            facts=[Told(memory.content, memory.importance) for memory in told],
+            facts=[SessionFact(memory.content, memory.importance) for memory in own_facts],
         )
-        by_rule = await anyio.to_thread.run_sync(summarise_session, material)
-        by_rule = replace(by_rule, title=by_rule.title or clip_title(f"Session {session.name}"))
-        composer = self._composer
-        made = await _made(by_rule, None if composer is None else composer.summarise_session(material, by_rule))
+        by_rule = await anyio.to_thread.run_sync(extractive.summarise_session, material)
+        by_rule = replace(by_rule, title=by_rule.title or extractive.clip_title(f"Session {session.name}"))
+        llm = self._llm
+        generated = await _generate(by_rule, None if llm is None else llm.summarise_session(material, by_rule))
         details = {
             "sessionId": session.name,
-            "memoryCount": total + facts.total - (len(facts.memories) - len(told)),
+            "memoryCount": total + facts.total - (len(facts.memories) - len(own_facts)),
             "turns": session.turns,
             "through": session.through,
         }
         ended_at = turns[-1].occurred_at or turns[-1].recorded_at
-        sources = [memory.id for memory in (*turns, *told)]
-        run.sessions.append(await self._keep(session, made, details, run.provenance, ended_at, sources))
+        sources = [memory.id for memory in (*turns, *own_facts)]
+        run.sessions.append(await self._store_summary(session, generated, details, run.provenance, ended_at, sources))
 
-    async def _turns(self, session: SessionToSummarise, visibility: Visibility) -> tuple[Sequence[Memory], int]:
-        """The session's turns, the earliest first, without the middle of a long one; and how many it has."""
-        only = MemoryFilter(scope=session.scope, from_session=session.name, kinds=(Kind.TURN,))
+    async def _turns(self, session: PendingSession, visibility: Visibility) -> tuple[Sequence[Memory], int]:
+        """Return the turns of a session, earliest first, without the middle of a long one, and their total number."""
+        of_session = MemoryFilter(scope=session.scope, from_session=session.name, kinds=(MemoryKind.TURN,))
         first = await self._memories.page(
-            visibility, only, newest_first=False, limit=FIRST_TURNS + LAST_TURNS, offset=0
+            visibility, of_session, newest_first=False, limit=FIRST_TURNS + LAST_TURNS, offset=0
         )
         if first.total <= FIRST_TURNS + LAST_TURNS:
             return first.memories, first.total
-        last = await self._memories.page(visibility, only, newest_first=True, limit=LAST_TURNS, offset=0)
+        last = await self._memories.page(visibility, of_session, newest_first=True, limit=LAST_TURNS, offset=0)
         return [*first.memories[:FIRST_TURNS], *reversed(last.memories)], first.total
 
-    async def _period(self, period: PeriodToSummarise, run: "_Run") -> None:
-        from scrubjay.features.summaries.extractive import summarise_period
-
+    async def _period(self, period: PendingPeriod, run: "_Run") -> None:
         starts_at, ends_at = period.span
         below = Level(period.level - 1)
         page = await self._memories.page(
             _audience(period),
-            replace(_only(below, None), scope=period.scope, occurred_after=starts_at, occurred_before=ends_at),
+            replace(
+                _summary_filter(below, None), scope=period.scope, occurred_after=starts_at, occurred_before=ends_at
+            ),
             newest_first=False,
-            limit=MOST_PARTS,
+            limit=MAX_PARTS,
             offset=0,
         )
         if not page.memories:
             return
-        parts = [(summary_of(memory), int(memory.details.get("memoryCount", 0))) for memory in page.memories]
-        by_rule = await anyio.to_thread.run_sync(summarise_period, parts)
-        composer = self._composer
-        made = await _made(
-            by_rule, None if composer is None else composer.summarise_period(period.level, parts, by_rule)
+        parts = [(to_summary(memory), int(memory.details.get("memoryCount", 0))) for memory in page.memories]
+        by_rule = await anyio.to_thread.run_sync(extractive.summarise_period, parts)
+        llm = self._llm
+        generated = await _generate(
+            by_rule, None if llm is None else llm.summarise_period(period.level, parts, by_rule)
         )
         details = {
             "period": period.name,
@@ -256,21 +269,21 @@ class Summariser:
         }
         sources = [memory.id for memory in page.memories]
         provenance = {**run.provenance, "from": sources}
-        # Its last second, so that a day is a part of its week and a question about it finds it.
+        # Dated at its last second, so that a day belongs to its week and a question about the day finds it.
         last_second = ends_at - timedelta(seconds=1)
-        run.periods.append(await self._keep(period, made, details, provenance, last_second, sources))
+        run.periods.append(await self._store_summary(period, generated, details, provenance, last_second, sources))
 
-    async def _keep(
+    async def _store_summary(
         self,
-        of: SessionToSummarise | PeriodToSummarise,
-        made: "_Made",
+        of: PendingSession | PendingPeriod,
+        generated: "_GeneratedSummary",
         details: Mapping[str, Any],
         provenance: Mapping[str, Any],
         occurred_at: datetime,
         sources: Sequence[str],
     ) -> Memory:
-        """Keep a summary, unless one of its sources was forgotten while it was made: then its words may be in it."""
-        summary = made.summary
+        """Store a summary; raise `SourceGone` if a source was erased in the meantime, because the text may quote it."""
+        summary = generated.summary
         draft = Draft(
             content=f"{summary.title}\n\n{summary.text}".strip(),
             scope=of.scope,
@@ -280,50 +293,50 @@ class Summariser:
             importance=IMPORTANCE,
             tags=(LEVEL_TAGS[of.level], *summary.technologies),
             occurred_at=occurred_at,
-            kind=Kind.SUMMARY,
-            details={"level": int(of.level), **_fields(summary), **details, **_told_of(made.problem)},
+            kind=MemoryKind.SUMMARY,
+            details={"level": int(of.level), **_fields(summary), **details, **_problem_details(generated.problem)},
             provenance=dict(provenance),
-            given=_GIVEN,
+            given=_REWRITTEN_FIELDS,
         )
-        (outcome,) = await self._memories.remember([draft], of.project_id, made_of=sources)
+        (outcome,) = await self._memories.remember([draft], of.project_id, source_ids=sources)
         return outcome.memory
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
-    """A summary, and why the language model did not make it if it should have."""
+class _GeneratedSummary:
+    """A summary, and the error of the language model if rules had to write it."""
 
     summary: Summary
     problem: ScrubjayError | None = None
 
 
-async def _made(by_rule: Summary, by_model: Awaitable[Summary] | None) -> _Made:
+async def _generate(by_rule: Summary, by_model: Awaitable[Summary] | None) -> _GeneratedSummary:
     if by_model is None:
-        return _Made(by_rule)
+        return _GeneratedSummary(by_rule)
     try:
-        return _Made(await by_model)
+        return _GeneratedSummary(await by_model)
     except Cancelled:
         raise
     except ScrubjayError as error:
-        return _Made(by_rule, error)
+        return _GeneratedSummary(by_rule, error)
 
 
 class _Run:
-    """One way through what is to be summarised, one after the other."""
+    """A run over pending sessions and periods, with its progress and results."""
 
     def __init__(self, reporter: Reporter, provenance: Mapping[str, Any], total: int) -> None:
         self.provenance = provenance
         self.total = total
         self.sessions: list[Memory] = []
         self.periods: list[Memory] = []
-        self.failed: list[Failed] = []
+        self.failed: list[FailedSummary] = []
         self.facts = 0
         self.problems: list[ScrubjayError] = []
         self._reporter = reporter
         self._done = 0
 
-    async def attempt(self, of: SessionToSummarise | PeriodToSummarise, work: Callable[[], Awaitable[None]]) -> None:
-        """Do this one, again if something was forgotten meanwhile; when it fails, the others still have their turn."""
+    async def attempt(self, of: PendingSession | PendingPeriod, work: Callable[[], Awaitable[None]]) -> None:
+        """Run `work`, once more if a source was erased during it; record a failure instead of raising it."""
         await self._report()
         try:
             try:
@@ -333,35 +346,35 @@ class _Run:
         except Cancelled:
             raise
         except ScrubjayError as error:
-            self.failed.append(Failed(of.name, of.level, error.record))
+            self.failed.append(FailedSummary(of.name, of.level, error.record))
             self.problems.append(error)
         self._done += 1
         await self._report()
 
     async def step(self, read: int, turns: int) -> None:
-        """Give way while the facts of one session are taken out."""
+        """Report progress during the extraction of facts, so that the run can be cancelled."""
         await self._report()
 
     async def _report(self) -> None:
-        await self._reporter.report(self._done, self.total, f"{self._done} of {self.total} are summarised")
+        await self._reporter.report(self._done, self.total, f"summarised {self._done} of {self.total}")
 
-    def outcome(self) -> Summarised:
-        return Summarised(sessions=self.sessions, periods=self.periods, failed=self.failed, facts=self.facts)
+    def outcome(self) -> SummariseResult:
+        return SummariseResult(sessions=self.sessions, periods=self.periods, failed=self.failed, facts=self.facts)
 
 
-def summary_of(memory: Memory) -> Summary:
-    """The summary that a memory is."""
+def to_summary(memory: Memory) -> Summary:
+    """Return the summary stored as this memory."""
     details = memory.details
     category = memory.category if memory.category in [*SummaryCategory] else SummaryCategory.OTHER
     return Summary(
         title=str(details.get("title", "")),
         text=str(details.get("summary", memory.content)),
         category=SummaryCategory(category),
-        scores=Scores(**{name: int(details.get(name, 0)) for name in Scores.__dataclass_fields__}),
+        scores=WorkScores(**{name: int(details.get(name, 0)) for name in WorkScores.__dataclass_fields__}),
         technologies=tuple(map(str, details.get("technologies", ()))),
-        method=Method(details.get("method", Method.EXTRACTIVE)),
+        method=GenerationMethod(details.get("method", GenerationMethod.EXTRACTIVE)),
         model=details.get("model"),
-        by_rule=tuple(details.get("byRule", ())),
+        rule_fields=tuple(details.get("byRule", ())),
         evidence=details.get("evidence", {}),
     )
 
@@ -374,32 +387,30 @@ def _fields(summary: Summary) -> dict[str, Any]:
         "technologies": list(summary.technologies),
         "method": summary.method.value,
         "model": summary.model,
-        "byRule": list(summary.by_rule),
+        "byRule": list(summary.rule_fields),
         "evidence": dict(summary.evidence),
     }
 
 
-def _told_of(problem: ScrubjayError | None) -> dict[str, Any]:
-    """Why the language model did not make it, and whether it should be asked again."""
+def _problem_details(problem: ScrubjayError | None) -> dict[str, Any]:
+    """Return the error of the language model, and whether to try it again later."""
     if problem is None:
         return {}
-    from scrubjay.features.summaries.llm_summaries import is_worth_another_try
-
-    return {"problem": problem.message, "tryAgain": int(is_worth_another_try(problem))}
+    return {"problem": problem.message, "tryAgain": int(llm_summaries.is_retryable(problem))}
 
 
 def _turn(memory: Memory) -> Turn:
-    said = memory.details
-    if "prompt" not in said and "response" not in said:  # kept by something else than add_memory
-        asked = (memory.speaker or "").casefold() in ("user", "human")
-        return Turn(memory.content, "", "") if asked else Turn("", "", memory.content)
-    return Turn(str(said.get("prompt", "")), str(said.get("thought", "")), str(said.get("response", "")))
+    details = memory.details
+    if "prompt" not in details and "response" not in details:  # not stored by add_memory
+        is_prompt = (memory.speaker or "").casefold() in ("user", "human")
+        return Turn(memory.content, "", "") if is_prompt else Turn("", "", memory.content)
+    return Turn(str(details.get("prompt", "")), str(details.get("thought", "")), str(details.get("response", "")))
 
 
-def _audience(of: SessionToSummarise | PeriodToSummarise) -> Visibility:
-    """Those who will see the summary, and no more than they."""
+def _audience(of: PendingSession | PendingPeriod) -> Visibility:
+    """Return the visibility of the sources, which the summary shares."""
     return Visibility(of.project_id, of.name if of.scope is Scope.SESSION else None)
 
 
-def _only(level: Level, category: SummaryCategory | None) -> MemoryFilter:
-    return MemoryFilter(kinds=(Kind.SUMMARY,), tags=(LEVEL_TAGS[level],), category=category)
+def _summary_filter(level: Level, category: SummaryCategory | None) -> MemoryFilter:
+    return MemoryFilter(kinds=(MemoryKind.SUMMARY,), tags=(LEVEL_TAGS[level],), category=category)

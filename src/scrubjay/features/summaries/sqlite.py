@@ -1,40 +1,40 @@
-"""What is to be summarised, in SQLite."""
+"""SQLite queries for sessions and periods without an up-to-date summary."""
 
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from scrubjay.core.scopes import Scope, Visibility
+from scrubjay.db.sqlite.columns import microseconds, optional_microseconds
 from scrubjay.db.sqlite.named_queries import load_queries
-from scrubjay.db.sqlite.rows import microseconds, optional_microseconds
 from scrubjay.db.sqlite.threads import Readers
-from scrubjay.features.summaries.models import KEY_PREFIXES, Level, PeriodToSummarise, SessionToSummarise
+from scrubjay.features.summaries.models import KEY_PREFIXES, Level, PendingPeriod, PendingSession
 
 _SQL = load_queries(__file__)
-# How SQLite writes the names of periods.
+# Names of periods as formats of strftime.
 _FORMS = {Level.DAY: "%Y-%m-%d", Level.WEEK: "%G-W%V"}
 
 
 class SqliteSummaries:
-    """Satisfies `storage.summaries.SummaryStore`."""
+    """A `SummaryStore` in SQLite."""
 
     def __init__(self, readers: Readers) -> None:
         self._readers = readers
 
     async def sessions(
-        self, visibility: Visibility | None, *, with_model: bool, settled_before: datetime | None = None
-    ) -> Sequence[SessionToSummarise]:
+        self, visibility: Visibility | None, *, with_model: bool, ended_before: datetime | None = None
+    ) -> Sequence[PendingSession]:
         return await self._sessions(
-            visibility, with_model=with_model, settled_before=optional_microseconds(settled_before), only=None
+            visibility, with_model=with_model, ended_before=optional_microseconds(ended_before), only=None
         )
 
-    async def session(self, visibility: Visibility, session_id: str) -> Sequence[SessionToSummarise]:
-        return await self._sessions(visibility, with_model=False, settled_before=None, only=session_id)
+    async def session(self, visibility: Visibility, session_id: str) -> Sequence[PendingSession]:
+        return await self._sessions(visibility, with_model=False, ended_before=None, only=session_id)
 
     async def periods(
         self, visibility: Visibility | None, level: Level, *, with_model: bool, before: datetime
-    ) -> Sequence[PeriodToSummarise]:
-        values = _seen_by(visibility) | {
+    ) -> Sequence[PendingPeriod]:
+        values = _visibility_values(visibility) | {
             "with_model": with_model,
             "before": microseconds(before),
             "form": _FORMS[level],
@@ -43,20 +43,20 @@ class SqliteSummaries:
         }
         return await self._readers.read(
             lambda connection: [
-                PeriodToSummarise(Scope(scope), project_id, level, *rest)
+                PendingPeriod(Scope(scope), project_id, level, *rest)
                 for scope, project_id, *rest in connection.execute(_SQL["periods"], values)
             ]
         )
 
-    async def _sessions(self, visibility: Visibility | None, **wanted: Any) -> Sequence[SessionToSummarise]:
-        values = _seen_by(visibility) | wanted | {"prefix": KEY_PREFIXES[Level.SESSION]}
+    async def _sessions(self, visibility: Visibility | None, **values: Any) -> Sequence[PendingSession]:
+        values |= _visibility_values(visibility) | {"prefix": KEY_PREFIXES[Level.SESSION]}
         return await self._readers.read(
             lambda connection: [
-                SessionToSummarise(Scope(scope), *rest) for scope, *rest in connection.execute(_SQL["sessions"], values)
+                PendingSession(Scope(scope), *rest) for scope, *rest in connection.execute(_SQL["sessions"], values)
             ]
         )
 
 
-def _seen_by(visibility: Visibility | None) -> dict[str, Any]:
-    seen = visibility or Visibility()
-    return {"everything": visibility is None, "project_id": seen.project_id, "session_id": seen.session_id}
+def _visibility_values(visibility: Visibility | None) -> dict[str, Any]:
+    visible = visibility or Visibility()
+    return {"everything": visibility is None, "project_id": visible.project_id, "session_id": visible.session_id}

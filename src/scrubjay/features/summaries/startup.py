@@ -1,4 +1,4 @@
-"""What became of the summaries that a server makes by itself, as a health check tells it."""
+"""Status of the summaries that servers create automatically, for health checks."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,20 +11,20 @@ from scrubjay.features.summaries.service import Summariser
 from scrubjay.tooling.jobs.models import Job, JobState
 from scrubjay.tooling.jobs.service import JobService
 
-# The job that brings all summaries up to date; no two processes ever have it at once.
+# Job that updates all summaries; only one process runs it at a time.
 UPKEEP_JOB = "keep_summaries"
-# How soon after its start a server looks for what is missing, so that the first answers do not wait for it.
+# Delay after the start of a server, so that its first answers are not slowed down.
 FIRST_SECONDS = 20.0
 EVERY_SECONDS = 3600.0
-# Many servers start and stop in an hour: what one of them has done so short a time ago, no other does again.
+# A server does not run the job if it has run within this time: clients start and stop many servers in an hour.
 QUIET_SECONDS = 600.0
-EVERYBODY = Visibility()
-# So many of the sessions are told by their titles.
-MOST_TITLES = 100
+GLOBAL_ONLY = Visibility()
+# Maximum number of sessions listed by title.
+MAX_TITLES = 100
 
 
-class StartupWord(StrEnum):
-    """Whether it was done."""
+class StartupState(StrEnum):
+    """State of the automatic summaries."""
 
     NOT_ATTEMPTED = "not_attempted"
     SKIPPED = "skipped"
@@ -33,45 +33,45 @@ class StartupWord(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Startup:
-    """How it stands with the summaries that a server makes by itself."""
+class StartupStatus:
+    """State and details of the automatic summaries."""
 
-    word: StartupWord
+    state: StartupState
     details: Mapping[str, Any] | None
-    """What was done (`processed`, `sessions`), why it failed (`error`), or why nothing was done (`reason`)."""
+    """Result (`processed`, `sessions`), failure (`error`) or reason for doing nothing (`reason`)."""
 
 
 class StartupSummaries:
-    """Knows from the jobs of the store what became of it, whichever process did it."""
+    """Reads the status of the automatic summaries from the jobs of the store, whichever process ran them."""
 
-    def __init__(self, jobs: JobService, summariser: Summariser, *, off_because: str | None) -> None:
-        """`off_because` tells why this server makes no summaries by itself; None when it does."""
+    def __init__(self, jobs: JobService, summariser: Summariser, *, disabled_reason: str | None) -> None:
+        """Create the reader. `disabled_reason` is None if this server creates summaries automatically."""
         self._jobs = jobs
         self._summariser = summariser
-        self._off_because = off_because
+        self._disabled_reason = disabled_reason
 
-    async def status(self, visibility: Visibility = EVERYBODY) -> Startup:
-        """How it stands; of sessions that the asker may not see, only their number is told."""
+    async def status(self, visibility: Visibility = GLOBAL_ONLY) -> StartupStatus:
+        """Return the status. Sessions that are not visible are only counted."""
         ended = [JobState.COMPLETED, JobState.FAILED, JobState.CANCELLED]
         last = await self._jobs.list(ended, UPKEEP_JOB, 1)
         if last:
-            return await self._told(last[0], visibility)
-        if self._off_because is not None:
-            return Startup(StartupWord.SKIPPED, {"reason": self._off_because})
-        under_way = await self._jobs.list([JobState.QUEUED, JobState.RUNNING, JobState.CANCELLING], UPKEEP_JOB, 1)
-        return Startup(StartupWord.NOT_ATTEMPTED, {"reason": "it is being done"} if under_way else None)
+            return await self._job_status(last[0], visibility)
+        if self._disabled_reason is not None:
+            return StartupStatus(StartupState.SKIPPED, {"reason": self._disabled_reason})
+        running = await self._jobs.list([JobState.QUEUED, JobState.RUNNING, JobState.CANCELLING], UPKEEP_JOB, 1)
+        return StartupStatus(StartupState.NOT_ATTEMPTED, {"reason": "it is in progress"} if running else None)
 
-    async def _told(self, job: Job, visibility: Visibility) -> Startup:
+    async def _job_status(self, job: Job, visibility: Visibility) -> StartupStatus:
         if job.state is JobState.CANCELLED:
-            return Startup(StartupWord.SKIPPED, {"reason": "it was cancelled"})
+            return StartupStatus(StartupState.SKIPPED, {"reason": "it was cancelled"})
         result = job.result or {}
         problem = job.error.message if job.error else result.get("problem")
         if problem is not None and not result.get("processed"):
-            return Startup(StartupWord.FAILED, {"error": problem})
-        _, found = await self._summariser.page(visibility, Level.SESSION, None, MOST_TITLES, 0)
+            return StartupStatus(StartupState.FAILED, {"error": problem})
+        _, found = await self._summariser.page(visibility, Level.SESSION, None, MAX_TITLES, 0)
         sessions = [
             {"title": memory.details["title"], "memoryCount": memory.details["memoryCount"]}
             for memory in found
             if memory.provenance.get("job") == job.id
         ]
-        return Startup(StartupWord.COMPLETED, {"processed": result.get("processed", 0), "sessions": sessions})
+        return StartupStatus(StartupState.COMPLETED, {"processed": result.get("processed", 0), "sessions": sessions})

@@ -1,38 +1,38 @@
-"""What a backend must offer to find out what is to be summarised."""
+"""Storage interface to find sessions and periods that need a summary."""
 
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
 from scrubjay.core.scopes import Visibility
-from scrubjay.features.summaries.models import Level, PeriodToSummarise, SessionToSummarise
+from scrubjay.features.summaries.models import Level, PendingPeriod, PendingSession
 
 
 class SummaryStore(Protocol):
-    """Compares turns with the summaries of them that are kept as memories. Nothing is read into memory for that.
+    """Compares turns with the stored summaries, inside the database.
 
-    A visibility of None means everything, for maintenance only. What was summarised by rules because a language model
-    could not be had for the moment is found again `with_model`.
+    A visibility of None means everything, for maintenance only. `with_model` also returns those that were summarised by
+    rules because the language model was temporarily unavailable.
     """
 
     async def sessions(
-        self, visibility: Visibility | None, *, with_model: bool, settled_before: datetime | None = None
-    ) -> Sequence[SessionToSummarise]:
-        """Sessions that have turns but no summary, or turns that are not in it; the one that ended first before others.
+        self, visibility: Visibility | None, *, with_model: bool, ended_before: datetime | None = None
+    ) -> Sequence[PendingSession]:
+        """Return sessions without an up-to-date summary, first ended first.
 
-        With `settled_before` only those of which nothing was kept since then.
+        With `ended_before`, only sessions whose last turn was stored before that time.
         """
         ...
 
-    async def session(self, visibility: Visibility, session_id: str) -> Sequence[SessionToSummarise]:
-        """This session, if it has turns that can be seen; once for each scope in which it has some."""
+    async def session(self, visibility: Visibility, session_id: str) -> Sequence[PendingSession]:
+        """Return this session once for each scope in which it has visible turns."""
         ...
 
     async def periods(
         self, visibility: Visibility | None, level: Level, *, with_model: bool, before: datetime
-    ) -> Sequence[PeriodToSummarise]:
-        """Days or weeks before that moment whose parts have summaries but that have none, or one of other parts.
+    ) -> Sequence[PendingPeriod]:
+        """Return days or weeks before this time that have summarised parts but no up-to-date summary, earliest first.
 
-        What is private to a session is part of none. Earliest first.
+        Summaries that are private to a session are not parts of a period.
         """
         ...

@@ -1,11 +1,11 @@
-"""Which technologies a text is about: those that it names, those of its code, and those of its files."""
+"""Detection of technologies in texts: by name, by the language of code blocks, and by file extension."""
 
 import re
 from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 
-# Names that mean nothing else, however they are written; other spellings after the colon.
+# Unambiguous names, matched in any case; other spellings after the colon.
 _NAMES = """
     .NET:dotnet; Airflow; Angular; Ansible; Apollo GraphQL; Astro.js; AWS; Azure; Babel.js; Bash; Bootstrap CSS;
     Bun.js; C++; C#; Caddy; Cassandra; Celery; ChromaDB; CircleCI; Clojure; Cloudflare; CMake; Cosmos DB; CSS; CUDA;
@@ -24,9 +24,9 @@ _NAMES = """
     Vite; Vitest; vLLM; VS Code; Vue:Vue.js; WebAssembly:Wasm; Webpack; WebSocket:WebSockets; WordPress; YAML; Yarn;
     Zig; Zod
 """
-# Names that are words too: they count only as they are written here.
+# Names that are also ordinary words: matched only with this capitalisation.
 _NAMES_AS_WRITTEN = "Ruby Rust React Swift Express Spring Dart Julia Solr Ember Puma Flink Spark Vault Consul Nomad"
-# What a fence of code calls its language, and what files end with.
+# Languages of code blocks and file extensions.
 _SUFFIXES = """
     py:Python python:Python ts:TypeScript typescript:TypeScript tsx:TypeScript js:JavaScript javascript:JavaScript
     jsx:JavaScript mjs:JavaScript go:Go golang:Go rs:Rust rust:Rust java:Java kt:Kotlin kotlin:Kotlin swift:Swift
@@ -36,16 +36,16 @@ _SUFFIXES = """
     svelte:Svelte tf:Terraform hcl:Terraform dockerfile:Docker yaml:YAML yml:YAML toml:TOML json:JSON md:Markdown
     markdown:Markdown ipynb:Jupyter proto:Protobuf graphql:GraphQL gql:GraphQL wasm:WebAssembly sol:Solidity
 """
-# The same technology under a longer or an older name.
-_SAME = {"Golang": "Go"}
+# Other names of the same technology.
+_ALIASES = {"Golang": "Go"}
 
 _FENCE = re.compile(r"(?:```|~~~)[ \t]*([\w+#.-]+)")
 PATH = re.compile(r"(?<![\w/.@:-])(?:[\w.@-]+/)*[\w@-][\w.@-]*\.([A-Za-z][A-Za-z0-9]{0,9})(?![\w/(@])")
-"""A file, with its ending."""
+"""Matches a file path; group 1 is its extension."""
 
 
-def technologies_in(texts: Iterable[str]) -> tuple[str, ...]:
-    """What these texts are about, what is named most often first."""
+def find_technologies(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the technologies in these texts, most frequent first."""
     counts: Counter[str] = Counter()
     known, suffixes = _known(), _suffixes()
     for text in texts:
@@ -53,19 +53,19 @@ def technologies_in(texts: Iterable[str]) -> tuple[str, ...]:
             written = found.group()
             counts[known.get(written) or known[written.casefold()]] += 1
         languages = [suffixes[language] for language in map(str.lower, _FENCE.findall(text)) if language in suffixes]
-        rest = _pattern().sub(" ", text)  # "node.js" is no file
+        rest = _pattern().sub(" ", text)  # "Node.js" is not a file
         files = [suffixes[ending] for ending in map(str.lower, PATH.findall(rest)) if ending in suffixes]
         counts.update(languages)
         counts.update(files)
     merged: Counter[str] = Counter()
     for name, count in counts.items():
-        merged[_SAME.get(name, name)] += count
+        merged[_ALIASES.get(name, name)] += count
     return tuple(sorted(merged, key=lambda name: (-merged[name], name.casefold())))
 
 
 @cache
 def _known() -> dict[str, str]:
-    """Each spelling and the name that it means; those of any case in lower case."""
+    """Map each spelling to its name; spellings that match in any case are in lower case."""
     known: dict[str, str] = {}
     for entry in " ".join(_NAMES.split()).split("; "):
         name, *others = entry.split(":")
@@ -78,7 +78,7 @@ def _pattern() -> re.Pattern[str]:
     exact = set(_NAMES_AS_WRITTEN.split())
     longest_first = sorted((spelling for spelling in _known() if spelling not in exact), key=len, reverse=True)
     loose = "|".join(map(re.escape, longest_first))
-    # Not within an identifier, an address or a path: "react/index" says nothing that its ending does not say.
+    # Not within an identifier, an address or a path: the extension of "react/index.js" is enough.
     return re.compile(rf"(?<![\w.@/-])(?:(?i:{loose})|{'|'.join(sorted(exact))})(?!\w|[-/@][A-Za-z]|\.[A-Za-z]|\+\+)")
 
 

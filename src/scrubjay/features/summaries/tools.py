@@ -1,4 +1,4 @@
-"""What sessions, days and weeks came to."""
+"""Tools that create, list, search and delete summaries of sessions, days and weeks."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -9,8 +9,8 @@ from scrubjay.core.scopes import Visibility
 from scrubjay.features.memory.models import Memory
 from scrubjay.features.projects.arguments import project_id_of
 from scrubjay.features.projects.service import ProjectService
-from scrubjay.features.summaries.models import Level, Method, SummaryCategory
-from scrubjay.features.summaries.service import Failed, Summariser
+from scrubjay.features.summaries.models import GenerationMethod, Level, SummaryCategory
+from scrubjay.features.summaries.service import FailedSummary, Summariser
 from scrubjay.features.summaries.startup import UPKEEP_JOB
 from scrubjay.features.turns.tools import Distance, Relevance, distance_of
 from scrubjay.tooling.arguments import Label, provenance_of
@@ -19,9 +19,9 @@ from scrubjay.tooling.declaration import Request, Result, examples, tool
 from scrubjay.tooling.job_view import ErrorView
 from scrubjay.tooling.jobs.service import JobRun
 
-# By it the history of calls also knows which calls tell of a summary, and forgets their words with it.
-MEMORY_ID = "The id by which recall and forget know it."
-LEVEL = "What the summaries are of: 1 sessions, 2 days, 3 weeks."
+# The call history uses this id to erase excerpts of calls that mention a deleted summary.
+MEMORY_ID = "Memory id, for recall and forget."
+LEVEL = "Level: 1 sessions, 2 days, 3 weeks."
 
 
 class SummarizeSessionsRequest(Request):
@@ -29,24 +29,26 @@ class SummarizeSessionsRequest(Request):
 
     sessionId: Label | None = Field(  # noqa: N815 - the documented name
         default=None,
-        description="The session to summarise, anew if it has a summary; without it, every session that has none or "
-        "that went on since, and the days and weeks that are over.",
+        description="Session to summarise, again if it has a summary; default: every session without a summary or "
+        "with new turns, and all completed days and weeks.",
     )
 
 
 class SummarizedSession(Result):
-    """A session that has a summary now."""
+    """A summarised session."""
 
     sessionId: str  # noqa: N815 - the documented name
     summaryId: str  # noqa: N815 - as above
     title: str
     memoryCount: int  # noqa: N815 - as above
-    method: Method = Field(description="llm: a language model wrote it; extractive: it consists of what was said.")
+    method: GenerationMethod = Field(
+        description="llm: written by a language model; extractive: composed of original sentences."
+    )
     memoryId: str = Field(description=MEMORY_ID)  # noqa: N815 - in the family's form
 
 
 class SummarizedPeriod(Result):
-    """A day or a week that has a summary now."""
+    """A summarised day or week."""
 
     period: str = Field(description="Such as 2026-05-01 or 2026-W18, in UTC.")
     summaryId: str  # noqa: N815 - the documented name
@@ -55,19 +57,19 @@ class SummarizedPeriod(Result):
 
 
 class SummaryFailure(Result):
-    """What could not be summarised."""
+    """A failed summary."""
 
-    name: str = Field(description="The session's id, the day or the week.")
+    name: str = Field(description="Session id, day or week.")
     level: Level
     error: ErrorView
 
 
 class SummarizeSessionsResult(Result):
-    processed: int = Field(description="How many sessions were summarised.")
+    processed: int = Field(description="Number of summarised sessions.")
     sessions: list[SummarizedSession]
-    periods: list[SummarizedPeriod] = Field(description="Days and weeks that were summarised.")
-    failed: list[SummaryFailure] = Field(description="What failed, which stopped nothing else.")
-    facts: int = Field(description="How many facts the sessions' turns stated that were not known, and are kept now.")
+    periods: list[SummarizedPeriod] = Field(description="Summarised days and weeks.")
+    failed: list[SummaryFailure] = Field(description="Failures; they do not affect other summaries.")
+    facts: int = Field(description="Number of new facts extracted from the sessions' turns and stored.")
 
 
 class KeepSummariesRequest(Request):
@@ -75,62 +77,64 @@ class KeepSummariesRequest(Request):
 
 
 class KeepSummariesResult(Result):
-    processed: int = Field(description="How many sessions were summarised.")
-    periods: int = Field(description="How many days and weeks were.")
-    failed: int = Field(description="How many sessions, days and weeks could not be.")
-    problem: str | None = Field(description="Why the first of these failed.")
-    facts: int = Field(description="How many facts the sessions' turns stated that were not known, and are kept now.")
+    processed: int = Field(description="Number of summarised sessions.")
+    periods: int = Field(description="Number of summarised days and weeks.")
+    failed: int = Field(description="Number of sessions, days and weeks that failed.")
+    problem: str | None = Field(description="Error of the first failure.")
+    facts: int = Field(description="Number of new facts extracted from the sessions' turns and stored.")
 
 
-class SummaryView(Result):
-    """What a session, a day or a week came to."""
+class StoredSummaryView(Result):
+    """Summary of a session, a day or a week."""
 
     id: str
     sessionId: str | None = Field(description="Null for a day or a week.")  # noqa: N815 - the documented name
-    timestamp: datetime = Field(description="When the summary was made.")
+    timestamp: datetime = Field(description="When the summary was created.")
     title: str
     summary: str
     category: SummaryCategory
-    memoryCount: int = Field(description="How many memories it is made of.")  # noqa: N815 - the documented name
+    memoryCount: int = Field(description="Number of memories it covers.")  # noqa: N815 - the documented name
     quality: int = Field(description="Flow and focus, 0 to 100.")
     productivity: int = Field(description="Goals reached, 0 to 100.")
     impact: int = Field(description="Significance, 0 to 100.")
     complexity: int = Field(description="Touch points and depth, 0 to 100.")
     technologies: list[str]
     level: Level = Field(description=LEVEL)
-    period: str | None = Field(description="The day or the week; null for a session.")
-    method: Method = Field(description="llm: a language model wrote it; extractive: it consists of what was said.")
-    model: str | None = Field(description="The language model that wrote it.")
+    period: str | None = Field(description="Day or week; null for a session.")
+    method: GenerationMethod = Field(
+        description="llm: written by a language model; extractive: composed of original sentences."
+    )
+    model: str | None = Field(description="Language model that wrote it; null if extractive.")
     memoryId: str = Field(description=MEMORY_ID)  # noqa: N815 - in the family's form
 
 
 class GetAllSummariesRequest(Request):
     model_config = examples({"category": "bugfix", "limit": 10})
 
-    limit: int = Field(default=50, ge=1, le=500, description="How many summaries at most.")
-    offset: int = Field(default=0, ge=0, description="How many of the latest to skip.")
-    category: SummaryCategory | None = Field(default=None, description="Only this sort of work.")
+    limit: int = Field(default=50, ge=1, le=500, description="Maximum number of summaries.")
+    offset: int = Field(default=0, ge=0, description="Number of summaries to skip.")
+    category: SummaryCategory | None = Field(default=None, description="Only this category of work.")
     level: Level = Field(default=Level.SESSION, description=LEVEL)
 
 
 class GetAllSummariesResult(Result):
-    count: int = Field(description="How many summaries are here.")
-    total: int = Field(description="How many there are.")
-    summaries: list[SummaryView] = Field(description="The latest first, by the end of what they are of.")
+    count: int = Field(description="Number of returned summaries.")
+    total: int = Field(description="Number of matching summaries.")
+    summaries: list[StoredSummaryView] = Field(description="Newest first, by the end of the covered period.")
 
 
 class QuerySummariesRequest(Request):
     model_config = examples({"query": "how did we fix the login?"})
 
-    query: str = Field(min_length=1, max_length=10_000, description="What to look for, in plain words.")
+    query: str = Field(min_length=1, max_length=10_000, description="Query in natural language.")
     nResults: Annotated[int, Field(ge=1, le=100)] = Field(  # noqa: N815 - the documented name
-        default=10, description="How many summaries at most."
+        default=10, description="Maximum number of summaries."
     )
-    category: SummaryCategory | None = Field(default=None, description="Only this sort of work.")
+    category: SummaryCategory | None = Field(default=None, description="Only this category of work.")
     level: Level = Field(default=Level.SESSION, description=LEVEL)
 
 
-class FoundSummary(SummaryView):
+class FoundSummary(StoredSummaryView):
     distance: Distance
     relevanceScore: Relevance  # noqa: N815 - the documented name
 
@@ -138,7 +142,7 @@ class FoundSummary(SummaryView):
 class QuerySummariesResult(Result):
     query: str
     count: int
-    results: list[FoundSummary] = Field(description="Best first, by words and meaning together.")
+    results: list[FoundSummary] = Field(description="Best match first, by keyword and vector score.")
 
 
 class DeleteAllSummariesRequest(Request):
@@ -146,11 +150,11 @@ class DeleteAllSummariesRequest(Request):
 
 
 class DeleteAllSummariesResult(Result):
-    deleted: int = Field(description="How many summaries were erased, of sessions, days and weeks.")
+    deleted: int = Field(description="Number of deleted summaries of sessions, days and weeks.")
     message: str
 
 
-@tool("summaries", runs_as_job=True, idempotent=True)
+@tool("summaries", runs_as_job=True, idempotent=True, reads=("memory",))
 async def summarize_sessions(
     request: SummarizeSessionsRequest,
     summariser: Summariser,
@@ -158,11 +162,11 @@ async def summarize_sessions(
     context: CallContext,
     run: JobRun,
 ) -> SummarizeSessionsResult:
-    """Summarise one session, or every session of the active project that has no summary or went on since.
+    """Summarise one session, or every session of the active project without an up-to-date summary.
 
-    Each summary has a title, a text, the sort of work, four scores and the technologies, and is a memory that recall
-    finds too. Facts that the turns state are kept as well, as extract_facts does. The turns themselves stay. Without a
-    language model the summary consists of sentences that were said, and method says so.
+    Each summary has a title, a text, a category, four scores and technologies, and is a memory that recall finds too.
+    Facts stated in the turns are stored as with extract_facts. The turns remain. Without a language model the summary
+    consists of original sentences; see method.
     """
     visibility = Visibility(await project_id_of(None, projects, context), request.sessionId)
     provenance = {**provenance_of(context, "summarize_sessions"), "job": run.job_id}
@@ -199,12 +203,12 @@ async def summarize_sessions(
 
 @tool("summaries", runs_as_job=True, idempotent=True, core=False)
 async def keep_summaries(request: KeepSummariesRequest, summariser: Summariser, run: JobRun) -> KeepSummariesResult:
-    """Bring the summaries of all projects up to date: sessions that are over, then days and weeks that are.
+    """Update the summaries of all projects: ended sessions, then completed days and weeks.
 
-    The server does this by itself when its settings say so. What was summarised is only told in numbers, because not
-    everybody may see it.
+    The server can also do this automatically (see settings). The result contains only counts, because callers may not
+    be allowed to read the summaries of other projects.
     """
-    made = await summariser.summarise_all(None, {"tool": UPKEEP_JOB, "job": run.job_id}, run, only_settled=True)
+    made = await summariser.summarise_all(None, {"tool": UPKEEP_JOB, "job": run.job_id}, run, only_ended=True)
     return KeepSummariesResult(
         processed=len(made.sessions),
         periods=len(made.periods),
@@ -214,24 +218,24 @@ async def keep_summaries(request: KeepSummariesRequest, summariser: Summariser, 
     )
 
 
-@tool("summaries", read_only=True)
+@tool("summaries", read_only=True, reads=("memory",))
 async def get_all_summaries(
     request: GetAllSummariesRequest, summariser: Summariser, projects: ProjectService, context: CallContext
 ) -> GetAllSummariesResult:
-    """List the summaries of sessions (or days, or weeks), the latest first, a page at a time."""
+    """List summaries of sessions, days or weeks, newest first, in pages."""
     visibility = Visibility(await project_id_of(None, projects, context))
     total, found = await summariser.page(visibility, request.level, request.category, request.limit, request.offset)
-    summaries = [SummaryView(**_fields(memory)) for memory in found]
+    summaries = [StoredSummaryView(**_fields(memory)) for memory in found]
     return GetAllSummariesResult(count=len(summaries), total=total, summaries=summaries)
 
 
-@tool("summaries", read_only=True)
+@tool("summaries", read_only=True, reads=("memory",))
 async def query_summaries(
     request: QuerySummariesRequest, summariser: Summariser, projects: ProjectService, context: CallContext
 ) -> QuerySummariesResult:
-    """Find the summaries that fit a question best.
+    """Search summaries, best match first.
 
-    Look here first to learn which session it was, then look at that session's turns with query_raw_memories.
+    Use it to find the relevant session, then search that session's turns with query_raw_memories.
     """
     visibility = Visibility(await project_id_of(None, projects, context))
     hits = await summariser.find(request.query, visibility, request.level, request.category, request.nResults)
@@ -247,7 +251,7 @@ async def query_summaries(
 async def delete_all_summaries(
     request: DeleteAllSummariesRequest, summariser: Summariser, projects: ProjectService, context: CallContext
 ) -> DeleteAllSummariesResult:
-    """Erase every summary of the active project and every global one; the turns that they were made of stay."""
+    """Delete all summaries of the active project and all global ones; the underlying turns remain."""
     visibility = Visibility(await project_id_of(None, projects, context))
     deleted = await summariser.delete_all(visibility)
     return DeleteAllSummariesResult(deleted=deleted, message="All summaries successfully deleted")
@@ -257,7 +261,7 @@ def _summary_id(memory: Memory) -> str:
     return f"summary_{memory.details.get('sessionId') or memory.details.get('period')}"
 
 
-def _failure(failed: Failed) -> SummaryFailure:
+def _failure(failed: FailedSummary) -> SummaryFailure:
     return SummaryFailure(name=failed.name, level=failed.level, error=ErrorView.of(failed.error))
 
 
@@ -276,7 +280,7 @@ def _fields(memory: Memory) -> dict[str, Any]:
         "technologies": list(details.get("technologies", ())),
         "level": details.get("level", Level.SESSION),
         "period": details.get("period"),
-        "method": details.get("method", Method.EXTRACTIVE),
+        "method": details.get("method", GenerationMethod.EXTRACTIVE),
         "model": details.get("model"),
         "memoryId": memory.id,
     }

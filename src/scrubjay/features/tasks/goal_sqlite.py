@@ -3,27 +3,27 @@
 from datetime import datetime
 
 from scrubjay.core.errors import QuotaExceeded
-from scrubjay.core.policies import Allowance
+from scrubjay.core.policies import StorageQuota
 from scrubjay.core.scopes import Visibility
+from scrubjay.db.sqlite.columns import microseconds
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.named_queries import load_queries
-from scrubjay.db.sqlite.rows import microseconds
 from scrubjay.db.sqlite.threads import Readers, Writer
-from scrubjay.features.projects.rows import refuse_unknown_project
+from scrubjay.features.projects.rows import require_project
 from scrubjay.features.tasks.models import (
     Goal,
     GoalChange,
     GoalFilter,
     GoalPage,
     Milestone,
-    Place,
+    PagePosition,
 )
 from scrubjay.features.tasks.rows import (
     GOAL_RANKS,
-    behind,
     goal_values,
     goals_from,
     milestone_values,
+    page_values,
     refuse_plans_beyond,
 )
 
@@ -31,15 +31,15 @@ _SQL = load_queries(__file__, "goal_queries")
 
 
 class SqliteGoals:
-    """Satisfies `storage.goals.GoalStore`."""
+    """Implements `GoalStore`."""
 
     def __init__(self, writer: Writer, readers: Readers) -> None:
         self._writer = writer
         self._readers = readers
 
-    async def add(self, goal: Goal, allowance: Allowance | None = None) -> Goal:
+    async def add(self, goal: Goal, allowance: StorageQuota | None = None) -> Goal:
         def work(connection: Connection) -> Goal:
-            refuse_unknown_project(connection, goal.project_id)
+            require_project(connection, goal.project_id)
             connection.execute(_SQL["add"], goal_values(goal))
             refuse_plans_beyond(connection, allowance)
             return goal
@@ -51,7 +51,7 @@ class SqliteGoals:
         return found[1] if found else None
 
     async def page(
-        self, visibility: Visibility, only: GoalFilter, limit: int, after: Place | None = None, offset: int = 0
+        self, visibility: Visibility, only: GoalFilter, limit: int, after: PagePosition | None = None, offset: int = 0
     ) -> GoalPage:
         values = {
             "project": visibility.project_id,
@@ -61,8 +61,12 @@ class SqliteGoals:
         }
 
         def work(connection: Connection) -> GoalPage:
-            found = goals_from(connection, connection.execute(_SQL["page"], values | behind(after, limit, offset)))
-            last = Place(GOAL_RANKS.index(found[limit - 1][1].priority), found[limit - 1][0]) if found[limit:] else None
+            found = goals_from(connection, connection.execute(_SQL["page"], values | page_values(after, limit, offset)))
+            last = (
+                PagePosition(GOAL_RANKS.index(found[limit - 1][1].priority), found[limit - 1][0])
+                if found[limit:]
+                else None
+            )
             return GoalPage([goal for _, goal in found[:limit]], connection.value(_SQL["count"], values), last)
 
         return await self._readers.read(work)
@@ -95,7 +99,7 @@ class SqliteGoals:
         milestone: Milestone,
         *,
         most: int,
-        allowance: Allowance | None = None,
+        allowance: StorageQuota | None = None,
     ) -> Goal | None:
         def work(connection: Connection) -> Goal | None:
             if (found := _goal(connection, visibility, goal_id)) is None:
@@ -103,12 +107,12 @@ class SqliteGoals:
             seq, goal = found
             if len(goal.milestones) >= most:
                 raise QuotaExceeded(
-                    f"{goal.id} has {most} milestones already", hint="a goal of its own has room for more"
+                    f"{goal.id} already has {most} milestones", hint="create another goal for further milestones"
                 )
             connection.execute(_SQL["add_milestone"], milestone_values(milestone) | {"goal_seq": seq})
             connection.execute(_SQL["touch"], {"seq": seq, "at": microseconds(milestone.created_at)})
             refuse_plans_beyond(connection, allowance)
-            return _again(connection, visibility, goal)
+            return _reload(connection, visibility, goal)
 
         return await self._writer.write(work)
 
@@ -137,8 +141,8 @@ def _goal(connection: Connection, visibility: Visibility, goal_id: str) -> tuple
     return found[0] if found else None
 
 
-def _again(connection: Connection, visibility: Visibility, goal: Goal) -> Goal:
-    """The goal as it is after a change."""
+def _reload(connection: Connection, visibility: Visibility, goal: Goal) -> Goal:
+    """Read the goal again after a change."""
     found = _goal(connection, visibility, goal.id)
     return found[1] if found else goal
 
@@ -153,4 +157,4 @@ def _change_milestone(
     ((seq, goal),) = found
     connection.execute(query, {"milestone": milestone_id, "at": microseconds(at)})
     connection.execute(_SQL["touch"], {"seq": seq, "at": microseconds(at)})
-    return _again(connection, visibility, goal)
+    return _reload(connection, visibility, goal)

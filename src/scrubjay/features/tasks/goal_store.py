@@ -1,38 +1,38 @@
-"""What a backend must offer to keep goals and their milestones."""
+"""Interface that a store backend implements for goals and milestones."""
 
 from datetime import datetime
 from typing import Protocol
 
-from scrubjay.core.policies import Allowance
+from scrubjay.core.policies import StorageQuota
 from scrubjay.core.scopes import Visibility
-from scrubjay.features.tasks.models import Goal, GoalChange, GoalFilter, GoalPage, Milestone, Place
+from scrubjay.features.tasks.models import Goal, GoalChange, GoalFilter, GoalPage, Milestone, PagePosition
 
 
 class GoalStore(Protocol):
-    """Keeps goals, each of one project or of all.
+    """Stores goals, each of one project or global.
 
-    Whoever sees a goal may change it. A change takes what it does not name as it is at that moment, so that two who
-    change different fields at once both have their way; of two who change the same field, the later has it.
+    A visible goal may be changed. A change writes only its own fields, so that concurrent changes of different fields
+    are both kept; for the same field the last one wins. Methods return None if the goal is not visible.
     """
 
-    async def add(self, goal: Goal, allowance: Allowance | None = None) -> Goal:
-        """Keep a goal, which has no milestones yet. `NotFound` when there is no such project."""
+    async def add(self, goal: Goal, allowance: StorageQuota | None = None) -> Goal:
+        """Insert a goal without milestones; raise `NotFound` if its project does not exist."""
         ...
 
     async def get(self, visibility: Visibility, goal_id: str) -> Goal | None: ...
 
     async def page(
-        self, visibility: Visibility, only: GoalFilter, limit: int, after: Place | None = None, offset: int = 0
+        self, visibility: Visibility, only: GoalFilter, limit: int, after: PagePosition | None = None, offset: int = 0
     ) -> GoalPage:
-        """The most important first, then the oldest; behind a place, when it is given, and without the first few."""
+        """Return goals by descending priority, then age, after a position or after skipping `offset`."""
         ...
 
     async def change(self, visibility: Visibility, goal_id: str, change: GoalChange, at: datetime) -> Goal | None:
-        """Change a goal; as it is then, or None when there is none to be seen. `Conflict` as the change says."""
+        """Change a goal and return it; raise `Conflict` as `GoalChange.of` does."""
         ...
 
     async def delete(self, visibility: Visibility, goal_id: str) -> Goal | None:
-        """Erase a goal with its milestones; what it was, or None when there is none to be seen."""
+        """Delete a goal with its milestones and return it."""
         ...
 
     async def add_milestone(
@@ -42,19 +42,19 @@ class GoalStore(Protocol):
         milestone: Milestone,
         *,
         most: int,
-        allowance: Allowance | None = None,
+        allowance: StorageQuota | None = None,
     ) -> Goal | None:
-        """Keep one more milestone of a goal; the goal then, or None. `QuotaExceeded` when it has the most it can."""
+        """Add a milestone and return the goal; raise `QuotaExceeded` if it already has `most`."""
         ...
 
     async def complete_milestone(
         self, visibility: Visibility, milestone_id: str, at: datetime, *, goal_id: str | None = None
     ) -> Goal | None:
-        """Complete a milestone, if nobody has; the goal then, or None when there is none such, or not of that goal."""
+        """Complete a milestone, keeping an earlier completion time; return the goal."""
         ...
 
     async def delete_milestone(
         self, visibility: Visibility, milestone_id: str, at: datetime, *, goal_id: str | None = None
     ) -> Goal | None:
-        """Erase a milestone; the goal then, or None when there is none such, or not of that goal."""
+        """Delete a milestone and return the goal."""
         ...

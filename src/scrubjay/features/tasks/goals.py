@@ -1,4 +1,4 @@
-"""Goals: what is to be reached, and the milestones on the way."""
+"""Goals and their milestones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,37 +12,25 @@ from scrubjay.features.tasks.goal_store import GoalStore
 from scrubjay.features.tasks.models import (
     Goal,
     GoalChange,
+    GoalDetails,
     GoalFilter,
     GoalPage,
-    GoalPriority,
     GoalStatus,
     Milestone,
-    Place,
+    PagePosition,
 )
 
-# All of them come with their goal, so there are as many as can be taken in.
-MOST_MILESTONES = 100
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewGoal:
-    """What somebody wants to reach."""
-
-    title: str
-    description: str | None = None
-    status: GoalStatus = GoalStatus.PLANNING
-    priority: GoalPriority = GoalPriority.MEDIUM
-    success_criteria: str | None = None
-    given_progress: float = 0.0
+# Milestones are always returned with their goal, so their number is limited.
+MAX_MILESTONES = 100
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenGoal:
-    """A goal as it was written."""
+    """A stored goal, and what was masked in it."""
 
     goal: Goal
     masked: Sequence[str]
-    """The kinds of the secrets that a mark stands for now."""
+    """Kinds of the secrets that were masked."""
 
 
 class GoalService:
@@ -53,8 +41,8 @@ class GoalService:
         self._rules = rules
         self._clock = clock
 
-    async def create(self, new: NewGoal, project_id: str | None, client: str | None) -> WrittenGoal:
-        """Keep a goal of this project, or of none."""
+    async def create(self, new: GoalDetails, project_id: str | None, client: str | None) -> WrittenGoal:
+        """Create a goal in this project, or a global one."""
         writing, now = Writing(self._rules, client), self._clock()
         goal = Goal(
             id=new_id("goal"),
@@ -76,13 +64,13 @@ class GoalService:
         return _found(await self._store.get(visibility, goal_id), goal_id)
 
     async def page(
-        self, visibility: Visibility, only: GoalFilter, limit: int, after: Place | None = None, offset: int = 0
+        self, visibility: Visibility, only: GoalFilter, limit: int, after: PagePosition | None = None, offset: int = 0
     ) -> GoalPage:
-        """The most important first, then the oldest."""
+        """Return goals by descending priority, then age."""
         return await self._store.page(visibility, only, limit, after, offset)
 
     async def change(self, visibility: Visibility, goal_id: str, change: GoalChange, client: str | None) -> WrittenGoal:
-        """Change what is named in it. `Conflict` when progress is given, and milestones say what it is."""
+        """Change the given fields; raise `Conflict` if progress is given and the goal has milestones."""
         writing = Writing(self._rules, client)
         guarded = replace(
             change,
@@ -94,13 +82,13 @@ class GoalService:
         return WrittenGoal(goal, writing.masked)
 
     async def delete(self, visibility: Visibility, goal_id: str) -> Goal:
-        """Erase a goal with its milestones."""
+        """Delete a goal with its milestones."""
         return _found(await self._store.delete(visibility, goal_id), goal_id)
 
     async def add_milestone(
         self, visibility: Visibility, goal_id: str, title: str, weight: float, client: str | None
     ) -> WrittenGoal:
-        """One more milestone on the way to a goal, which from now on say how far it is."""
+        """Add a milestone; from then on milestones determine the progress."""
         writing = Writing(self._rules, client)
         milestone = Milestone(
             id=new_id("milestone"),
@@ -110,20 +98,20 @@ class GoalService:
             created_at=self._clock(),
         )
         goal = await self._store.add_milestone(
-            visibility, goal_id, milestone, most=MOST_MILESTONES, allowance=writing.allowance
+            visibility, goal_id, milestone, most=MAX_MILESTONES, allowance=writing.allowance
         )
         return WrittenGoal(_found(goal, goal_id), writing.masked)
 
     async def complete_milestone(
         self, visibility: Visibility, milestone_id: str, goal_id: str | None, client: str | None
     ) -> Goal:
-        """A milestone was reached. The goal stays as it is; whether all are reached, it tells itself."""
+        """Complete a milestone. The goal's status does not change; see `ready_to_complete`."""
         Writing(self._rules, client)
         goal = await self._store.complete_milestone(visibility, milestone_id, self._clock(), goal_id=goal_id)
         return _with_milestone(goal, milestone_id)
 
     async def delete_milestone(self, visibility: Visibility, milestone_id: str, goal_id: str | None) -> Goal:
-        """Erase a milestone; the goal without it."""
+        """Delete a milestone and return the goal."""
         goal = await self._store.delete_milestone(visibility, milestone_id, self._clock(), goal_id=goal_id)
         return _with_milestone(goal, milestone_id)
 
@@ -131,8 +119,8 @@ class GoalService:
 def _found(goal: Goal | None, goal_id: str) -> Goal:
     if goal is None:
         raise NotFound(
-            f"there is no goal {goal_id[:80]!r} of this project, nor a global one",
-            hint='action "list" shows those there are; include_finished shows all',
+            f"goal {goal_id[:80]!r} not found in this project or globally",
+            hint='use action "list" with include_finished to see all goals',
         )
     return goal
 
@@ -140,7 +128,7 @@ def _found(goal: Goal | None, goal_id: str) -> Goal:
 def _with_milestone(goal: Goal | None, milestone_id: str) -> Goal:
     if goal is None:
         raise NotFound(
-            f"there is no milestone {milestone_id[:80]!r} of a goal here",
-            hint='action "get" shows the milestones of a goal',
+            f"milestone {milestone_id[:80]!r} not found",
+            hint='use action "get" to see the milestones of a goal',
         )
     return goal

@@ -1,4 +1,4 @@
-"""What is to be done: tasks, which have parts, and goals, which have milestones."""
+"""Tasks with subtasks, and goals with milestones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from scrubjay.core.errors import Conflict
 
 
 class TaskStatus(StrEnum):
-    """How far a task is."""
+    """Status of a task."""
 
     PENDING = "pending"
     IN_PROGRESS = "in_progress"
@@ -20,7 +20,7 @@ class TaskStatus(StrEnum):
 
 
 class TaskPriority(StrEnum):
-    """How soon a task is to be done; the later in this list, the sooner."""
+    """Priority of a task, ascending."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -29,7 +29,7 @@ class TaskPriority(StrEnum):
 
 
 class GoalStatus(StrEnum):
-    """How far a goal is."""
+    """Status of a goal."""
 
     PLANNING = "planning"
     IN_PROGRESS = "in_progress"
@@ -39,7 +39,7 @@ class GoalStatus(StrEnum):
 
 
 class GoalPriority(StrEnum):
-    """How much a goal matters; the later in this list, the more."""
+    """Priority of a goal, ascending."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -50,40 +50,46 @@ class GoalPriority(StrEnum):
 FINISHED = frozenset({GoalStatus.COMPLETED, GoalStatus.ABANDONED})
 
 
-class Place(NamedTuple):
-    """Where something stands in a list: what is more urgent comes first, then what was made earlier."""
+class PagePosition(NamedTuple):
+    """Position in a list ordered by descending priority, then by age."""
 
     rank: int
     number: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
-    """Something to do, of one project or of none."""
+class TaskDetails:
+    """The values of a task that a caller sets."""
 
-    id: str
-    project_id: str | None = None
     title: str
     description: str | None = None
     status: TaskStatus = TaskStatus.PENDING
     priority: TaskPriority = TaskPriority.MEDIUM
     parent_id: str | None = None
-    """The task that it is a part of."""
+    """Id of the parent task."""
     notes: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task(TaskDetails):
+    """A task of one project, or global."""
+
+    id: str
+    project_id: str | None = None
     client: str | None = None
-    """Who made it, where the protocol can tell."""
+    """Client that created it, if known."""
     created_at: datetime
     updated_at: datetime
     completed_at: datetime | None = None
     subtasks: int = 0
-    """How many tasks are parts of it, found when it is read."""
+    """Number of direct subtasks, computed when it is read."""
     open_subtasks: int = 0
-    """How many of them are not completed."""
+    """Number of direct subtasks that are not completed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskChange:
-    """What is to be another in a task: None leaves a field as it is, and an empty text empties it."""
+    """Changes to a task: None leaves a field unchanged, an empty string clears it."""
 
     title: str | None = None
     description: str | None = None
@@ -93,7 +99,7 @@ class TaskChange:
     notes: str | None = None
 
     def of(self, task: Task, at: datetime) -> Task:
-        """The task as it is then. When it was completed is told as long as it stays completed."""
+        """Return the changed task; the completion time is kept while it stays completed."""
         status = self.status or task.status
         completed_at = (task.completed_at or at) if status is TaskStatus.COMPLETED else None
         return replace(task, **_given(self), completed_at=completed_at, updated_at=at)
@@ -101,18 +107,18 @@ class TaskChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskFilter:
-    """Which tasks are meant."""
+    """Filter for tasks."""
 
     status: TaskStatus | None = None
     priority: TaskPriority | None = None
     parent_id: str | None = None
     with_completed: bool = False
-    """Unless a status says which, whether those that are completed are meant as well."""
+    """Include completed tasks if no status is given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Milestone:
-    """A part of the way to a goal."""
+    """A weighted part of a goal."""
 
     id: str
     title: str
@@ -121,20 +127,30 @@ class Milestone:
     created_at: datetime
     completed_at: datetime | None = None
 
+    @property
+    def completed(self) -> bool:
+        return self.completed_at is not None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Goal:
-    """Something to reach, of one project or of none."""
+class GoalDetails:
+    """The values of a goal that a caller sets."""
 
-    id: str
-    project_id: str | None = None
     title: str
     description: str | None = None
     status: GoalStatus = GoalStatus.PLANNING
     priority: GoalPriority = GoalPriority.MEDIUM
     success_criteria: str | None = None
     given_progress: float = 0.0
-    """What somebody said; it holds as long as there are no milestones."""
+    """Progress in percent; used only without milestones."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Goal(GoalDetails):
+    """A goal of one project, or global."""
+
+    id: str
+    project_id: str | None = None
     client: str | None = None
     created_at: datetime
     updated_at: datetime
@@ -147,26 +163,26 @@ class Goal:
 
     @property
     def progress_percent(self) -> float:
-        """The weights of the milestones that are completed in those of all, or what was given where there are none.
+        """Share of completed milestones by weight, or the given progress without milestones.
 
-        To one decimal place, and 100 only when all are completed.
+        One decimal place; 100 only if all are completed.
         """
         if not self.milestones:
             return self.given_progress
-        done = [one.weight for one in self.milestones if one.completed_at is not None]
+        done = [one.weight for one in self.milestones if one.completed]
         if len(done) == len(self.milestones):
             return 100.0
         return min(round(100 * fsum(done) / fsum(one.weight for one in self.milestones), 1), 99.9)
 
     @property
     def ready_to_complete(self) -> bool:
-        """Whether all is done and nobody has said yet that the goal is reached, or given up."""
+        """True if progress is 100 and the goal is neither completed nor abandoned."""
         return self.status not in FINISHED and self.progress_percent == 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoalChange:
-    """What is to be another in a goal: None leaves a field as it is, and an empty text empties it."""
+    """Changes to a goal: None leaves a field unchanged, an empty string clears it."""
 
     title: str | None = None
     description: str | None = None
@@ -176,11 +192,11 @@ class GoalChange:
     given_progress: float | None = None
 
     def of(self, goal: Goal, at: datetime) -> Goal:
-        """The goal as it is then. `Conflict` when its progress is given, and its milestones say what it is."""
+        """Return the changed goal; raise `Conflict` if progress is given and the goal has milestones."""
         if self.given_progress is not None and goal.milestones:
             raise Conflict(
-                f"the progress of this goal is that of its {len(goal.milestones)} milestones",
-                hint="complete_milestone moves it on; progress_percent is for goals without milestones",
+                f"the progress of this goal follows from its {len(goal.milestones)} milestones",
+                hint="use complete_milestone; progress_percent is for goals without milestones",
                 details={"progress_percent": goal.progress_percent},
             )
         status = self.status or goal.status
@@ -190,35 +206,35 @@ class GoalChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoalFilter:
-    """Which goals are meant."""
+    """Filter for goals."""
 
     status: GoalStatus | None = None
     priority: GoalPriority | None = None
     with_finished: bool = False
-    """Unless a status says which, whether those that are completed or abandoned are meant as well."""
+    """Include completed and abandoned goals if no status is given."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskPage:
-    """Some of the tasks that were asked for."""
+    """One page of tasks."""
 
     tasks: Sequence[Task]
     total: int
-    """How many there are in all."""
-    last: Place | None
-    """Where the last of them stands, when there are more."""
+    """Number of matching tasks on all pages."""
+    last: PagePosition | None
+    """Position of the last task if there are more pages, else None."""
 
 
 @dataclass(frozen=True, slots=True)
 class GoalPage:
-    """Some of the goals that were asked for."""
+    """One page of goals."""
 
     goals: Sequence[Goal]
     total: int
-    last: Place | None
+    last: PagePosition | None
 
 
 def _given(change: TaskChange | GoalChange) -> dict[str, Any]:
-    """The fields that are to be others; a text that is empty is none."""
+    """Return the fields to change, with empty strings as None."""
     values = {name: getattr(change, name) for name in type(change).__dataclass_fields__}
     return {name: value if value != "" else None for name, value in values.items() if value is not None}

@@ -1,23 +1,23 @@
 -- columns --
--- A task's fields, in the order in which `tasks.task_from` takes them.
+-- Columns of a task, in the order that `rows.task_from` expects.
 task.seq, task.id, task.project_id, task.title, task.description, task.status, task.rank,
 (SELECT parent.id FROM task AS parent WHERE parent.seq = task.parent_seq), task.notes, task.client, task.created_at,
 task.updated_at, task.completed_at, (SELECT count(*) FROM task AS part WHERE part.parent_seq = task.seq),
 (SELECT count(*) FROM task AS part WHERE part.parent_seq = task.seq AND part.status <> 'completed')
 
 -- visible --
--- What is of the asker's project, or of none.
+-- Tasks of the caller's project, and global ones.
 (task.project_id IS NULL OR task.project_id = :project)
 
--- asked_for --
--- What a filter lets through.
+-- matches_filter --
+-- Tasks that match the filter.
 (:status IS NULL OR task.status = :status)
 AND (:rank IS NULL OR task.rank = :rank)
 AND (:parent IS NULL OR task.parent_seq = (SELECT parent.seq FROM task AS parent WHERE parent.id = :parent))
 AND (:all OR :status IS NOT NULL OR task.status <> 'completed')
 
 -- add --
--- Keep a task.
+-- Insert a task.
 INSERT INTO task (
     id, project_id, title, description, status, rank, parent_seq, notes, client, created_at, updated_at, completed_at
 )
@@ -27,34 +27,34 @@ VALUES (
 )
 
 -- get --
--- A task that the asker can see.
+-- Read a visible task.
 SELECT {columns} FROM task WHERE task.id = :id AND {visible}
 
 -- page --
--- Tasks in their order, behind a place.
+-- One page of tasks after a position.
 SELECT {columns} FROM task
-WHERE {visible} AND {asked_for}
+WHERE {visible} AND {matches_filter}
     AND (:after_rank IS NULL OR task.rank < :after_rank OR (task.rank = :after_rank AND task.seq > :after_seq))
 ORDER BY task.rank DESC, task.seq
 LIMIT :limit OFFSET :offset
 
 -- count --
--- How many there are of them.
-SELECT count(*) FROM task WHERE {visible} AND {asked_for}
+-- Count all matching tasks.
+SELECT count(*) FROM task WHERE {visible} AND {matches_filter}
 
 -- change --
--- Write what may be another.
+-- Update the changeable columns.
 UPDATE task
 SET title = :title, description = :description, status = :status, rank = :rank, parent_seq = :parent_seq,
     notes = :notes, updated_at = :updated_at, completed_at = :completed_at
 WHERE seq = :seq
 
 -- parent --
--- The place of a task of the same project.
+-- Row number of a task of the same project.
 SELECT seq FROM task WHERE id = :id AND project_id IS :project_id
 
 -- is_part --
--- Whether one task is the other, or a part of it at any depth.
+-- Test if one task is the other, or a subtask of it at any depth.
 WITH RECURSIVE above (seq) AS (
     VALUES (:seq)
     UNION
@@ -63,7 +63,7 @@ WITH RECURSIVE above (seq) AS (
 SELECT EXISTS (SELECT 1 FROM above WHERE seq = :whole)
 
 -- parts --
--- All parts of a task at any depth, the task itself first.
+-- The task itself first, then its subtasks at any depth.
 WITH RECURSIVE below (seq) AS (
     VALUES (:seq)
     UNION
@@ -72,11 +72,11 @@ WITH RECURSIVE below (seq) AS (
 SELECT {columns} FROM task JOIN below ON below.seq = task.seq ORDER BY task.seq <> :seq, task.seq
 
 -- erase --
--- Erase a task, and with it its parts.
+-- Delete a task with its subtasks.
 DELETE FROM task WHERE seq = :seq
 
 -- planned --
--- How many tasks, goals and milestones come from a client.
+-- Count the tasks, goals and milestones of a client.
 SELECT (SELECT count(*) FROM task WHERE client = :client)
     + (SELECT count(*) FROM goal WHERE client = :client)
     + (SELECT count(*) FROM milestone WHERE client = :client)

@@ -4,16 +4,16 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from scrubjay.core.policies import Allowance
+from scrubjay.core.policies import StorageQuota
+from scrubjay.db.sqlite.columns import json_text, microseconds, moment, optional_microseconds, optional_moment
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.named_queries import load_queries
-from scrubjay.db.sqlite.rows import json_text, microseconds, moment, optional_microseconds, optional_moment
 from scrubjay.features.tasks.models import (
     Goal,
     GoalPriority,
     GoalStatus,
     Milestone,
-    Place,
+    PagePosition,
     Task,
     TaskPriority,
     TaskStatus,
@@ -27,23 +27,23 @@ TASK_RANKS: tuple[TaskPriority, ...] = tuple(TaskPriority)
 GOAL_RANKS: tuple[GoalPriority, ...] = tuple(GoalPriority)
 
 
-def behind(after: Place | None, limit: int, offset: int = 0) -> dict[str, int | None]:
-    """One more than is wanted tells whether there are more."""
+def page_values(after: PagePosition | None, limit: int, offset: int = 0) -> dict[str, int | None]:
+    """Return query values of a page; one extra row is read to detect further pages."""
     rank, seq = after if after is not None else (None, None)
     return {"after_rank": rank, "after_seq": seq, "limit": limit + 1, "offset": offset}
 
 
-def refuse_plans_beyond(connection: Connection, allowance: Allowance | None) -> None:
-    """Raise `QuotaExceeded`, which undoes the transaction, when the client has more plans than it may keep.
+def refuse_plans_beyond(connection: Connection, allowance: StorageQuota | None) -> None:
+    """Raise `QuotaExceeded`, which rolls back the transaction, if the client exceeds its quota of plans.
 
-    Tasks, goals and milestones are counted together, and not with memories.
+    Tasks, goals and milestones are counted together, separately from memories.
     """
     if allowance is not None:
-        allowance.refuse_beyond(planned_by(connection, allowance.client), "tasks, goals and milestones")
+        allowance.check_count(planned_by(connection, allowance.client), "tasks, goals and milestones")
 
 
 def planned_by(connection: Connection, client: str) -> int:
-    """How many tasks, goals and milestones come from this client."""
+    """Return the number of tasks, goals and milestones of this client."""
     return connection.value(_TASK_SQL["planned"], {"client": client})
 
 
@@ -64,7 +64,7 @@ def task_values(task: Task) -> dict[str, Any]:
 
 
 def task_from(row: Sequence[Any]) -> tuple[int, Task]:
-    """The task in a row of the query fragment `columns` in `tasks.sql`, and its place."""
+    """Return row number and task from a row of the fragment `columns` in `queries.sql`."""
     (
         seq,
         task_id,
@@ -101,7 +101,7 @@ def task_from(row: Sequence[Any]) -> tuple[int, Task]:
 
 
 def goals_from(connection: Connection, rows: Sequence[Sequence[Any]]) -> list[tuple[int, Goal]]:
-    """The goals in rows of the query fragment `columns` in `goals.sql`, with their milestones, and their places."""
+    """Return row numbers and goals with milestones, from rows of the fragment `columns` in `goal_queries.sql`."""
     found = {row[0]: _goal_from(row) for row in rows}
     milestones: dict[int, list[Milestone]] = {}
     for goal_seq, *row in connection.execute(_GOAL_SQL["milestones"], {"goals": json_text([*found])}):

@@ -1,4 +1,4 @@
-"""Tasks: what is to be done, and how far it is."""
+"""Tasks and their subtasks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,29 +8,25 @@ from scrubjay.core.errors import NotFound
 from scrubjay.core.ids import new_id
 from scrubjay.core.scopes import Visibility
 from scrubjay.core.write_rules import Writing, WritingRules
-from scrubjay.features.tasks.models import Place, Task, TaskChange, TaskFilter, TaskPage, TaskPriority, TaskStatus
+from scrubjay.features.tasks.models import (
+    PagePosition,
+    Task,
+    TaskChange,
+    TaskDetails,
+    TaskFilter,
+    TaskPage,
+    TaskStatus,
+)
 from scrubjay.features.tasks.store import TaskStore
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewTask:
-    """What somebody wants done."""
-
-    title: str
-    description: str | None = None
-    status: TaskStatus = TaskStatus.PENDING
-    priority: TaskPriority = TaskPriority.MEDIUM
-    parent_id: str | None = None
-    notes: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenTask:
-    """A task as it was written."""
+    """A stored task, and what was masked in it."""
 
     task: Task
     masked: Sequence[str]
-    """The kinds of the secrets that a mark stands for now."""
+    """Kinds of the secrets that were masked."""
 
 
 class TaskService:
@@ -41,8 +37,8 @@ class TaskService:
         self._rules = rules
         self._clock = clock
 
-    async def create(self, new: NewTask, project_id: str | None, client: str | None) -> WrittenTask:
-        """Keep a task of this project, or of none; one that is a part of another is where that is."""
+    async def create(self, new: TaskDetails, project_id: str | None, client: str | None) -> WrittenTask:
+        """Create a task in this project, or a global one; a subtask must be in its parent's project."""
         writing, now = Writing(self._rules, client), self._clock()
         if new.parent_id:
             project_id = (await self.get(Visibility(project_id), new.parent_id)).project_id
@@ -66,15 +62,15 @@ class TaskService:
         return _found(await self._store.get(visibility, task_id), task_id)
 
     async def page(
-        self, visibility: Visibility, only: TaskFilter, limit: int, after: Place | None = None, offset: int = 0
+        self, visibility: Visibility, only: TaskFilter, limit: int, after: PagePosition | None = None, offset: int = 0
     ) -> TaskPage:
-        """The most urgent first, then the oldest."""
+        """Return tasks by descending priority, then age."""
         if only.parent_id is not None:
             await self.get(visibility, only.parent_id)
         return await self._store.page(visibility, only, limit, after, offset)
 
     async def change(self, visibility: Visibility, task_id: str, change: TaskChange, client: str | None) -> WrittenTask:
-        """Change what is named in it."""
+        """Change the given fields."""
         writing = Writing(self._rules, client)
         guarded = replace(
             change,
@@ -86,7 +82,7 @@ class TaskService:
         return WrittenTask(task, writing.masked)
 
     async def delete(self, visibility: Visibility, task_id: str, *, with_subtasks: bool) -> Sequence[Task]:
-        """Erase a task; what it was, and then its parts. `Conflict` when it has some and they are not to go as well."""
+        """Delete a task; return it and its subtasks. Raise `Conflict` if it has any and `with_subtasks` is false."""
         gone = await self._store.delete(visibility, task_id, with_subtasks=with_subtasks)
         _found(gone[0] if gone else None, task_id)
         return gone
@@ -95,7 +91,7 @@ class TaskService:
 def _found(task: Task | None, task_id: str) -> Task:
     if task is None:
         raise NotFound(
-            f"there is no task {task_id[:80]!r} of this project, nor a global one",
-            hint='action "list" shows those there are; include_completed shows all',
+            f"task {task_id[:80]!r} not found in this project or globally",
+            hint='use action "list" with include_completed to see all tasks',
         )
     return task

@@ -1,4 +1,4 @@
-"""What is to be done: tasks and their parts, goals and the milestones on the way."""
+"""Tools for tasks and goals."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -9,28 +9,30 @@ from pydantic import Field, model_validator
 from scrubjay.core.scopes import Visibility
 from scrubjay.features.projects.arguments import ProjectReference, project_id_of
 from scrubjay.features.projects.service import ProjectService
-from scrubjay.features.tasks.goals import GoalService, NewGoal
+from scrubjay.features.tasks.goals import GoalService
 from scrubjay.features.tasks.models import (
     Goal,
     GoalChange,
+    GoalDetails,
     GoalFilter,
     GoalPriority,
     GoalStatus,
-    Place,
+    PagePosition,
     Task,
     TaskChange,
+    TaskDetails,
     TaskFilter,
     TaskPriority,
     TaskStatus,
 )
-from scrubjay.features.tasks.service import NewTask, TaskService
+from scrubjay.features.tasks.service import TaskService
 from scrubjay.tooling.arguments import Label
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
-from scrubjay.tooling.optional_fields import is_absent as _absent
+from scrubjay.tooling.optional_fields import is_absent
 
 MAX_TITLE, MAX_TEXT = 500, 20_000
-MOST_LISTED = 200
+MAX_LISTED = 200
 READING: Final = ("list", "get")
 
 TaskAction = Literal["create", "list", "get", "update", "complete", "delete"]
@@ -42,14 +44,14 @@ Text = Annotated[str, Field(max_length=MAX_TEXT)]
 Offset = Annotated[int, Field(ge=0, le=1_000_000_000)]
 Cursor = Annotated[str, Field(pattern=r"^[0-3]\.[0-9]{1,18}$")]
 
-# What can be changed, and what an action cannot do without.
+# Fields that update can change, and fields that each action requires.
 _TASK_FIELDS: Final = ("title", "description", "status", "priority", "parent_id", "notes")
 _GOAL_FIELDS: Final = ("title", "description", "status", "priority", "success_criteria", "progress_percent")
-_TASK_NEEDS: Final[dict[str, str]] = {
+_TASK_REQUIRED: Final[dict[str, str]] = {
     "create": "title",
     **dict.fromkeys(("get", "update", "complete", "delete"), "task_id"),
 }
-_GOAL_NEEDS: Final[dict[str, str]] = {
+_GOAL_REQUIRED: Final[dict[str, str]] = {
     "create": "title",
     **dict.fromkeys(("get", "update", "delete", "progress"), "goal_id"),
     "add_milestone": "goal_id title",
@@ -64,37 +66,37 @@ class TaskRequest(Request):
         {"action": "complete", "task_id": "task_01jd8x4v9q2m5n7p3r6s8t0w1y", "notes": "done by the new script"},
     )
 
-    action: TaskAction = Field(description="What to do.")
-    task_id: Label | None = Field(default=None, description="Which task; for get, update, complete and delete.")
-    title: Title | None = Field(default=None, description="What is to be done, in a few words; create needs it.")
-    description: Text | None = Field(default=None, description="More about it; an empty text removes what is there.")
+    action: TaskAction = Field(description="Operation to perform.")
+    task_id: Label | None = Field(default=None, description="Task id; for get, update, complete and delete.")
+    title: Title | None = Field(default=None, description="Short title; required for create.")
+    description: Text | None = Field(default=None, description="Description; an empty string clears it.")
     status: TaskStatus | None = Field(
-        default=None, description="How far it is; by default pending. For list: only tasks of this status."
+        default=None, description="Status; default pending. For list: only tasks with this status."
     )
     priority: TaskPriority | None = Field(
-        default=None, description="How soon; by default medium. For list: only tasks of this priority."
+        default=None, description="Priority; default medium. For list: only tasks with this priority."
     )
     parent_id: Annotated[str, Field(max_length=500)] | None = Field(
         default=None,
-        description="The task that it is a part of; for update an empty text makes it a part of none. For list: only "
-        "parts of this task.",
+        description="Id of the parent task; for update an empty string removes the parent. For list: only subtasks of "
+        "this task.",
     )
     notes: Text | None = Field(
-        default=None, description="What is known by now; takes the place of earlier notes, an empty text removes them."
+        default=None, description="Notes on progress; they replace earlier notes, an empty string clears them."
     )
-    include_completed: bool = Field(default=False, description="For list: completed tasks as well.")
+    include_completed: bool = Field(default=False, description="For list: include completed tasks.")
     with_subtasks: bool = Field(
         default=False,
-        description="For delete: its sub-tasks as well; without this a task that has some is not deleted.",
+        description="For delete: delete subtasks too; otherwise a task with subtasks is not deleted.",
     )
-    limit: int = Field(default=20, ge=1, le=MOST_LISTED, description="For list: how many at most.")
-    cursor: Cursor | None = Field(default=None, description="For list: the next_cursor of the page before.")
-    offset: Offset = Field(default=0, description="For list: how many are passed over, in the place of a cursor.")
+    limit: int = Field(default=20, ge=1, le=MAX_LISTED, description="For list: maximum number of results.")
+    cursor: Cursor | None = Field(default=None, description="For list: next_cursor of the previous page.")
+    offset: Offset = Field(default=0, description="For list: number of results to skip, as an alternative to cursor.")
     project: ProjectReference = None
 
     @model_validator(mode="after")
-    def _whole(self) -> Self:
-        _refuse_incomplete(self, self.action, _TASK_NEEDS, _TASK_FIELDS)
+    def _check(self) -> Self:
+        _check_required(self, self.action, _TASK_REQUIRED, _TASK_FIELDS)
         return self
 
 
@@ -106,36 +108,40 @@ class TaskView(Result):
     description: str | None
     status: TaskStatus
     priority: TaskPriority
-    parent_id: str | None = Field(description="The task that it is a part of.")
+    parent_id: str | None = Field(description="Id of the parent task.")
     notes: str | None
     scope: Literal["global", "project"]
-    project: str | None = Field(description="The id of its project; null for a task that is seen everywhere.")
-    subtasks: int = Field(description="How many tasks are parts of it.")
-    open_subtasks: int = Field(description="How many of these are not completed.")
+    project: str | None = Field(description="Id of its project; null for a global task.")
+    subtasks: int = Field(description="Number of direct subtasks.")
+    open_subtasks: int = Field(description="Number of direct subtasks that are not completed.")
     created_at: datetime
     updated_at: datetime
     completed_at: datetime | None
 
 
 class TaskResult(Result):
-    """What was done; of the fields below, those that belong to the action."""
+    """Result; only the fields of the action are present."""
 
     action: TaskAction
     task: TaskView | None = Field(
-        default=None, exclude_if=_absent, description="The task as it is now; for delete, as it was."
+        default=None, exclude_if=is_absent, description="The task after the action; for delete, the deleted task."
     )
     tasks: list[TaskView] | None = Field(
-        default=None, exclude_if=_absent, description="For list: the most urgent first, then the oldest."
+        default=None, exclude_if=is_absent, description="For list: tasks by descending priority, then age."
     )
-    total: int | None = Field(default=None, exclude_if=_absent, description="For list: how many there are in all.")
+    total: int | None = Field(
+        default=None, exclude_if=is_absent, description="For list: number of results on all pages."
+    )
     next_cursor: str | None = Field(
-        default=None, exclude_if=_absent, description="For list: give it as cursor to go on; absent on the last page."
+        default=None,
+        exclude_if=is_absent,
+        description="For list: pass it as cursor to get the next page; absent on the last page.",
     )
     deleted: list[str] | None = Field(
-        default=None, exclude_if=_absent, description="For delete: the ids of the task and of its sub-tasks."
+        default=None, exclude_if=is_absent, description="For delete: ids of the deleted task and subtasks."
     )
     masked: list[str] | None = Field(
-        default=None, exclude_if=_absent, description="The kinds of secrets that were found in the texts and masked."
+        default=None, exclude_if=is_absent, description="Kinds of secrets that were masked in the texts."
     )
 
 
@@ -146,46 +152,44 @@ class GoalRequest(Request):
         {"action": "list", "include_finished": True},
     )
 
-    action: GoalAction = Field(description="What to do. progress tells how far a goal is, or sets it.")
+    action: GoalAction = Field(description="Operation to perform. progress returns the progress of a goal, or sets it.")
     goal_id: Label | None = Field(
-        default=None, description="Which goal; for get, update, delete, add_milestone and progress."
+        default=None, description="Goal id; for get, update, delete, add_milestone and progress."
     )
-    title: Title | None = Field(
-        default=None, description="What is to be reached, in a few words; create and add_milestone need it."
-    )
-    description: Text | None = Field(default=None, description="More about it; an empty text removes what is there.")
+    title: Title | None = Field(default=None, description="Short title; required for create and add_milestone.")
+    description: Text | None = Field(default=None, description="Description; an empty string clears it.")
     status: GoalStatus | None = Field(
-        default=None, description="How far it is; by default planning. For list: only goals of this status."
+        default=None, description="Status; default planning. For list: only goals with this status."
     )
     priority: GoalPriority | None = Field(
-        default=None, description="How much it matters; by default medium. For list: only goals of this priority."
+        default=None, description="Priority; default medium. For list: only goals with this priority."
     )
     success_criteria: Text | None = Field(
-        default=None, description="By what one knows that it is reached; an empty text removes what is there."
+        default=None, description="Criteria by which the goal counts as reached; an empty string clears it."
     )
     progress_percent: Annotated[float, Field(ge=0, le=100)] | None = Field(
-        default=None, description="How far it is, of a goal without milestones: those of one that has some tell it."
+        default=None, description="Progress, 0 to 100; only for goals without milestones."
     )
-    include_finished: bool = Field(default=False, description="For list: completed and abandoned goals as well.")
+    include_finished: bool = Field(default=False, description="For list: include completed and abandoned goals.")
     milestone_id: Label | None = Field(
-        default=None, description="Which milestone; for complete_milestone and delete_milestone."
+        default=None, description="Milestone id; for complete_milestone and delete_milestone."
     )
     weight: Annotated[float, Field(gt=0, le=1_000)] = Field(
-        default=1, description="For add_milestone: how much of the way it is, compared with the other milestones."
+        default=1, description="For add_milestone: weight relative to the other milestones."
     )
-    limit: int = Field(default=10, ge=1, le=MOST_LISTED, description="For list: how many at most.")
-    cursor: Cursor | None = Field(default=None, description="For list: the next_cursor of the page before.")
-    offset: Offset = Field(default=0, description="For list: how many are passed over, in the place of a cursor.")
+    limit: int = Field(default=10, ge=1, le=MAX_LISTED, description="For list: maximum number of results.")
+    cursor: Cursor | None = Field(default=None, description="For list: next_cursor of the previous page.")
+    offset: Offset = Field(default=0, description="For list: number of results to skip, as an alternative to cursor.")
     project: ProjectReference = None
 
     @model_validator(mode="after")
-    def _whole(self) -> Self:
-        _refuse_incomplete(self, self.action, _GOAL_NEEDS, _GOAL_FIELDS)
+    def _check(self) -> Self:
+        _check_required(self, self.action, _GOAL_REQUIRED, _GOAL_FIELDS)
         return self
 
 
 class MilestoneView(Result):
-    """A part of the way to a goal."""
+    """A milestone of a goal."""
 
     id: str
     title: str
@@ -205,53 +209,57 @@ class GoalView(Result):
     priority: GoalPriority
     success_criteria: str | None
     progress_percent: float = Field(
-        description="The weights of completed milestones in those of all; without milestones, what was given."
+        description="Share of completed milestones by weight; without milestones, the given progress."
     )
-    progress_from: Literal["milestones", "given"] = Field(description="Which of the two it is.")
+    progress_from: Literal["milestones", "given"] = Field(description="Source of progress_percent.")
     ready_to_complete: bool = Field(
-        description="Whether all is done and the goal is not finished yet: update its status when it is reached."
+        description="True if progress is 100 and the goal is not finished: update its status if it is reached."
     )
-    milestones: list[MilestoneView] = Field(description="In the order in which they were added.")
+    milestones: list[MilestoneView] = Field(description="Milestones in the order in which they were added.")
     scope: Literal["global", "project"]
-    project: str | None = Field(description="The id of its project; null for a goal that is seen everywhere.")
+    project: str | None = Field(description="Id of its project; null for a global goal.")
     created_at: datetime
     updated_at: datetime
     completed_at: datetime | None
 
 
 class GoalResult(Result):
-    """What was done; of the fields below, those that belong to the action."""
+    """Result; only the fields of the action are present."""
 
     action: GoalAction
     goal: GoalView | None = Field(
-        default=None, exclude_if=_absent, description="The goal as it is now; for delete, as it was."
+        default=None, exclude_if=is_absent, description="The goal after the action; for delete, the deleted goal."
     )
     goals: list[GoalView] | None = Field(
-        default=None, exclude_if=_absent, description="For list: the most important first, then the oldest."
+        default=None, exclude_if=is_absent, description="For list: goals by descending priority, then age."
     )
-    total: int | None = Field(default=None, exclude_if=_absent, description="For list: how many there are in all.")
+    total: int | None = Field(
+        default=None, exclude_if=is_absent, description="For list: number of results on all pages."
+    )
     next_cursor: str | None = Field(
-        default=None, exclude_if=_absent, description="For list: give it as cursor to go on; absent on the last page."
+        default=None,
+        exclude_if=is_absent,
+        description="For list: pass it as cursor to get the next page; absent on the last page.",
     )
     masked: list[str] | None = Field(
-        default=None, exclude_if=_absent, description="The kinds of secrets that were found in the texts and masked."
+        default=None, exclude_if=is_absent, description="Kinds of secrets that were masked in the texts."
     )
 
 
 @tool("planning", destructive=True, reading_operations=READING)
 async def task(request: TaskRequest, tasks: TaskService, projects: ProjectService, context: CallContext) -> TaskResult:
-    """Keep track of what is to be done: create, list, get, update, complete or delete tasks.
+    """Create, list, get, update, complete or delete tasks.
 
-    A task belongs to the active project, or to none; both are listed, by default those that are not completed. A task
-    can have sub-tasks, which belong where it does.
+    A task belongs to the active project or is global; list returns both, by default only open tasks. A task can have
+    subtasks in the same project.
     """
     project_id = await project_id_of(request.project, projects, context, make=request.action == "create")
     visibility, task_id = Visibility(project_id), request.task_id or ""
-    done = TaskResult(action=request.action)
+    result = TaskResult(action=request.action)
     match request.action:
         case "create":
             written = await tasks.create(_new_task(request), project_id, context.client)
-            done.task, done.masked = _task(written.task), list(written.masked)
+            result.task, result.masked = _task(written.task), list(written.masked)
         case "list":
             only = TaskFilter(
                 status=request.status,
@@ -259,81 +267,81 @@ async def task(request: TaskRequest, tasks: TaskService, projects: ProjectServic
                 parent_id=request.parent_id or None,
                 with_completed=request.include_completed,
             )
-            page = await tasks.page(visibility, only, request.limit, _place(request.cursor), request.offset)
-            done.tasks, done.total = [_task(one) for one in page.tasks], page.total
-            done.next_cursor = _cursor(page.last)
+            page = await tasks.page(visibility, only, request.limit, _parse_cursor(request.cursor), request.offset)
+            result.tasks, result.total = [_task(one) for one in page.tasks], page.total
+            result.next_cursor = _cursor(page.last)
         case "get":
-            done.task = _task(await tasks.get(visibility, task_id))
+            result.task = _task(await tasks.get(visibility, task_id))
         case "update" | "complete":
             written = await tasks.change(visibility, task_id, _task_change(request), context.client)
-            done.task, done.masked = _task(written.task), list(written.masked)
+            result.task, result.masked = _task(written.task), list(written.masked)
         case "delete":
-            gone = await tasks.delete(visibility, task_id, with_subtasks=request.with_subtasks)
-            done.task, done.deleted = _task(gone[0]), [one.id for one in gone]
-    return done
+            deleted = await tasks.delete(visibility, task_id, with_subtasks=request.with_subtasks)
+            result.task, result.deleted = _task(deleted[0]), [one.id for one in deleted]
+    return result
 
 
 @tool("planning", destructive=True, reading_operations=READING)
 async def goal(request: GoalRequest, goals: GoalService, projects: ProjectService, context: CallContext) -> GoalResult:
-    """Keep track of what is to be reached: create, list, get, update or delete goals, and the milestones on the way.
+    """Create, list, get, update or delete goals and their milestones.
 
-    A goal belongs to the active project, or to none; both are listed, by default those that are not finished. By their
-    weights milestones tell how far their goal is; without any, progress is what was given.
+    A goal belongs to the active project or is global; list returns both, by default only unfinished goals. Progress is
+    the weighted share of completed milestones; without milestones, set it with progress_percent.
     """
     project_id = await project_id_of(request.project, projects, context, make=request.action == "create")
     visibility, client = Visibility(project_id), context.client
     goal_id, milestone_id = request.goal_id or "", request.milestone_id or ""
-    done = GoalResult(action=request.action)
+    result = GoalResult(action=request.action)
     match request.action:
         case "create":
             written = await goals.create(_new_goal(request), project_id, client)
-            done.goal, done.masked = _goal(written.goal), list(written.masked)
+            result.goal, result.masked = _goal(written.goal), list(written.masked)
         case "list":
             only = GoalFilter(status=request.status, priority=request.priority, with_finished=request.include_finished)
-            page = await goals.page(visibility, only, request.limit, _place(request.cursor), request.offset)
-            done.goals, done.total = [_goal(one) for one in page.goals], page.total
-            done.next_cursor = _cursor(page.last)
+            page = await goals.page(visibility, only, request.limit, _parse_cursor(request.cursor), request.offset)
+            result.goals, result.total = [_goal(one) for one in page.goals], page.total
+            result.next_cursor = _cursor(page.last)
         case "update":
             written = await goals.change(visibility, goal_id, _goal_change(request), client)
-            done.goal, done.masked = _goal(written.goal), list(written.masked)
+            result.goal, result.masked = _goal(written.goal), list(written.masked)
         case "progress" if request.progress_percent is not None:
             change = GoalChange(given_progress=request.progress_percent)
-            done.goal = _goal((await goals.change(visibility, goal_id, change, client)).goal)
+            result.goal = _goal((await goals.change(visibility, goal_id, change, client)).goal)
         case "get" | "progress":
-            done.goal = _goal(await goals.get(visibility, goal_id))
+            result.goal = _goal(await goals.get(visibility, goal_id))
         case "delete":
-            done.goal = _goal(await goals.delete(visibility, goal_id))
+            result.goal = _goal(await goals.delete(visibility, goal_id))
         case "add_milestone":
             written = await goals.add_milestone(visibility, goal_id, request.title or "", request.weight, client)
-            done.goal, done.masked = _goal(written.goal), list(written.masked)
+            result.goal, result.masked = _goal(written.goal), list(written.masked)
         case "complete_milestone":
-            done.goal = _goal(await goals.complete_milestone(visibility, milestone_id, request.goal_id, client))
+            result.goal = _goal(await goals.complete_milestone(visibility, milestone_id, request.goal_id, client))
         case "delete_milestone":
-            done.goal = _goal(await goals.delete_milestone(visibility, milestone_id, request.goal_id))
-    return done
+            result.goal = _goal(await goals.delete_milestone(visibility, milestone_id, request.goal_id))
+    return result
 
 
-def _refuse_incomplete(request: Request, action: str, needs: dict[str, str], changeable: Sequence[str]) -> None:
-    missing = [name for name in needs.get(action, "").split() if getattr(request, name) is None]
+def _check_required(request: Request, action: str, required: dict[str, str], changeable: Sequence[str]) -> None:
+    missing = [name for name in required.get(action, "").split() if getattr(request, name) is None]
     if missing:
         raise ValueError(f"{action} needs {' and '.join(missing)}")
     if action == "update" and all(getattr(request, name) is None for name in changeable):
         raise ValueError(f"update needs something to change: {', '.join(changeable)}")
 
 
-def _place(cursor: str | None) -> Place | None:
+def _parse_cursor(cursor: str | None) -> PagePosition | None:
     if cursor is None:
         return None
     rank, _, number = cursor.partition(".")
-    return Place(int(rank), int(number))
+    return PagePosition(int(rank), int(number))
 
 
-def _cursor(place: Place | None) -> str | None:
+def _cursor(place: PagePosition | None) -> str | None:
     return None if place is None else f"{place.rank}.{place.number}"
 
 
-def _new_task(request: TaskRequest) -> NewTask:
-    return NewTask(
+def _new_task(request: TaskRequest) -> TaskDetails:
+    return TaskDetails(
         title=request.title or "",
         description=request.description,
         status=request.status or TaskStatus.PENDING,
@@ -354,8 +362,8 @@ def _task_change(request: TaskRequest) -> TaskChange:
     )
 
 
-def _new_goal(request: GoalRequest) -> NewGoal:
-    return NewGoal(
+def _new_goal(request: GoalRequest) -> GoalDetails:
+    return GoalDetails(
         title=request.title or "",
         description=request.description,
         status=request.status or GoalStatus.PLANNING,
@@ -402,17 +410,7 @@ def _goal(goal: Goal) -> GoalView:
         progress_percent=goal.progress_percent,
         progress_from=goal.progress_from,
         ready_to_complete=goal.ready_to_complete,
-        milestones=[
-            MilestoneView(
-                id=one.id,
-                title=one.title,
-                weight=one.weight,
-                completed=one.completed_at is not None,
-                completed_at=one.completed_at,
-                created_at=one.created_at,
-            )
-            for one in goal.milestones
-        ],
+        milestones=[MilestoneView.model_validate(one, from_attributes=True) for one in goal.milestones],
         **_common(goal),
     )
 

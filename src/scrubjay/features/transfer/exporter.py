@@ -1,4 +1,4 @@
-"""Writing memories into a file that proves itself whole."""
+"""Export to a file whose completeness can be verified."""
 
 import os
 from collections import Counter
@@ -9,11 +9,12 @@ from pathlib import Path
 
 import anyio.to_thread
 
-from scrubjay.core.atomic_files import publish, temporary_beside
+from scrubjay.core.atomic_files import publish
 from scrubjay.core.clock import Clock, system_clock
 from scrubjay.core.errors import StoreUnusable, Unavailable
 from scrubjay.core.progress import Reporter
-from scrubjay.features.memory.models import Kind
+from scrubjay.core.temporary_files import temporary_beside
+from scrubjay.features.memory.models import MemoryKind
 from scrubjay.features.transfer.folders import TransferFolders
 from scrubjay.features.transfer.formats import (
     KINDS,
@@ -22,28 +23,28 @@ from scrubjay.features.transfer.formats import (
     Totals,
     end_line,
     header_line,
+    included_plans,
     memory_line,
-    plans_in,
     project_line,
 )
-from scrubjay.features.transfer.models import PlanSort
-from scrubjay.features.transfer.plan_records import plan_line, sort_of
-from scrubjay.features.transfer.source_file import SourceFile
-from scrubjay.features.transfer.store import Outgoing, TransferStore
-from scrubjay.features.transfer.thread_progress import Tally, watched
+from scrubjay.features.transfer.models import PlanKind
+from scrubjay.features.transfer.plan_records import plan_kind, plan_line
+from scrubjay.features.transfer.source_file import ImportSource
+from scrubjay.features.transfer.store import ExportSnapshot, TransferStore
+from scrubjay.features.transfer.thread_progress import ThreadProgress, run_with_progress
 
-# How many lines are written or read between looks at whether to stop.
+# Lines between two checks for cancellation.
 STEP = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exported:
-    """A file that was written, read back and found whole."""
+class ExportResult:
+    """A file that was written and verified by reader it back."""
 
     path: Path
-    counts: Mapping[Kind, int]
+    counts: Mapping[MemoryKind, int]
     checksum: str
-    """The SHA-256 of all lines before the last, as that line has it."""
+    """SHA-256 of all lines before the last, as stored in the last line."""
     bytes: int
     tasks: int = 0
     goals: int = 0
@@ -53,41 +54,43 @@ class Exported:
 
 
 class Exporter:
-    """Moves memories out."""
+    """Writes export files."""
 
     def __init__(self, store: TransferStore, folders: TransferFolders, *, clock: Clock = system_clock) -> None:
         self._store = store
         self._folders = folders
         self._clock = clock
 
-    async def export(self, include: Collection[Included], given: str | None, reporter: Reporter) -> Exported:
-        """Write all memories of one moment; the file appears under its name when it was read back and is whole."""
+    async def export(self, include: Collection[Included], given: str | None, reporter: Reporter) -> ExportResult:
+        """Write a snapshot of the store; the file gets its name only after it was read back and verified."""
         now = self._clock()
         path = self._folders.new_file(given or f"scrubjay-{now:%Y-%m-%dT%H-%M-%S-%f}.jsonl")
-        kinds = frozenset[Kind]().union(*(KINDS[included] for included in include))
+        kinds = frozenset[MemoryKind]().union(*(KINDS[included] for included in include))
         temporary = temporary_beside(path)
         header = header_line(include, now)
         try:
-            tally = Tally("writing memories")
-            totals = await watched(
-                lambda: self._store.move_out(
-                    kinds, lambda outgoing: _write(outgoing, header, temporary, tally), plans_in(include)
+            progress = ThreadProgress("writing memories")
+            totals = await run_with_progress(
+                lambda: self._store.read_snapshot(
+                    kinds, lambda snapshot: _write(snapshot, header, temporary, progress), included_plans(include)
                 ),
-                tally,
+                progress,
                 reporter,
             )
             count = _records(totals)
-            tally = Tally("reading back what was written", count)
-            await watched(lambda: anyio.to_thread.run_sync(_verify, temporary, totals, tally), tally, reporter)
+            progress = ThreadProgress("verifying the file", count)
+            await run_with_progress(
+                lambda: anyio.to_thread.run_sync(_verify, temporary, totals, progress), progress, reporter
+            )
             size = temporary.stat().st_size
             await anyio.to_thread.run_sync(publish, temporary, path)
         except OSError as error:
             raise Unavailable(
-                f"{path} cannot be written ({error.strerror})", hint="choose another place, or free some disk space"
+                f"cannot write {path} ({error.strerror})", hint="choose another folder, or free some disk space"
             ) from error
         finally:
             temporary.unlink(missing_ok=True)
-        return Exported(
+        return ExportResult(
             path=path,
             counts=totals.memories,
             checksum=totals.sha256,
@@ -97,41 +100,41 @@ class Exporter:
         )
 
 
-def _write(outgoing: Outgoing, header: bytes, target: Path, tally: Tally) -> Totals:
-    """Write everything; what it came to. A store that gives less than it has is damaged, and nothing is kept of it."""
-    planned = outgoing.plan_counts
-    tally.total = expected = sum(outgoing.counts.values()) + sum(planned.values())
+def _write(snapshot: ExportSnapshot, header: bytes, target: Path, progress: ThreadProgress) -> Totals:
+    """Write all records and return their totals; raise `StoreUnusable` if fewer were read than counted."""
+    planned = snapshot.plan_counts
+    progress.total = expected = sum(snapshot.counts.values()) + sum(planned.values())
     checksum = sha256(header)
-    counts: Counter[Kind] = Counter()
-    plans: Counter[PlanSort] = Counter()
+    counts: Counter[MemoryKind] = Counter()
+    plans: Counter[PlanKind] = Counter()
     with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
         file.write(header)
-        for project in outgoing.projects:
+        for project in snapshot.projects:
             line = project_line(project)
             checksum.update(line)
             file.write(line)
-        for plan in outgoing.plans:
+        for plan in snapshot.plans:
             line = plan_line(plan)
             checksum.update(line)
             file.write(line)
-            plans[sort_of(plan)] += 1
+            plans[plan_kind(plan)] += 1
             if plans.total() % STEP == 0:
-                tally.reach(plans.total())
-        for number, moved in enumerate(outgoing.memories, start=plans.total()):
-            line = memory_line(moved)
+                progress.reach(plans.total())
+        for number, transfer in enumerate(snapshot.memories, start=plans.total()):
+            line = memory_line(transfer)
             checksum.update(line)
             file.write(line)
-            counts[moved.memory.kind] += 1
+            counts[transfer.memory.kind] += 1
             if number % STEP == 0:
-                tally.reach(number)
-        if counts != outgoing.counts or plans != Counter(planned):
+                progress.reach(number)
+        if counts != snapshot.counts or plans != Counter(planned):
             raise StoreUnusable(
                 f"{counts.total() + plans.total()} of {expected} records could be read; nothing was exported",
-                hint="`scrubjay store check` tells what is damaged",
+                hint="run `scrubjay store check` to find the damage",
             )
-        tally.reach(expected)
+        progress.reach(expected)
         totals = Totals(
-            projects=len(outgoing.projects),
+            projects=len(snapshot.projects),
             memories=dict(counts),
             sha256=checksum.hexdigest(),
             tasks=plans["tasks"],
@@ -141,16 +144,18 @@ def _write(outgoing: Outgoing, header: bytes, target: Path, tally: Tally) -> Tot
     return totals
 
 
-def _verify(path: Path, totals: Totals, tally: Tally) -> None:
-    """Read the file as an import would, and compare it with what was written."""
-    reading = OwnFormat()
+def _verify(path: Path, totals: Totals, progress: ThreadProgress) -> None:
+    """Read the file like an import does, and compare the totals."""
+    reader = OwnFormat()
     with path.open("rb") as file:
-        for number, _ in enumerate(reading.arrivals(SourceFile(file, path.name))):
+        for number, _ in enumerate(reader.records(ImportSource(file, path.name))):
             if number % STEP == 0:
-                tally.reach(number)
-    tally.reach(_records(totals))
-    if reading.totals != totals:
-        raise Unavailable("what was written is not what is in the file", hint="check the disk; nothing was exported")
+                progress.reach(number)
+    progress.reach(_records(totals))
+    if reader.totals != totals:
+        raise Unavailable(
+            "the written file does not match the exported data", hint="check the disk; nothing was exported"
+        )
 
 
 def _records(totals: Totals) -> int:

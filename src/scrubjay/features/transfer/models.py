@@ -1,4 +1,4 @@
-"""What moves between stores."""
+"""Values that are exported and imported."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,14 +7,14 @@ from typing import Literal
 from scrubjay.features.memory.models import Memory
 from scrubjay.features.tasks.models import Goal, Task
 
-PlanSort = Literal["tasks", "goals"]
-MovedPlan = Task | Goal
-"""What is to be done, on its way from one store to another; a goal comes with its milestones."""
+PlanKind = Literal["tasks", "goals"]
+TransferPlan = Task | Goal
+"""An exported task, or a goal with its milestones."""
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
-    """A memory on its way from one store to another: as it is, and how often it was an answer."""
+class TransferMemory:
+    """An exported memory with its usage count."""
 
     memory: Memory
     uses: int = 0

@@ -1,13 +1,13 @@
 -- count_tasks --
--- How many tasks there are.
+-- Count the tasks.
 SELECT count(*) FROM task
 
 -- count_goals --
--- How many goals there are.
+-- Count the goals.
 SELECT count(*) FROM goal
 
 -- tasks --
--- Every task, each after the one that it is a part of.
+-- Every task, parents before children.
 WITH RECURSIVE below (seq, depth) AS (
     SELECT seq, 0 FROM task WHERE parent_seq IS NULL
     UNION ALL
@@ -16,11 +16,11 @@ WITH RECURSIVE below (seq, depth) AS (
 SELECT {../tasks/queries.columns} FROM below JOIN task ON task.seq = below.seq ORDER BY below.depth, task.seq
 
 -- goals --
--- Every goal in the order kept.
+-- Every goal in insertion order.
 SELECT {../tasks/goal_queries.columns} FROM goal ORDER BY goal.seq
 
 -- known --
--- Those of these ids that tasks, goals and milestones have.
+-- The given ids that exist as task, goal or milestone.
 SELECT id FROM task WHERE id IN (SELECT value FROM json_each(:ids))
 UNION ALL
 SELECT id FROM goal WHERE id IN (SELECT value FROM json_each(:ids))
@@ -28,30 +28,30 @@ UNION ALL
 SELECT id FROM milestone WHERE id IN (SELECT value FROM json_each(:ids))
 
 -- parent --
--- The place of the task that one is a part of.
+-- Row number of the parent task.
 SELECT seq FROM task WHERE id = :parent_id AND project_id IS :project_id
 
 -- goal_place --
--- The place of a goal.
+-- Row number of a goal.
 SELECT seq FROM goal WHERE id = :id
 
 -- stage --
--- Let one wait.
+-- Stage one task or goal.
 INSERT INTO incoming_plan (import_id, content) VALUES (:import_id, :content)
 
 -- staged --
--- Those that wait, in their order, some at a time.
+-- The next staged tasks and goals in order.
 SELECT seq, content FROM incoming_plan WHERE import_id = :import_id AND seq > :after ORDER BY seq LIMIT 500
 
 -- erase_tasks --
--- Erase all tasks.
+-- Delete all tasks.
 DELETE FROM task
 
 -- erase_goals --
--- Erase all goals, and with them their milestones.
+-- Delete all goals with their milestones.
 DELETE FROM goal
 
 -- clear --
--- What is not of this import, or not of one that goes on, waits for nothing.
+-- Drop staged plans of this import and of imports whose jobs have ended.
 DELETE FROM incoming_plan
 WHERE import_id = :import_id OR import_id NOT IN (SELECT id FROM job WHERE ended_at IS NULL)

@@ -1,16 +1,16 @@
 -- census --
--- How many memories of each of these kinds there are.
+-- Count the memories of these kinds.
 SELECT kind, count(*) FROM memory WHERE kind IN (SELECT value FROM json_each(:kinds)) GROUP BY kind ORDER BY kind
 
 -- projects --
--- The projects that memories belong to, or what is to be done, if that moves too.
+-- The projects of memories, and of tasks and goals if these are exported too.
 SELECT {../projects/queries.columns} FROM project
 WHERE id IN (SELECT project_id FROM audience)
     OR (:tasks AND id IN (SELECT project_id FROM task)) OR (:goals AND id IN (SELECT project_id FROM goal))
 ORDER BY seq
 
 -- moving --
--- Every memory of these kinds in the order kept, with how often it was an answer, and whether it is about code.
+-- Every memory of these kinds in insertion order, with its uses, and 1 if it has code links.
 SELECT memory.seq, EXISTS (SELECT 1 FROM memory_link WHERE memory_link.seq = memory.seq), coalesce(memory_use.uses, 0), memory_use.used_at, {../memory/queries.columns}
 FROM memory
 JOIN audience ON audience.id = memory.audience_id
@@ -19,28 +19,28 @@ WHERE memory.kind IN (SELECT value FROM json_each(:kinds))
 ORDER BY memory.seq
 
 -- known --
--- Those of these ids that memories have.
+-- The given ids that exist.
 SELECT id FROM memory WHERE id IN (SELECT value FROM json_each(:ids))
 
 -- lacks_successor --
--- Whether what took the place of this memory is not there.
+-- Return 1 if the memory that superseded this one is missing.
 SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM memory WHERE id = :superseded_by)
 
 -- note_use --
--- How often a memory was an answer in the store that it comes from.
+-- Store the usage count of an imported memory.
 INSERT INTO memory_use (seq, uses, used_at) VALUES (:seq, :uses, :used_at)
 
 -- arrived --
--- How far an import has come.
+-- Progress of an import.
 SELECT value FROM meta WHERE name = 'import:' || :import_id
 
 -- note_arrived --
--- Note how far an import has come.
+-- Store the progress of an import.
 INSERT INTO meta (name, value) VALUES ('import:' || :import_id, :arrived)
 ON CONFLICT (name) DO UPDATE SET value = excluded.value
 
 -- forget_ended --
--- How far imports came whose jobs have ended does not matter any more.
+-- Delete the progress of imports whose jobs have ended.
 DELETE FROM meta
 WHERE name GLOB 'import:*' AND name <> 'import:' || :import_id
     AND substr(name, 8) NOT IN (SELECT id FROM job WHERE ended_at IS NULL)

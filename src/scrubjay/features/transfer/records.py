@@ -1,4 +1,4 @@
-"""What a file brings, whoever wrote it."""
+"""Records of an imported file, independent of its format."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -7,65 +7,77 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from scrubjay.core.scopes import Scope
-from scrubjay.features.memory.models import Kind, Memory
-from scrubjay.features.transfer.models import Moved
-from scrubjay.features.transfer.source_file import SourceFile
+from scrubjay.features.memory.models import Memory, MemoryKind
+from scrubjay.features.transfer.models import TransferMemory
+from scrubjay.features.transfer.source_file import ImportSource
 
-# As much as `remember` takes; what is longer comes in several parts.
+# The limit of `remember`; longer texts are split.
 MAX_CONTENT = 100_000
 MAX_LABEL = 500
-# In the year 5138; a greater number counts milliseconds.
+# Year 5138; greater numbers are milliseconds.
 _LATEST_SECOND = 1e11
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A project as a file knows it."""
+class ProjectRef:
+    """A project as named in a file."""
 
     path: str
     name: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Arrival:
-    """A memory that a file brings."""
+class ImportRecord:
+    """A memory of an imported file."""
 
-    moved: Moved
-    place: Place | None = None
-    """The project that it belongs to, when the file says so."""
+    transfer: TransferMemory
+    project: ProjectRef | None = None
+    """Project of the memory, if the file names one."""
     origin: str | None = None
-    """What tells it from all others of its source; None when it has an id of its own and a scope."""
+    """Unique id within its source; None if the memory has its own id and scope."""
 
 
 class Format(Protocol):
-    """Reads files of one kind, each with a new one of these."""
+    """Reader of one format. A new instance reads each file."""
 
     name: str
-    left_out: Counter[str]
-    """What was seen and brings nothing, by what it is."""
+    ignored: Counter[str]
+    """Number of ignored entries by type."""
 
-    def arrivals(self, file: SourceFile) -> Iterator[Arrival]:
-        """What the file brings, in its order. `InvalidRequest` when it is torn, or not what it claims to be."""
+    def records(self, file: ImportSource) -> Iterator[ImportRecord]:
+        """Yield the records in file order; raise `InvalidRequest` if the file is truncated or invalid."""
         ...
 
-    def holds(self) -> frozenset[Kind]:
-        """The kinds of memories that the file, once read, is a whole copy of; none when it is a part of something."""
+    def complete_kinds(self) -> frozenset[MemoryKind]:
+        """Return the kinds of memories that the file contains completely; call it after reading. Empty if partial."""
         ...
 
 
-def foreign(
+class PartialFormat:
+    """Base of formats whose files are never a complete copy, such as the log of one session."""
+
+    def __init__(self, now: datetime) -> None:
+        self.ignored: Counter[str] = Counter()
+        self._now = now
+
+    def complete_kinds(self) -> frozenset[MemoryKind]:
+        """Return no kind."""
+        return frozenset()
+
+
+def make_record(
     source: str,
     origin: str,
     content: str,
     *,
     now: datetime,
-    kind: Kind = Kind.GENERAL,
-    place: Place | None = None,
+    kind: MemoryKind = MemoryKind.GENERAL,
+    project: ProjectRef | None = None,
     provenance: Mapping[str, Any] | None = None,
     session_id: str | None = None,
     **fields: Any,
-) -> Iterator[Arrival]:
-    """A memory made of what another program wrote; several parts when it is very long."""
+) -> Iterator[ImportRecord]:
+    """Create a memory from another program's record; a very long text is split into parts."""
     memory = Memory(
         id="",
         scope=Scope.PROJECT,
@@ -79,36 +91,36 @@ def foreign(
         **fields,
     )
     if len(content) <= MAX_CONTENT:
-        yield Arrival(moved=Moved(memory), place=place, origin=f"{source}:{origin}")
+        yield ImportRecord(transfer=TransferMemory(memory), project=project, origin=f"{source}:{origin}")
         return
     parts = [content[start : start + MAX_CONTENT] for start in range(0, len(content), MAX_CONTENT)]
     for number, part in enumerate(parts, start=1):
-        told = {**memory.provenance, "part": number, "parts": len(parts)}
-        # What the kind has of its own would be as long again in every part.
-        piece = replace(memory, content=part, provenance=told, details={}, key=None)
-        yield Arrival(moved=Moved(piece), place=place, origin=f"{source}:{origin}#{number}")
+        provenance = {**memory.provenance, "part": number, "parts": len(parts)}
+        # The details would repeat the whole text in every part.
+        piece = replace(memory, content=part, provenance=provenance, details={}, key=None)
+        yield ImportRecord(transfer=TransferMemory(piece), project=project, origin=f"{source}:{origin}#{number}")
 
 
-def message(
+def make_turn(
     source: str, origin: str, *, is_prompt: bool, text: str, thought: str = "", now: datetime, **fields: Any
-) -> Iterator[Arrival]:
-    """One thing that was said in a conversation, as a turn of which only this is known."""
+) -> Iterator[ImportRecord]:
+    """Create a turn from one message of a conversation."""
     details = {"prompt": text if is_prompt else "", "thought": thought, "response": "" if is_prompt else text}
-    return foreign(source, origin, text, now=now, kind=Kind.TURN, details=details, **fields)
+    return make_record(source, origin, text, now=now, kind=MemoryKind.TURN, details=details, **fields)
 
 
-def text_of(value: Any) -> str:
-    """The value, if it is a text; else nothing."""
+def clean_text(value: Any) -> str:
+    """Return the stripped string, or "" for other types."""
     return value.strip() if isinstance(value, str) else ""
 
 
-def label_of(value: Any) -> str | None:
-    """The value as a label, if it can be one."""
-    return text_of(value)[:MAX_LABEL] or None
+def to_label(value: Any) -> str | None:
+    """Return the value as a label of at most `MAX_LABEL` characters, or None."""
+    return clean_text(value)[:MAX_LABEL] or None
 
 
-def moment_of(value: Any) -> datetime | None:
-    """The moment that a text of ISO 8601 or a number of (milli)seconds since 1970 tells; None when it tells none."""
+def parse_time(value: Any) -> datetime | None:
+    """Parse ISO 8601 text or (milli)seconds since 1970; return None if invalid."""
     try:
         if isinstance(value, str):
             moment = datetime.fromisoformat(value)

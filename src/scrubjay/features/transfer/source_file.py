@@ -1,4 +1,4 @@
-"""A file that somebody gives us, read piece by piece and never trusted."""
+"""Streaming reader of untrusted files."""
 
 import codecs
 import hashlib
@@ -11,24 +11,24 @@ from typing import Any, BinaryIO, cast
 
 from scrubjay.core.errors import InvalidRequest
 
-# No record of anybody's memory is longer; a line that is would fill ours.
+# Longer than any real record; bounds the memory used per line.
 MAX_BYTES = 64 * 1024 * 1024
 CHUNK = 1024 * 1024
 
-_UNKEEPABLE = re.compile("[\x00\ud800-\udfff]")
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _SPACE = " \t\r\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One line of a file, without its end."""
+class SourceLine:
+    """A line of a file, without the line end."""
 
     number: int
     data: bytes
 
 
-class SourceFile:
-    """One pass through an opened file, from its beginning."""
+class ImportSource:
+    """Reads an opened file once from its beginning."""
 
     def __init__(self, file: BinaryIO, name: str) -> None:
         self.name = name
@@ -38,36 +38,36 @@ class SourceFile:
 
     @property
     def checksum(self) -> str:
-        """The SHA-256 of what was read, without the line that is being looked at."""
+        """SHA-256 of the bytes read, without the current line."""
         return self._hash.hexdigest()
 
     def begins_with(self, start: bytes) -> bool:
-        """Whether the first thing in the file that is not space is this; for a look before anything is read."""
+        """Return True if the file starts with this after white space; call before reader."""
         found = self._file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(start)
         self._file.seek(0)
         return found
 
-    def lines(self) -> Iterator[Line]:
-        """Every line; one without an end was torn off."""
+    def lines(self) -> Iterator[SourceLine]:
+        """Yield every line."""
         number = 0
         while data := self._file.readline(MAX_BYTES + 1):
             number += 1
             if len(data) > MAX_BYTES:
                 raise InvalidRequest(
                     f"{self.name}: line {number} is longer than {MAX_BYTES // 1024 // 1024} MB",
-                    hint="nothing was changed; this is no file of memories",
+                    hint="nothing was changed; the format is not supported",
                 )
-            yield Line(number, data.rstrip(b"\r\n"))
+            yield SourceLine(number, data.rstrip(b"\r\n"))
             self._hash.update(data)
 
     def objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        """The JSON object of every line that has something, with the line's number; text that cannot be kept mended."""
+        """Yield line number and JSON object of every non-blank line; invalid text is replaced."""
         for line in self.lines():
             if line.data.strip():
                 yield line.number, self._object(line)
 
     def elements(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        """The objects of one JSON list, one after another, with their numbers; the whole is never in memory."""
+        """Yield number and object of every entry of one JSON list, without loading the whole list."""
         decoder = json.JSONDecoder()
         pieces = self._texts()
         text, number, wanted = next(pieces, "").lstrip("\ufeff" + _SPACE).removeprefix("["), 0, CHUNK
@@ -78,7 +78,7 @@ class SourceFile:
             try:
                 found, end = decoder.raw_decode(text)
             except (ValueError, RecursionError):
-                # Read on, twice as much each time: what is tried again and again costs no more than twice.
+                # Read on, doubling the amount, so that repeated parsing stays linear in total.
                 longer = self._longer(text, pieces, wanted)
                 wanted = min(2 * max(wanted, len(text)), MAX_BYTES)
                 if longer == text:
@@ -86,13 +86,13 @@ class SourceFile:
                 text = longer
                 continue
             number, text, wanted = number + 1, text[end:], CHUNK
-            yield number, self._mended(found, f"entry {number}")
+            yield number, self._replace_invalid(found, f"entry {number}")
         if text[1:].strip() or "".join(pieces).strip():
-            raise self.damaged("has something behind its list")
+            raise self.damaged("has data after its list")
 
     def damaged(self, how: str) -> InvalidRequest:
         return InvalidRequest(
-            f"{self.name} {how}", hint="nothing was changed; make the file again and give the whole of it"
+            f"{self.name} {how}", hint="nothing was changed; create the file again and import the complete file"
         )
 
     def _texts(self) -> Iterator[str]:
@@ -103,7 +103,7 @@ class SourceFile:
                 yield decoder.decode(data)
             yield decoder.decode(b"", final=True)
         except UnicodeDecodeError:
-            raise self.damaged("is not text in UTF-8") from None
+            raise self.damaged("is not UTF-8 text") from None
 
     def _longer(self, text: str, pieces: Iterator[str], wanted: int) -> str:
         parts, length = [text], 0
@@ -117,32 +117,31 @@ class SourceFile:
             raise self.damaged(f"has an entry of more than {MAX_BYTES // 1024 // 1024} MB")
         return longer
 
-    def _object(self, line: Line) -> dict[str, Any]:
+    def _object(self, line: SourceLine) -> dict[str, Any]:
         try:
             found = json.loads(line.data)
         except (ValueError, RecursionError):
-            raise self.damaged(f"is damaged or torn at line {line.number}, which is no JSON") from None
-        return self._mended(found, f"line {line.number}")
+            raise self.damaged(f"is damaged or truncated at line {line.number}, which is not valid JSON") from None
+        return self._replace_invalid(found, f"line {line.number}")
 
-    def _mended(self, found: Any, where: str) -> dict[str, Any]:
+    def _replace_invalid(self, found: Any, where: str) -> dict[str, Any]:
         if not isinstance(found, dict):
-            raise self.damaged(f"has something else than an object in {where}")
+            raise self.damaged(f"has no JSON object in {where}")
         try:
-            return _keepable(found)
+            return _storable(found)
         except RecursionError:
             raise self.damaged(f"is nested too deeply in {where}") from None
 
 
-def _keepable(value: Any) -> Any:
-    """The value without what no store can keep: NUL and halves of surrogate pairs are replaced, numbers that are none
-    are null."""
+def _storable(value: Any) -> Any:
+    """Replace NUL and lone surrogates, which no store accepts; NaN and infinity become None."""
     if isinstance(value, str):
-        return _UNKEEPABLE.sub("\ufffd", value)
+        return _UNSTORABLE.sub("\ufffd", value)
     if isinstance(value, dict):
         entries = cast(dict[str, Any], value)
-        return {_UNKEEPABLE.sub("\ufffd", name): _keepable(inner) for name, inner in entries.items()}
+        return {_UNSTORABLE.sub("\ufffd", name): _storable(inner) for name, inner in entries.items()}
     if isinstance(value, list):
-        return [_keepable(inner) for inner in cast(list[Any], value)]
+        return [_storable(inner) for inner in cast(list[Any], value)]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

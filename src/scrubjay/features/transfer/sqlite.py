@@ -1,4 +1,4 @@
-"""Memories that move out of a SQLite store and into it."""
+"""Export and import of memories in SQLite."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -8,32 +8,41 @@ from typing import Any, TypeVar
 import anyio.to_thread
 import apsw
 
+from scrubjay.db.sqlite.columns import json_text, json_value, optional_moment
 from scrubjay.db.sqlite.connections import Connection, in_snapshot
-from scrubjay.db.sqlite.errors import translated
+from scrubjay.db.sqlite.errors import translate_error
 from scrubjay.db.sqlite.named_queries import load_queries
-from scrubjay.db.sqlite.rows import json_text, json_value, optional_moment
+from scrubjay.db.sqlite.schema import newest_version
 from scrubjay.db.sqlite.threads import Readers, Writer
 from scrubjay.features.memory.link_rows import with_links
-from scrubjay.features.memory.models import Derived, Kind
-from scrubjay.features.memory.quota_rows import kept_by
+from scrubjay.features.memory.models import MemoryKind
+from scrubjay.features.memory.quota_rows import count_client_memories
 from scrubjay.features.memory.rows import memory_from
+from scrubjay.features.memory.writes import SearchData
 from scrubjay.features.projects.rows import project_from
 from scrubjay.features.tasks.rows import planned_by
-from scrubjay.features.transfer.import_rows import IncomingRow, incoming_row, keep, rebuilds
-from scrubjay.features.transfer.models import Moved, MovedPlan, PlanSort
+from scrubjay.features.transfer.import_rows import IncomingRow, incoming_row, insert_rows, is_rebuilding
+from scrubjay.features.transfer.models import PlanKind, TransferMemory, TransferPlan
 from scrubjay.features.transfer.plan_sqlite import (
     PlanRow,
     clear_staged_plans,
     count_plans,
-    exchange_plans,
-    keep_plans,
+    insert_plans,
     known_plans,
     plan_row,
-    plans_out,
+    read_plans,
+    replace_plans,
     stage_plans,
 )
-from scrubjay.features.transfer.staging import Exchanged, abandon, clear_away, exchange, fits, stage
-from scrubjay.features.transfer.store import Arrived, Outgoing
+from scrubjay.features.transfer.staging import (
+    ReplaceResult,
+    abandon,
+    drop_one_leftover,
+    has_current_schema,
+    replace_live,
+    stage,
+)
+from scrubjay.features.transfer.store import ExportSnapshot, ImportProgress
 
 T = TypeVar("T")
 
@@ -42,7 +51,7 @@ _MEMORIES = load_queries(__file__, "../memory/queries")
 
 
 class SqliteTransfer:
-    """Satisfies `storage.transfer.TransferStore`."""
+    """Implements `TransferStore`."""
 
     def __init__(self, writer: Writer, readers: Readers, database: Path, busy_seconds: float) -> None:
         self._writer = writer
@@ -50,37 +59,37 @@ class SqliteTransfer:
         self._database = database
         self._busy_seconds = busy_seconds
 
-    async def move_out(
-        self, kinds: Collection[Kind], work: Callable[[Outgoing], T], plans: Collection[PlanSort] = ()
+    async def read_snapshot(
+        self, kinds: Collection[MemoryKind], work: Callable[[ExportSnapshot], T], plans: Collection[PlanKind] = ()
     ) -> T:
         def read(connection: Connection) -> T:
             values = {"kinds": json_text(sorted(kinds))}
             planned = {"tasks": "tasks" in plans, "goals": "goals" in plans}
-            outgoing = Outgoing(
-                counts={Kind(kind): count for kind, count in connection.execute(_SQL["census"], values)},
+            snapshot = ExportSnapshot(
+                counts={MemoryKind(kind): count for kind, count in connection.execute(_SQL["census"], values)},
                 projects=[project_from(row) for row in connection.execute(_SQL["projects"], planned)],
-                memories=_moving(connection, values),
+                memories=_read_memories(connection, values),
                 plan_counts=count_plans(connection, plans),
-                plans=plans_out(connection, plans),
+                plans=read_plans(connection, plans),
             )
-            return work(outgoing)
+            return work(snapshot)
 
         def run() -> T:
             try:
-                connection = Connection(self._database, self._busy_seconds, read_only=True)
+                connection = Connection(self._database, self._busy_seconds, read_only=True, schema=newest_version())
                 try:
                     return in_snapshot(connection, read)
                 finally:
                     connection.close()
             except apsw.Error as error:
-                raise translated(error) from error
+                raise translate_error(error) from error
 
-        self._readers.refuse_if_gone()
-        return await anyio.to_thread.run_sync(run)  # not on a reader's thread, which searches need meanwhile
+        self._readers.check_open()
+        return await anyio.to_thread.run_sync(run)  # not on a reader thread: searches need these
 
-    async def begin(self, import_id: str, checksum: str) -> Arrived:
+    async def begin(self, import_id: str, checksum: str) -> ImportProgress:
         arrived = await self._writer.write(lambda connection: _begin(connection, import_id, checksum))
-        await self._clear_away(import_id)
+        await self._drop_leftovers(import_id)
         return arrived
 
     async def known(self, memory_ids: Sequence[str]) -> Collection[str]:
@@ -89,75 +98,83 @@ class SqliteTransfer:
             lambda connection: {memory_id for (memory_id,) in connection.execute(_SQL["known"], values)}
         )
 
-    async def kept_by(self, clients: Collection[str]) -> Mapping[str, int]:
-        return await self._readers.read(lambda connection: {client: kept_by(connection, client) for client in clients})
+    async def count_by_client(self, clients: Collection[str]) -> Mapping[str, int]:
+        return await self._readers.read(
+            lambda connection: {client: count_client_memories(connection, client) for client in clients}
+        )
 
-    async def keep(
-        self, import_id: str, read: int, batch: Sequence[tuple[Moved, Derived]], *, skipped: int = 0
-    ) -> Arrived:
+    async def insert(
+        self, import_id: str, read: int, batch: Sequence[tuple[TransferMemory, SearchData]], *, skipped: int = 0
+    ) -> ImportProgress:
         rows = await _rows(batch)
 
-        def work(connection: Connection) -> Arrived:
-            kept = _keep(connection, rows)
-            return _note(connection, import_id, read=read, imported=kept, skipped=skipped + len(rows) - kept)
+        def work(connection: Connection) -> ImportProgress:
+            inserted = _insert(connection, rows)
+            return _add_progress(
+                connection, import_id, read=read, imported=inserted, skipped=skipped + len(rows) - inserted
+            )
 
         return await self._writer.write(work)
 
-    async def stage(self, import_id: str, read: int, batch: Sequence[tuple[Moved, Derived]]) -> Arrived:
+    async def stage(
+        self, import_id: str, read: int, batch: Sequence[tuple[TransferMemory, SearchData]]
+    ) -> ImportProgress:
         rows = await _rows(batch)
 
-        def work(connection: Connection) -> Arrived:
-            return _note(connection, import_id, read=read, skipped=len(rows) - stage(connection, import_id, rows))
+        def work(connection: Connection) -> ImportProgress:
+            return _add_progress(
+                connection, import_id, read=read, skipped=len(rows) - stage(connection, import_id, rows)
+            )
 
         return await self._writer.write(work)
 
     async def known_plans(self, ids: Sequence[str]) -> Collection[str]:
         return await self._readers.read(lambda connection: known_plans(connection, ids))
 
-    async def planned_by(self, clients: Collection[str]) -> Mapping[str, int]:
+    async def count_plans_by_client(self, clients: Collection[str]) -> Mapping[str, int]:
         return await self._readers.read(
             lambda connection: {client: planned_by(connection, client) for client in clients}
         )
 
-    async def keep_plans(self, import_id: str, read: int, batch: Sequence[MovedPlan]) -> Arrived:
+    async def insert_plans(self, import_id: str, read: int, batch: Sequence[TransferPlan]) -> ImportProgress:
         rows = [plan_row(plan) for plan in batch]
 
-        def work(connection: Connection) -> Arrived:
-            kept = keep_plans(connection, rows)
-            return _note_plans(connection, import_id, read, kept, len(rows) - sum(kept.values()))
+        def work(connection: Connection) -> ImportProgress:
+            inserted = insert_plans(connection, rows)
+            return _add_plan_progress(connection, import_id, read, inserted, len(rows) - sum(inserted.values()))
 
         return await self._writer.write(work)
 
-    async def stage_plans(self, import_id: str, read: int, batch: Sequence[MovedPlan]) -> Arrived:
+    async def stage_plans(self, import_id: str, read: int, batch: Sequence[TransferPlan]) -> ImportProgress:
         rows: list[PlanRow] = [plan_row(plan) for plan in batch]
 
-        def work(connection: Connection) -> Arrived:
+        def work(connection: Connection) -> ImportProgress:
             stage_plans(connection, import_id, rows)
-            return _note(connection, import_id, plans_read=read)
+            return _add_progress(connection, import_id, plans_read=read)
 
         return await self._writer.write(work)
 
-    async def exchange(
-        self, import_id: str, kinds: Collection[Kind], *, most: int = 0, plans: Collection[PlanSort] = ()
-    ) -> Arrived:
-        def work(connection: Connection) -> Arrived:
-            done = exchange(connection, import_id, kinds, most) if kinds or not plans else Exchanged(0, 0, 0)
-            kept, skipped, erased = exchange_plans(connection, import_id, plans)
-            return _note(
+    async def replace_all(
+        self, import_id: str, kinds: Collection[MemoryKind], *, most: int = 0, plans: Collection[PlanKind] = ()
+    ) -> ImportProgress:
+        def work(connection: Connection) -> ImportProgress:
+            done = replace_live(connection, import_id, kinds, most) if kinds or not plans else ReplaceResult(0, 0, 0)
+            inserted, skipped, erased = replace_plans(connection, import_id, plans)
+            return _add_progress(
                 connection,
                 import_id,
                 imported=done.imported,
                 skipped=done.skipped,
                 erased=done.erased,
                 finished=True,
-                tasks=kept["tasks"],
-                goals=kept["goals"],
+                tasks=inserted["tasks"],
+                goals=inserted["goals"],
                 plans_skipped=skipped,
                 plans_erased=erased,
             )
 
         arrived = await self._writer.erase(work)
-        await self._clear_away(import_id)
+        await self._drop_leftovers(import_id)
         return arrived
 
     async def end(self, import_id: str) -> None:
@@ -166,57 +183,57 @@ class SqliteTransfer:
             clear_staged_plans(connection, import_id)
 
         await self._writer.write(work)
-        await self._clear_away(import_id)
+        await self._drop_leftovers(import_id)
 
-    async def _clear_away(self, import_id: str) -> None:
-        """Others write between the steps."""
-        while await self._writer.erase(lambda connection: clear_away(connection, import_id)):
+    async def _drop_leftovers(self, import_id: str) -> None:
+        """Drop leftovers in steps, so that other processes can write in between."""
+        while await self._writer.erase(lambda connection: drop_one_leftover(connection, import_id)):
             pass
 
 
-# -- out -------------------------------------------------------------------------------------------
+# -- export ----------------------------------------------------------------------------------------
 
 
-def _moving(connection: Connection, values: dict[str, Any]) -> Iterator[Moved]:
+def _read_memories(connection: Connection, values: dict[str, Any]) -> Iterator[TransferMemory]:
     for seq, is_linked, uses, used_at, *row in connection.stream(_SQL["moving"], values):
         memory = memory_from(row)
         if is_linked:
             memory = with_links(connection, {seq: memory})[seq]
-        yield Moved(memory, uses, optional_moment(used_at))
+        yield TransferMemory(memory, uses, optional_moment(used_at))
 
 
-# -- in --------------------------------------------------------------------------------------------
+# -- import ----------------------------------------------------------------------------------------
 
 
-async def _rows(batch: Sequence[tuple[Moved, Derived]]) -> list[IncomingRow]:
-    """Made on another thread than the one that writes, for whose lock others wait."""
-    return await anyio.to_thread.run_sync(lambda: [incoming_row(moved, derived) for moved, derived in batch])
+async def _rows(batch: Sequence[tuple[TransferMemory, SearchData]]) -> list[IncomingRow]:
+    """Build rows on another thread than the writer's, because other processes wait for its lock."""
+    return await anyio.to_thread.run_sync(lambda: [incoming_row(transfer, derived) for transfer, derived in batch])
 
 
-def _keep(connection: Connection, rows: Sequence[IncomingRow]) -> int:
-    """Keep those whose id and key are free; how many that were."""
-    kept = keep(connection, rows)
-    if rebuilds(connection):
-        for seq, terms in kept.items():
+def _insert(connection: Connection, rows: Sequence[IncomingRow]) -> int:
+    """Insert the rows whose id and key are free; return how many."""
+    inserted = insert_rows(connection, rows)
+    if is_rebuilding(connection):
+        for seq, terms in inserted.items():
             connection.execute(_MEMORIES["index_terms_next"], {"seq": seq, "terms": terms})
-    return len(kept)
+    return len(inserted)
 
 
-# -- how far it has come ---------------------------------------------------------------------------
+# -- progress --------------------------------------------------------------------------------------
 
 
-def _begin(connection: Connection, import_id: str, checksum: str) -> Arrived:
+def _begin(connection: Connection, import_id: str, checksum: str) -> ImportProgress:
     connection.execute(_SQL["forget_ended"], {"import_id": import_id})
     known = connection.value(_SQL["arrived"], {"import_id": import_id})
-    if known is not None and json_value(known)["checksum"] == checksum and fits(connection, import_id):
-        return _arrived(json_value(known))
+    if known is not None and json_value(known)["checksum"] == checksum and has_current_schema(connection, import_id):
+        return _progress_from(json_value(known))
     abandon(connection, import_id)
     clear_staged_plans(connection, import_id)
-    _write_down(connection, import_id, checksum, Arrived())
-    return Arrived()
+    _store_progress(connection, import_id, checksum, ImportProgress())
+    return ImportProgress()
 
 
-def _note(
+def _add_progress(
     connection: Connection,
     import_id: str,
     *,
@@ -224,10 +241,10 @@ def _note(
     plans_read: int | None = None,
     finished: bool = False,
     **more: int,
-) -> Arrived:
-    """Add this to what the import has done."""
+) -> ImportProgress:
+    """Add these counts to the progress of the import."""
     known = json_value(connection.value(_SQL["arrived"], {"import_id": import_id}))
-    before = _arrived(known)
+    before = _progress_from(known)
     arrived = replace(
         before,
         read=before.read if read is None else read,
@@ -235,27 +252,27 @@ def _note(
         finished=finished,
         **{name: getattr(before, name) + count for name, count in more.items()},
     )
-    _write_down(connection, import_id, known["checksum"], arrived)
+    _store_progress(connection, import_id, known["checksum"], arrived)
     return arrived
 
 
-def _note_plans(
-    connection: Connection, import_id: str, read: int, kept: Mapping[PlanSort, int], skipped: int
-) -> Arrived:
-    return _note(
+def _add_plan_progress(
+    connection: Connection, import_id: str, read: int, inserted: Mapping[PlanKind, int], skipped: int
+) -> ImportProgress:
+    return _add_progress(
         connection,
         import_id,
         plans_read=read,
-        tasks=kept["tasks"],
-        goals=kept["goals"],
+        tasks=inserted["tasks"],
+        goals=inserted["goals"],
         plans_skipped=skipped,
     )
 
 
-def _arrived(known: dict[str, Any]) -> Arrived:
-    return Arrived(**{name: value for name, value in known.items() if name != "checksum"})
+def _progress_from(known: dict[str, Any]) -> ImportProgress:
+    return ImportProgress(**{name: value for name, value in known.items() if name != "checksum"})
 
 
-def _write_down(connection: Connection, import_id: str, checksum: str, arrived: Arrived) -> None:
+def _store_progress(connection: Connection, import_id: str, checksum: str, arrived: ImportProgress) -> None:
     values = {"import_id": import_id, "arrived": json_text({"checksum": checksum, **asdict(arrived)})}
     connection.execute(_SQL["note_arrived"], values)

@@ -1,129 +1,128 @@
-"""What a backend must offer so that its memories can move out and others in."""
+"""Interface that a store backend implements for export and import."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
-from scrubjay.features.memory.models import Derived, Kind
+from scrubjay.features.memory.models import MemoryKind
+from scrubjay.features.memory.writes import SearchData
 from scrubjay.features.projects.models import Project
-from scrubjay.features.transfer.models import Moved, MovedPlan, PlanSort
+from scrubjay.features.transfer.models import PlanKind, TransferMemory, TransferPlan
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Outgoing:
-    """What is to move out, all of it of one state of the store."""
+class ExportSnapshot:
+    """A consistent snapshot of everything to export."""
 
-    counts: Mapping[Kind, int]
-    """How many memories of each kind there are."""
+    counts: Mapping[MemoryKind, int]
+    """Number of memories by kind."""
     projects: Sequence[Project]
-    """Those that anything belongs to."""
-    memories: Iterator[Moved]
-    """Of every scope in the order kept, with what they were before; to be gone through once."""
-    plan_counts: Mapping[PlanSort, int] = field(default_factory=dict[PlanSort, int])
-    """How many tasks and goals there are."""
-    plans: Iterator[MovedPlan] = field(default_factory=lambda: iter(()))
-    """Tasks, each after the one that it is a part of, then goals; to be gone through once, before the memories."""
+    """Projects that own exported records."""
+    memories: Iterator[TransferMemory]
+    """Memories of every scope in insertion order, including former versions; can be iterated once."""
+    plan_counts: Mapping[PlanKind, int] = field(default_factory=dict[PlanKind, int])
+    """Number of tasks and goals."""
+    plans: Iterator[TransferPlan] = field(default_factory=lambda: iter(()))
+    """Tasks (parents first), then goals; can be iterated once, before the memories."""
 
 
 @dataclass(frozen=True, slots=True)
-class Arrived:
-    """How far an import has come."""
+class ImportProgress:
+    """Progress of an import, stored with the import's id."""
 
     read: int = 0
-    """How many records of its file are dealt with."""
+    """Number of processed memory records of the file."""
     imported: int = 0
     skipped: int = 0
-    """How many were not kept, because what is there has their id or their key."""
+    """Memories skipped because their id or key exists."""
     erased: int = 0
-    """How many memories had to go."""
+    """Deleted memories."""
     finished: bool = False
     plans_read: int = 0
-    """How many tasks and goals of its file are dealt with."""
+    """Number of processed tasks and goals of the file."""
     tasks: int = 0
     goals: int = 0
-    """How many of each were kept."""
+    """Imported tasks and goals."""
     plans_skipped: int = 0
     plans_erased: int = 0
 
 
 class TransferStore(Protocol):
-    """Moves memories of every scope; for maintenance only.
+    """Exports and imports memories of every scope; for maintenance only.
 
-    What an import has done is noted with the import's id in the same transaction, so that it can go on where it was
-    after a crash, and nothing is done or counted twice.
+    Progress is stored in the same transaction as the data, so that an import continues after a crash and nothing is
+    written or counted twice.
     """
 
-    async def move_out(
-        self, kinds: Collection[Kind], work: Callable[[Outgoing], T], plans: Collection[PlanSort] = ()
+    async def read_snapshot(
+        self, kinds: Collection[MemoryKind], work: Callable[[ExportSnapshot], T], plans: Collection[PlanKind] = ()
     ) -> T:
-        """Let `work` read the memories of these kinds, and these plans, on a thread of its own.
-
-        Others read and write on.
-        """
+        """Call `work` with a snapshot of these kinds and plans on its own thread, without blocking others."""
         ...
 
-    async def begin(self, import_id: str, checksum: str) -> Arrived:
-        """How far this import of this very file has come; nowhere, when it is new or its file was another."""
+    async def begin(self, import_id: str, checksum: str) -> ImportProgress:
+        """Return the progress of this import; zero if it is new or its file has changed."""
         ...
 
     async def known(self, memory_ids: Sequence[str]) -> Collection[str]:
-        """Those of these ids that memories have already."""
+        """Return the given ids that exist."""
         ...
 
-    async def kept_by(self, clients: Collection[str]) -> Mapping[str, int]:
-        """How many memories come from each of these clients."""
+    async def count_by_client(self, clients: Collection[str]) -> Mapping[str, int]:
+        """Return the number of memories per client."""
         ...
 
-    async def keep(
-        self, import_id: str, read: int, batch: Sequence[tuple[Moved, Derived]], *, skipped: int = 0
-    ) -> Arrived:
-        """Keep those of these whose id, and key in their scope, are not there yet; the others are skipped.
+    async def insert(
+        self, import_id: str, read: int, batch: Sequence[tuple[TransferMemory, SearchData]], *, skipped: int = 0
+    ) -> ImportProgress:
+        """Insert the memories whose id, and key in their scope, are free; skip the others.
 
-        What a memory was before comes only with it. `read` records of the file are dealt with then, of which so many
-        were skipped without coming here.
+        A former version is inserted only with its successor. `read` is the number of processed records afterwards;
+        `skipped` records were skipped by the caller.
         """
         ...
 
-    async def stage(self, import_id: str, read: int, batch: Sequence[tuple[Moved, Derived]]) -> Arrived:
-        """Put these where nobody sees them yet; those whose id or key others of them have are skipped.
+    async def stage(
+        self, import_id: str, read: int, batch: Sequence[tuple[TransferMemory, SearchData]]
+    ) -> ImportProgress:
+        """Stage these memories invisibly; duplicates of a staged id or key are skipped.
 
-        `Conflict` while another import, whose job has not ended, does the same.
+        Raise `Conflict` while another running import uses the staging tables.
         """
         ...
 
     async def known_plans(self, ids: Sequence[str]) -> Collection[str]:
-        """Those of these ids that tasks, goals and milestones have already."""
+        """Return the given ids that exist as task, goal or milestone."""
         ...
 
-    async def planned_by(self, clients: Collection[str]) -> Mapping[str, int]:
-        """How many tasks, goals and milestones come from each of these clients."""
+    async def count_plans_by_client(self, clients: Collection[str]) -> Mapping[str, int]:
+        """Return the number of tasks, goals and milestones per client."""
         ...
 
-    async def keep_plans(self, import_id: str, read: int, batch: Sequence[MovedPlan]) -> Arrived:
-        """Keep those of these whose ids are not there yet; the others are skipped.
+    async def insert_plans(self, import_id: str, read: int, batch: Sequence[TransferPlan]) -> ImportProgress:
+        """Insert the plans whose ids are free; skip the others.
 
-        `read` tasks and goals of the file are dealt with then. A task whose parent is not there becomes a part of none.
+        `read` is the number of processed tasks and goals afterwards. A subtask without its parent becomes a task.
         """
         ...
 
-    async def stage_plans(self, import_id: str, read: int, batch: Sequence[MovedPlan]) -> Arrived:
-        """Put these where nobody sees them yet."""
+    async def stage_plans(self, import_id: str, read: int, batch: Sequence[TransferPlan]) -> ImportProgress:
+        """Stage these plans invisibly."""
         ...
 
-    async def exchange(
-        self, import_id: str, kinds: Collection[Kind], *, most: int = 0, plans: Collection[PlanSort] = ()
-    ) -> Arrived:
-        """In one short step for all processes, let what was staged take the place of all memories of these kinds.
+    async def replace_all(
+        self, import_id: str, kinds: Collection[MemoryKind], *, most: int = 0, plans: Collection[PlanKind] = ()
+    ) -> ImportProgress:
+        """Replace all memories of these kinds, and plans of these sorts, by the staged ones, in one short step.
 
-        With them, what was staged of tasks and goals takes the place of all of these sorts.
-
-        Memories of other kinds stay; what has the id or key of one of these is skipped. `QuotaExceeded`, with nothing
-        changed, when a client would keep more than `most` memories, and more than before; 0 is no limit.
+        Memories of other kinds remain; staged ones with the id or key of a remaining one are skipped. Raise
+        `QuotaExceeded` without changes if a client would have more than `most` memories and more than before; 0 means
+        no limit.
         """
         ...
 
     async def end(self, import_id: str) -> None:
-        """Drop what was staged and is not wanted any more. How far the import came is known while its job lasts."""
+        """Drop what the import has staged. Its progress remains until its job ends."""
         ...

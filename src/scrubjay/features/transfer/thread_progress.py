@@ -1,4 +1,4 @@
-"""Long work on another thread that can be watched and stopped."""
+"""Progress and cancellation of work that runs on another thread."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
@@ -10,28 +10,28 @@ from scrubjay.core.progress import Reporter
 
 T = TypeVar("T")
 
-# How often it is looked how far the work has come.
-LOOK_SECONDS = 0.1
+# Interval of progress reports.
+REPORT_SECONDS = 0.1
 
 
-class Tally:
-    """How far the work has come; the work counts, and others look."""
+class ThreadProgress:
+    """Progress that the working thread updates and others read."""
 
     def __init__(self, message: str, total: float | None = None) -> None:
         self.message = message
         self.total = total
         self.done = 0.0
-        self.stop_asked = False
+        self.is_cancelled = False
 
     def reach(self, done: float) -> None:
-        """Note how far it is. Raises `Cancelled` when the work has been asked to stop."""
-        if self.stop_asked:
-            raise Cancelled("the job was asked to stop")
+        """Record the progress; raise `Cancelled` if the work should stop."""
+        if self.is_cancelled:
+            raise Cancelled("the job was cancelled")
         self.done = done
 
 
-async def watched(work: Callable[[], Awaitable[T]], tally: Tally, reporter: Reporter) -> T:
-    """The outcome of the work, which is reported on meanwhile. It has always ended when this returns."""
+async def run_with_progress(work: Callable[[], Awaitable[T]], progress: ThreadProgress, reporter: Reporter) -> T:
+    """Run the work, report its progress and return its result. The work has always ended when this returns."""
     outcome: list[T] = []
     problems: list[BaseException] = []
     ended = anyio.Event()
@@ -48,13 +48,13 @@ async def watched(work: Callable[[], Awaitable[T]], tally: Tally, reporter: Repo
         tasks.start_soon(run)
         try:
             while not ended.is_set():
-                with anyio.move_on_after(LOOK_SECONDS):
+                with anyio.move_on_after(REPORT_SECONDS):
                     await ended.wait()
-                await reporter.report(tally.done, tally.total, tally.message)
+                await reporter.report(progress.done, progress.total, progress.message)
         except ScrubjayError as error:
             problems.append(error)
         finally:
-            tally.stop_asked = True
+            progress.is_cancelled = True
     if problems:
         raise problems[0]
     return outcome[0]

@@ -1,13 +1,13 @@
-"""Moving memories out and in."""
+"""Tools that export and import memories."""
 
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from scrubjay.features.projects.service import ProjectService
-from scrubjay.features.transfer.exporter import Exported, Exporter
+from scrubjay.features.transfer.exporter import Exporter, ExportResult
 from scrubjay.features.transfer.formats import Included
-from scrubjay.features.transfer.importer import Imported, Importer, Mode
+from scrubjay.features.transfer.importer import Importer, ImportResult, Mode
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, examples, tool
 from scrubjay.tooling.jobs.service import JobRun
@@ -27,21 +27,21 @@ class ExportDatabaseRequest(Request):
     )
     path: FilePath | None = Field(
         default=None,
-        description="The file to write: a name in the folder for backups, or a path in a folder that the server "
-        "allows. By default a name with the time. An existing file is never overwritten.",
+        description="File to write: a name in the backup folder, or a path in an allowed folder. Default: a name "
+        "with the current time. An existing file is never overwritten.",
     )
 
 
 class ExportDatabaseResult(Result):
-    message: str = Field(description="What was exported, in words.")
-    path: str = Field(description="The file on the server's machine, readable for its owner only.")
-    memories: int = Field(description="How many memories are in it, former versions included.")
-    summaries: int = Field(description="How many summaries are in it.")
-    tasks: int = Field(description="How many tasks are in it.")
-    goals: int = Field(description="How many goals are in it, with their milestones.")
-    counts: dict[str, int] = Field(description="How many memories of each kind.")
-    checksum: str = Field(description="The SHA-256 of all lines before the last one, which has it too.")
-    bytes: int = Field(description="The size of the file.")
+    message: str = Field(description="Summary of the export.")
+    path: str = Field(description="The file on the server's machine, readable only by its owner.")
+    memories: int = Field(description="Number of exported memories, including former versions.")
+    summaries: int = Field(description="Number of exported summaries.")
+    tasks: int = Field(description="Number of exported tasks.")
+    goals: int = Field(description="Number of exported goals; their milestones are included.")
+    counts: dict[str, int] = Field(description="Number of memories by kind.")
+    checksum: str = Field(description="SHA-256 of all lines before the last; the last line contains it.")
+    bytes: int = Field(description="Size of the file in bytes.")
 
 
 class ImportDatabaseRequest(Request):
@@ -50,54 +50,52 @@ class ImportDatabaseRequest(Request):
     )
 
     file: FilePath = Field(
-        description="The file to read: a name in the folder for backups, or a path in a folder that the server allows.",
+        description="File to read: a name in the backup folder, or a path in an allowed folder.",
     )
     mode: Mode = Field(
         default="merge",
-        description="merge adds what is not there yet and never changes what is. replace lets the file take the place "
-        "of all memories of the kinds it holds, and of all tasks or goals if it has them, in every project, in one "
-        "step.",
+        description="merge adds new records and never changes existing ones. replace deletes all memories of the kinds "
+        "in the file, and all tasks or goals if the file has any, in every project, and adds those of the file, in "
+        "one step.",
     )
     project: Annotated[str, Field(min_length=1, max_length=500)] | None = Field(
         default=None,
-        description="For another program's file: the project (path, name or id) that everything in it goes to. By "
-        "default the one that the file names, else the active one.",
+        description="For files of other programs: the project (path, name or id) of all imported memories. Default: "
+        "the project that the file names, else the active project.",
     )
 
 
 class ImportDatabaseResult(Result):
-    imported: int = Field(description="How many memories were kept.")
+    imported: int = Field(description="Number of imported memories.")
     skipped: int = Field(
-        description="How many were not, because the store has one with the same id, or the same key in the same scope."
+        description="Number of memories skipped because their id, or their key in the same scope, exists."
     )
-    mode: Literal["merge", "replace"] = Field(description="What was asked for.")
-    message: str = Field(description="What happened, in words.")
-    file: str = Field(description="The whole path of the file.")
+    mode: Literal["merge", "replace"] = Field(description="The requested mode.")
+    message: str = Field(description="Summary of the import.")
+    file: str = Field(description="Absolute path of the file.")
     format: str | None = Field(
-        description="Who wrote it: scrubjay, neo, claude-code, openai or mcp-memory; null when it is empty."
+        description="Detected format: scrubjay, neo, claude-code, openai or mcp-memory; null for an empty file."
     )
-    erased: int = Field(description="How many memories had to go; only mode replace erases any.")
-    tasks: int = Field(description="How many tasks were kept.")
-    goals: int = Field(description="How many goals were kept.")
-    plans_skipped: int = Field(description="How many tasks and goals were not, because the store has their id.")
-    plans_erased: int = Field(description="How many tasks and goals had to go.")
-    masked: int = Field(description="In how many memories something that looks like a secret was masked.")
-    left_out: dict[str, int] = Field(
-        description="What else is in the file and brings no memory, by what it is: how often."
-    )
+    erased: int = Field(description="Number of deleted memories; 0 unless mode is replace.")
+    tasks: int = Field(description="Number of imported tasks.")
+    goals: int = Field(description="Number of imported goals.")
+    plans_skipped: int = Field(description="Number of tasks and goals skipped because their id exists.")
+    plans_erased: int = Field(description="Number of deleted tasks and goals; 0 unless mode is replace.")
+    masked: int = Field(description="Number of memories in which a likely secret was masked.")
+    ignored: dict[str, int] = Field(description="Number of ignored entries in the file, by type.")
 
 
-@tool("transfer", runs_as_job=True, core=False)
+@tool("transfer", runs_as_job=True, core=False, reads=("memory", "planning"))
 async def export_database(request: ExportDatabaseRequest, exporter: Exporter, run: JobRun) -> ExportDatabaseResult:
-    """Write all memories, summaries, tasks and goals, of every project, into one file on the server's machine.
+    """Export all memories, summaries, tasks and goals of every project to one file on the server's machine.
 
-    For backups and for moving to another store. The file holds one moment: nothing is torn, and what is written later
-    is not in it. It appears only when it was read back and found whole. Vectors are not in it: they are made again.
+    Use it for backups and to move to another store. The file is a consistent snapshot and appears only after it was
+    read back and verified. It contains no vectors; an import computes them again.
     """
     done = await exporter.export(request.include, request.path, run)
     memories, summaries = done.count("memories"), done.count("summaries")
     return ExportDatabaseResult(
-        message=f"Export complete. Exported {memories} memories and {summaries} summaries.{_planned(done)}",
+        message=f"Export complete. Exported {memories} memories and {summaries} summaries.{_plans_message(done)}",
         path=str(done.path),
         memories=memories,
         summaries=summaries,
@@ -113,57 +111,57 @@ async def export_database(request: ExportDatabaseRequest, exporter: Exporter, ru
 async def import_database(
     request: ImportDatabaseRequest, importer: Importer, projects: ProjectService, context: CallContext, run: JobRun
 ) -> ImportDatabaseResult:
-    """Bring in memories from a file: one of export_database, or one that another program wrote.
+    """Import memories from a file of export_database or of another program.
 
-    Known are Neo's backups, session logs of Claude Code, conversations.json of OpenAI, and the file of MCP's reference
-    memory server, told by what is in them. A file is read whole first; one that is torn, damaged or unknown changes
-    nothing. Importing a file twice keeps everything once.
+    Also supported: Neo backups, Claude Code session logs, OpenAI's conversations.json and the file of the MCP reference
+    memory server; the format is detected. The whole file is validated first: a truncated, damaged or unknown file
+    changes nothing. Importing a file again adds nothing.
     """
     if request.project is not None:
         project = await projects.find(request.project, context.working_directory, make=True)
     else:
         project = await projects.active(context.client)
-    done = await importer.bring_in(
+    done = await importer.import_file(
         request.file,
         request.mode,
         run,
         import_id=run.job_id,
         project_id=project.id if project else None,
-        only_there=request.project is not None,
+        override_project=request.project is not None,
         client=context.client,
-        goes_on=run.resumed,
+        resume=run.resumed,
     )
     return ImportDatabaseResult(
-        imported=done.arrived.imported,
-        skipped=done.arrived.skipped,
+        imported=done.progress.imported,
+        skipped=done.progress.skipped,
         mode=request.mode,
         message=_message(done),
         file=str(done.path),
         format=done.format,
-        erased=done.arrived.erased,
-        tasks=done.arrived.tasks,
-        goals=done.arrived.goals,
-        plans_skipped=done.arrived.plans_skipped,
-        plans_erased=done.arrived.plans_erased,
+        erased=done.progress.erased,
+        tasks=done.progress.tasks,
+        goals=done.progress.goals,
+        plans_skipped=done.progress.plans_skipped,
+        plans_erased=done.progress.plans_erased,
         masked=done.masked,
-        left_out=dict(done.left_out),
+        ignored=dict(done.ignored),
     )
 
 
-def _planned(done: Exported) -> str:
+def _plans_message(done: ExportResult) -> str:
     return f" Also {done.tasks} tasks and {done.goals} goals." if done.tasks or done.goals else ""
 
 
-def _message(done: Imported) -> str:
-    arrived = done.arrived
-    plans = arrived.tasks + arrived.goals + arrived.plans_skipped
-    if arrived.imported + arrived.skipped + plans == 0:
+def _message(done: ImportResult) -> str:
+    progress = done.progress
+    plans = progress.tasks + progress.goals + progress.plans_skipped
+    if progress.imported + progress.skipped + plans == 0:
         return f"No records found in {done.path.name}"
-    said = f"Import complete. Imported {arrived.imported} records and skipped {arrived.skipped}."
+    text = f"Import complete. Imported {progress.imported} records and skipped {progress.skipped}."
     if plans:
-        said += f" Also {arrived.tasks} tasks and {arrived.goals} goals, {arrived.plans_skipped} skipped."
-    if done.left_out:
-        said += f" {sum(done.left_out.values())} other things in the file bring no memory."
+        text += f" Also {progress.tasks} tasks and {progress.goals} goals, {progress.plans_skipped} skipped."
+    if done.ignored:
+        text += f" {sum(done.ignored.values())} other entries in the file were ignored."
     if done.other_model:
-        said += " Another embedding model was chosen meanwhile: embed_memories makes the vectors that are missing."
-    return said
+        text += " The embedding model changed during the import: run embed_memories to add missing vectors."
+    return text

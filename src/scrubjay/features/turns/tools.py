@@ -1,4 +1,4 @@
-"""Turns of conversations with an agent: what was asked, what it thought, what it answered."""
+"""Tools that store, list and search conversation turns."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -7,9 +7,10 @@ from pydantic import Field
 
 from scrubjay.core.ids import new_id
 from scrubjay.core.scopes import Visibility
-from scrubjay.features.memory.models import Kind, Memory, MemoryFilter
-from scrubjay.features.memory.recall import Order, Wish
-from scrubjay.features.memory.service import Draft, MemoryService
+from scrubjay.features.memory.drafts import Draft
+from scrubjay.features.memory.models import Memory, MemoryFilter, MemoryKind
+from scrubjay.features.memory.recall import Order, RecallOptions
+from scrubjay.features.memory.service import MemoryService
 from scrubjay.features.projects.arguments import project_id_of
 from scrubjay.features.projects.service import ProjectService
 from scrubjay.tooling.arguments import Label, provenance_of
@@ -21,9 +22,9 @@ MAX_PART = 30_000
 TYPE = "agent-interaction"
 Distance = Annotated[
     float | None,
-    Field(description="1 less the cosine of its meaning and the query's; null when the two cannot be compared."),
+    Field(description="1 minus the cosine similarity to the query; null without an embedding."),
 ]
-Relevance = Annotated[float | None, Field(description="1 / (1 + distance); null without a distance.")]
+Relevance = Annotated[float | None, Field(description="1 / (1 + distance); null if distance is null.")]
 
 
 class AddMemoryRequest(Request):
@@ -31,17 +32,17 @@ class AddMemoryRequest(Request):
         {"prompt": "Why does the login fail?", "thought": "The token has expired.", "response": "Log in again."}
     )
 
-    prompt: str = Field(max_length=MAX_PART, description="What the user asked.")
-    thought: str = Field(max_length=MAX_PART, description="What the agent thought before it answered.")
-    response: str = Field(max_length=MAX_PART, description="What the agent answered.")
+    prompt: str = Field(max_length=MAX_PART, description="The user's prompt.")
+    thought: str = Field(max_length=MAX_PART, description="The agent's reasoning before the answer.")
+    response: str = Field(max_length=MAX_PART, description="The agent's answer.")
     sessionId: Label | None = Field(  # noqa: N815 - the documented name
-        default=None, description="The session that it belongs to; a new one is made when none is given."
+        default=None, description="Session of the turn; default: a new session."
     )
 
 
 class AddMemoryResult(Result):
     id: str
-    sessionId: str = Field(description="Give it with the next turn of this session.")  # noqa: N815 - as above
+    sessionId: str = Field(description="Pass it with the next turn of this session.")  # noqa: N815 - as above
     timestamp: datetime
     message: str
 
@@ -61,24 +62,24 @@ class TurnView(Result):
 class SessionMemoriesRequest(Request):
     model_config = examples({"sessionId": "session-1"})
 
-    sessionId: str = Field(max_length=500, description="The session.")  # noqa: N815 - the documented name
-    limit: int = Field(default=100, ge=1, le=2_000, description="How many turns at most.")
-    offset: int = Field(default=0, ge=0, description="How many of the first turns to skip.")
+    sessionId: str = Field(max_length=500, description="Session id.")  # noqa: N815 - the documented name
+    limit: int = Field(default=100, ge=1, le=2_000, description="Maximum number of turns.")
+    offset: int = Field(default=0, ge=0, description="Number of turns to skip.")
 
 
 class SessionMemoriesResult(Result):
     sessionId: str  # noqa: N815 - the documented name
-    count: int = Field(description="How many turns are here.")
-    total: int = Field(description="How many the session has.")
-    memories: list[TurnView] = Field(description="The earliest first.")
+    count: int = Field(description="Number of returned turns.")
+    total: int = Field(description="Number of turns in the session.")
+    memories: list[TurnView] = Field(description="Oldest first.")
 
 
 class QueryTurnsRequest(Request):
     model_config = examples({"query": "why did the login fail?"})
 
-    query: str = Field(min_length=1, max_length=10_000, description="What to look for, in plain words.")
+    query: str = Field(min_length=1, max_length=10_000, description="Query in natural language.")
     nResults: Annotated[int, Field(ge=1, le=100)] = Field(  # noqa: N815 - the documented name
-        default=10, description="How many turns at most."
+        default=10, description="Maximum number of turns."
     )
     sessionId: Label | None = Field(default=None, description="Only turns of this session.")  # noqa: N815 - as above
 
@@ -91,22 +92,22 @@ class FoundTurn(TurnView):
 class QueryTurnsResult(Result):
     query: str
     count: int
-    results: list[FoundTurn] = Field(description="Best first, by words and meaning together.")
+    results: list[FoundTurn] = Field(description="Best match first, by keyword and vector score.")
 
 
 @tool("turns")
 async def add_memory(
     request: AddMemoryRequest, memory: MemoryService, projects: ProjectService, context: CallContext
 ) -> AddMemoryResult:
-    """Keep one turn of a conversation with an agent: the prompt, the thought and the response.
+    """Store one conversation turn: prompt, thought and response.
 
-    Call it before you answer, so that nothing is lost when the conversation ends.
+    Call it before you answer, so that the turn is kept if the conversation ends.
     """
     session_id = request.sessionId or new_id("ses")
     draft = Draft(
         content=f"User Prompt: {request.prompt}\nAgent Thought: {request.thought}\nAgent Response: {request.response}",
         session_id=session_id,
-        kind=Kind.TURN,
+        kind=MemoryKind.TURN,
         details={"prompt": request.prompt, "thought": request.thought, "response": request.response},
         provenance=provenance_of(context, "add_memory"),
     )
@@ -119,16 +120,16 @@ async def add_memory(
     )
 
 
-@tool("turns", read_only=True)
+@tool("turns", read_only=True, reads=("memory",))
 async def get_session_memories(
     request: SessionMemoriesRequest, memory: MemoryService, projects: ProjectService, context: CallContext
 ) -> SessionMemoriesResult:
-    """Show the turns of one session, the earliest first, a page at a time."""
+    """List the turns of one session, oldest first, in pages."""
     if not request.sessionId:
         return SessionMemoriesResult(sessionId="", count=0, total=0, memories=[])
     page = await memory.page(
         Visibility(await project_id_of(None, projects, context), request.sessionId),
-        MemoryFilter(kinds=(Kind.TURN,), from_session=request.sessionId),
+        MemoryFilter(kinds=(MemoryKind.TURN,), from_session=request.sessionId),
         newest_first=False,
         limit=request.limit,
         offset=request.offset,
@@ -137,16 +138,16 @@ async def get_session_memories(
     return SessionMemoriesResult(sessionId=request.sessionId, count=len(turns), total=page.total, memories=turns)
 
 
-@tool("turns", read_only=True)
+@tool("turns", read_only=True, reads=("memory",))
 async def query_raw_memories(
     request: QueryTurnsRequest, memory: MemoryService, projects: ProjectService, context: CallContext
 ) -> QueryTurnsResult:
-    """Find the turns that fit a question best, in one session or in all."""
+    """Search turns of one session or of all sessions, best match first."""
     found = await memory.recall(
         request.query,
         Visibility(await project_id_of(None, projects, context), request.sessionId),
-        MemoryFilter(kinds=(Kind.TURN,), from_session=request.sessionId),
-        Wish(limit=request.nResults, threshold=0.0, order=Order.SCORE),
+        MemoryFilter(kinds=(MemoryKind.TURN,), from_session=request.sessionId),
+        RecallOptions(limit=request.nResults, threshold=0.0, order=Order.SCORE),
     )
     results = [
         FoundTurn(**_turn(hit.memory).model_dump(), distance=distance, relevanceScore=relevance)
@@ -157,7 +158,7 @@ async def query_raw_memories(
 
 
 def distance_of(cosine: float | None) -> tuple[float | None, float | None]:
-    """How far a meaning is from the question's, and the relevance that Neo makes of it."""
+    """Return the distance for a cosine similarity, and Neo's relevance score."""
     if cosine is None:
         return None, None
     distance = 1 - cosine

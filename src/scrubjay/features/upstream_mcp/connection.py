@@ -1,7 +1,6 @@
-"""A session with a running skill, over its pipes or over HTTP, in whichever era of the protocol it speaks."""
+"""MCP sessions with skills, over pipes or HTTP, for handshake and stateless protocol revisions."""
 
 import math
-import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -17,180 +16,182 @@ from mcp.client.subscriptions import SubscriptionLost
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import TypeAdapter
 
-from scrubjay.core.request_context import tracked
+from scrubjay.core.environment import all_variables
+from scrubjay.core.request_context import current_request
 from scrubjay.features.upstream_mcp.configuration import CommandSkill, HttpSkill, SkillConfig
-from scrubjay.features.upstream_mcp.process import SkillProcess, Surroundings, started
-from scrubjay.features.upstream_mcp.schemas import MOST_LEFT_OUT, MOST_TOOLS, ToldTools, tools_of
+from scrubjay.features.upstream_mcp.process import ProcessOptions, SkillProcess, start_process
+from scrubjay.features.upstream_mcp.schemas import MAX_LEFT_OUT, MAX_TOOLS, ToolListing, parse_tools
 from scrubjay.features.upstream_mcp.transport import messages
 
 STEP_SECONDS = 30.0
-# How long its word is waited for that it will tell of changes; it may come later, or never.
+# Time to wait for the acknowledgement of a subscription; it may come later, or never.
 ACKNOWLEDGE_SECONDS = 1.0
-MOST_PAGES = 100
+MAX_PAGES = 100
 
 
-class Progress(Protocol):
-    """Where a call's progress goes."""
+class ProgressCallback(Protocol):
+    """Receives the progress of a call."""
 
     async def __call__(self, progress: float, total: float | None, message: str | None) -> None: ...
 
 
-# The session wants a model for its answers; this is none, and changes nothing.
-_AS_IT_CAME: Any = TypeAdapter(dict[str, Any])
+# The session requires a model for answers; this one accepts any object and changes nothing.
+_UNVALIDATED: Any = TypeAdapter(dict[str, Any])
 
 
 class BrokenSkill(Exception):
-    """The skill is not there, or does not speak the protocol."""
+    """The skill cannot be reached, or violates the protocol."""
 
 
-class Connection:
-    """One session. It is used by many tasks, and owned by the one that entered it."""
+class SkillConnection:
+    """One session, used by many tasks and owned by the task that entered it."""
 
     def __init__(self, skill: str, process: SkillProcess | None) -> None:
         self.process = process
         self.ended = anyio.Event()
-        self.let_go = anyio.Event()
-        """Set when nobody can get hold of it any more."""
+        self.released = anyio.Event()
+        """Set when no new caller can obtain this session."""
         self.tools_changed = anyio.Event()
-        self._is_watched = anyio.Event()
+        self._subscribed = anyio.Event()
         self._has_listed = False
-        self.heard = 0
-        """How many messages came over its pipes; a skill that hangs sends none."""
+        self.received = 0
+        """Number of messages received over its pipes; it does not grow while the skill hangs."""
         self._skill = skill
         self._client: Client | None = None
 
     @property
     def client(self) -> Client:
         if self._client is None:
-            raise BrokenSkill("it is not connected")
+            raise BrokenSkill("not connected")
         return self._client
 
-    async def tools(self) -> ToldTools:
-        """All of its tools as it tells them now; `BrokenSkill` when that takes too long."""
+    async def tools(self) -> ToolListing:
+        """Request the current tool list; raise `BrokenSkill` after `STEP_SECONDS`."""
         self._has_listed = True
         declared: list[dict[str, Any]] = []
         cursor: str | None = None
-        with anyio.move_on_after(STEP_SECONDS) as patience:
-            for _ in range(MOST_PAGES):
+        with anyio.move_on_after(STEP_SECONDS) as scope:
+            for _ in range(MAX_PAGES):
                 page = await self.client.session.list_tools(params=types.PaginatedRequestParams(cursor=cursor))
                 declared += [tool.model_dump(mode="json", by_alias=True, exclude_unset=True) for tool in page.tools]
                 cursor = page.next_cursor
-                if cursor is None or len(declared) >= MOST_TOOLS + MOST_LEFT_OUT:
+                if cursor is None or len(declared) >= MAX_TOOLS + MAX_LEFT_OUT:
                     break
-        if patience.cancelled_caught:
-            raise BrokenSkill(f"it did not tell all of its tools within {STEP_SECONDS:g} s")
-        return tools_of(self._skill, declared)
+        if scope.cancelled_caught:
+            raise BrokenSkill(f"its tool list was not complete within {STEP_SECONDS:g} s")
+        return parse_tools(self._skill, declared)
 
-    async def call(self, name: str, arguments: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-        """What the tool answered, exactly as it came. Being cancelled tells the skill to stop."""
+    async def call(self, name: str, arguments: Mapping[str, Any], progress: ProgressCallback) -> dict[str, Any]:
+        """Return the tool's answer unchanged. Cancelling sends a cancellation to the skill."""
         params = types.CallToolRequestParams(name=name, arguments=dict(arguments), _meta=_meta())
-        # Not the session's `call_tool`: it drops what it does not know, and judges what is not ours to judge.
+        # Not the session's `call_tool`: it drops unknown fields and validates the structured content.
         answer: dict[str, Any] = await self.client.session.send_request(
-            types.CallToolRequest(params=params), _AS_IT_CAME, progress_callback=progress
+            types.CallToolRequest(params=params), _UNVALIDATED, progress_callback=progress
         )
         if answer.get("resultType", "complete") != "complete":
-            raise BrokenSkill("it asks its user for more, and there is none behind this server")
+            raise BrokenSkill("it requests user input, which this server cannot provide")
         return answer
 
-    async def noticed(self, message: IncomingMessage) -> None:
+    async def on_message(self, message: IncomingMessage) -> None:
         if isinstance(message, types.ToolListChangedNotification):
             self.tools_changed.set()
 
-    async def watched(self) -> None:
-        """Wait until no change of its tools can be missed any more, or until it is clear that it takes its time."""
+    async def wait_until_subscribed(self) -> None:
+        """Wait until changes of its tools are reported, at most `ACKNOWLEDGE_SECONDS`."""
         with anyio.move_on_after(ACKNOWLEDGE_SECONDS):
-            await self._is_watched.wait()
+            await self._subscribed.wait()
 
     async def watch_tools(self) -> None:
-        """Notice changes of its tools in the modern era, in which a client must ask for that."""
+        """Subscribe to tool changes, as the stateless protocol revisions require."""
         try:
             capabilities = self.client.server_capabilities.tools
             if self.client.protocol_version in MODERN_PROTOCOL_VERSIONS and capabilities and capabilities.list_changed:
                 with suppress(MCPError, SubscriptionLost, TimeoutError):
                     async with self.client.listen(tools_list_changed=True) as changes:
-                        self._is_watched.set()
-                        if self._has_listed:  # maybe before a change
+                        self._subscribed.set()
+                        if self._has_listed:  # a change may have come between the list and the subscription
                             self.tools_changed.set()
                         async for _ in changes:
                             self.tools_changed.set()
         finally:
-            self._is_watched.set()
+            self._subscribed.set()
 
-    def adopt(self, client: Client) -> None:
+    def set_client(self, client: Client) -> None:
         self._client = client
 
 
 def _meta() -> types.RequestParamsMeta | None:
-    """Which request of ours the call is for, so that it can be followed into the skill's own log."""
-    request = tracked()
+    """Return ids of the current request, so that it can be traced in the skill's own log."""
+    request = current_request()
     if request is None:
         return None
-    told = {"scrubjay/request_id": request.request_id, "traceparent": request.traceparent}
-    return types.RequestParamsMeta(**{name: value for name, value in told.items() if value is not None})
+    ids = {"scrubjay/request_id": request.request_id, "traceparent": request.traceparent}
+    return types.RequestParamsMeta(**{name: value for name, value in ids.items() if value is not None})
 
 
 @asynccontextmanager
-async def connected(
+async def connect(
     skill: str,
     config: SkillConfig,
-    surroundings: Surroundings,
+    process_options: ProcessOptions,
     on_process: Callable[[SkillProcess], None],
-) -> AsyncGenerator[Connection]:
-    """A session with the skill, which runs for as long as this is entered; `on_process` gets its program first."""
+) -> AsyncGenerator[SkillConnection]:
+    """Start the skill and yield a session with it; `on_process` receives its process before the handshake."""
     match config:
         case CommandSkill():
-            environment = config.environment(os.environ)
-            async with started(config.command, config.args, environment, surroundings) as process:
+            environment = config.environment(all_variables())
+            program = config.program(all_variables())
+            async with start_process(program, config.args, environment, process_options) as process:
                 on_process(process)
-                connection = Connection(skill, process)
-                async with _session(connection, messages(process, surroundings.max_message_bytes, connection)):
+                connection = SkillConnection(skill, process)
+                async with _session(connection, messages(process, process_options.max_message_bytes, connection)):
                     yield connection
         case HttpSkill():
             limits = httpx2.Timeout(STEP_SECONDS, read=config.call_seconds + STEP_SECONDS)
-            most = surroundings.max_message_bytes
-            # Compressed answers could unfold to a thousand times what was read.
-            headers = {**config.sent_headers(os.environ), "Accept-Encoding": "identity"}
-            connection = Connection(skill, None)
-            hooks = {"response": [partial(_bound, most)]}
+            max_bytes = process_options.max_message_bytes
+            # A compressed answer could expand to a thousand times the bytes that were counted.
+            headers = {**config.sent_headers(all_variables()), "Accept-Encoding": "identity"}
+            connection = SkillConnection(skill, None)
+            hooks = {"response": [partial(_limit_response, max_bytes)]}
             async with httpx2.AsyncClient(headers=headers, timeout=limits, trust_env=False, event_hooks=hooks) as http:
-                pipes = streamable_http_client(config.url, http_client=http, max_sse_event_size=most)
+                pipes = streamable_http_client(config.url, http_client=http, max_sse_event_size=max_bytes)
                 async with _session(connection, pipes):
                     yield connection
 
 
-async def _bound(most: int, response: httpx2.Response) -> None:
-    """Have no more read of an answer than may be; of a stream of events the SDK counts each."""
-    response.headers.pop("content-encoding", None)  # nobody asked for it
+async def _limit_response(max_bytes: int, response: httpx2.Response) -> None:
+    """Limit the size of a response body; the SDK limits each event of an event stream."""
+    response.headers.pop("content-encoding", None)  # it was not requested
     if not response.headers.get("content-type", "").lower().startswith("text/event-stream"):
-        response.stream = _Bounded(response.stream, most)
+        response.stream = _BoundedStream(response.stream, max_bytes)
 
 
-class _Bounded(httpx2.AsyncByteStream):
-    """The same bytes, until there are too many."""
+class _BoundedStream(httpx2.AsyncByteStream):
+    """Passes bytes through and fails after a maximum."""
 
-    def __init__(self, stream: Any, most: int) -> None:
+    def __init__(self, stream: Any, max_bytes: int) -> None:
         self._stream = stream
-        self._most = most
+        self._max_bytes = max_bytes
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        left = self._most
-        async for some in self._stream:
-            left -= len(some)
-            if left < 0:
-                raise httpx2.StreamError(f"it has more than {self._most} bytes")
-            yield some
+        remaining = self._max_bytes
+        async for chunk in self._stream:
+            remaining -= len(chunk)
+            if remaining < 0:
+                raise httpx2.StreamError(f"the response has more than {self._max_bytes} bytes")
+            yield chunk
 
     async def aclose(self) -> None:
         await self._stream.aclose()
 
 
 @asynccontextmanager
-async def _session(connection: Connection, pipes: Transport) -> AsyncGenerator[None]:
-    with anyio.CancelScope(deadline=anyio.current_time() + STEP_SECONDS) as greeting:
-        client = Client(pipes, message_handler=connection.noticed, cache=None)
+async def _session(connection: SkillConnection, pipes: Transport) -> AsyncGenerator[None]:
+    with anyio.CancelScope(deadline=anyio.current_time() + STEP_SECONDS) as handshake:
+        client = Client(pipes, message_handler=connection.on_message, cache=None)
         async with client:
-            greeting.deadline = math.inf
-            connection.adopt(client)
+            handshake.deadline = math.inf
+            connection.set_client(client)
             yield
-    if greeting.cancelled_caught:
-        raise BrokenSkill(f"it did not greet within {STEP_SECONDS:g} s")
+    if handshake.cancelled_caught:
+        raise BrokenSkill(f"no handshake within {STEP_SECONDS:g} s")

@@ -1,4 +1,4 @@
-"""The tools of skills as tools of ours: under their prefixed names, forwarded to where they come from."""
+"""Registration of skill tools under prefixed names; calls are forwarded to the skill."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
@@ -11,21 +11,19 @@ from scrubjay.tooling.remote_tools import ForeignAnswer, ForeignTool, foreign_to
 FAMILY = "skill:"
 
 
-def tools_of_skills(found: Sequence[SkillTool], skills: Callable[[], Awaitable[Skills]]) -> list[ForeignTool]:
-    """Each skill's tools are a family of their own, so that a key can open one skill and no other."""
-    return [
-        foreign_tool(tool.name, f"{FAMILY}{tool.skill}", tool.declared, _forwarding(tool, skills)) for tool in found
-    ]
+def forward_tools(found: Sequence[SkillTool], skills: Callable[[], Awaitable[Skills]]) -> list[ForeignTool]:
+    """Return a forwarding tool for each; each skill is a tool family, so that a key can be limited to one skill."""
+    return [foreign_tool(tool.name, f"{FAMILY}{tool.skill}", tool.declared, _forwarder(tool, skills)) for tool in found]
 
 
-def _forwarding(
+def _forwarder(
     tool: SkillTool, skills: Callable[[], Awaitable[Skills]]
 ) -> Callable[[Mapping[str, Any], CallContext], Awaitable[ForeignAnswer]]:
     async def forward(arguments: Mapping[str, Any], context: CallContext) -> ForeignAnswer:
-        async def told(progress: float, total: float | None, message: str | None) -> None:
+        async def report(progress: float, total: float | None, message: str | None) -> None:
             await context.reporter.report(progress, total, message or "")
 
-        answer = await (await skills()).call(tool.skill, tool.own_name, arguments, told)
+        answer = await (await skills()).call(tool.skill, tool.own_name, arguments, report)
         return ForeignAnswer.model_validate(answer, by_alias=True)
 
     return forward

@@ -1,10 +1,10 @@
-"""Where skills are written down. Loads nothing: every start asks."""
+"""Location of skill configuration. Imports nothing else, because every start uses it."""
 
 from pathlib import Path
 
 MANIFEST = "skills_manifest.json"
 
 
-def are_there(file: Path) -> bool:
-    """Whether somebody has written skills down: in the file, or in the manifest beside it."""
+def skills_configured(file: Path) -> bool:
+    """Return True if the file or the manifest beside it exists."""
     return file.exists() or file.with_name(MANIFEST).exists()

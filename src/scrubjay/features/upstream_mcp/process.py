@@ -1,4 +1,4 @@
-"""A skill's program as a process: its pipes, what it complains about, and its certain end."""
+"""A skill's process: its pipes, its standard error and its termination."""
 
 import socket
 from collections.abc import AsyncGenerator, Mapping
@@ -12,20 +12,20 @@ import anyio.abc
 from scrubjay.core.secrets import masked
 from scrubjay.isolation.limits import Bounds, supervised
 
-# What is kept of what it writes to standard error, and how much of that is told.
+# Bytes kept of standard error, and the part of it shown in errors.
 TAIL_BYTES = 16 * 1024
-TOLD_LINES, TOLD_CHARACTERS = 10, 300
-# After so much at once the reader rests: a program that floods it must not keep the server from its other work.
-READ_BYTES, REST_SECONDS = 64 * 1024, 0.002
-# How long it may take to end by itself once its input has ended, and what its supervisor then needs to make it.
-LEAVE_SECONDS, FORCE_SECONDS = 2.0, 5.0
-# What it said last is still in the pipe when it is gone.
-HEAR_OUT_SECONDS = 0.5
+SHOWN_LINES, SHOWN_CHARACTERS = 10, 300
+# After a large read the reader sleeps briefly, so that a program that floods the pipe does not block the server.
+READ_BYTES, PAUSE_SECONDS = 64 * 1024, 0.002
+# Time to exit after its input is closed, and time that the supervisor needs to kill it.
+EXIT_SECONDS, KILL_SECONDS = 2.0, 5.0
+# The last output is still in the pipe after the process has ended.
+STDERR_DRAIN_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
-    """Where skills run, and within what."""
+class ProcessOptions:
+    """Working folder and limits of skill processes."""
 
     folder: Path
     bounds: Bounds = Bounds()
@@ -33,89 +33,89 @@ class Surroundings:
 
 
 class SkillProcess:
-    """A running program."""
+    """A running process."""
 
     def __init__(self, process: anyio.abc.Process, lifeline: socket.socket) -> None:
         if process.stdin is None or process.stdout is None or process.stderr is None:
-            raise TypeError("a skill's program needs its three pipes")
+            raise TypeError("the process must be opened with pipes for stdin, stdout and stderr")
         self.stdin, self.stdout = process.stdin, process.stdout
         self.pid: int | None = None
         self._stderr = process.stderr
         self._process = process
         self._lifeline = lifeline
         self._tail = bytearray()
-        self.heard_out = anyio.Event()
-        """Set when it can say nothing more."""
+        self.stderr_closed = anyio.Event()
+        """Set when its standard error has been read to the end."""
 
-    def last_words(self) -> list[str]:
-        """The last lines of its standard error, without secrets."""
+    def stderr_tail(self) -> list[str]:
+        """Return the last lines of its standard error, with secrets masked."""
         lines = masked(self._tail.decode("utf-8", "replace")).splitlines()
-        shown = ("".join(char if char.isprintable() else " " for char in line)[:TOLD_CHARACTERS] for line in lines)
-        return [line for line in shown if line.strip()][-TOLD_LINES:]
+        shown = ("".join(char if char.isprintable() else " " for char in line)[:SHOWN_CHARACTERS] for line in lines)
+        return [line for line in shown if line.strip()][-SHOWN_LINES:]
 
     def note(self, text: str) -> None:
-        """Keep a line beside those of standard error."""
+        """Add a line of our own to the kept standard error."""
         self._keep(text.encode("utf-8", "replace") + b"\n")
 
-    async def listen(self) -> None:
-        """Read what it complains about until it has nothing more to say."""
+    async def read_stderr(self) -> None:
+        """Read standard error until it is closed."""
         try:
             while True:
-                some = await self._stderr.receive(READ_BYTES)
-                self._keep(some)
-                if len(some) >= READ_BYTES // 2:
-                    await anyio.sleep(REST_SECONDS)
+                chunk = await self._stderr.receive(READ_BYTES)
+                self._keep(chunk)
+                if len(chunk) >= READ_BYTES // 2:
+                    await anyio.sleep(PAUSE_SECONDS)
         except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
             pass
         finally:
-            self.heard_out.set()
+            self.stderr_closed.set()
 
-    async def learn_pid(self) -> None:
+    async def read_pid(self) -> None:
         with suppress(OSError, ValueError):
             await anyio.wait_readable(self._lifeline)
             self.pid = int(self._lifeline.recv(64).split(b"\n")[0])
 
     async def end(self) -> None:
-        """Let it end, then make it; when this returns, nothing of it runs."""
+        """Close its input, wait, then kill it; afterwards none of its processes run."""
         with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
             await self.stdin.aclose()
-        if not await self._has_ended(LEAVE_SECONDS):
+        if not await self._has_ended(EXIT_SECONDS):
             with suppress(OSError):
                 self._lifeline.shutdown(socket.SHUT_RDWR)
-            if not await self._has_ended(FORCE_SECONDS):
+            if not await self._has_ended(KILL_SECONDS):
                 self._process.kill()
         self._lifeline.close()
-        with anyio.move_on_after(HEAR_OUT_SECONDS):
-            await self.heard_out.wait()
+        with anyio.move_on_after(STDERR_DRAIN_SECONDS):
+            await self.stderr_closed.wait()
         with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
             await self._process.aclose()
 
     async def _has_ended(self, seconds: float) -> bool:
         deadline = anyio.current_time() + seconds
-        # Not `wait`, which also waits for the pipes to be closed by everybody who has them.
+        # Not `wait`, which also waits until every process that inherited the pipes has closed them.
         while self._process.returncode is None:
             if anyio.current_time() >= deadline:
                 return False
             await anyio.sleep(0.01)
         return True
 
-    def _keep(self, some: bytes) -> None:
-        self._tail += some
+    def _keep(self, chunk: bytes) -> None:
+        self._tail += chunk
         del self._tail[:-TAIL_BYTES]
 
 
 @asynccontextmanager
-async def started(
-    command: str, args: tuple[str, ...], environment: Mapping[str, str], surroundings: Surroundings
+async def start_process(
+    command: str, args: tuple[str, ...], environment: Mapping[str, str], process_options: ProcessOptions
 ) -> AsyncGenerator[SkillProcess]:
-    """The program, running for as long as this is entered."""
+    """Start the program under a supervisor; it is ended when the context exits."""
     ours, theirs = socket.socketpair()
     ours.setblocking(False)
     try:
         process = await anyio.open_process(
-            supervised(theirs.fileno(), surroundings.bounds, command, args),
+            supervised(theirs.fileno(), process_options.bounds, command, args),
             env=environment,
-            cwd=surroundings.folder,
+            cwd=process_options.folder,
             start_new_session=True,
             pass_fds=(theirs.fileno(),),
         )
@@ -126,8 +126,8 @@ async def started(
         theirs.close()
     running = SkillProcess(process, ours)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(running.listen)
-        tasks.start_soon(running.learn_pid)
+        tasks.start_soon(running.read_stderr)
+        tasks.start_soon(running.read_pid)
         try:
             yield running
         finally:

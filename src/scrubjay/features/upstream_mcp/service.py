@@ -1,4 +1,4 @@
-"""All skills of this process: which there are, calling them, and reading them anew while they are in use."""
+"""The skills of this process: list, call and reload them."""
 
 import logging
 import time
@@ -14,46 +14,46 @@ import anyio.abc
 from scrubjay.core.clock import Clock, system_clock
 from scrubjay.core.errors import Busy, Conflict, Misconfigured, NotFound, ScrubjayError
 from scrubjay.features.upstream_mcp.catalog import RefusedSkill, Skill, ValidSkill, read_skill, read_skills
-from scrubjay.features.upstream_mcp.configuration import Policy
-from scrubjay.features.upstream_mcp.connection import Progress
-from scrubjay.features.upstream_mcp.lifecycle import SkillLife, SkillState
-from scrubjay.features.upstream_mcp.process import Surroundings
+from scrubjay.features.upstream_mcp.configuration import SkillPolicy
+from scrubjay.features.upstream_mcp.connection import ProgressCallback
+from scrubjay.features.upstream_mcp.lifecycle import SkillRunner, SkillState
+from scrubjay.features.upstream_mcp.process import ProcessOptions
 from scrubjay.features.upstream_mcp.restarts import RestartLimit
 from scrubjay.features.upstream_mcp.schemas import SchemaCache, SkillTool
 
 logger = logging.getLogger("scrubjay.features.upstream_mcp")
 
 DRAIN_SECONDS = 30.0
-LEARNED_AT_ONCE = 4
+PARALLEL_DISCOVERIES = 4
 
 
 @dataclass(frozen=True, slots=True)
 class SkillRules:
-    """What the owner sets for all skills."""
+    """Settings that apply to all skills."""
 
     file: Path
     cache_folder: Path
-    policy: Policy = field(default_factory=Policy)
-    surroundings: Surroundings = field(default_factory=lambda: Surroundings(Path("/")))
+    policy: SkillPolicy = field(default_factory=SkillPolicy)
+    process_options: ProcessOptions = field(default_factory=lambda: ProcessOptions(Path("/")))
     max_processes: int = 10
     pause_seconds: float = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Reloaded:
-    """What a reload did."""
+class ReloadResult:
+    """Outcome of a reload."""
 
     added: Sequence[str]
     removed: Sequence[str]
     changed: Sequence[str]
     learning: Sequence[str]
-    """Skills whose tools are not known yet; they are started now to tell them."""
+    """Skills that are being started to list their tools."""
     milliseconds: float
 
 
 @dataclass(slots=True)
 class ReloadState:
-    """What is known of reloads."""
+    """State and history of reloads."""
 
     reloading: bool = False
     last_reload: datetime | None = None
@@ -62,7 +62,7 @@ class ReloadState:
 
 
 class Skills:
-    """The skills of a file, each with its life."""
+    """The skills of a configuration file, each with its runner."""
 
     def __init__(
         self,
@@ -74,11 +74,11 @@ class Skills:
         clock: Clock = system_clock,
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Their programs run in `tasks`; `publish` gets all tools whenever they become others, and tells which of
-        them have names that are taken; `report` gets each skill that is refused."""
+        """Processes run in `tasks`. `publish` receives all tools after each change and returns those whose names are
+        already taken; `report` receives each refused skill."""
         self.reloads = ReloadState()
         self.file_problem: str | None = None
-        self.lives: dict[str, SkillLife] = {}
+        self.runners: dict[str, SkillRunner] = {}
         self.refused: list[RefusedSkill] = []
         self._rules = rules
         self._tasks = tasks
@@ -90,90 +90,98 @@ class Skills:
         self._cache = SchemaCache(rules.cache_folder)
         self._calls: dict[int, str] = {}
         self._next_call = 0
-        self._quiet = anyio.Event()
+        self._idle = anyio.Event()
         self._reloaded = anyio.Event()
         try:
-            self._adopt(read_skills(rules.file, rules.policy))
-        except Misconfigured as error:  # the server starts all the same, without skills
+            self._set_skills(read_skills(rules.file, rules.policy))
+        except Misconfigured as error:  # the server still starts, without skills
             self.file_problem = error.message
-            logger.warning("skills cannot be read", extra={"problem": error.message})
+            logger.warning("cannot read skills", extra={"problem": error.message})
 
-    # -- what there is ---------------------------------------------------------------------------------
+    # -- listing ---------------------------------------------------------------------------------------
 
     def tools(self) -> list[SkillTool]:
-        """All tools that are known, of each skill in the order of the file."""
-        return [tool for life in self.lives.values() for tool in life.tools]
+        """Return all known tools in the order of the file."""
+        return [tool for runner in self.runners.values() for tool in runner.tools]
 
     def announce(self) -> None:
-        """Have all tools known to others as they are now."""
+        """Publish the current tools."""
         self._taken = self._publish(self.tools())
 
     def left_out(self, skill: str) -> Mapping[str, str]:
-        """Which of the skill's tools nobody can call, and why."""
-        told = self.lives[skill].told
-        taken = {tool.own_name: f"there is another {tool.name}" for tool in self._taken if tool.skill == skill}
-        return {**(told.left_out if told is not None else {}), **taken}
+        """Return the skill's tools that cannot be called, with the reason."""
+        listing = self.runners[skill].listing
+        taken = {tool.own_name: f"the name {tool.name} is taken" for tool in self._taken if tool.skill == skill}
+        return {**(listing.left_out if listing is not None else {}), **taken}
 
     def validate(self, name: str, raw: Any) -> Skill:
-        """What would become of this skill; nothing is started or kept."""
+        """Validate a configuration without starting or storing it."""
         return read_skill(name, raw, self._rules.policy)
 
     @property
     def running_calls(self) -> Sequence[str]:
         return sorted(self._calls.values())
 
-    # -- using them ------------------------------------------------------------------------------------
+    # -- calls -----------------------------------------------------------------------------------------
 
-    async def call(self, skill: str, tool: str, arguments: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-        """What the tool of the skill answered, as it came. While skills are read anew, it waits."""
+    async def call(
+        self, skill: str, tool: str, arguments: Mapping[str, Any], progress: ProgressCallback
+    ) -> dict[str, Any]:
+        """Return the tool's answer unchanged. Waits while a reload is running."""
         while self.reloads.reloading:
             await self._reloaded.wait()
-        life = self.lives.get(skill)
-        if life is None:
-            raise NotFound(f"there is no skill {skill!r} any more", hint="skills_status tells which there are")
+        runner = self.runners.get(skill)
+        if runner is None:
+            raise NotFound(f"skill {skill!r} was removed", hint="call skills_status to list the skills")
         self._next_call += 1
         number = self._next_call
         self._calls[number] = f"{skill}_{tool}"
         try:
-            return await life.call(tool, arguments, progress)
+            return await runner.call(tool, arguments, progress)
         finally:
             del self._calls[number]
             if not self._calls:
-                self._quiet.set()
+                self._idle.set()
 
-    async def learn(self, names: Sequence[str] | None = None) -> None:
-        """Start each of these skills once to learn its tools, and end it again if nobody has called it meanwhile.
+    async def discover_tools(self, names: Sequence[str] | None = None) -> None:
+        """Start each of these skills once to list its tools, and stop it again unless it was called.
 
-        A few at a time, so that one that hangs does not keep the others waiting.
+        Several run at once, so that one that hangs does not delay the others. By default, all with unknown tools.
         """
-        wanted = [life for life in self.lives.values() if (life.told is None if names is None else life.name in names)]
-        at_once = anyio.Semaphore(min(LEARNED_AT_ONCE, self._rules.max_processes))
-        async with anyio.create_task_group() as learning:
-            for life in wanted:
-                learning.start_soon(self._learn, life, at_once)
+        runners = [
+            runner
+            for runner in self.runners.values()
+            if (runner.listing is None if names is None else runner.name in names)
+        ]
+        limiter = anyio.Semaphore(min(PARALLEL_DISCOVERIES, self._rules.max_processes))
+        async with anyio.create_task_group() as tasks:
+            for runner in runners:
+                tasks.start_soon(self._discover_tools, runner, limiter)
 
-    async def _learn(self, life: SkillLife, at_once: anyio.Semaphore) -> None:
-        async with at_once:
+    async def _discover_tools(self, runner: SkillRunner, limiter: anyio.Semaphore) -> None:
+        async with limiter:
             try:
-                await life.ready()
+                await runner.ready()
             except ScrubjayError as error:
-                logger.warning("a skill's tools are not known", extra={"skill": life.name, "problem": error.message})
+                logger.warning(
+                    "cannot list the tools of a skill", extra={"skill": runner.name, "problem": error.message}
+                )
             else:
-                if not life.running_calls and not life.last_used:
-                    await life.stop()
+                if not runner.running_calls and not runner.last_used:
+                    await runner.stop()
 
-    # -- reading them anew -----------------------------------------------------------------------------
+    # -- reload ----------------------------------------------------------------------------------------
 
-    async def reload(self, *, force: bool = False) -> Reloaded:
-        """Read the file again and start all skills afresh, after running calls have ended.
+    async def reload(self, *, force: bool = False) -> ReloadResult:
+        """Read the file again and restart all skills after running calls have ended.
 
-        Only one reload at a time. When the file cannot be read, or calls do not end in time, nothing is changed; by
-        `force` running calls are cut off at once.
+        Only one reload runs at a time (`Conflict` otherwise). If the file cannot be read, or calls do not end within
+        `DRAIN_SECONDS`, nothing changes. `force` aborts running calls.
         """
         if self.reloads.reloading:
             raise Conflict(
-                "reload_in_progress: the skills are being read anew already",
-                hint="wait until it has ended; skills_status tells",
+                "reload_in_progress: a reload is already running",
+                hint="wait until skills_status shows reloading: false",
                 details={"reason": "reload_in_progress"},
             )
         started = time.perf_counter()
@@ -182,27 +190,27 @@ class Skills:
             found = read_skills(self._rules.file, self._rules.policy)
             if not force:
                 await self._drain()
-            before = self.lives
-            in_use = [life.name for life in before.values() if life.state is not SkillState.STOPPED]
-            with anyio.CancelScope(shield=True):  # from here on there is no way back
-                async with anyio.create_task_group() as ending:
-                    for life in before.values():
-                        ending.start_soon(life.retire)
-                self._adopt(found)
+            before = self.runners
+            in_use = [runner.name for runner in before.values() if runner.state is not SkillState.STOPPED]
+            with anyio.CancelScope(shield=True):  # a cancelled reload must not leave half of the skills
+                async with anyio.create_task_group() as tasks:
+                    for runner in before.values():
+                        tasks.start_soon(runner.retire)
+                self._set_skills(found)
                 self.file_problem = None
                 self.announce()
-            learning = [name for name, life in self.lives.items() if life.told is None or name in in_use]
-            self._tasks.start_soon(self.learn, learning)
+            learning = [name for name, runner in self.runners.items() if runner.listing is None or name in in_use]
+            self._tasks.start_soon(self.discover_tools, learning)
             milliseconds = round((time.perf_counter() - started) * 1000, 2)
             self.reloads.count += 1
             self.reloads.last_reload, self.reloads.last_milliseconds = self._clock(), milliseconds
-            return Reloaded(
-                added=[name for name in self.lives if name not in before],
-                removed=[name for name in before if name not in self.lives],
+            return ReloadResult(
+                added=[name for name in self.runners if name not in before],
+                removed=[name for name in before if name not in self.runners],
                 changed=[
                     name
-                    for name, life in self.lives.items()
-                    if name in before and before[name].entry.hash != life.entry.hash
+                    for name, runner in self.runners.items()
+                    if name in before and before[name].entry.hash != runner.entry.hash
                 ],
                 learning=learning,
                 milliseconds=milliseconds,
@@ -212,56 +220,56 @@ class Skills:
             self._reloaded.set()
 
     async def _drain(self) -> None:
-        """Wait until no call runs any more."""
+        """Wait until no call is running."""
         with anyio.move_on_after(DRAIN_SECONDS):
             while self._calls:
-                self._quiet = anyio.Event()
-                await self._quiet.wait()
+                self._idle = anyio.Event()
+                await self._idle.wait()
         if self._calls:
             raise Conflict(
-                f"{len(self._calls)} calls of skills still run after {DRAIN_SECONDS:.0f} s; nothing was changed",
-                hint="try again later, or with force, which cuts them off",
+                f"{len(self._calls)} skill calls are still running after {DRAIN_SECONDS:.0f} s; nothing was changed",
+                hint="try again later, or use force to abort them",
                 details={"reason": "drain_timeout", "running_calls": self.running_calls},
             )
 
-    # -- their lives -----------------------------------------------------------------------------------
+    # -- runners ---------------------------------------------------------------------------------------
 
-    def _adopt(self, found: Sequence[Skill]) -> None:
+    def _set_skills(self, found: Sequence[Skill]) -> None:
         self.refused = [entry for entry in found if isinstance(entry, RefusedSkill)]
-        self.lives = {entry.name: self._life(entry) for entry in found if isinstance(entry, ValidSkill)}
+        self.runners = {entry.name: self._runner(entry) for entry in found if isinstance(entry, ValidSkill)}
         for refused in self.refused:
             self._report(refused)
 
-    def _life(self, entry: ValidSkill) -> SkillLife:
+    def _runner(self, entry: ValidSkill) -> SkillRunner:
         known = self._cache.read(entry.name, entry.hash)
-        return SkillLife(
+        return SkillRunner(
             entry,
-            entry.told if known is None else known,
+            entry.listing if known is None else known,
             self._tasks,
-            self._rules.surroundings,
+            self._rules.process_options,
             RestartLimit(self._rules.pause_seconds, self._seconds),
             make_room=self._make_room,
-            learned=self._keep,
+            on_tools_changed=self._save_tools,
         )
 
-    def _keep(self, life: SkillLife) -> None:
-        """A skill told other tools than were known."""
-        if life.told is not None:
-            self._cache.write(life.name, life.entry.hash, life.told)
-        if self.lives.get(life.name) is life:
+    def _save_tools(self, runner: SkillRunner) -> None:
+        """Cache and publish changed tools of a skill."""
+        if runner.listing is not None:
+            self._cache.write(runner.name, runner.entry.hash, runner.listing)
+        if self.runners.get(runner.name) is runner:
             self.announce()
 
-    async def _make_room(self, coming: SkillLife) -> None:
-        """End the program that was not used for longest, when there are as many as may be."""
+    async def _make_room(self, starting: SkillRunner) -> None:
+        """Stop the least recently used process if the maximum is reached; raise `Busy` if all are in use."""
         while True:
-            running = [life for life in self.lives.values() if life.has_process and life is not coming]
+            running = [runner for runner in self.runners.values() if runner.has_process and runner is not starting]
             if len(running) < self._rules.max_processes:
                 return
-            idle = [life for life in running if not life.running_calls and life.state is SkillState.RUNNING]
+            idle = [runner for runner in running if not runner.running_calls and runner.state is SkillState.RUNNING]
             if not idle:
                 raise Busy(
-                    f"{len(running)} skills run and all are busy; {coming.name} cannot be started",
-                    hint="try again later, or raise the setting skills.max_processes",
-                    details={"skill": coming.name, "max_processes": self._rules.max_processes},
+                    f"{len(running)} skills are running and all are busy; cannot start {starting.name}",
+                    hint="try again later, or increase the setting skills.max_processes",
+                    details={"skill": starting.name, "max_processes": self._rules.max_processes},
                 )
-            await min(idle, key=lambda life: life.last_used).stop()
+            await min(idle, key=lambda runner: runner.last_used).stop()

@@ -1,4 +1,4 @@
-"""Looking after skills: how they are, reading them anew, trying a configuration out."""
+"""Tools that show, reload and validate skills."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -8,7 +8,7 @@ from pydantic import Field
 
 from scrubjay.features.upstream_mcp.catalog import RefusedSkill
 from scrubjay.features.upstream_mcp.configuration import CommandSkill
-from scrubjay.features.upstream_mcp.lifecycle import SkillLife
+from scrubjay.features.upstream_mcp.lifecycle import SkillRunner
 from scrubjay.features.upstream_mcp.service import Skills
 from scrubjay.tooling.declaration import Request, Result, examples, tool
 
@@ -21,20 +21,20 @@ class SkillView(Result):
     """One skill."""
 
     status: Literal["stopped", "starting", "running", "paused", "invalid"] = Field(
-        description="stopped: is started when one of its tools is called. paused: failed too often, left alone a while."
+        description="stopped: starts with the next call of its tools. paused: failed too often, not started for now."
     )
     alive: bool
     transport: Literal["stdio", "http"] | None = None
     tool_count: int
-    tools: list[str] = Field(description="What its tools are called here.")
+    tools: list[str] = Field(description="Prefixed names of its tools.")
     left_out: dict[str, str] = Field(
-        default_factory=dict[str, str], description="Tools of it that cannot be called here, and why."
+        default_factory=dict[str, str], description="Tools that cannot be called, with the reason."
     )
-    pid: int | None = Field(default=None, description="Of its program, while it runs.")
+    pid: int | None = Field(default=None, description="Process id while it runs.")
     running_calls: int = 0
-    restarts: int = Field(default=0, description="How often it died and was started again.")
+    restarts: int = Field(default=0, description="Number of restarts after it ended unexpectedly.")
     last_error: str | None = None
-    reason: str | None = Field(default=None, description="Why an invalid one is never started.")
+    reason: str | None = Field(default=None, description="Why an invalid skill is never started.")
 
 
 class SkillsStatusResult(Result):
@@ -43,49 +43,51 @@ class SkillsStatusResult(Result):
     last_reload_duration_ms: float | None
     reload_count: int
     lock_held: bool
-    draining: bool = Field(description="Whether a reload waits for running calls.")
+    draining: bool = Field(description="True while a reload waits for running calls.")
     total_tools: int
     total_skills: int
-    file_problem: str | None = Field(description="Why skills.json could not be read at all.")
+    file_problem: str | None = Field(description="Why skills.json could not be read.")
     skills: dict[str, SkillView]
 
 
 class MimoReloadSkillsRequest(Request):
     model_config = examples({}, {"force": True})
 
-    force: bool = Field(default=False, description="Cut off calls that still run, instead of waiting for them.")
+    force: bool = Field(default=False, description="Abort running calls instead of waiting for them.")
 
 
 class MimoReloadSkillsResult(Result):
     status: Literal["reloaded"]
-    skills: int = Field(description="How many skills there are now that can be used.")
-    tools: int = Field(description="How many tools of theirs are known now.")
+    skills: int = Field(description="Number of valid skills.")
+    tools: int = Field(description="Number of known tools of these skills.")
     added: list[str]
     removed: list[str]
     changed: list[str]
-    invalid: dict[str, str] = Field(description="Skills that are never started, with the reason.")
-    learning: list[str] = Field(description="Skills that are being asked for their tools now; these come soon.")
+    invalid: dict[str, str] = Field(description="Invalid skills, which are never started, with the reason.")
+    learning: list[str] = Field(
+        description="Skills that are being started to list their tools; the tools appear shortly."
+    )
     duration_ms: float
 
 
 class ValidateSkillRequest(Request):
     model_config = examples({"name": "files", "config": {"command": "npx", "args": ["-y", "some-mcp-server"]}})
 
-    name: str = Field(min_length=1, max_length=100, description="What the skill is to be called.")
-    config: dict[str, Any] = Field(description="As in skills.json: command, args, env; or url, headers.")
+    name: str = Field(min_length=1, max_length=100, description="Name of the skill; the prefix of its tools.")
+    config: dict[str, Any] = Field(description="Configuration as in skills.json: command, args, env; or url, headers.")
 
 
 class ValidateSkillResult(Result):
     valid: bool
-    reason: str | None = Field(description="A name for what is wrong.")
-    message: str | None = Field(description="What is wrong, in words.")
-    call_timeout_seconds: float | None = Field(description="How long one of its calls may take.")
+    reason: str | None = Field(description="Code of the first problem.")
+    message: str | None = Field(description="Description of the first problem.")
+    call_timeout_seconds: float | None = Field(description="Maximum duration of one call.")
 
 
 @tool("skills", read_only=True, core=False)
 async def skills_status(request: SkillsStatusRequest, skills: Skills) -> SkillsStatusResult:
-    """Show the skills (other MCP servers whose tools are ours): which run, their tools, and what went wrong."""
-    views = {life.name: _view(life, skills.left_out(life.name)) for life in skills.lives.values()}
+    """Show the skills (other MCP servers whose tools this server offers): state, tools and errors."""
+    views = {runner.name: _view(runner, skills.left_out(runner.name)) for runner in skills.runners.values()}
     for refused in skills.refused:
         views[refused.name] = SkillView(
             status="invalid", alive=False, tool_count=0, tools=[], reason=refused.reason, last_error=refused.message
@@ -107,14 +109,15 @@ async def skills_status(request: SkillsStatusRequest, skills: Skills) -> SkillsS
 
 @tool("skills", core=False)
 async def mimo_reload_skills(request: MimoReloadSkillsRequest, skills: Skills) -> MimoReloadSkillsResult:
-    """Read skills.json again and start all skills afresh, after running calls have ended (at most 30 seconds).
+    """Read skills.json again and restart all skills after running calls have ended (at most 30 seconds).
 
-    A changed file is noticed only by this. When calls do not end in time, or the file cannot be read, nothing changes.
+    A changed file takes effect only through this tool. If calls do not end in time or the file is invalid, nothing
+    changes.
     """
     done = await skills.reload(force=request.force)
     return MimoReloadSkillsResult(
         status="reloaded",
-        skills=len(skills.lives),
+        skills=len(skills.runners),
         tools=len(skills.tools()),
         added=list(done.added),
         removed=list(done.removed),
@@ -127,24 +130,24 @@ async def mimo_reload_skills(request: MimoReloadSkillsRequest, skills: Skills) -
 
 @tool("skills", read_only=True, core=False)
 async def validate_skill(request: ValidateSkillRequest, skills: Skills) -> ValidateSkillResult:
-    """Check the configuration of a skill as skills.json would have it; nothing is started or kept."""
+    """Validate a skill configuration as written in skills.json, without starting or storing it."""
     found = skills.validate(request.name, request.config)
     if isinstance(found, RefusedSkill):
         return ValidateSkillResult(valid=False, reason=found.reason, message=found.message, call_timeout_seconds=None)
     return ValidateSkillResult(valid=True, reason=None, message=None, call_timeout_seconds=found.config.call_seconds)
 
 
-def _view(life: SkillLife, left_out: Mapping[str, str]) -> SkillView:
-    names = [found.name for found in life.tools if found.own_name not in left_out]
+def _view(runner: SkillRunner, left_out: Mapping[str, str]) -> SkillView:
+    names = [found.name for found in runner.tools if found.own_name not in left_out]
     return SkillView(
-        status=life.state.value,
-        alive=life.state == "running",
-        transport="stdio" if isinstance(life.entry.config, CommandSkill) else "http",
+        status=runner.state.value,
+        alive=runner.state == "running",
+        transport="stdio" if isinstance(runner.entry.config, CommandSkill) else "http",
         tool_count=len(names),
         tools=names,
         left_out=dict(left_out),
-        pid=life.pid,
-        running_calls=life.running_calls,
-        restarts=life.restarts,
-        last_error=life.last_error,
+        pid=runner.pid,
+        running_calls=runner.running_calls,
+        restarts=runner.restarts,
+        last_error=runner.last_error,
     )

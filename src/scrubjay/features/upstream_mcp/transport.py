@@ -1,8 +1,7 @@
-"""MCP messages over a program's pipes, one a line. Lines that are no message are noted and passed over."""
+"""MCP messages over a process's pipes, one per line. Invalid lines are skipped and reported in its standard error."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from types import TracebackType
 from typing import Protocol, Self
 
 import anyio
@@ -10,77 +9,63 @@ from mcp.client._transport import TransportStreams  # mcp 2.3 has no public name
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
+from scrubjay.core.streams import BorrowedStream
 from scrubjay.features.upstream_mcp.process import SkillProcess
 
 READ_BYTES = 64 * 1024
-NOTED_CHARACTERS = 200
-# Further lines that are no message are not noted: they would push everything else out.
-MOST_NOTED = 5
+REPORTED_CHARACTERS = 200
+# Further invalid lines are not reported, because they would displace the rest of standard error.
+MAX_REPORTED = 5
 
 
-class Listener(Protocol):
-    """Who wants to know that messages come, and that no more will."""
+class TransportObserver(Protocol):
+    """Counts messages, and is notified of the end of the stream."""
 
-    heard: int
+    received: int
     ended: anyio.Event
 
 
 @asynccontextmanager
 async def messages(
-    process: SkillProcess, max_message_bytes: int, listener: Listener
+    process: SkillProcess, max_message_bytes: int, observer: TransportObserver
 ) -> AsyncGenerator[TransportStreams]:
-    """The SDK's view of the program. Its read stream ends when the program's output does."""
-    yield _Incoming(process, max_message_bytes, listener), _Outgoing(process, listener)
+    """Yield read and write streams for the SDK; the read stream ends with the process's output."""
+    yield _Incoming(process, max_message_bytes, observer), _Outgoing(process, observer)
 
 
-class _Stream:
-    """What the SDK wants of a stream. The pipes end with the program, which another looks after."""
+class _Outgoing(BorrowedStream):
+    """Messages to the process, written by the sending task: passing them to another task is slower."""
 
-    async def aclose(self) -> None:
-        """Nothing to do."""
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
-    ) -> None:
-        return None
-
-
-class _Outgoing(_Stream):
-    """Messages to the program, each written by whoever sends it: handing them to a task would take longer."""
-
-    def __init__(self, process: SkillProcess, listener: Listener) -> None:
+    def __init__(self, process: SkillProcess, observer: TransportObserver) -> None:
         self._process = process
-        self._listener = listener
+        self._observer = observer
 
     async def send(self, item: SessionMessage, /) -> None:
         text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
         try:
             await self._process.stdin.send(text.encode() + b"\n")
         except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
-            self._listener.ended.set()  # who does not listen any more will not answer either
+            self._observer.ended.set()  # a process that closed its input will not answer
             raise anyio.BrokenResourceError from None
 
 
-class _Incoming(_Stream):
-    """Messages of the program."""
+class _Incoming(BorrowedStream):
+    """Messages from the process."""
 
-    def __init__(self, process: SkillProcess, max_message_bytes: int, listener: Listener) -> None:
+    def __init__(self, process: SkillProcess, max_message_bytes: int, observer: TransportObserver) -> None:
         self._lines = _Lines(process, max_message_bytes)
-        self._listener = listener
+        self._observer = observer
 
     async def receive(self) -> SessionMessage:
         while (line := await self._lines.next()) is not None:
             try:
                 message = jsonrpc_message_adapter.validate_json(line, by_name=False)
             except ValueError:
-                self._lines.pass_over(line)
+                self._lines.report_invalid(line)
                 continue
-            self._listener.heard += 1
+            self._observer.received += 1
             return SessionMessage(message)
-        self._listener.ended.set()
+        self._observer.ended.set()
         raise anyio.EndOfStream
 
     def __aiter__(self) -> Self:
@@ -94,36 +79,36 @@ class _Incoming(_Stream):
 
 
 class _Lines:
-    """The lines of a program's output; a longer one than allowed ends it."""
+    """The lines of a process's output; a line over the limit ends the stream."""
 
-    def __init__(self, process: SkillProcess, most: int) -> None:
+    def __init__(self, process: SkillProcess, max_bytes: int) -> None:
         self._process = process
-        self._most = most
-        self._arrived = bytearray()
+        self._max_bytes = max_bytes
+        self._buffer = bytearray()
         self._searched = 0
-        self._noted = 0
+        self._reported = 0
 
     async def next(self) -> bytes | None:
         while True:
-            end = self._arrived.find(b"\n", self._searched)
+            end = self._buffer.find(b"\n", self._searched)
             if end >= 0:
-                line = bytes(self._arrived[:end])
-                del self._arrived[: end + 1]
+                line = bytes(self._buffer[:end])
+                del self._buffer[: end + 1]
                 self._searched = 0
                 if line.strip():
                     return line
                 continue
-            self._searched = len(self._arrived)
-            if self._searched > self._most:
-                self._process.note(f"(wrote a line of more than {self._most} bytes, which is refused)")
+            self._searched = len(self._buffer)
+            if self._searched > self._max_bytes:
+                self._process.note(f"(wrote a line of more than {self._max_bytes} bytes, which is not allowed)")
                 return None
             try:
-                self._arrived += await self._process.stdout.receive(READ_BYTES)
+                self._buffer += await self._process.stdout.receive(READ_BYTES)
             except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
                 return None
 
-    def pass_over(self, line: bytes) -> None:
-        self._noted += 1
-        if self._noted <= MOST_NOTED:
-            start = line[:NOTED_CHARACTERS].decode("utf-8", "replace")
-            self._process.note(f"(wrote to its output what is no message: {start})")
+    def report_invalid(self, line: bytes) -> None:
+        self._reported += 1
+        if self._reported <= MAX_REPORTED:
+            start = line[:REPORTED_CHARACTERS].decode("utf-8", "replace")
+            self._process.note(f"(wrote an invalid message to stdout: {start})")

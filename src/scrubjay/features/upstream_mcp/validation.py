@@ -1,4 +1,4 @@
-"""Whether a skill may be started as it is written down: every reason why not has a name."""
+"""Validation of skill configurations; each refusal has a reason code."""
 
 import posixpath
 import re
@@ -13,8 +13,9 @@ from scrubjay.features.upstream_mcp.configuration import (
     CommandLimits,
     CommandSkill,
     HttpSkill,
-    Policy,
     SkillConfig,
+    SkillPolicy,
+    runs_other_code,
 )
 
 MAX_ARGS = 30
@@ -24,25 +25,25 @@ MAX_CHARACTERS = 1024
 _SKILL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
 _VARIABLE_NAME = re.compile(r"[A-Z_][A-Z0-9_]*")
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
-# What a shell would read as more than text, and what leads out of where a skill belongs.
+# Shell metacharacters, and paths or options that give access to the host.
 _DANGEROUS = re.compile(
     r"[;&|`$(){}!<>\\]|\.\./|^/etc/|docker\.sock|^--privileged|^--network=host|^--pid=host|^--cap-add"
 )
-# Printable text and nothing else: no line breaks, no escapes of a terminal.
+# Printable text only: no line breaks, no terminal escapes.
 _ALLOWED_TEXT = re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]*")
-# Given as the argument after one of these, `host` is what `--network=host` is.
+# As the argument after one of these, `host` means the same as in `--network=host`.
 _TAKES_HOST = re.compile(r"--(?:net|network|pid|ipc|uts|userns|cgroupns)")
-# Where docker is told a folder of the machine: as this argument's value, or as the next one.
+# Docker options that mount a folder of the host, with the folder in this argument or in the next one.
 _FOLDER = re.compile(
     r"(?:-[a-zA-Z]*v=?|--volume=)(?P<folder>/[^:]*).*|(?:--mount=)?(?:.*,)?(?:source|src)=(?P<source>[^,]*).*"
 )
 _TAKES_FOLDER = re.compile(r"-[a-zA-Z]*v|--volume")
-# These hold the socket of docker itself, or what the machine is made of.
-_NOT_TO_MOUNT = frozenset({"/", "/etc", "/proc", "/run", "/sys", "/var", "/var/run"})
+# These contain Docker's own socket, or control the host.
+_FORBIDDEN_MOUNTS = frozenset({"/", "/etc", "/proc", "/run", "/sys", "/var", "/var/run"})
 
 
-class Reason(StrEnum):
-    """Why a skill is not started."""
+class RefusalReason(StrEnum):
+    """Why a skill is refused."""
 
     MISSING_FIELD = "missing_field"
     EMPTY_FIELD = "empty_field"
@@ -56,7 +57,7 @@ class Reason(StrEnum):
     ENV_VALUE_TOO_LONG = "env_value_too_long"
     INVALID_INTERPOLATION = "invalid_interpolation"
     EXTRA_FIELDS = "extra_fields"
-    # Ours, beside those of the contract: for names, and for servers behind an address.
+    # Our own additions to the reasons of the contract.
     INVALID_NAME = "invalid_name"
     INVALID_URL = "invalid_url"
     TOO_MANY_HEADERS = "too_many_headers"
@@ -64,94 +65,104 @@ class Reason(StrEnum):
 
 
 class InvalidSkill(Exception):
-    """A skill that is not started, and why; the values themselves are never told, for they may be secrets."""
+    """A refused skill, with reason and message; messages never contain values, which may be secrets."""
 
-    def __init__(self, reason: Reason, message: str) -> None:
+    def __init__(self, reason: RefusalReason, message: str) -> None:
         super().__init__(message)
         self.reason = reason
         self.message = message
 
 
-def checked_name(name: str) -> str:
+def validate_name(name: str) -> str:
     if not _SKILL_NAME.fullmatch(name):
-        raise InvalidSkill(Reason.INVALID_NAME, "a skill's name is a letter and up to 31 letters, digits, _ or -")
+        raise InvalidSkill(
+            RefusalReason.INVALID_NAME, "the name must be a letter followed by up to 31 letters, digits, _ or -"
+        )
     return name
 
 
-def checked(raw: Any, policy: Policy) -> SkillConfig:
-    """The configuration, ready to be started; `InvalidSkill` tells the first thing that is wrong with it."""
+def validate_config(raw: Any, policy: SkillPolicy) -> SkillConfig:
+    """Return the validated configuration; raise `InvalidSkill` with the first problem."""
     fields = _object(raw, "a skill")
     return _http(fields, policy) if "url" in fields else _command(fields, policy)
 
 
-def _command(fields: Mapping[str, Any], policy: Policy) -> CommandSkill:
-    _only(fields, {"command", "args", "env"})
+def _command(fields: Mapping[str, Any], policy: SkillPolicy) -> CommandSkill:
+    _check_fields(fields, {"command", "args", "env"})
     if "command" not in fields:
-        raise InvalidSkill(Reason.MISSING_FIELD, "command is missing")
+        raise InvalidSkill(RefusalReason.MISSING_FIELD, "command is missing")
     command = fields["command"]
     if not isinstance(command, str):
-        raise InvalidSkill(Reason.INVALID_TYPE, "command must be text")
+        raise InvalidSkill(RefusalReason.INVALID_TYPE, "command must be a string")
     if not command.strip():
-        raise InvalidSkill(Reason.EMPTY_FIELD, "command is empty")
+        raise InvalidSkill(RefusalReason.EMPTY_FIELD, "command is empty")
     limits = policy.commands.get(command)
     if limits is None:
         raise InvalidSkill(
-            Reason.COMMAND_NOT_ALLOWED, f"{command[:80]!r} is not one of {', '.join(sorted(policy.commands))}"
+            RefusalReason.COMMAND_NOT_ALLOWED, f"{command[:80]!r} is not one of {', '.join(sorted(policy.commands))}"
         )
     args = _args(fields.get("args", []), limits)
     env = _object(fields.get("env", {}), "env")
     if len(env) > MAX_ENTRIES:
-        raise InvalidSkill(Reason.TOO_MANY_ENV_VARS, f"env has {len(env)} variables, more than {MAX_ENTRIES}")
+        raise InvalidSkill(RefusalReason.TOO_MANY_ENV_VARS, f"env has {len(env)} variables, more than {MAX_ENTRIES}")
     if bad := [name for name in env if not _VARIABLE_NAME.fullmatch(name)]:
-        raise InvalidSkill(Reason.INVALID_ENV_VAR_NAMES, f"env: {bad[0][:80]!r} is not the name of a variable")
+        raise InvalidSkill(RefusalReason.INVALID_ENV_VAR_NAMES, f"env: {bad[0][:80]!r} is not a valid variable name")
+    if bad := [name for name in env if runs_other_code(command, name)]:
+        raise InvalidSkill(
+            RefusalReason.INVALID_ENV_VAR_NAMES,
+            f"env: {bad[0]} is not allowed, because it runs other code than {command}",
+        )
     return CommandSkill(command, args, _values(env, "env", policy), limits.call_seconds)
 
 
-def _http(fields: Mapping[str, Any], policy: Policy) -> HttpSkill:
-    _only(fields, {"url", "headers"})
+def _http(fields: Mapping[str, Any], policy: SkillPolicy) -> HttpSkill:
+    _check_fields(fields, {"url", "headers"})
     url = fields["url"]
     if not isinstance(url, str):
-        raise InvalidSkill(Reason.INVALID_TYPE, "url must be text")
+        raise InvalidSkill(RefusalReason.INVALID_TYPE, "url must be a string")
     if not url.strip():
-        raise InvalidSkill(Reason.EMPTY_FIELD, "url is empty")
+        raise InvalidSkill(RefusalReason.EMPTY_FIELD, "url is empty")
     try:
         parts = urlsplit(url)
-        whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        is_valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
-        parts, whole = None, False
-    if parts is None or not whole or len(url) > MAX_CHARACTERS or not url.isprintable() or " " in url:
-        raise InvalidSkill(Reason.INVALID_URL, "url must be a whole http or https address")
+        parts, is_valid = None, False
+    if parts is None or not is_valid or len(url) > MAX_CHARACTERS or not url.isprintable() or " " in url:
+        raise InvalidSkill(RefusalReason.INVALID_URL, "url must be an absolute http or https URL")
     if parts.username is not None or parts.password is not None:
-        raise InvalidSkill(Reason.INVALID_URL, "url must not hold a password; send it in headers")
+        raise InvalidSkill(RefusalReason.INVALID_URL, "url must not contain credentials; use headers")
     headers = _object(fields.get("headers", {}), "headers")
     if len(headers) > MAX_ENTRIES:
-        raise InvalidSkill(Reason.TOO_MANY_HEADERS, f"{len(headers)} headers are more than {MAX_ENTRIES}")
+        raise InvalidSkill(RefusalReason.TOO_MANY_HEADERS, f"{len(headers)} headers are more than {MAX_ENTRIES}")
     if bad := [name for name in headers if not _HEADER_NAME.fullmatch(name)]:
-        raise InvalidSkill(Reason.INVALID_HEADERS, f"headers: {bad[0][:80]!r} is not the name of a header")
+        raise InvalidSkill(RefusalReason.INVALID_HEADERS, f"headers: {bad[0][:80]!r} is not a valid header name")
     values = _values(headers, "headers", policy)
     if bad := [name for name, value in values.items() if not (value.isascii() and value.isprintable())]:
-        raise InvalidSkill(Reason.INVALID_HEADERS, f"headers: the value of {bad[0]} is not printable ASCII")
+        raise InvalidSkill(RefusalReason.INVALID_HEADERS, f"headers: the value of {bad[0]} is not printable ASCII")
     return HttpSkill(url, values, HTTP_CALL_SECONDS)
 
 
 def _args(raw: Any, limits: CommandLimits) -> tuple[str, ...]:
     if not isinstance(raw, list):
-        raise InvalidSkill(Reason.INVALID_TYPE, "args must be a list")
-    given = cast(list[Any], raw)
-    texts = all(isinstance(arg, str) for arg in given)
-    if not texts and not all(isinstance(arg, int | float) and not isinstance(arg, bool) for arg in given):
-        raise InvalidSkill(Reason.INVALID_TYPE, "args must be all text or all numbers")
-    args = tuple(map(str, given))
+        raise InvalidSkill(RefusalReason.INVALID_TYPE, "args must be a list")
+    values = cast(list[Any], raw)
+    texts = all(isinstance(arg, str) for arg in values)
+    if not texts and not all(isinstance(arg, int | float) and not isinstance(arg, bool) for arg in values):
+        raise InvalidSkill(RefusalReason.INVALID_TYPE, "args must be all strings or all numbers")
+    args = tuple(map(str, values))
     if len(args) > min(MAX_ARGS, limits.max_args):
         raise InvalidSkill(
-            Reason.TOO_MANY_ARGS, f"{len(args)} args are more than {min(MAX_ARGS, limits.max_args)} for this command"
+            RefusalReason.TOO_MANY_ARGS,
+            f"{len(args)} args are more than {min(MAX_ARGS, limits.max_args)} for this command",
         )
     for position, arg in enumerate(args, start=1):
         if len(arg) > MAX_CHARACTERS:
-            raise InvalidSkill(Reason.ARG_TOO_LONG, f"argument {position} has more than {MAX_CHARACTERS} characters")
+            raise InvalidSkill(
+                RefusalReason.ARG_TOO_LONG, f"argument {position} has more than {MAX_CHARACTERS} characters"
+            )
         before = args[position - 2] if position > 1 else ""
         if _is_dangerous(arg, before, limits):
-            raise InvalidSkill(Reason.DANGEROUS_ARGS, f"argument {position} is not allowed for this command")
+            raise InvalidSkill(RefusalReason.DANGEROUS_ARGS, f"argument {position} is not allowed for this command")
     return args
 
 
@@ -159,40 +170,45 @@ def _is_dangerous(arg: str, before: str, limits: CommandLimits) -> bool:
     if _DANGEROUS.search(arg) or not _ALLOWED_TEXT.fullmatch(arg):
         return True
     if limits.refused is not None and limits.refused.fullmatch(arg):
-        # `host` by itself is refused only where it is the value of an option.
+        # A bare `host` is refused only as the value of an option.
         return arg != "host" or _TAKES_HOST.fullmatch(before) is not None
-    return limits.mounts and _mounts_the_machine(arg, before)
+    return limits.mounts and _mounts_host_folder(arg, before)
 
 
-def _mounts_the_machine(arg: str, before: str) -> bool:
+def _mounts_host_folder(arg: str, before: str) -> bool:
     if found := _FOLDER.fullmatch(arg):
         folder = found["folder"] or found["source"] or ""
     else:
         folder = arg.partition(":")[0] if _TAKES_FOLDER.fullmatch(before) else ""
-    return bool(folder) and f"/{posixpath.normpath(folder).lstrip('/')}" in _NOT_TO_MOUNT
+    return bool(folder) and f"/{posixpath.normpath(folder).lstrip('/')}" in _FORBIDDEN_MOUNTS
 
 
-def _values(entries: Mapping[str, Any], what: str, policy: Policy) -> dict[str, str]:
+def _values(entries: Mapping[str, Any], what: str, policy: SkillPolicy) -> dict[str, str]:
     for name, value in entries.items():
         if not isinstance(value, str):
-            raise InvalidSkill(Reason.INVALID_TYPE, f"{what}: the value of {name} must be text")
+            raise InvalidSkill(RefusalReason.INVALID_TYPE, f"{what}: the value of {name} must be a string")
         if len(value) > MAX_CHARACTERS:
             raise InvalidSkill(
-                Reason.ENV_VALUE_TOO_LONG, f"{what}: the value of {name} has more than {MAX_CHARACTERS} characters"
+                RefusalReason.ENV_VALUE_TOO_LONG,
+                f"{what}: the value of {name} has more than {MAX_CHARACTERS} characters",
             )
         if not _ALLOWED_TEXT.fullmatch(value):
-            raise InvalidSkill(Reason.INVALID_TYPE, f"{what}: the value of {name} has control characters")
+            raise InvalidSkill(RefusalReason.INVALID_TYPE, f"{what}: the value of {name} contains control characters")
         if unknown := [found for found in INTERPOLATION.findall(value) if found not in policy.variables]:
-            raise InvalidSkill(Reason.INVALID_INTERPOLATION, f"{what}: {name} may not use the variable {unknown[0]!r}")
+            raise InvalidSkill(
+                RefusalReason.INVALID_INTERPOLATION, f"{what}: {name} may not use the variable {unknown[0]!r}"
+            )
     return dict(entries)
 
 
 def _object(raw: Any, what: str) -> Mapping[str, Any]:
     if not isinstance(raw, dict):
-        raise InvalidSkill(Reason.INVALID_TYPE, f"{what} must be an object")
+        raise InvalidSkill(RefusalReason.INVALID_TYPE, f"{what} must be an object")
     return cast(dict[str, Any], raw)
 
 
-def _only(fields: Mapping[str, Any], known: set[str]) -> None:
+def _check_fields(fields: Mapping[str, Any], known: set[str]) -> None:
     if extra := sorted(set(fields) - known):
-        raise InvalidSkill(Reason.EXTRA_FIELDS, f"there is no field {extra[0][:80]!r}, only {', '.join(sorted(known))}")
+        raise InvalidSkill(
+            RefusalReason.EXTRA_FIELDS, f"unknown field {extra[0][:80]!r}; expected {', '.join(sorted(known))}"
+        )

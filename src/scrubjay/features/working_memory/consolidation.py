@@ -1,4 +1,4 @@
-"""How what an agent has in mind becomes memories before it expires: each item once, and the same thing together."""
+"""Consolidation of working-memory items into memories before they expire: each item once, duplicates together."""
 
 import logging
 import re
@@ -7,41 +7,49 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import anyio.to_thread
 
 from scrubjay.core.clock import Clock, system_clock
 from scrubjay.core.errors import Busy, Conflict, InvalidRequest, ScrubjayError, SourceGone
 from scrubjay.core.ids import new_id
+from scrubjay.core.lazy import lazy_module
 from scrubjay.core.scopes import Visibility
-from scrubjay.features.memory.derived import changed
-from scrubjay.features.memory.models import Memory, MemoryFilter, MemoryWrite, Wording
-from scrubjay.features.memory.service import INLINE_CHARACTERS, Draft, MemoryService
-from scrubjay.features.working_memory.models import Candidate, Desk, Mark, WorkingItem
+from scrubjay.features.memory.derived import update_fields
+from scrubjay.features.memory.drafts import Draft
+from scrubjay.features.memory.models import Memory, MemoryFilter, Wording
+from scrubjay.features.memory.service import INLINE_CHARACTERS, MemoryService
+from scrubjay.features.memory.writes import MemoryWrite
+from scrubjay.features.working_memory.models import ConsolidationCandidate, ConsolidationMark, WorkingItem, WorkingScope
 from scrubjay.features.working_memory.store import WorkingStore
-from scrubjay.search_index.terms import question_terms
+from scrubjay.search_index.terms import query_terms
+
+if TYPE_CHECKING:
+    from scrubjay.features.memory.ranking import selection
+else:
+    selection = lazy_module("scrubjay.features.memory.ranking.selection")
 
 logger = logging.getLogger("scrubjay.features.memory")
 
-# What expires within this time may not live until the next look is over.
-AHEAD: Final = timedelta(seconds=40)
-LEAST_AGE: Final = timedelta(seconds=30)
-MOST_AT_ONCE: Final = 50
-MOST_CONSIDERED: Final = 5_000
-# Whoever has not finished a move by then is taken for dead; a move that is then carried out twice makes one memory.
+# An item that expires within this time may not survive until the next run has finished.
+LOOKAHEAD: Final = timedelta(seconds=40)
+MIN_AGE: Final = timedelta(seconds=30)
+MAX_MOVES: Final = 50
+MAX_CANDIDATES: Final = 5_000
+# Lease of a move. A process that has not finished by then is considered dead; a move done twice makes one memory.
 MOVE_SECONDS: Final = 60.0
-# A memory with so many words of an item, among the latest so many, is looked at: whether it says the same.
-MOST_WORDS: Final = 30
-MOST_ALIKE: Final = 20
-# Of what is put again and again, so many items are noted.
-MOST_NOTED: Final = 50
-# In whose name moves are carried out.
+# Search for an existing memory with the same content: at most this many words of the item, this many newest memories.
+MAX_QUERY_WORDS: Final = 30
+MAX_SIMILAR: Final = 20
+# Maximum number of source items recorded in one memory.
+MAX_RECORDED_SOURCES: Final = 50
+# Client name recorded for moves.
 CLIENT: Final = "consolidation"
 _WORD: Final = re.compile(r"\w+")
 
 
-class Reason(StrEnum):
+class SkipReason(StrEnum):
     """Why an item was not moved."""
 
     TOO_YOUNG = "too_young"
@@ -52,57 +60,57 @@ class Reason(StrEnum):
     FAILED = "failed"
 
 
-# Whoever expires with one of these has had its chance.
-_FOR_GOOD = frozenset({Reason.LOW_SCORE, Reason.REFUSED})
+# Reasons that are final: an item with one of these is dropped when it expires.
+_FINAL_REASONS = frozenset({SkipReason.LOW_SCORE, SkipReason.REFUSED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """Items that become, or have become, one memory."""
+    """Items that are consolidated into one memory."""
 
     id: str
     items: Sequence[WorkingItem]
-    """The one whose text it is first, then those that say the same."""
+    """The item whose text the memory has, then its duplicates."""
     score: float
-    """The best of theirs."""
+    """Best score of the items, 0 to 1."""
     memory_id: str | None = None
-    """None as long as it is only planned."""
+    """None while the move is only planned."""
     known: bool = False
-    """Whether that memory was there, made of items that said the same before."""
+    """True if the memory existed, made of earlier items with the same content."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeptBack:
-    """An item that was not moved, and why."""
+class SkippedItem:
+    """An item that was not moved, with the reason."""
 
     item: WorkingItem
     score: float
-    reason: Reason
-    about: str
-    """The reason in words."""
+    reason: SkipReason
+    explanation: str
+    """Description of the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consolidation:
-    """What one run did, or would do."""
+    """Result of one run, or of a dry run."""
 
     moves: Sequence[Move]
-    kept_back: Sequence[KeptBack]
+    skipped: Sequence[SkippedItem]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tended:
-    """What was done for the items of a desk."""
+class SweepResult:
+    """Result of consolidating and expiring the items of a scope."""
 
     memories: Mapping[str, str]
-    """The memory that each moved item has become, by the ids."""
-    given_up: frozenset[str]
-    """The ids of items that will not become memories when they expire, though they are marked."""
+    """Maps the id of each consolidated item to the id of its memory."""
+    dropped: frozenset[str]
+    """Ids of marked items that will not become memories."""
     erased: int
 
 
 class Consolidator:
-    """Moves items of working memory to the memories. Any number of processes may do so at once."""
+    """Consolidates working memory into memories. Safe to run in several processes at once."""
 
     def __init__(
         self,
@@ -112,116 +120,120 @@ class Consolidator:
         threshold: float = 0.3,
         clock: Clock = system_clock,
     ) -> None:
-        """The memory service is only asked for when there is something to keep."""
+        """Create a consolidator. `memory` is called only when there is something to store."""
         self._store = store
         self._memory = memory
         self._clock = clock
         self.threshold = threshold
 
-    async def tend(self, desk: Desk | None = None) -> Tended:
-        """Move what is due, on one desk or on all, then erase what has expired."""
+    async def sweep(self, scope: WorkingScope | None = None) -> SweepResult:
+        """Consolidate due items of one scope, or of all, then delete expired items."""
         memories: dict[str, str] = {}
         while True:
-            done = await self.consolidate(desk)
+            done = await self.consolidate(scope)
             memories |= {item.id: move.memory_id for move in done.moves for item in move.items if move.memory_id}
-            soon = self._clock() + AHEAD
-            more = [one for one in done.kept_back if one.reason is Reason.TOO_MANY and one.item.expires_at <= soon]
+            soon = self._clock() + LOOKAHEAD
+            more = [one for one in done.skipped if one.reason is SkipReason.TOO_MANY and one.item.expires_at <= soon]
             if not (more and done.moves):
                 break
-        given_up = frozenset(one.item.id for one in done.kept_back if one.reason in _FOR_GOOD)
-        erased = await self._store.clear_expired(desk, self._clock(), given_up)
-        return Tended(memories=memories, given_up=given_up, erased=erased)
+        dropped = frozenset(one.item.id for one in done.skipped if one.reason in _FINAL_REASONS)
+        erased = await self._store.clear_expired(scope, self._clock(), dropped)
+        return SweepResult(memories=memories, dropped=dropped, erased=erased)
 
-    async def consolidate(self, desk: Desk | None, *, force: bool = False, dry_run: bool = False) -> Consolidation:
-        """Move the best of what is marked and old enough, or about to expire; with `force` of all that is marked.
+    async def consolidate(
+        self, scope: WorkingScope | None, *, force: bool = False, dry_run: bool = False
+    ) -> Consolidation:
+        """Consolidate the best marked items that are old enough or about to expire; with `force`, all marked items.
 
-        A dry run does everything but this.
+        A dry run only plans.
         """
         now = self._clock()
-        candidates = await self._store.candidates(desk, MOST_CONSIDERED)
+        candidates = await self._store.candidates(scope, MAX_CANDIDATES)
         plan = partial(self._plan, candidates, now, force)
         is_brief = sum(len(candidate.item.content) for candidate in candidates) <= INLINE_CHARACTERS
-        moves, kept_back = plan() if is_brief else await anyio.to_thread.run_sync(plan)
+        moves, skipped = plan() if is_brief else await anyio.to_thread.run_sync(plan)
         if dry_run:
-            return Consolidation(moves=moves, kept_back=kept_back)
+            return Consolidation(moves=moves, skipped=skipped)
         wanted = {move.id: [item.id for item in move.items] for move in moves}
-        begun = await self._store.begin_moves(wanted, now, now + timedelta(seconds=MOVE_SECONDS))
+        started = await self._store.begin_moves(wanted, now, now + timedelta(seconds=MOVE_SECONDS))
         done: list[Move] = []
         for move in moves:
-            if move.id not in begun:
-                kept_back += _all_kept_back(move, now, Reason.MOVING, "somebody else moves, marks or erases it")
+            if move.id not in started:
+                skipped += _skip_all(move, now, SkipReason.MOVING, "another process moves, marks or deletes it")
                 continue
             try:
-                done.append(await self._carry_out(move))
+                done.append(await self._execute(move))
             except ScrubjayError as error:
                 await self._store.release_move(move.id)
-                # A conflict: it was carried out with an item that somebody erased before the move was finished, and the
-                # memory is forgotten. If an item was erased before it was carried out, that is done without it.
+                # Conflict: an item was deleted between writing the memory and finishing the move, so the memory was
+                # erased. SourceGone: an item was deleted before the write.
                 refused = isinstance(error, (InvalidRequest, Conflict)) and not isinstance(error, SourceGone)
-                reason = Reason.REFUSED if refused else Reason.FAILED
-                kept_back += _all_kept_back(move, now, reason, error.message)
-                logger.warning("an item did not become a memory", extra={"problem": error.message})
+                reason = SkipReason.REFUSED if refused else SkipReason.FAILED
+                skipped += _skip_all(move, now, reason, error.message)
+                logger.warning("consolidation of an item failed", extra={"problem": error.message})
         if done:
             logger.info("consolidated", extra={"memories": len(done), "items": sum(len(one.items) for one in done)})
-        return Consolidation(moves=done, kept_back=kept_back)
+        return Consolidation(moves=done, skipped=skipped)
 
-    def _plan(self, candidates: Iterable[Candidate], now: datetime, force: bool) -> tuple[list[Move], list[KeptBack]]:
-        """What is to be moved together, and what is not; moves that were begun before stay as they were."""
-        begun: dict[str, list[WorkingItem]] = {}
-        fit: list[WorkingItem] = []
-        kept_back: list[KeptBack] = []
+    def _plan(
+        self, candidates: Iterable[ConsolidationCandidate], now: datetime, force: bool
+    ) -> tuple[list[Move], list[SkippedItem]]:
+        """Return the planned moves and the skipped items; moves started earlier are not changed."""
+        started: dict[str, list[WorkingItem]] = {}
+        eligible: list[WorkingItem] = []
+        skipped: list[SkippedItem] = []
         for candidate in candidates:
             item = candidate.item
             if candidate.moving_until is not None and candidate.moving_until > now:
-                kept_back.append(_kept_back(item, now, Reason.MOVING, "it is becoming a memory at this moment"))
+                skipped.append(_skip(item, now, SkipReason.MOVING, "it is being consolidated"))
             elif candidate.move_id is not None:
-                begun.setdefault(candidate.move_id, []).append(item)
-            elif unfit := None if force else self._unfit(item, now):
-                kept_back.append(unfit)
+                started.setdefault(candidate.move_id, []).append(item)
+            elif skip := None if force else self._skip_reason(item, now):
+                skipped.append(skip)
             else:
-                fit.append(item)
-        # What is about to expire comes first, because it has no other chance.
-        fit.sort(key=lambda item: (item.expires_at > now + AHEAD, -score_of(item, now)))
-        kept_back += [
-            _kept_back(item, now, Reason.TOO_MANY, f"only the best {MOST_AT_ONCE} are moved at once")
-            for item in fit[MOST_AT_ONCE:]
+                eligible.append(item)
+        # Items about to expire come first: there is no later run for them.
+        eligible.sort(key=lambda item: (item.expires_at > now + LOOKAHEAD, -consolidation_score(item, now)))
+        skipped += [
+            _skip(item, now, SkipReason.TOO_MANY, f"only the best {MAX_MOVES} are moved at once")
+            for item in eligible[MAX_MOVES:]
         ]
-        groups = _together(fit[:MOST_AT_ONCE])
-        kept_back = [one for one in kept_back if one.reason is Reason.MOVING or not _joins(one.item, groups)]
-        moves = [_move(move_id, items, now) for move_id, items in begun.items()]
-        return [*moves, *(_move(new_id("mov"), items, now) for items in groups)], kept_back
+        groups = _group_duplicates(eligible[:MAX_MOVES])
+        skipped = [one for one in skipped if one.reason is SkipReason.MOVING or not _add_to_group(one.item, groups)]
+        moves = [_make_move(move_id, items, now) for move_id, items in started.items()]
+        return [*moves, *(_make_move(new_id("mov"), items, now) for items in groups)], skipped
 
-    def _unfit(self, item: WorkingItem, now: datetime) -> KeptBack | None:
-        score = score_of(item, now)
-        if item.mark is Mark.IMPORTANCE and score < self.threshold:
-            return _kept_back(item, now, Reason.LOW_SCORE, f"its score {score:.2f} is below {self.threshold:g}")
-        if now - item.created_at < LEAST_AGE and item.expires_at > now + AHEAD:
-            return _kept_back(item, now, Reason.TOO_YOUNG, f"it is younger than {LEAST_AGE.seconds} s")
+    def _skip_reason(self, item: WorkingItem, now: datetime) -> SkippedItem | None:
+        score = consolidation_score(item, now)
+        if item.mark is ConsolidationMark.IMPORTANCE and score < self.threshold:
+            return _skip(item, now, SkipReason.LOW_SCORE, f"its score {score:.2f} is below {self.threshold:g}")
+        if now - item.created_at < MIN_AGE and item.expires_at > now + LOOKAHEAD:
+            return _skip(item, now, SkipReason.TOO_YOUNG, f"it is younger than {MIN_AGE.seconds} s")
         return None
 
-    async def _carry_out(self, move: Move) -> Move:
-        """Keep the memory, unless whoever began this move has done so and did not live to tell.
+    async def _execute(self, move: Move) -> Move:
+        """Store the memory, unless an interrupted earlier attempt has stored it.
 
-        What a memory says already that was made of earlier items of the same session is only noted there.
+        If a memory made of earlier items of the session has the same content, only add the items to its sources.
         """
         memory = await self._memory()
-        twin = await _twin(move, memory)
-        if twin is None:
-            made = [_draft(move.items)], move.items[0].desk.project_id, CLIENT, move.id
-            written = await memory.remember_once(*made, made_of=[item.id for item in move.items])
+        duplicate = await _find_duplicate(move, memory)
+        if duplicate is None:
+            made = [_draft(move.items)], move.items[0].scope.project_id, CLIENT, move.id
+            written = await memory.remember_once(*made, source_ids=[item.id for item in move.items])
             memory_id = written.receipts[0].id
         else:
             try:
-                await memory.amend(_joined(move, twin))
+                await memory.amend(_add_sources(move, duplicate))
             except Conflict as error:
-                raise Busy("what it repeats was forgotten just now", hint="it is tried again") from error
-            memory_id = twin.id
+                raise Busy("the memory it duplicates was just erased", hint="the next run tries again") from error
+            memory_id = duplicate.id
         await self._store.finish_move(move.id, memory_id)
-        return replace(move, memory_id=memory_id, known=twin is not None)
+        return replace(move, memory_id=memory_id, known=duplicate is not None)
 
 
-def score_of(item: WorkingItem, now: datetime) -> float:
-    """How much an item is worth keeping: important, often read, of many different words, and there for some time."""
+def consolidation_score(item: WorkingItem, now: datetime) -> float:
+    """Return the consolidation score, 0 to 1: importance, reads, distinct words and age."""
     words = _WORD.findall(item.content.casefold())
     novelty = min(1.0, 1.2 * len(set(words)) / len(words)) if words else 0.0
     read = min(1.0, item.access_count / 10)
@@ -229,51 +241,47 @@ def score_of(item: WorkingItem, now: datetime) -> float:
     return 0.4 * item.importance + 0.3 * read + 0.2 * novelty + 0.1 * age
 
 
-def _together(items: Iterable[WorkingItem]) -> list[list[WorkingItem]]:
-    """The items, those of one desk that say the same in one group; the first of each says what all of them say."""
+def _group_duplicates(items: Iterable[WorkingItem]) -> list[list[WorkingItem]]:
+    """Group duplicate items of a scope; the first item of a group covers the content of the others."""
     groups: list[list[WorkingItem]] = []
     for item in sorted(items, key=_most_words_first):
-        if not _joins(item, groups):
+        if not _add_to_group(item, groups):
             groups.append([item])
     return groups
 
 
-def _joins(item: WorkingItem, groups: Iterable[list[WorkingItem]]) -> bool:
-    """Whether there is a group that says what this item says, of which it is now one."""
-    from scrubjay.features.memory.ranking.selection import represents
-
+def _add_to_group(item: WorkingItem, groups: Iterable[list[WorkingItem]]) -> bool:
+    """Add the item to the group that covers its content; return False if there is none."""
     for group in groups:
-        if group[0].desk == item.desk and represents(group[0].content, item.content):
+        if group[0].scope == item.scope and selection.covers_text(group[0].content, item.content):
             group.append(item)
             return True
     return False
 
 
 def _most_words_first(item: WorkingItem) -> tuple[int, datetime, str]:
-    from scrubjay.features.memory.ranking.selection import bare_words
-
-    return -len(bare_words(item.content)), item.created_at, item.id
+    return -len(selection.bare_words(item.content)), item.created_at, item.id
 
 
-def _move(move_id: str, items: Iterable[WorkingItem], now: datetime) -> Move:
+def _make_move(move_id: str, items: Iterable[WorkingItem], now: datetime) -> Move:
     ordered = sorted(items, key=_most_words_first)
-    return Move(id=move_id, items=ordered, score=max(score_of(item, now) for item in ordered))
+    return Move(id=move_id, items=ordered, score=max(consolidation_score(item, now) for item in ordered))
 
 
-def _kept_back(item: WorkingItem, now: datetime, reason: Reason, about: str) -> KeptBack:
-    return KeptBack(item=item, score=score_of(item, now), reason=reason, about=about)
+def _skip(item: WorkingItem, now: datetime, reason: SkipReason, about: str) -> SkippedItem:
+    return SkippedItem(item=item, score=consolidation_score(item, now), reason=reason, explanation=about)
 
 
-def _all_kept_back(move: Move, now: datetime, reason: Reason, about: str) -> list[KeptBack]:
-    return [_kept_back(item, now, reason, about) for item in move.items]
+def _skip_all(move: Move, now: datetime, reason: SkipReason, about: str) -> list[SkippedItem]:
+    return [_skip(item, now, reason, about) for item in move.items]
 
 
 def _draft(items: Sequence[WorkingItem]) -> Draft:
-    """The memory that these items become: the text of the first, with the names of all."""
+    """Return the draft of a memory: text of the first item, all items as sources."""
     first = items[0]
     return Draft(
         content=first.content,
-        session_id=first.desk.session_id,
+        session_id=first.scope.session_id,
         importance=max(item.importance for item in items),
         metadata=dict(first.context),
         occurred_at=min(item.created_at for item in items),
@@ -288,7 +296,7 @@ def _draft(items: Sequence[WorkingItem]) -> Draft:
 
 
 def _origin(item: WorkingItem, content: str) -> dict[str, Any]:
-    """Where one of the items comes from, with its own text when that is another one."""
+    """Return the origin of an item, with its text if that differs from `content`."""
     origin: dict[str, Any] = {
         "id": item.id,
         "source": item.source,
@@ -300,34 +308,34 @@ def _origin(item: WorkingItem, content: str) -> dict[str, Any]:
     return origin if item.content == content else {**origin, "content": item.content}
 
 
-async def _twin(move: Move, memory: MemoryService) -> Memory | None:
-    """The memory that was made of items of the same session and says what all of these say."""
-    from scrubjay.features.memory.ranking.selection import represents
-
-    desk, text = move.items[0].desk, move.items[0].content
-    words = question_terms(text)[:MOST_WORDS]
+async def _find_duplicate(move: Move, memory: MemoryService) -> Memory | None:
+    """Return a memory consolidated in the same session that covers the content of all items."""
+    scope, text = move.items[0].scope, move.items[0].content
+    words = query_terms(text)[:MAX_QUERY_WORDS]
     page = await memory.page(
-        Visibility(desk.project_id, desk.session_id),
-        MemoryFilter(from_session=desk.session_id, containing=tuple((Wording((word,)),) for word in words)),
+        Visibility(scope.project_id, scope.session_id),
+        MemoryFilter(from_session=scope.session_id, containing=tuple((Wording((word,)),) for word in words)),
         newest_first=True,
-        limit=MOST_ALIKE,
+        limit=MAX_SIMILAR,
         offset=0,
     )
     for known in page.memories:
-        if "consolidated" in known.provenance and all(represents(known.content, item.content) for item in move.items):
+        if "consolidated" in known.provenance and all(
+            selection.covers_text(known.content, item.content) for item in move.items
+        ):
             return known
     return None
 
 
-def _joined(move: Move, twin: Memory) -> list[MemoryWrite]:
-    """The change by which a memory tells of these items too; none when it does."""
-    origins: list[Mapping[str, Any]] = list(twin.provenance["consolidated"])
-    told = {origin["id"] for origin in origins}
-    new = [item for item in move.items if item.id not in told][: MOST_NOTED - len(origins)]
+def _add_sources(move: Move, duplicate: Memory) -> list[MemoryWrite]:
+    """Return the write that adds the items to the sources of a memory; empty if they are recorded."""
+    origins: list[Mapping[str, Any]] = list(duplicate.provenance["consolidated"])
+    recorded = {origin["id"] for origin in origins}
+    new = [item for item in move.items if item.id not in recorded][: MAX_RECORDED_SOURCES - len(origins)]
     if not new:
         return []
-    origins += [_origin(item, twin.content) for item in new]
-    noted = {**twin.provenance, "from": [origin["id"] for origin in origins], "consolidated": origins}
-    importance = max(twin.importance, *(item.importance for item in new))
-    change = changed(twin, provenance=noted, importance=importance)
-    return [replace(change, made_of=tuple(item.id for item in new))]
+    origins += [_origin(item, duplicate.content) for item in new]
+    noted = {**duplicate.provenance, "from": [origin["id"] for origin in origins], "consolidated": origins}
+    importance = max(duplicate.importance, *(item.importance for item in new))
+    change = update_fields(duplicate, provenance=noted, importance=importance)
+    return [replace(change, source_ids=tuple(item.id for item in new))]

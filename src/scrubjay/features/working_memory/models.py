@@ -1,4 +1,4 @@
-"""What an agent has in mind in one session: items that expire, unless they become memories first."""
+"""Values of working memory: items of one session that expire unless they become memories first."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,76 +7,82 @@ from enum import StrEnum
 from typing import Any
 
 
-class Mark(StrEnum):
-    """Whether an item is to become a memory, and who said so."""
+class ConsolidationMark(StrEnum):
+    """Why an item is marked to become a memory."""
 
     NONE = "none"
     IMPORTANCE = "importance"
-    """It was important enough when it was put."""
+    """Importance at or above the threshold when it was stored."""
     CALLER = "caller"
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
-    """Where items lie: one session of one project, or of none. Nobody sees those of another."""
+class WorkingScope:
+    """The session and project whose items a call can see."""
 
     project_id: str | None
     session_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkingItem:
-    """One thing that an agent has in mind."""
+class ItemDetails:
+    """The values of an item that its client sets."""
 
-    id: str
-    desk: Desk
     content: str
     context: Mapping[str, Any] = field(default_factory=dict[str, Any])
     importance: float = 0.5
     source: str = "unknown"
     tool_name: str | None = None
     client: str | None = None
-    """Who put it, where the protocol can tell."""
+    """Client that stored it; None if the protocol does not identify clients."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkingItem(ItemDetails):
+    """An item of working memory."""
+
+    id: str
+    scope: WorkingScope
     created_at: datetime
     expires_at: datetime
     accessed_at: datetime
     access_count: int = 0
-    mark: Mark = Mark.NONE
+    mark: ConsolidationMark = ConsolidationMark.NONE
     memory_id: str | None = None
-    """The memory that it became; it can still be read here until it expires."""
+    """Id of the memory it became; the item stays readable until it expires."""
 
     @property
     def tokens(self) -> int:
-        """About how many tokens the content takes, at four characters each."""
+        """Approximate size of the content in tokens of four characters."""
         return -(-len(self.content) // 4)
 
     @property
-    def waits(self) -> bool:
-        """Whether it is to become a memory and has not."""
-        return self.mark is not Mark.NONE and self.memory_id is None
+    def is_waiting(self) -> bool:
+        """True if it is marked to become a memory and has not become one."""
+        return self.mark is not ConsolidationMark.NONE and self.memory_id is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
-    """An item that waits to become a memory, and the move that was begun with it."""
+class ConsolidationCandidate:
+    """An item that waits to become a memory, and its move, if one has begun."""
 
     item: WorkingItem
     move_id: str | None = None
-    """Items of one move become one memory; it is never changed, so that a move begun twice is one."""
+    """Items of one move become one memory. Never changed, so a move that is begun twice makes one memory."""
     moving_until: datetime | None = None
-    """Until then whoever began the move is at it."""
+    """End of the lease of the process that began the move."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
-    """How much lies on a desk."""
+class WorkingUsage:
+    """Counts of the items of a scope."""
 
     items: int
     tokens: int
     waiting: int
-    """Items that are to become memories and have not."""
+    """Items that will become memories."""
     consolidated: int
     """Items that became memories."""
     soonest_expiry: datetime | None
     expired_waiting: int
-    """Items that have expired and are kept only until they have become memories."""
+    """Expired items that are kept only until they become memories."""

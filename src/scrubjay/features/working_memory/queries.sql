@@ -1,22 +1,22 @@
 -- columns --
--- An item's fields, in the order in which `working._item_from` takes them.
+-- Columns of an item in the order that `sqlite._item_from` expects.
 id, project_id, session_id, content, context, importance, source, tool_name, client, created_at, expires_at,
 accessed_at, access_count, mark, memory_id
 
--- there --
--- What lies on one desk.
+-- in_scope --
+-- Items of one scope.
 session_id = :session_id AND project_id IS :project_id
 
--- there_or_anywhere --
--- What lies on one desk, or without a session on any.
-(:session_id IS NULL OR ({there}))
+-- in_scope_or_any --
+-- Items of one scope, or of all if the session is null.
+(:session_id IS NULL OR ({in_scope}))
 
 -- waiting --
--- What is to become a memory and has not.
+-- Marked items that have not become memories.
 mark <> 'none' AND memory_id IS NULL
 
 -- add --
--- Keep an item.
+-- Store an item.
 INSERT INTO working_item (
     id, project_id, session_id, content, context, importance, source, tool_name, client, created_at, expires_at,
     accessed_at, access_count, mark, memory_id
@@ -27,59 +27,59 @@ VALUES (
 )
 
 -- count --
--- How many items lie there.
-SELECT count(*) FROM working_item WHERE {there} AND expires_at > :now
+-- Number of unexpired items of the scope.
+SELECT count(*) FROM working_item WHERE {in_scope} AND expires_at > :now
 
--- first_to_go --
--- The items that give way to a new one: soonest to expire first, but those that wait to become memories last.
+-- to_evict --
+-- Items to evict: soonest to expire first, items that wait to become memories last.
 SELECT {columns} FROM working_item
-WHERE {there} AND expires_at > :now AND id <> :id
+WHERE {in_scope} AND expires_at > :now AND id <> :id
 ORDER BY {waiting}, expires_at, seq
 LIMIT :limit
 
 -- expire --
--- End an item's time.
+-- Expire an item now.
 UPDATE working_item SET expires_at = :now WHERE id = :id
 
 -- erase --
--- Erase an item.
+-- Delete an item.
 DELETE FROM working_item WHERE id = :id
 
 -- access --
--- Count an item as read once more.
+-- Count a read.
 UPDATE working_item SET accessed_at = :now, access_count = access_count + 1
-WHERE id = :id AND {there} AND expires_at > :now
+WHERE id = :id AND {in_scope} AND expires_at > :now
 RETURNING {columns}
 
 -- items --
--- What lies there, the item put last first; a negative limit is none.
-SELECT {columns} FROM working_item WHERE {there} AND expires_at > :now ORDER BY seq DESC LIMIT :limit
+-- Unexpired items of the scope, newest first; a negative limit means no limit.
+SELECT {columns} FROM working_item WHERE {in_scope} AND expires_at > :now ORDER BY seq DESC LIMIT :limit
 
 -- one --
--- One item, and until when somebody is moving it.
-SELECT moving_until, {columns} FROM working_item WHERE id = :id AND {there} AND expires_at > :now
+-- One item, and the end of the lease of its move.
+SELECT moving_until, {columns} FROM working_item WHERE id = :id AND {in_scope} AND expires_at > :now
 
 -- moving --
--- How many items there somebody is moving.
-SELECT count(*) FROM working_item WHERE {there} AND {waiting} AND moving_until > :now
+-- Number of items of the scope whose move is leased.
+SELECT count(*) FROM working_item WHERE {in_scope} AND {waiting} AND moving_until > :now
 
 -- mark --
--- Mark an item, or take its mark away.
+-- Set the mark of an item.
 UPDATE working_item SET mark = :mark WHERE id = :id RETURNING {columns}
 
 -- clear --
--- Erase everything there.
-DELETE FROM working_item WHERE {there} RETURNING {columns}
+-- Delete all items of the scope.
+DELETE FROM working_item WHERE {in_scope} RETURNING {columns}
 
 -- clear_expired --
--- Erase what has expired and does not wait, or waits in vain.
+-- Delete expired items that do not wait, or are listed in :without.
 DELETE FROM working_item
-WHERE expires_at <= :now AND {there_or_anywhere}
+WHERE expires_at <= :now AND {in_scope_or_any}
     AND (NOT ({waiting}) OR id IN (SELECT value FROM json_each(:without)))
 RETURNING id
 
--- tally --
--- How much lies there.
+-- usage --
+-- Counts of the scope.
 SELECT
     count(*) FILTER (WHERE expires_at > :now),
     coalesce(sum((length(content) + 3) / 4) FILTER (WHERE expires_at > :now), 0),
@@ -88,13 +88,13 @@ SELECT
     min(expires_at) FILTER (WHERE expires_at > :now),
     count(*) FILTER (WHERE expires_at <= :now AND {waiting})
 FROM working_item
-WHERE {there}
+WHERE {in_scope}
 
 -- candidates --
--- What waits to become a memory, soonest to expire first, and with each all of its move; no session means every desk.
+-- Waiting items, soonest to expire first, each with all items of its move; a null session means all scopes.
 WITH soonest AS (
     SELECT seq, move_id FROM working_item
-    WHERE {waiting} AND {there_or_anywhere}
+    WHERE {waiting} AND {in_scope_or_any}
     ORDER BY expires_at, seq
     LIMIT :limit
 )
@@ -102,21 +102,21 @@ SELECT move_id, moving_until, {columns} FROM working_item
 WHERE {waiting} AND (seq IN (SELECT seq FROM soonest) OR move_id IN (SELECT move_id FROM soonest))
 ORDER BY expires_at, seq
 
--- movable --
--- Which of these items wait, and are in no other move than this one, which nobody is at.
+-- count_movable --
+-- Number of these items that wait, are in no other move, and are not leased.
 SELECT count(*) FROM working_item
 WHERE id IN (SELECT value FROM json_each(:ids)) AND {waiting}
     AND (move_id IS NULL OR move_id = :move_id) AND (moving_until IS NULL OR moving_until <= :now)
 
 -- begin_move --
--- Have these items for oneself until then.
+-- Lease these items.
 UPDATE working_item SET move_id = :move_id, moving_until = :until
 WHERE id IN (SELECT value FROM json_each(:ids))
 
 -- finish_move --
--- Note which memory these items have become.
+-- Record the memory that these items became.
 UPDATE working_item SET memory_id = :memory_id, moving_until = NULL WHERE move_id = :move_id
 
 -- release_move --
--- Let go of a move that has not been finished.
+-- Release the lease of an unfinished move.
 UPDATE working_item SET moving_until = NULL WHERE move_id = :move_id

@@ -1,21 +1,27 @@
-"""Working memory in SQLite."""
+"""SQLite store of working memory."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from scrubjay.core.errors import Busy
+from scrubjay.db.sqlite.columns import json_text, json_value, microseconds, moment, optional_moment
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.named_queries import load_queries
-from scrubjay.db.sqlite.rows import json_text, json_value, microseconds, moment, optional_moment
 from scrubjay.db.sqlite.threads import Readers, Writer
-from scrubjay.features.working_memory.models import Candidate, Desk, Mark, Tally, WorkingItem
+from scrubjay.features.working_memory.models import (
+    ConsolidationCandidate,
+    ConsolidationMark,
+    WorkingItem,
+    WorkingScope,
+    WorkingUsage,
+)
 
 _SQL = load_queries(__file__)
 
 
 class SqliteWorking:
-    """Satisfies `storage.working.WorkingStore`."""
+    """A `WorkingStore` in SQLite."""
 
     def __init__(self, writer: Writer, readers: Readers) -> None:
         self._writer = writer
@@ -23,67 +29,71 @@ class SqliteWorking:
 
     async def put(self, item: WorkingItem, capacity: int) -> Sequence[WorkingItem]:
         def work(connection: Connection) -> Sequence[WorkingItem]:
-            here = _desk_values(item.desk) | {"now": microseconds(item.created_at), "id": item.id}
+            values = _scope_values(item.scope) | {"now": microseconds(item.created_at), "id": item.id}
             connection.execute(_SQL["add"], _item_values(item))
-            excess = connection.value(_SQL["count"], here) - capacity
+            excess = connection.value(_SQL["count"], values) - capacity
             if excess <= 0:
                 return []
-            first = _items(connection, _SQL["first_to_go"], here | {"limit": excess})
-            for gone in first:
-                connection.execute(_SQL["expire"] if gone.waits else _SQL["erase"], here | {"id": gone.id})
-            return first
+            evicted = _items(connection, _SQL["to_evict"], values | {"limit": excess})
+            for old in evicted:
+                connection.execute(_SQL["expire"] if old.is_waiting else _SQL["erase"], values | {"id": old.id})
+            return evicted
 
         return await self._writer.write(work)
 
-    async def access(self, desk: Desk, item_ids: Sequence[str], now: datetime) -> Sequence[WorkingItem]:
+    async def access(self, scope: WorkingScope, item_ids: Sequence[str], now: datetime) -> Sequence[WorkingItem]:
         def work(connection: Connection) -> Sequence[WorkingItem]:
-            here = _desk_values(desk) | {"now": microseconds(now)}
-            return [item for item_id in item_ids for item in _items(connection, _SQL["access"], here | {"id": item_id})]
+            values = _scope_values(scope) | {"now": microseconds(now)}
+            return [
+                item for item_id in item_ids for item in _items(connection, _SQL["access"], values | {"id": item_id})
+            ]
 
         return await self._writer.write(work) if item_ids else []
 
-    async def items(self, desk: Desk, now: datetime, limit: int | None = None) -> Sequence[WorkingItem]:
-        values = _desk_values(desk) | {"now": microseconds(now), "limit": -1 if limit is None else limit}
+    async def items(self, scope: WorkingScope, now: datetime, limit: int | None = None) -> Sequence[WorkingItem]:
+        values = _scope_values(scope) | {"now": microseconds(now), "limit": -1 if limit is None else limit}
         return await self._readers.read(lambda connection: _items(connection, _SQL["items"], values))
 
-    async def mark(self, desk: Desk, item_id: str, mark: Mark, now: datetime) -> WorkingItem | None:
+    async def mark(
+        self, scope: WorkingScope, item_id: str, mark: ConsolidationMark, now: datetime
+    ) -> WorkingItem | None:
         def work(connection: Connection) -> WorkingItem | None:
-            if _at_rest(connection, desk, item_id, now) is None:
+            if _at_rest(connection, scope, item_id, now) is None:
                 return None
             return _items(connection, _SQL["mark"], {"id": item_id, "mark": mark})[0]
 
         return await self._writer.write(work)
 
-    async def delete(self, desk: Desk, item_id: str, now: datetime) -> WorkingItem | None:
+    async def delete(self, scope: WorkingScope, item_id: str, now: datetime) -> WorkingItem | None:
         def work(connection: Connection) -> WorkingItem | None:
-            item = _at_rest(connection, desk, item_id, now)
+            item = _at_rest(connection, scope, item_id, now)
             if item is not None:
                 connection.execute(_SQL["erase"], {"id": item_id})
             return item
 
         return await self._writer.erase(work)
 
-    async def clear(self, desk: Desk, now: datetime) -> Sequence[WorkingItem]:
+    async def clear(self, scope: WorkingScope, now: datetime) -> Sequence[WorkingItem]:
         def work(connection: Connection) -> Sequence[WorkingItem]:
-            here = _desk_values(desk) | {"now": microseconds(now)}
-            if connection.value(_SQL["moving"], here):
+            values = _scope_values(scope) | {"now": microseconds(now)}
+            if connection.value(_SQL["moving"], values):
                 raise _busy()
-            return _items(connection, _SQL["clear"], here)
+            return _items(connection, _SQL["clear"], values)
 
         return await self._writer.erase(work)
 
-    async def clear_expired(self, desk: Desk | None, now: datetime, without: Collection[str] = ()) -> int:
-        values = _desk_values(desk) | {"now": microseconds(now), "without": json_text([*without])}
-        gone = await self._writer.write(lambda connection: len(connection.execute(_SQL["clear_expired"], values)))
-        if gone:  # most of the time there is nothing, and so nothing in the log
+    async def clear_expired(self, scope: WorkingScope | None, now: datetime, without: Collection[str] = ()) -> int:
+        values = _scope_values(scope) | {"now": microseconds(now), "without": json_text([*without])}
+        count = await self._writer.write(lambda connection: len(connection.execute(_SQL["clear_expired"], values)))
+        if count:  # usually nothing expired; then the write-ahead log is not truncated
             await self._writer.erase(lambda connection: None)
-        return gone
+        return count
 
-    async def tally(self, desk: Desk, now: datetime) -> Tally:
-        def work(connection: Connection) -> Tally:
-            values = _desk_values(desk) | {"now": microseconds(now)}
-            ((items, tokens, waiting, consolidated, soonest, expired),) = connection.execute(_SQL["tally"], values)
-            return Tally(
+    async def usage(self, scope: WorkingScope, now: datetime) -> WorkingUsage:
+        def work(connection: Connection) -> WorkingUsage:
+            values = _scope_values(scope) | {"now": microseconds(now)}
+            ((items, tokens, waiting, consolidated, soonest, expired),) = connection.execute(_SQL["usage"], values)
+            return WorkingUsage(
                 items=items,
                 tokens=tokens,
                 waiting=waiting,
@@ -94,10 +104,10 @@ class SqliteWorking:
 
         return await self._readers.read(work)
 
-    # -- how items become memories -------------------------------------------------------------------
+    # -- consolidation ---------------------------------------------------------------------------------
 
-    async def candidates(self, desk: Desk | None, limit: int) -> Sequence[Candidate]:
-        values = _desk_values(desk) | {"limit": limit}
+    async def candidates(self, scope: WorkingScope | None, limit: int) -> Sequence[ConsolidationCandidate]:
+        values = _scope_values(scope) | {"limit": limit}
         return await self._readers.read(
             lambda connection: [_candidate_from(row) for row in connection.execute(_SQL["candidates"], values)]
         )
@@ -109,7 +119,7 @@ class SqliteWorking:
 
         def begins(connection: Connection, move_id: str, item_ids: Sequence[str]) -> bool:
             values = times | {"move_id": move_id, "ids": json_text([*item_ids])}
-            if connection.value(_SQL["movable"], values) < len(item_ids):
+            if connection.value(_SQL["count_movable"], values) < len(item_ids):
                 return False
             connection.execute(_SQL["begin_move"], values)
             return True
@@ -127,9 +137,9 @@ class SqliteWorking:
         await self._writer.write(lambda connection: connection.execute(_SQL["release_move"], {"move_id": move_id}))
 
 
-def _at_rest(connection: Connection, desk: Desk, item_id: str, now: datetime) -> WorkingItem | None:
-    """The item, which nobody is moving."""
-    values = _desk_values(desk) | {"id": item_id, "now": microseconds(now)}
+def _at_rest(connection: Connection, scope: WorkingScope, item_id: str, now: datetime) -> WorkingItem | None:
+    """Return the item; raise `Busy` while a process moves it."""
+    values = _scope_values(scope) | {"id": item_id, "now": microseconds(now)}
     for moving_until, *columns in connection.execute(_SQL["one"], values):
         if moving_until is not None and moving_until > values["now"]:
             raise _busy()
@@ -138,24 +148,24 @@ def _at_rest(connection: Connection, desk: Desk, item_id: str, now: datetime) ->
 
 
 def _busy() -> Busy:
-    return Busy("this is becoming a memory at this moment", hint="try again; nothing was changed")
+    return Busy("the item is being consolidated", hint="try again; nothing was changed")
 
 
 def _items(connection: Connection, sql: str, values: Mapping[str, Any]) -> list[WorkingItem]:
     return [_item_from(row) for row in connection.execute(sql, values)]
 
 
-def _desk_values(desk: Desk | None) -> dict[str, Any]:
-    """A desk's columns; without one, that of nobody."""
-    if desk is None:
+def _scope_values(scope: WorkingScope | None) -> dict[str, Any]:
+    """Return the columns of a scope; all null without one."""
+    if scope is None:
         return {"project_id": None, "session_id": None}
-    return {"project_id": desk.project_id, "session_id": desk.session_id}
+    return {"project_id": scope.project_id, "session_id": scope.session_id}
 
 
 def _item_values(item: WorkingItem) -> dict[str, Any]:
     return {
         "id": item.id,
-        **_desk_values(item.desk),
+        **_scope_values(item.scope),
         "content": item.content,
         "context": json_text(dict(item.context)),
         "importance": item.importance,
@@ -172,7 +182,7 @@ def _item_values(item: WorkingItem) -> dict[str, Any]:
 
 
 def _item_from(row: Sequence[Any]) -> WorkingItem:
-    """The item in a row of the query fragment `columns` in `working.sql`."""
+    """Return the item of a row of the query fragment `columns` in `queries.sql`."""
     (
         item_id,
         project_id,
@@ -192,7 +202,7 @@ def _item_from(row: Sequence[Any]) -> WorkingItem:
     ) = row
     return WorkingItem(
         id=item_id,
-        desk=Desk(project_id, session_id),
+        scope=WorkingScope(project_id, session_id),
         content=content,
         context=json_value(context),
         importance=importance,
@@ -203,11 +213,11 @@ def _item_from(row: Sequence[Any]) -> WorkingItem:
         expires_at=moment(expires_at),
         accessed_at=moment(accessed_at),
         access_count=access_count,
-        mark=Mark(mark),
+        mark=ConsolidationMark(mark),
         memory_id=memory_id,
     )
 
 
-def _candidate_from(row: Sequence[Any]) -> Candidate:
+def _candidate_from(row: Sequence[Any]) -> ConsolidationCandidate:
     move_id, moving_until, *columns = row
-    return Candidate(item=_item_from(columns), move_id=move_id, moving_until=optional_moment(moving_until))
+    return ConsolidationCandidate(item=_item_from(columns), move_id=move_id, moving_until=optional_moment(moving_until))

@@ -1,75 +1,83 @@
-"""What a backend must offer to keep working memory."""
+"""Storage interface of working memory."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from scrubjay.features.working_memory.models import Candidate, Desk, Mark, Tally, WorkingItem
+from scrubjay.features.working_memory.models import (
+    ConsolidationCandidate,
+    ConsolidationMark,
+    WorkingItem,
+    WorkingScope,
+    WorkingUsage,
+)
 
 
 class WorkingStore(Protocol):
-    """Keeps items until they expire; what has expired at `now` is nowhere to be seen.
+    """Stores items until they expire; items expired at `now` are not returned.
 
-    An item that is just being moved can neither be marked nor erased: that is `Busy`, and nothing is changed.
+    Marking or deleting an item that is being moved raises `Busy` and changes nothing.
     """
 
     async def put(self, item: WorkingItem, capacity: int) -> Sequence[WorkingItem]:
-        """Keep an item, durable when this returns; those that had to give way for it, soonest to expire first.
+        """Store an item, durable on return; return the evicted items, soonest to expire first.
 
-        Items that wait to become memories go last, and they are not erased: they expire at once.
+        Items that wait to become memories are evicted last; they are not deleted but expire immediately.
         """
         ...
 
-    async def access(self, desk: Desk, item_ids: Sequence[str], now: datetime) -> Sequence[WorkingItem]:
-        """Those of these items that are there, in the order of the ids, each counted as read once more."""
+    async def access(self, scope: WorkingScope, item_ids: Sequence[str], now: datetime) -> Sequence[WorkingItem]:
+        """Return the existing items in the order of the ids and count a read of each."""
         ...
 
-    async def items(self, desk: Desk, now: datetime, limit: int | None = None) -> Sequence[WorkingItem]:
-        """What lies there, the item put last first."""
+    async def items(self, scope: WorkingScope, now: datetime, limit: int | None = None) -> Sequence[WorkingItem]:
+        """Return the items of a scope, newest first."""
         ...
 
-    async def mark(self, desk: Desk, item_id: str, mark: Mark, now: datetime) -> WorkingItem | None: ...
+    async def mark(
+        self, scope: WorkingScope, item_id: str, mark: ConsolidationMark, now: datetime
+    ) -> WorkingItem | None: ...
 
-    async def delete(self, desk: Desk, item_id: str, now: datetime) -> WorkingItem | None:
-        """Erase an item; what it was."""
+    async def delete(self, scope: WorkingScope, item_id: str, now: datetime) -> WorkingItem | None:
+        """Delete and return an item."""
         ...
 
-    async def clear(self, desk: Desk, now: datetime) -> Sequence[WorkingItem]:
-        """Erase everything there, also what has expired."""
+    async def clear(self, scope: WorkingScope, now: datetime) -> Sequence[WorkingItem]:
+        """Delete and return all items of a scope, including expired ones."""
         ...
 
-    async def clear_expired(self, desk: Desk | None, now: datetime, without: Collection[str] = ()) -> int:
-        """Erase what has expired, there or (None) everywhere, and need not wait; how many items that were.
+    async def clear_expired(self, scope: WorkingScope | None, now: datetime, without: Collection[str] = ()) -> int:
+        """Delete expired items of a scope, or of all (None); return the number.
 
-        Items that wait to become memories are left, except for those in `without`, which have had their chance.
+        Items that wait to become memories remain, except for those in `without`.
         """
         ...
 
-    async def tally(self, desk: Desk, now: datetime) -> Tally: ...
+    async def usage(self, scope: WorkingScope, now: datetime) -> WorkingUsage: ...
 
-    # -- how items become memories -------------------------------------------------------------------
+    # -- consolidation -------------------------------------------------------------------------------
 
-    async def candidates(self, desk: Desk | None, limit: int) -> Sequence[Candidate]:
-        """Items that wait to become memories, there or (None) everywhere, soonest to expire first, expired or not.
+    async def candidates(self, scope: WorkingScope | None, limit: int) -> Sequence[ConsolidationCandidate]:
+        """Return items that wait to become memories, expired or not, soonest to expire first; None: of all scopes.
 
-        Those of a move come all or not at all, even if there are then more than `limit`.
+        The items of a move are returned all or none, even beyond `limit`.
         """
         ...
 
     async def begin_moves(
         self, moves: Mapping[str, Sequence[str]], now: datetime, until: datetime
     ) -> Mapping[str, Sequence[str]]:
-        """Begin these moves (an id, and the ids of its items), and have them for oneself until then; those begun.
+        """Lease these moves (move id to item ids) until `until`; return those that were leased.
 
-        A move is begun with all of its items or not at all: not when one of them is gone, does not wait any more, or
-        belongs to a move that is another one or that somebody else is at.
+        A move is leased with all of its items or not at all: not if an item is gone, no longer waits, or belongs to
+        another move or to one leased by another process.
         """
         ...
 
     async def finish_move(self, move_id: str, memory_id: str) -> None:
-        """Note which memory the items of a move have become."""
+        """Record the memory that the items of a move became."""
         ...
 
     async def release_move(self, move_id: str) -> None:
-        """Let anybody go on with a move at once; its items stay together, because it may have been carried out."""
+        """Release the lease of a move; its items stay together, because the memory may have been stored."""
         ...

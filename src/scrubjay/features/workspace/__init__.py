@@ -1,1 +1,1 @@
-"""What an agent does outside of its memory: files under one root, programs of a list, pages of the public web."""
+"""Access to the server's machine and the web: files under one root, allowlisted programs, the screen, public pages."""

@@ -1,14 +1,12 @@
-"""Work on what strangers wrote, in a process of its own: neither a regular expression nor a parser can be interrupted.
+"""Run a function on untrusted data in a child process: neither a regular expression nor a parser can be interrupted.
 
-The work is a function of one JSON value that yields JSON values; what it has yielded is kept when its time is over.
+The function takes one JSON value and yields JSON values. Values yielded before a timeout are kept.
 """
 
 import json
 import math
 import os
 import resource
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -17,92 +15,77 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
-from scrubjay.core.errors import InvalidRequest, Unavailable
+from scrubjay.core.errors import InvalidRequest
+from scrubjay.isolation.channel import connect_to_parent
+from scrubjay.isolation.worker import Worker, WorkerExited
 
-# Without -P the folder that this process works in, which may be a stranger's, would be searched for modules.
+# -P: do not import modules from the working directory, which may be untrusted.
 PROGRAM = ("-P", "-c", "from scrubjay.features.workspace.isolated import serve; serve()")
 MEMORY_BYTES = 1_000_000_000
 
-Work = Callable[[Any], Iterator[Any]]
+IsolatedFunction = Callable[[Any], Iterator[Any]]
 
 
 @dataclass(slots=True)
-class Yielded:
-    """What came of it."""
+class IsolatedResult:
+    """The values that a function yielded."""
 
     values: list[Any] = field(default_factory=list[Any])
     timed_out: bool = False
-    """Whether it was ended before it had."""
+    """True if the process was killed at its time limit."""
     died: bool = False
-    """Whether it ended without saying that it had finished: it needed too much memory."""
+    """True if the process exited before the function returned, usually because of its memory limit."""
 
 
-async def work_apart(work: Work, given: Any, *, seconds: float) -> Yielded:
-    """What the function, which must be one of a module, yields in so many seconds."""
-    done = Yielded()
-    asked = json.dumps([work.__module__, work.__name__, given, math.ceil(seconds)]).encode()
-    process = await anyio.to_thread.run_sync(_started)
+async def run_isolated(function: IsolatedFunction, argument: Any, *, seconds: float) -> IsolatedResult:
+    """Return what a function of a module's top level yields within this time.
+
+    Raises `InvalidRequest` when the function does, and `Unavailable` when no process can be started.
+    """
+    result = IsolatedResult()
+    request = json.dumps([function.__module__, function.__name__, argument, math.ceil(seconds)]).encode()
+    worker = await anyio.to_thread.run_sync(_start)
     try:
         with anyio.move_on_after(seconds) as limit:
-            await anyio.to_thread.run_sync(_heard, process, asked, done, abandon_on_cancel=True)
-        done.timed_out = limit.cancelled_caught
+            await anyio.to_thread.run_sync(_receive_values, worker, request, result, abandon_on_cancel=True)
+        result.timed_out = limit.cancelled_caught
     finally:
-        process.kill()
-        process.wait()
-    return done
+        worker.close()
+    return result
 
 
-def _started() -> subprocess.Popen[bytes]:
+def _start() -> Worker:
+    return Worker(PROGRAM, name="worker")
+
+
+def _receive_values(worker: Worker, request: bytes, result: IsolatedResult) -> None:
     try:
-        return subprocess.Popen([sys.executable, *PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    except OSError as error:
-        raise Unavailable(f"no process can be started for this ({error.strerror})", hint="end some others") from error
-
-
-def _heard(process: subprocess.Popen[bytes], asked: bytes, done: Yielded) -> None:
-    stdin, stdout = process.stdin, process.stdout
-    if stdin is None or stdout is None:
-        raise TypeError("such a process needs its pipes")
-    with stdout:
-        try:
-            with stdin:
-                stdin.write(asked)
-        except BrokenPipeError:
-            pass  # that it ended is seen by its answers
-        for line in stdout:
-            if not line.endswith(b"\n"):
-                break
-            said = json.loads(line)
-            if "refused" in said:
-                raise InvalidRequest(said["refused"], hint=said["hint"])
-            if "end" in said:
-                return
-            done.values.append(said["value"])
-    done.died = True
+        worker.send(request)
+        while "end" not in (message := json.loads(worker.receive())):
+            if "refused" in message:
+                raise InvalidRequest(message["refused"], hint=message["hint"])
+            result.values.append(message["value"])
+    except WorkerExited:
+        result.died = True
 
 
 def serve() -> None:
-    """Do what is asked for on standard input, and tell what comes of it."""
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, hard))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    """Run the requested function and send the values that it yields."""
+    channel = connect_to_parent(memory_bytes=MEMORY_BYTES)
 
-    def tell(said: dict[str, Any]) -> None:
-        answers.write(json.dumps(said).encode() + b"\n")
-        answers.flush()
+    def send(message: dict[str, Any]) -> None:
+        channel.send(json.dumps(message).encode())
 
     try:
-        module, name, given, seconds = json.load(sys.stdin)
-        # Whoever would end it in time may be gone.
+        module, name, argument, seconds = json.loads(channel.receive())
+        # In case the parent, which would kill it in time, is gone.
         resource.setrlimit(resource.RLIMIT_CPU, (seconds + 5, seconds + 5))
         try:
-            for value in getattr(import_module(module), name)(given):
-                tell({"value": value})
+            for value in getattr(import_module(module), name)(argument):
+                send({"value": value})
         except InvalidRequest as refused:
-            tell({"refused": refused.record.message, "hint": refused.record.hint})
+            send({"refused": refused.record.message, "hint": refused.record.hint})
         else:
-            tell({"end": True})
-    except (BrokenPipeError, MemoryError):
+            send({"end": True})
+    except (EOFError, BrokenPipeError, MemoryError):
         os._exit(1)

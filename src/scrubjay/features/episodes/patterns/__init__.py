@@ -1,1 +1,1 @@
-"""What recurs in episodes: found at their end, kept, grown, and told to whoever begins something like it."""
+"""Patterns that recur in episodes: extracted at completion, merged with known ones, and recommended for new tasks."""

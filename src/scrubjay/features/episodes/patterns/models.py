@@ -1,4 +1,4 @@
-"""What episodes teach: patterns that several of them share, and rules of thumb that follow from these."""
+"""Patterns that episodes share, and heuristics derived from them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -7,18 +7,26 @@ from enum import StrEnum
 from math import log, sqrt
 from typing import Any, Final
 
-from scrubjay.features.episodes.models import Episode, Failure, Learned, PartialSuccess, Success, TaskContext, TaskType
+from scrubjay.features.episodes.models import (
+    Episode,
+    FailureOutcome,
+    Learned,
+    PartialSuccessOutcome,
+    SuccessOutcome,
+    TaskContext,
+    TaskType,
+)
 
-LEAST_CONFIDENCE: Final = 0.7
-LEAST_SAMPLE: Final = 2
-"""Of a rule of thumb: how sure it is, and from how many episodes it is known."""
-MOST_EVIDENCE: Final = 50
-"""How many episodes a pattern names; those that bore it out last."""
-MOST_TAGS: Final = 20
+MIN_HEURISTIC_CONFIDENCE: Final = 0.7
+MIN_HEURISTIC_SAMPLE: Final = 2
+"""Minimum confidence and number of episodes of a heuristic."""
+MAX_EVIDENCE: Final = 50
+"""Episode ids that a pattern lists: the most recent that showed it."""
+MAX_TAGS: Final = 20
 
 
 class PatternType(StrEnum):
-    """What sort of thing recurs."""
+    """Type of a pattern."""
 
     TOOL_SEQUENCE = "tool_sequence"
     DECISION_POINT = "decision_point"
@@ -28,7 +36,7 @@ class PatternType(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSequence:
-    """Tools that were used with success, one after the other."""
+    """Tools that were used successfully one after the other."""
 
     tools: tuple[str, ...]
     avg_latency_ms: float
@@ -36,7 +44,7 @@ class ToolSequence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionPoint:
-    """Something was checked, and then something was done."""
+    """A check and the action that followed."""
 
     condition: str
     action: str
@@ -51,7 +59,7 @@ class DecisionPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorRecovery:
-    """Something failed, and then something helped."""
+    """An error and the steps that resolved it."""
 
     error_type: str
     recovery_steps: tuple[str, ...]
@@ -59,7 +67,7 @@ class ErrorRecovery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextPattern:
-    """Where something is done in a certain way."""
+    """An approach that works in a context."""
 
     context_features: tuple[str, ...]
     recommended_approach: str
@@ -68,8 +76,8 @@ class ContextPattern:
 Form = ToolSequence | DecisionPoint | ErrorRecovery | ContextPattern
 
 
-def type_of(form: Form) -> PatternType:
-    """The name of such a form."""
+def form_type(form: Form) -> PatternType:
+    """Return the pattern type of a form."""
     match form:
         case ToolSequence():
             return PatternType.TOOL_SEQUENCE
@@ -81,8 +89,8 @@ def type_of(form: Form) -> PatternType:
             return PatternType.CONTEXT_PATTERN
 
 
-def key_of(form: Form) -> str:
-    """What is the same for the same pattern, whatever was counted."""
+def form_key(form: Form) -> str:
+    """Return the text that identifies a pattern, without its counts."""
     match form:
         case ToolSequence(tools=tools):
             parts = tools
@@ -92,11 +100,11 @@ def key_of(form: Form) -> str:
             parts = (error_type, *steps)
         case ContextPattern(context_features=features, recommended_approach=approach):
             parts = (*features, approach)
-    return "\n".join((type_of(form), *(part.casefold() for part in parts)))
+    return "\n".join((form_type(form), *(part.casefold() for part in parts)))
 
 
-def description_of(form: Form) -> str:
-    """A pattern in one sentence."""
+def form_description(form: Form) -> str:
+    """Return a pattern as one sentence."""
     match form:
         case ToolSequence(tools=tools):
             return f"Use {', then '.join(tools)}"
@@ -110,28 +118,28 @@ def description_of(form: Form) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effectiveness:
-    """What became of a pattern since it is known."""
+    """Effect of a pattern when it was retrieved and applied."""
 
     times_retrieved: int = 0
     times_applied: int = 0
     success_when_applied: int = 0
     failure_when_applied: int = 0
     avg_reward_delta: float = 0.0
-    """By how much the rewards of episodes that went by it are above the mean of their domain."""
+    """Mean difference of the rewards of episodes that applied it from the mean reward of their domain."""
     compared: int = 0
-    """How many such episodes there are of which that is known."""
+    """Number of episodes in that mean."""
     last_used: datetime | None = None
 
     @property
     def score(self) -> float:
-        """How much it helped: 0.5 as long as nobody tried it."""
+        """Effectiveness, 0 or more; 0.5 when never applied."""
         tried = self.success_when_applied + self.failure_when_applied
         rate = self.success_when_applied / tried if tried else 0.5
         uses = min(max(log(self.times_applied), 0.0), 3.0) if self.times_applied else 0.0
         return rate * (1 + uses / 3) * max(0.0, 1 + self.avg_reward_delta)
 
-    def applied(self, goodness: float, reward_delta: float | None, at: datetime) -> "Effectiveness":
-        """With one more episode that went by it."""
+    def after_application(self, goodness: float, reward_delta: float | None, at: datetime) -> "Effectiveness":
+        """Return the effectiveness including one more episode that applied the pattern."""
         compared = self.compared + (reward_delta is not None)
         mean = self.avg_reward_delta
         if reward_delta is not None:
@@ -149,7 +157,7 @@ class Effectiveness:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pattern:
-    """Something that recurs in episodes of one project, or of none."""
+    """A pattern of episodes of one project, or of none."""
 
     id: str
     project_id: str | None = None
@@ -157,24 +165,24 @@ class Pattern:
     context: TaskContext
     form: Form
     sample: int
-    """How often it was seen: once in an episode."""
+    """Number of episodes that showed it."""
     successes: float
-    """How well these episodes ended, together: 1 for each that was a success."""
+    """Sum of the success scores of these episodes, 0 to 1 each."""
     evidence: tuple[str, ...]
-    """The ids of episodes that bear it out, the last ones."""
+    """Ids of the most recent of these episodes."""
     about: tuple[str, ...] = ()
-    """What the last of these were to do, found when it is read."""
+    """Task descriptions of the last of these, filled when the pattern is read."""
     effectiveness: Effectiveness = field(default_factory=Effectiveness)
     created_at: datetime
     last_seen: datetime
 
     @property
     def type(self) -> PatternType:
-        return type_of(self.form)
+        return form_type(self.form)
 
     @property
     def description(self) -> str:
-        return description_of(self.form)
+        return form_description(self.form)
 
     @property
     def success_rate(self) -> float:
@@ -182,11 +190,11 @@ class Pattern:
 
     @property
     def confidence(self) -> float:
-        """Grows with how well it went and with how often it was seen; can be more than 1."""
+        """Success rate times the square root of the sample; can exceed 1."""
         return self.success_rate * sqrt(self.sample)
 
-    def with_another(self, found: "Pattern") -> "Pattern":
-        """Once more seen; what was counted is weighted by how often. Its words stay as they were."""
+    def merge(self, found: "Pattern") -> "Pattern":
+        """Return this pattern merged with another occurrence: averages are weighted, the wording stays."""
         total = self.sample + found.sample
         form = self.form
         match form, found.form:
@@ -204,34 +212,38 @@ class Pattern:
                 )
             case _:
                 pass
-        tags = tuple(dict.fromkeys((*self.context.tags, *found.context.tags)))[:MOST_TAGS]
+        tags = tuple(dict.fromkeys((*self.context.tags, *found.context.tags)))[:MAX_TAGS]
         return replace(
             self,
             form=form,
             context=replace(self.context, tags=tags),
             sample=total,
             successes=self.successes + found.successes,
-            evidence=tuple(dict.fromkeys((*self.evidence, *found.evidence)))[-MOST_EVIDENCE:],
+            evidence=tuple(dict.fromkeys((*self.evidence, *found.evidence)))[-MAX_EVIDENCE:],
             last_seen=max(self.last_seen, found.last_seen),
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heuristic:
-    """A rule of thumb: what to do when."""
+    """A rule of thumb: an action for a condition."""
 
     id: str
     condition: str
     action: str
     confidence: float
-    """How probably it goes well the next time, by the rule of succession: between 0 and 1."""
+    """Probability that it works the next time, by the rule of succession."""
     evidence: tuple[str, ...]
 
 
-def heuristic_of(pattern: Pattern) -> Heuristic | None:
-    """The rule that follows from a pattern, once enough episodes bear it out and it went well often enough."""
+def derive_heuristic(pattern: Pattern) -> Heuristic | None:
+    """Derive the heuristic of a pattern; None for a tool sequence, or with too few or too unsuccessful episodes."""
     confidence = (pattern.successes + 1) / (pattern.sample + 2)
-    if pattern.sample < LEAST_SAMPLE or len(pattern.evidence) < LEAST_SAMPLE or confidence < LEAST_CONFIDENCE:
+    if (
+        pattern.sample < MIN_HEURISTIC_SAMPLE
+        or len(pattern.evidence) < MIN_HEURISTIC_SAMPLE
+        or confidence < MIN_HEURISTIC_CONFIDENCE
+    ):
         return None
     match pattern.form:
         case DecisionPoint(condition=condition, action=action):
@@ -253,10 +265,10 @@ def heuristic_of(pattern: Pattern) -> Heuristic | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundPattern:
-    """A pattern as one episode shows it, and the known one that it is, if there is one."""
+    """A pattern of one episode, and the id of the known pattern that it matches."""
 
     pattern: Pattern
-    """Of this episode alone."""
+    """The pattern with the counts of this episode only."""
     known_id: str | None = None
 
     @property
@@ -264,30 +276,30 @@ class FoundPattern:
         return self.known_id or self.pattern.id
 
     @property
-    def has_its_words(self) -> bool:
-        """Whether the known one is in the very words of this episode."""
+    def is_new_wording(self) -> bool:
+        """True when the stored pattern has the wording of this episode."""
         return self.id == self.pattern.id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lessons(Learned):
-    """What was found out about an episode, as opposed to nothing having been looked for."""
+    """Result of learning from an episode. A plain `Learned` means that learning did not take place."""
 
     found: Sequence[FoundPattern] = ()
 
 
-def goodness(episode: Episode) -> float:
-    """How well an episode ended: 1 for a success, 0 for a failure, for part of it the share that was done."""
+def success_score(episode: Episode) -> float:
+    """Return 1 for a success, 0 for a failure, and for a partial success the share of completed subtasks."""
     match episode.outcome:
-        case Success():
+        case SuccessOutcome():
             return 1.0
-        case PartialSuccess(completed=completed, failed=failed):
+        case PartialSuccessOutcome(completed=completed, failed=failed):
             return len(completed) / (len(completed) + len(failed)) if completed or failed else 0.5
-        case Failure() | None:
+        case FailureOutcome() | None:
             return 0.0
 
 
-def named_patterns(metadata: Mapping[str, Any]) -> tuple[str, ...]:
-    """The patterns that whoever tells an episode says it went by, in its metadata under `applied_patterns`."""
-    told = str(metadata.get("applied_patterns", ""))
-    return tuple(dict.fromkeys(name for part in told.split(",") if (name := part.strip())))[:MOST_EVIDENCE]
+def applied_pattern_ids(metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the ids under `applied_patterns` of an episode's metadata, a comma-separated list set by the client."""
+    listed = str(metadata.get("applied_patterns", ""))
+    return tuple(dict.fromkeys(name for part in listed.split(",") if (name := part.strip())))[:MAX_EVIDENCE]

@@ -1,4 +1,4 @@
-"""What some patterns have in common."""
+"""Statistics over several patterns."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,25 +6,25 @@ from typing import Final
 
 from scrubjay.features.episodes.patterns.models import Pattern, ToolSequence
 
-MOST_COMMON: Final = 5
+MAX_COMMON_TOOLS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Overview:
-    """Of all of them together."""
+class PatternOverview:
+    """Statistics over several patterns."""
 
     average_success_rate: float | None
-    """None without any."""
+    """None without patterns."""
     most_common_tools: Sequence[str]
-    """By how many episodes used them in a sequence that is a pattern."""
+    """Tools of tool sequences, by the number of episodes that used them."""
 
 
-def overview(patterns: Sequence[Pattern]) -> Overview:
+def summarize_patterns(patterns: Sequence[Pattern]) -> PatternOverview:
     used_in: dict[str, set[str]] = {}
     for pattern in patterns:
         if isinstance(pattern.form, ToolSequence):
             for tool in pattern.form.tools:
                 used_in.setdefault(tool, set()).update(pattern.evidence)
-    common = sorted(used_in, key=lambda tool: (-len(used_in[tool]), tool))[:MOST_COMMON]
+    common = sorted(used_in, key=lambda tool: (-len(used_in[tool]), tool))[:MAX_COMMON_TOOLS]
     average = sum(pattern.success_rate for pattern in patterns) / len(patterns) if patterns else None
-    return Overview(average, common)
+    return PatternOverview(average, common)

@@ -1,12 +1,12 @@
-"""Patterns as rows, and how a completion writes them."""
+"""Conversion between patterns and SQLite rows, and the writes of a completed episode."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from scrubjay.db.sqlite.columns import json_text, json_value, microseconds, moment, optional_moment
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.named_queries import load_queries
-from scrubjay.db.sqlite.rows import json_text, json_value, microseconds, moment, optional_moment
 from scrubjay.features.episodes.models import Complexity, Episode, Learned, TaskContext, TaskType
 from scrubjay.features.episodes.patterns.models import (
     ContextPattern,
@@ -19,8 +19,8 @@ from scrubjay.features.episodes.patterns.models import (
     Pattern,
     PatternType,
     ToolSequence,
-    goodness,
-    named_patterns,
+    applied_pattern_ids,
+    success_score,
 )
 from scrubjay.features.episodes.rows import folded
 
@@ -28,7 +28,7 @@ _SQL = load_queries(__file__)
 
 
 def pattern_from(row: Sequence[Any]) -> Pattern:
-    """The pattern in a row of the query fragment `columns` in `patterns.sql`."""
+    """Read a pattern from a row of the query fragment `columns`."""
     (
         _,
         pattern_id,
@@ -122,48 +122,50 @@ def _values(pattern: Pattern) -> dict[str, Any]:
     }
 
 
-def keep_learned(connection: Connection, episode: Episode, learned: Learned) -> None:
-    """Write what an episode teaches, in the transaction that completes it.
+def write_lessons(connection: Connection, episode: Episode, learned: Learned) -> None:
+    """Write the lessons of an episode, in the transaction that completes it.
 
-    A known pattern is read again here, so that what another completion has just added to it is not lost. Of an episode
-    in which nobody could look, nothing is written: that is made up for later.
+    A known pattern is read again here, so that concurrent additions are not lost. Without a learning result nothing is
+    written; `PatternLearner.catch_up` learns from the episode later.
     """
     if not isinstance(learned, Lessons):
         return
-    seq: int = connection.value(_SQL["episode_place"], {"id": episode.episode_id})
-    connection.execute(_SQL["learned"], {"seq": seq})
+    seq: int = connection.value(_SQL["episode_seq"], {"id": episode.episode_id})
+    connection.execute(_SQL["set_learned"], {"seq": seq})
     for found in learned.found:
-        _keep(connection, found, seq)
+        _write_pattern(connection, found, seq)
     recommended = {pattern_id for (pattern_id,) in connection.execute(_SQL["recommended"], {"episode_seq": seq})}
-    gone_by = recommended & {found.id for found in learned.found}
-    gone_by |= {*episode.applied_patterns, *named_patterns(episode.metadata)}
-    if gone_by:
-        _credit(connection, episode, seq, sorted(gone_by))
+    applied = recommended & {found.id for found in learned.found}
+    applied |= {*episode.applied_patterns, *applied_pattern_ids(episode.metadata)}
+    if applied:
+        _credit(connection, episode, seq, sorted(applied))
 
 
-def _keep(connection: Connection, found: FoundPattern, episode_seq: int) -> None:
-    rows = connection.execute(_SQL["known"], {"id": found.id, "project": found.pattern.project_id})
+def _write_pattern(connection: Connection, found: FoundPattern, episode_seq: int) -> None:
+    rows = connection.execute(_SQL["same_scope"], {"id": found.id, "project": found.pattern.project_id})
     if rows:
         seq: int = rows[0][0]
-        grown = pattern_from(rows[0]).with_another(found.pattern)
-        connection.execute(_SQL["grow"], {name: _values(grown)[name] for name in _GROWING} | {"seq": seq})
-        connection.execute(_SQL["forget_vector"], {"seq": seq})
-        has_its_words = found.has_its_words
+        grown = pattern_from(rows[0]).merge(found.pattern)
+        connection.execute(
+            _SQL["update_pattern"], {name: _values(grown)[name] for name in _GROWING_COLUMNS} | {"seq": seq}
+        )
+        connection.execute(_SQL["delete_vector"], {"seq": seq})
+        has_its_words = found.is_new_wording
     elif found.pattern.successes > 0:
-        seq = connection.value(_SQL["add"], _values(found.pattern))
+        seq = connection.value(_SQL["add_pattern"], _values(found.pattern))
         has_its_words = True
-    else:  # what did not go well is no pattern of its own
+    else:  # an unsuccessful occurrence does not create a pattern
         return
     connection.execute(
-        _SQL["bear_out"], {"pattern_seq": seq, "episode_seq": episode_seq, "has_its_words": has_its_words}
+        _SQL["add_evidence"], {"pattern_seq": seq, "episode_seq": episode_seq, "has_its_words": has_its_words}
     )
 
 
-_GROWING = ("context", "form", "sample", "successes", "last_seen")
+_GROWING_COLUMNS = ("context", "form", "sample", "successes", "last_seen")
 
 
 def _credit(connection: Connection, episode: Episode, seq: int, pattern_ids: Sequence[str]) -> None:
-    """Patterns that an episode went by: how it ended is theirs as well."""
+    """Update the effectiveness of the patterns that an episode applied."""
     where = {"project": episode.project_id, "domain": folded(episode.context.domain), "seq": seq}
     usual = connection.value(_SQL["usual_reward"], where)
     delta = None if usual is None or episode.reward is None else episode.reward.total - usual
@@ -172,9 +174,9 @@ def _credit(connection: Connection, episode: Episode, seq: int, pattern_ids: Seq
         rows = connection.execute(_SQL["get"], {"id": pattern_id, "project": episode.project_id})
         if not rows:
             continue
-        now = pattern_from(rows[0]).effectiveness.applied(goodness(episode), delta, at)
+        now = pattern_from(rows[0]).effectiveness.after_application(success_score(episode), delta, at)
         connection.execute(
-            _SQL["apply"],
+            _SQL["set_effectiveness"],
             {
                 "seq": rows[0][0],
                 "times_applied": now.times_applied,

@@ -1,4 +1,4 @@
-"""How alike two patterns are, 0 to 1."""
+"""Similarity of two patterns, 0 to 1."""
 
 import re
 from collections.abc import Sequence
@@ -13,27 +13,31 @@ from scrubjay.features.episodes.patterns.models import (
     ToolSequence,
 )
 
-# From here on two are one; the same words in the same domain, without a language or tags, are at .865.
-SAME: Final = 0.8
-# Whatever stands behind in a long text is not looked at.
-_MOST_WORDS: Final = 40
+# Patterns at least this similar are merged. Equal wording in the same domain, without language and tags, scores 0.865.
+SAME_PATTERN_SIMILARITY: Final = 0.8
+# Further words of a text are ignored.
+_MAX_WORDS: Final = 40
 _WORD = re.compile(r"\w+")
 
 
 def similarity(one: Pattern, other: Pattern) -> float:
-    """0 for patterns of two kinds."""
+    """Return the similarity of two patterns; 0 for different types."""
     context = context_similarity(one.context, other.context)
     match one.form, other.form:
         case ToolSequence() as a, ToolSequence() as b:
-            return 0.7 * _alike(a.tools, b.tools) + 0.3 * context
+            return 0.7 * _sequence_similarity(a.tools, b.tools) + 0.3 * context
         case DecisionPoint() as a, DecisionPoint() as b:
-            return 0.4 * _texts(a.condition, b.condition) + 0.4 * _texts(a.action, b.action) + 0.2 * context
+            return (
+                0.4 * _text_similarity(a.condition, b.condition)
+                + 0.4 * _text_similarity(a.action, b.action)
+                + 0.2 * context
+            )
         case ErrorRecovery() as a, ErrorRecovery() as b:
-            steps = _texts(" ".join(a.recovery_steps), " ".join(b.recovery_steps))
-            return 0.4 * _texts(a.error_type, b.error_type) + 0.4 * steps + 0.2 * context
+            steps = _text_similarity(" ".join(a.recovery_steps), " ".join(b.recovery_steps))
+            return 0.4 * _text_similarity(a.error_type, b.error_type) + 0.4 * steps + 0.2 * context
         case ContextPattern() as a, ContextPattern() as b:
             features = jaccard(a.context_features, b.context_features)
-            return 0.6 * features + 0.4 * _texts(a.recommended_approach, b.recommended_approach)
+            return 0.6 * features + 0.4 * _text_similarity(a.recommended_approach, b.recommended_approach)
         case _:
             return 0.0
 
@@ -48,17 +52,17 @@ def context_similarity(one: TaskContext, other: TaskContext) -> float:
 
 
 def jaccard(one: Sequence[str], other: Sequence[str]) -> float:
-    """What two sets share of what they have together; 0 when both are empty."""
+    """Return the Jaccard index of two case-insensitive sets; 0 when both are empty."""
     a, b = {item.casefold() for item in one}, {item.casefold() for item in other}
     return len(a & b) / len(a | b) if a or b else 0.0
 
 
-def _texts(one: str, other: str) -> float:
-    return _alike(*(_WORD.findall(text.casefold())[:_MOST_WORDS] for text in (one, other)))
+def _text_similarity(one: str, other: str) -> float:
+    return _sequence_similarity(*(_WORD.findall(text.casefold())[:_MAX_WORDS] for text in (one, other)))
 
 
-def _alike(one: Sequence[str], other: Sequence[str]) -> float:
-    """1 less the share of items that must be changed to make one the other."""
+def _sequence_similarity(one: Sequence[str], other: Sequence[str]) -> float:
+    """Return 1 minus the edit distance divided by the longer length."""
     longest = max(len(one), len(other))
     if longest == 0:
         return 1.0

@@ -5,21 +5,21 @@ from datetime import datetime
 from typing import Any
 
 from scrubjay.core.scopes import Visibility
+from scrubjay.db.sqlite.columns import json_text, microseconds, moment, optional_microseconds
 from scrubjay.db.sqlite.connections import Connection
 from scrubjay.db.sqlite.named_queries import load_queries
-from scrubjay.db.sqlite.rows import json_text, microseconds, moment, optional_microseconds
 from scrubjay.db.sqlite.threads import Readers, Writer
 from scrubjay.features.episodes.models import Episode, OutcomeType
 from scrubjay.features.episodes.patterns.models import Lessons, Pattern, PatternType
-from scrubjay.features.episodes.patterns.rows import keep_learned, pattern_from
-from scrubjay.features.episodes.patterns.store import Candidate, EpisodeCounts, PatternFilter, QualityPoint
+from scrubjay.features.episodes.patterns.rows import pattern_from, write_lessons
+from scrubjay.features.episodes.patterns.store import EpisodeCounts, PatternCandidate, PatternFilter, QualityPoint
 from scrubjay.features.episodes.rows import folded
 
 _SQL = load_queries(__file__)
 
 
 class SqlitePatterns:
-    """Satisfies `storage.patterns.PatternStore`."""
+    """Implements `PatternStore`."""
 
     def __init__(self, writer: Writer, readers: Readers) -> None:
         self._writer = writer
@@ -30,7 +30,7 @@ class SqlitePatterns:
         rows = await self._readers.read(lambda connection: connection.execute(_SQL["get"], values))
         return pattern_from(rows[0]) if rows else None
 
-    async def alike(self, episode: Episode, kind: PatternType, limit: int) -> Sequence[Pattern]:
+    async def same_kind(self, episode: Episode, kind: PatternType, limit: int) -> Sequence[Pattern]:
         values = {
             "project": episode.project_id,
             "type": kind.value,
@@ -39,20 +39,21 @@ class SqlitePatterns:
             "limit": limit,
         }
         return await self._readers.read(
-            lambda connection: [pattern_from(row) for row in connection.execute(_SQL["alike"], values)]
+            lambda connection: [pattern_from(row) for row in connection.execute(_SQL["same_kind"], values)]
         )
 
     async def find(self, visibility: Visibility, only: PatternFilter) -> Sequence[Pattern]:
-        values = _asked_for(visibility, only)
+        values = _filter_values(visibility, only)
         return await self._readers.read(
             lambda connection: [pattern_from(row) for row in connection.execute(_SQL["find"], values)]
         )
 
-    async def candidates(self, visibility: Visibility, only: PatternFilter, model: str) -> Sequence[Candidate]:
-        values = _asked_for(visibility, only) | {"model": model}
+    async def candidates(self, visibility: Visibility, only: PatternFilter, model: str) -> Sequence[PatternCandidate]:
+        values = _filter_values(visibility, only) | {"model": model}
         return await self._readers.read(
             lambda connection: [
-                Candidate(pattern_from(row), vector) for vector, *row in connection.execute(_SQL["candidates"], values)
+                PatternCandidate(pattern_from(row), vector)
+                for vector, *row in connection.execute(_SQL["candidates"], values)
             ]
         )
 
@@ -63,13 +64,13 @@ class SqlitePatterns:
 
         await self._writer.write(work)
 
-    async def retrieved(self, pattern_ids: Sequence[str], at: datetime, episode_id: str | None = None) -> None:
+    async def record_retrieval(self, pattern_ids: Sequence[str], at: datetime, episode_id: str | None = None) -> None:
         ids = json_text(list(pattern_ids))
 
         def work(connection: Connection) -> None:
-            connection.execute(_SQL["retrieved"], {"ids": ids, "at": microseconds(at)})
+            connection.execute(_SQL["count_retrieval"], {"ids": ids, "at": microseconds(at)})
             if episode_id is not None:
-                connection.execute(_SQL["recommend"], {"ids": ids, "episode": episode_id})
+                connection.execute(_SQL["add_recommendations"], {"ids": ids, "episode": episode_id})
 
         await self._writer.write(work)
 
@@ -77,19 +78,21 @@ class SqlitePatterns:
         rows = await self._readers.read(lambda connection: connection.execute(_SQL["unlearned"], {"limit": limit}))
         return [(episode_id, project_id) for episode_id, project_id in rows]
 
-    async def teach(self, episode: Episode, lessons: Lessons) -> bool:
+    async def add_lessons(self, episode: Episode, lessons: Lessons) -> bool:
         def work(connection: Connection) -> bool:
-            seq = connection.value(_SQL["episode_place"], {"id": episode.episode_id})
+            seq = connection.value(_SQL["episode_seq"], {"id": episode.episode_id})
             if seq is None or connection.value(_SQL["is_learned"], {"seq": seq}):
                 return False
-            keep_learned(connection, episode, lessons)
+            write_lessons(connection, episode, lessons)
             return True
 
         return await self._writer.write(work)
 
-    async def qualities(self, visibility: Visibility, since: datetime | None, limit: int) -> Sequence[QualityPoint]:
+    async def quality_points(
+        self, visibility: Visibility, since: datetime | None, limit: int
+    ) -> Sequence[QualityPoint]:
         values = {"project": visibility.project_id, "since": optional_microseconds(since), "limit": limit}
-        rows = await self._readers.read(lambda connection: connection.execute(_SQL["qualities"], values))
+        rows = await self._readers.read(lambda connection: connection.execute(_SQL["quality_points"], values))
         return [QualityPoint(moment(at), score) for at, score in reversed(rows)]
 
     async def counts(self, visibility: Visibility) -> EpisodeCounts:
@@ -112,11 +115,11 @@ class SqlitePatterns:
         return await self._readers.read(work)
 
 
-def _asked_for(visibility: Visibility, only: PatternFilter) -> dict[str, Any]:
-    """The values of the query fragments `visible` and `asked_for`."""
+def _filter_values(visibility: Visibility, only: PatternFilter) -> dict[str, Any]:
+    """Return the parameters of the query fragments `visible` and `matches_filter`."""
     return {
         "project": visibility.project_id,
         "task_type": None if only.task_type is None else only.task_type.value,
         "domain": None if only.domain is None else folded(only.domain),
-        "least": only.least_success_rate,
+        "min_success_rate": only.min_success_rate,
     }

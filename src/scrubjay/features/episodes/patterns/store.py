@@ -1,4 +1,4 @@
-"""What a backend must offer to keep what episodes teach."""
+"""Storage interface of patterns."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,26 +12,26 @@ from scrubjay.features.episodes.patterns.models import Lessons, Pattern, Pattern
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PatternFilter:
-    """Which patterns are meant; an empty filter means all that can be seen."""
+    """Filter for patterns; an empty filter matches all visible ones."""
 
     task_type: TaskType | None = None
     domain: str | None = None
-    """Whatever its capitals."""
-    least_success_rate: float = 0.0
+    """Case-insensitive."""
+    min_success_rate: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A pattern that may fit, and its meaning."""
+class PatternCandidate:
+    """A pattern that may match, with its vector."""
 
     pattern: Pattern
     vector: bytes | None
-    """Of the model that was asked for; None when it has none, empty when the model sees no meaning in it."""
+    """Vector of the requested model; None when missing, empty when the model cannot embed the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class QualityPoint:
-    """How good an episode was, and when it ended."""
+    """Quality of an episode at its end time."""
 
     at: datetime
     score: float
@@ -39,11 +39,11 @@ class QualityPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeCounts:
-    """What there is of episodes."""
+    """Statistics of the stored episodes."""
 
     open: int
     outcomes: Mapping[OutcomeType, int]
-    """Complete ones, by how they ended."""
+    """Number of complete episodes by outcome."""
     steps: int
     average_reward: float | None
     average_quality: float | None
@@ -52,40 +52,42 @@ class EpisodeCounts:
 
 
 class PatternStore(Protocol):
-    """Keeps patterns, each of one project or of all. New ones come with the completion of an episode."""
+    """Stores patterns, each of one project or global. New ones are stored when an episode is completed."""
 
     async def get(self, visibility: Visibility, pattern_id: str) -> Pattern | None: ...
 
-    async def alike(self, episode: Episode, kind: PatternType, limit: int) -> Sequence[Pattern]:
-        """Patterns of a kind, of an episode's very project, domain and sort of work; those that were seen last."""
+    async def same_kind(self, episode: Episode, kind: PatternType, limit: int) -> Sequence[Pattern]:
+        """Return patterns of a type with the episode's project, domain and task type, most recently seen first."""
         ...
 
     async def find(self, visibility: Visibility, only: PatternFilter) -> Sequence[Pattern]:
-        """All that pass, those that were seen most often first."""
+        """Return the matching patterns, most frequent first."""
         ...
 
-    async def candidates(self, visibility: Visibility, only: PatternFilter, model: str) -> Sequence[Candidate]:
-        """All that pass, each with its vector of a model."""
+    async def candidates(self, visibility: Visibility, only: PatternFilter, model: str) -> Sequence[PatternCandidate]:
+        """Return the matching patterns, each with its vector of a model."""
         ...
 
     async def set_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
-        """Give patterns the vectors of a model; those that are gone are passed over."""
+        """Store vectors of patterns; deleted patterns are ignored."""
         ...
 
-    async def retrieved(self, pattern_ids: Sequence[str], at: datetime, episode_id: str | None = None) -> None:
-        """Count that these were told to somebody, and for which open episode."""
+    async def record_retrieval(self, pattern_ids: Sequence[str], at: datetime, episode_id: str | None = None) -> None:
+        """Count a retrieval of these patterns, and link them to the open episode they were recommended for."""
         ...
 
     async def unlearned(self, limit: int) -> Sequence[tuple[str, str | None]]:
-        """Complete episodes that nothing was looked for in yet: their ids and projects; for maintenance only."""
+        """Return ids and projects of complete episodes without a learning result; for maintenance only."""
         ...
 
-    async def teach(self, episode: Episode, lessons: Lessons) -> bool:
-        """Keep what a complete episode teaches; False when that was done already, or the episode is gone."""
+    async def add_lessons(self, episode: Episode, lessons: Lessons) -> bool:
+        """Store the lessons of a complete episode; return False if that was done before or the episode is deleted."""
         ...
 
-    async def qualities(self, visibility: Visibility, since: datetime | None, limit: int) -> Sequence[QualityPoint]:
-        """Of complete episodes, the last ones, the earliest first."""
+    async def quality_points(
+        self, visibility: Visibility, since: datetime | None, limit: int
+    ) -> Sequence[QualityPoint]:
+        """Return the quality of the last complete episodes, earliest first."""
         ...
 
     async def counts(self, visibility: Visibility) -> EpisodeCounts: ...

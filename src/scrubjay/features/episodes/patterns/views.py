@@ -1,4 +1,4 @@
-"""Patterns as they are told to callers."""
+"""Wire format of patterns."""
 
 from typing import Any
 
@@ -8,13 +8,13 @@ from scrubjay.features.episodes.patterns.models import (
     ErrorRecovery,
     Pattern,
     ToolSequence,
-    heuristic_of,
+    derive_heuristic,
 )
 
 
-def told(pattern: Pattern) -> dict[str, Any]:
-    """A pattern with the fields of its type, and what there is of every type."""
-    rule = heuristic_of(pattern)
+def pattern_fields(pattern: Pattern) -> dict[str, Any]:
+    """Return the common fields of a pattern and those of its type."""
+    rule = derive_heuristic(pattern)
     return {
         "id": pattern.id,
         "type": pattern.type.value,

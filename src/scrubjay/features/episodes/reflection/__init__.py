@@ -1,4 +1,4 @@
-"""Looking back at an episode: what went well, what could be better, and what it shows. Rules, and no model."""
+"""Rule-based reflection on an episode: successes, improvements and insights, without a language model."""
 
 from datetime import datetime
 from itertools import islice
@@ -8,18 +8,18 @@ from scrubjay.features.episodes.models import Episode, Reflection
 from scrubjay.features.episodes.reflection.improvements import improvements
 from scrubjay.features.episodes.reflection.insights import insights
 from scrubjay.features.episodes.reflection.successes import successes
-from scrubjay.features.episodes.step_stats import Tally
+from scrubjay.features.episodes.step_stats import StepCounts
 
-# What is said first counts most; more is not read.
-MOST_OF_EACH: Final = 5
+# Items of each kind; they come in the order of their importance.
+MAX_ITEMS: Final = 5
 
 
 def reflect(episode: Episode, at: datetime) -> Reflection:
-    """Of an episode that has its outcome and its end."""
-    tally = Tally.of(episode.steps)
+    """Return the reflection on an episode that has its outcome and end time."""
+    counts = StepCounts.of(episode.steps)
     return Reflection(
-        successes=tuple(islice(successes(episode, tally), MOST_OF_EACH)),
-        improvements=tuple(islice(improvements(episode, tally), MOST_OF_EACH)),
-        insights=tuple(islice(insights(episode, tally), MOST_OF_EACH)),
+        successes=tuple(islice(successes(episode, counts), MAX_ITEMS)),
+        improvements=tuple(islice(improvements(episode, counts), MAX_ITEMS)),
+        insights=tuple(islice(insights(episode, counts), MAX_ITEMS)),
         generated_at=at,
     )

@@ -1,13 +1,13 @@
-"""What could be better."""
+"""Possible improvements of an episode."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from scrubjay.features.episodes.models import Episode, Failure, PartialSuccess, Step
-from scrubjay.features.episodes.step_stats import Tally
-from scrubjay.features.episodes.wording import counted, seconds, short
+from scrubjay.features.episodes.models import Episode, EpisodeStep, FailureOutcome, PartialSuccessOutcome
+from scrubjay.features.episodes.step_stats import StepCounts
+from scrubjay.features.episodes.wording import counted, seconds, shorten
 
 LONG_SECONDS: Final = 300
 MANY_STEPS: Final = 50
@@ -15,66 +15,66 @@ MANY_ERRORS: Final = 3
 MANY_USES: Final = 5
 MANY_PAIRS: Final = 2
 MANY_TOKENS: Final = 10_000
-# A step is a bottleneck that takes so many times the average, and more than a second.
+# A bottleneck takes more than a second and more than this multiple of the average step.
 BOTTLENECK: Final = 3
 BOTTLENECK_MS: Final = 1_000
 
 
-def improvements(episode: Episode, tally: Tally) -> Iterator[str]:
-    """What failed first, then what took long, then how it was gone about."""
+def improvements(episode: Episode, counts: StepCounts) -> Iterator[str]:
+    """Yield failures first, then slow parts, then inefficient habits."""
     match episode.outcome:
-        case Failure(reason=reason):
-            yield f"It failed: {short(reason)}"
-        case PartialSuccess(failed=failed) if failed:
-            yield f"{counted(len(failed), 'subtask')} failed: {short(', '.join(failed))}"
+        case FailureOutcome(reason=reason):
+            yield f"Failed: {shorten(reason)}"
+        case PartialSuccessOutcome(failed=failed) if failed:
+            yield f"{counted(len(failed), 'subtask')} failed: {shorten(', '.join(failed))}"
         case _:
             pass
     failed = [step for step in episode.steps if step.failed]
     if failed:
-        yield f"{len(failed)} of {counted(tally.steps, 'step')} failed"
+        yield f"{len(failed)} of {counted(counts.steps, 'step')} failed"
     for tool, times in Counter(step.tool for step in failed).most_common():
         if times >= 2:
-            yield f"{short(tool, 60)} failed {times} times: check how it is called, or use another tool"
+            yield f"{shorten(tool, 60)} failed {times} times: check its arguments, or use another tool"
     duration = episode.duration_seconds
     if duration is not None and duration > LONG_SECONDS:
-        yield f"It took {seconds(duration)}: look for steps that can be left out"
-    if tally.steps > MANY_STEPS:
-        yield f"It took {tally.steps} steps: divide such a task"
+        yield f"Took {seconds(duration)}: look for unnecessary steps"
+    if counts.steps > MANY_STEPS:
+        yield f"Took {counts.steps} steps: split such tasks"
     yield from _repeated(failed)
     yield from _bottleneck(episode.steps)
-    yield from _habits(episode.steps, tally, failed)
+    yield from _habits(episode.steps, counts, failed)
 
 
-def _repeated(failed: Sequence[Step]) -> Iterator[str]:
+def _repeated(failed: Sequence[EpisodeStep]) -> Iterator[str]:
     messages = Counter(step.result.message for step in failed if step.result and step.result.message)
     for message, times in messages.most_common():
         if times >= 2:
-            yield f"The same error came {times} times: {short(message)}"
+            yield f"The same error occurred {times} times: {shorten(message)}"
 
 
-def _bottleneck(steps: Sequence[Step]) -> Iterator[str]:
+def _bottleneck(steps: Sequence[EpisodeStep]) -> Iterator[str]:
     if not steps:
         return
     slowest = max(steps, key=lambda step: step.latency_ms)
     average = sum(step.latency_ms for step in steps) / len(steps)
     if slowest.latency_ms > BOTTLENECK_MS and slowest.latency_ms > BOTTLENECK * average:
-        took = seconds(slowest.latency_ms / 1_000)
-        yield f"Step {slowest.step_number} ({short(slowest.tool, 60)}) was a bottleneck: {took}"
+        duration = seconds(slowest.latency_ms / 1_000)
+        yield f"Step {slowest.step_number} ({shorten(slowest.tool, 60)}) was a bottleneck: {duration}"
 
 
-def _habits(steps: Sequence[Step], tally: Tally, failed: Sequence[Step]) -> Iterator[str]:
-    for tool, times in tally.tools.most_common():
+def _habits(steps: Sequence[EpisodeStep], counts: StepCounts, failed: Sequence[EpisodeStep]) -> Iterator[str]:
+    for tool, times in counts.tools.most_common():
         if times >= MANY_USES:
-            yield f"{short(tool, 60)} was used {times} times: one call for several of them may do"
+            yield f"{shorten(tool, 60)} was used {times} times: consider combining calls"
     if len(failed) >= MANY_ERRORS:
         tools = {step.tool for step in failed}
         if len(tools) == 1:
-            yield f"All {len(failed)} errors came from {short(failed[0].tool, 60)}: the cause is systematic"
+            yield f"All {len(failed)} errors came from {shorten(failed[0].tool, 60)}: look for a systematic cause"
         else:
-            yield f"{len(failed)} errors came from {len(tools)} tools: check what they have in common"
+            yield f"{len(failed)} errors came from {len(tools)} tools: look for a common cause"
     pairs = sum(first.tool == second.tool for first, second in pairwise(steps))
     if pairs >= MANY_PAIRS:
-        yield f"The same tool followed itself {pairs} times: such steps may be joined"
+        yield f"Consecutive steps used the same tool {pairs} times: consider combining them"
     tokens = sum(step.tokens_used or 0 for step in steps)
     if tokens > MANY_TOKENS:
-        yield f"The steps took {tokens} tokens: ask for less at once"
+        yield f"The steps used {tokens} tokens: request less output per step"

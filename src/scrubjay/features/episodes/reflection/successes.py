@@ -1,64 +1,64 @@
-"""What went well."""
+"""Successes of an episode."""
 
 from collections.abc import Iterator
 from typing import Final
 
-from scrubjay.features.episodes.models import Complexity, Episode, Failure, PartialSuccess, Success
-from scrubjay.features.episodes.step_stats import Tally
-from scrubjay.features.episodes.wording import counted, percent, seconds, short
+from scrubjay.features.episodes.models import Complexity, Episode, FailureOutcome, PartialSuccessOutcome, SuccessOutcome
+from scrubjay.features.episodes.step_stats import StepCounts
+from scrubjay.features.episodes.wording import counted, percent, seconds, shorten
 
 MOSTLY: Final = 0.8
 SMOOTHLY: Final = 0.9
 FAST_SECONDS: Final = 30
 FIRST_TOOLS: Final = 3
-# So many tools are many.
+# Tools from which a strategy counts as diverse.
 DIVERSE: Final = 3
 
 
-def successes(episode: Episode, tally: Tally) -> Iterator[str]:
-    """The outcome first, then what the steps show, then how it was gone about."""
+def successes(episode: Episode, counts: StepCounts) -> Iterator[str]:
+    """Yield the outcome first, then results of the steps, then the approach."""
     yield from _outcome(episode)
-    if tally.success_rate >= MOSTLY:
-        yield f"{tally.succeeded} of {counted(tally.steps, 'step')} succeeded ({percent(tally.success_rate)})"
-    worked = list(dict.fromkeys(step.tool for step in episode.steps if step.succeeded))
-    if worked:
-        yield f"Tools that worked: {', '.join(short(name, 60) for name in worked[:FIRST_TOOLS])}"
+    if counts.success_rate >= MOSTLY:
+        yield f"{counts.succeeded} of {counted(counts.steps, 'step')} succeeded ({percent(counts.success_rate)})"
+    successful = list(dict.fromkeys(step.tool for step in episode.steps if step.succeeded))
+    if successful:
+        yield f"Successful tools: {', '.join(shorten(name, 60) for name in successful[:FIRST_TOOLS])}"
     duration = episode.duration_seconds
     if duration is not None and duration < FAST_SECONDS:
-        yield f"Done within {seconds(duration)}"
-    if not isinstance(episode.outcome, Failure):
-        yield from _approach(episode, tally, duration)
+        yield f"Finished in {seconds(duration)}"
+    if not isinstance(episode.outcome, FailureOutcome):
+        yield from _approach(episode, counts, duration)
 
 
 def _outcome(episode: Episode) -> Iterator[str]:
     match episode.outcome:
-        case Success(verdict=verdict, artifacts=artifacts):
-            yield f"Completed: {short(verdict)}"
+        case SuccessOutcome(verdict=verdict, artifacts=artifacts):
+            yield f"Completed: {shorten(verdict)}"
             if artifacts:
                 yield f"Produced {counted(len(artifacts), 'artifact')}"
-        case PartialSuccess(verdict=verdict, completed=completed, failed=failed):
-            yield f"Partly completed: {short(verdict)}"
+        case PartialSuccessOutcome(verdict=verdict, completed=completed, failed=failed):
+            yield f"Partly completed: {shorten(verdict)}"
             if completed:
                 yield f"{len(completed)} of {counted(len(completed) + len(failed), 'subtask')} completed"
-        case Failure() | None:
+        case FailureOutcome() | None:
             pass
 
 
-def _approach(episode: Episode, tally: Tally, duration: float | None) -> Iterator[str]:
-    tools = len(tally.tools)
+def _approach(episode: Episode, counts: StepCounts, duration: float | None) -> Iterator[str]:
+    tools = len(counts.tools)
     if tools >= DIVERSE:
-        yield f"A diverse strategy: {tools} tools over {counted(tally.steps, 'step')}"
-    elif tools and tally.steps > tools:
-        yield f"A focused strategy: {counted(tools, 'tool')} over {counted(tally.steps, 'step')}"
-    if tally.steps >= 2 and tally.success_rate > SMOOTHLY:
-        yield "A smooth flow: hardly a step failed"
-    elif len(tally.recoveries) >= 2:
-        yield f"Recovered from errors {len(tally.recoveries)} times"
-    if tally.steps and episode.context.complexity is Complexity.COMPLEX:
-        yield f"Mastered a complex task in {short(episode.context.domain, 60)}"
-    if duration is None or not tally.steps:
+        yield f"A diverse strategy: {tools} tools over {counted(counts.steps, 'step')}"
+    elif tools and counts.steps > tools:
+        yield f"A focused strategy: {counted(tools, 'tool')} over {counted(counts.steps, 'step')}"
+    if counts.steps >= 2 and counts.success_rate > SMOOTHLY:
+        yield "A smooth flow: few steps failed"
+    elif len(counts.recoveries) >= 2:
+        yield f"Recovered from errors {len(counts.recoveries)} times"
+    if counts.steps and episode.context.complexity is Complexity.COMPLEX:
+        yield f"Handled a complex task in {shorten(episode.context.domain, 60)}"
+    if duration is None or not counts.steps:
         return
-    if duration < 60 and tally.steps < 15:
-        yield f"Efficient: {counted(tally.steps, 'step')} in {seconds(duration)}"
-    elif tally.steps < 5 and duration < 120:
-        yield f"Direct: {counted(tally.steps, 'step')} were enough"
+    if duration < 60 and counts.steps < 15:
+        yield f"Efficient: {counted(counts.steps, 'step')} in {seconds(duration)}"
+    elif counts.steps < 5 and duration < 120:
+        yield f"Direct: needed only {counted(counts.steps, 'step')}"

@@ -1,1 +1,1 @@
-"""Fusion, ranking, text analysis: pure functions over candidates. Nothing here reads a store."""
+"""Ranking of memories: analysis of the question, signals, fusion and deduplication. Pure functions; no storage."""

@@ -1,4 +1,4 @@
-"""What may put fitting memories in order besides how well they fit: how recent, used, important and sure they are."""
+"""Presets: weights of relevance, recency, use, importance and confidence in the order of relevant memories."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -6,7 +6,7 @@ from typing import Final
 
 
 class Preset(StrEnum):
-    """A named balance of what counts."""
+    """A named set of weights."""
 
     RELEVANT = "relevant"
     BALANCED = "balanced"
@@ -16,8 +16,8 @@ class Preset(StrEnum):
     POPULAR = "popular"
 
 
-# Each row adds up to 1. There is no graph of memories yet: the share that others give to it is relevance's and
-# confidence's here. See docs/decisions/0012-presets-and-the-answer-set.md.
+# Each row adds up to 1. Other systems give a share to a graph of memories; here relevance and confidence have it. See
+# docs/decisions/0012-presets-do-not-change-relevance.md.
 WEIGHTS: Final[Mapping[Preset, Mapping[str, float]]] = {
     Preset.RELEVANT: {"relevance": 1.0},
     Preset.BALANCED: {"relevance": 0.40, "recency": 0.25, "use": 0.15, "importance": 0.15, "confidence": 0.05},
@@ -27,14 +27,14 @@ WEIGHTS: Final[Mapping[Preset, Mapping[str, float]]] = {
     Preset.POPULAR: {"relevance": 0.30, "recency": 0.15, "use": 0.40, "importance": 0.10, "confidence": 0.05},
 }
 
-ABOUT: Final[Mapping[str, str]] = {
-    "recency": "it was an answer lately, or was kept lately",
-    "use": "it was often an answer",
-    "importance": "it matters",
-    "confidence": "it is sure",
+DESCRIPTIONS: Final[Mapping[str, str]] = {
+    "recency": "it was recalled or stored recently",
+    "use": "it was recalled often",
+    "importance": "it is important",
+    "confidence": "it is certain",
 }
 
 # Recency halves in about a week.
 DECAY_PER_DAY: Final = 0.1
-# So many uses are as good as any more.
-MANY_USES: Final = 10
+# More uses than this do not raise the score.
+SATURATING_USES: Final = 10

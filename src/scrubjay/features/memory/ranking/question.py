@@ -1,4 +1,4 @@
-"""What a question asks for, as far as its words tell."""
+"""Parser for questions: kind of answer, terms, names and time spans."""
 
 import re
 from collections.abc import Sequence
@@ -7,84 +7,90 @@ from datetime import datetime
 from enum import IntFlag
 from functools import cache
 
-from scrubjay.features.memory.ranking.dates import Span, spans_named
+from scrubjay.features.memory.ranking.dates import TimeSpan, find_time_spans
 from scrubjay.search_index.terms import terms
 
-# Words for those who take part in a conversation without being anybody.
+# Names of roles in a conversation, which name no person.
 ASSISTANTS = frozenset({"assistant", "system", "tool", "ai", "bot", "model", "agent"})
 _ROLES = ASSISTANTS | {"user", "human"}
-# Reading more names than this for each question costs more than it tells.
-MOST_SPEAKERS = 2_000
+# Parsing more names for each question takes too long.
+MAX_SPEAKERS = 2_000
 
 
-class Kind(IntFlag):
-    """What sort of answer is wanted."""
+class QuestionKind(IntFlag):
+    """Kind of answer that a question asks for."""
 
     WHEN = 1
     NAME = 2
     SUMMARY = 4
     ASKED = 8
-    """What the assistant itself said."""
+    """The assistant's own words."""
     ADVICE = 16
-    """Something to do now, for which standing preferences count."""
+    """Advice, to which standing preferences apply."""
     ORDER = 32
-    """How something went on, one thing after the other."""
+    """A sequence of events."""
 
 
 _SAYING = "say|tell|suggest|recommend|mention|give|explain|advise|list|provide"
 _SAID = "said|told|suggested|recommended|mentioned|gave|explained|advised|listed|provided"
 _CUES = (
-    (Kind.WHEN, r"when|how (?:long|often)|(?:what|which) (?:date|day|month|year|time)"),
-    (Kind.NAME, r"who|where|which|what (?:is|was) the name|what\b.{0,80}\b(?:called|named)"),
-    (Kind.SUMMARY, r"summar\w+|overview|recap|sum up"),
+    (QuestionKind.WHEN, r"when|how (?:long|often)|(?:what|which) (?:date|day|month|year|time)"),
+    (QuestionKind.NAME, r"who|where|which|what (?:is|was) the name|what\b.{0,80}\b(?:called|named)"),
+    (QuestionKind.SUMMARY, r"summar\w+|overview|recap|sum up"),
     (
-        Kind.ORDER,
+        QuestionKind.ORDER,
         r"timeline|chronolog\w+|in (?:what|which) (?:order|sequence)|(?:order|sequence) of (?:events|things)"
         r"|order in which|chang\w+ over time"
         r"|how (?:did|does|do|has|have|had)\b.{1,80}\b(?:develop|evolve|progress|unfold)(?:e?d|s)?"
         r"(?=\W*$| (?:over|since|during|through|throughout|from|across|in)\b)",
     ),
     (
-        Kind.ASKED,
+        QuestionKind.ASKED,
         rf"(?:did|do|have|had) you (?:{_SAYING})\w*|you (?:{_SAID})|your (?:answer|suggestion|recommendation|advice)",
     ),
     (
-        Kind.ADVICE,
+        QuestionKind.ADVICE,
         r"(?:can|could) you|sh(?:ould|all) i|help me|how (?:do|can|should|would) i|please|recommend|suggest"
         r"|any (?:tips|ideas|advice)|what should",
     ),
 )
 _NAME = re.compile(r"[^\W\d_]+")
 _ADDRESS = re.compile(r"(?<!\w)(?P<word>[^\W\d_]+)(?P<whose>['\u2019]s?)?(?!\w)")
-# As numbers, with which it takes a tenth of the time to compute.
-_ASKED, _ADVICE, _WANTS_ALL = int(Kind.ASKED), int(Kind.ADVICE), int(Kind.SUMMARY | Kind.ORDER)
+# Numbers, because operations on flags are ten times slower.
+_ASKED, _ADVICE, _WANTS_ALL = (
+    int(QuestionKind.ASKED),
+    int(QuestionKind.ADVICE),
+    int(QuestionKind.SUMMARY | QuestionKind.ORDER),
+)
 _PATTERNS = tuple((int(kind), re.compile(rf"\b(?:{cue})\b", re.IGNORECASE)) for kind, cue in _CUES)
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """A question, read once."""
+class ParsedQuestion:
+    """A parsed question."""
 
     text: str
     asked_at: datetime
     words: tuple[str, ...]
-    """Its telling terms in their order."""
-    kind: Kind
-    spans: tuple[Span, ...]
+    """Its terms without stop words, in order."""
+    kind: QuestionKind
+    spans: tuple[TimeSpan, ...]
 
-    def terms_given(self, speakers: Sequence[str]) -> tuple[str, ...]:
-        """What to look for, when these speak: their names tell whose words are meant, not what these say."""
-        names = {part for name in named(speakers) for part in terms(name)}
-        left_out = names | _frame() if self.wants_all else names
+    def search_terms(self, speakers: Sequence[str]) -> tuple[str, ...]:
+        """Return the terms to search for. Names of speakers are left out: they say who spoke, not what was said."""
+        names = {part for name in with_proper_names(speakers) for part in terms(name)}
+        left_out = names | _framing_terms() if self.wants_all else names
         found = tuple(dict.fromkeys(self.words))
         return tuple(term for term in found if term not in left_out) or found
 
-    def put_to(self, speakers: Sequence[str]) -> str:
-        """The question as one would ask those whom it names: "Where did you grow up?" of Ann is near to what Ann says.
+    def to_second_person(self, speakers: Sequence[str]) -> str:
+        """Address the speakers that the question names as "you", which brings its embedding nearer to what they said.
 
-        Only what begins with a capital is taken for a name: "Will you" and "will you" are different things.
+            "Where did Ann grow up?" -> "Where did you grow up?"
+
+        Only capitalized words are names: "Will" may be a speaker, "will" is not.
         """
-        names = {part for name in named(speakers) for part in _NAME.findall(name.casefold())}
+        names = {part for name in with_proper_names(speakers) for part in _NAME.findall(name.casefold())}
 
         def addressed(found: re.Match[str]) -> str:
             word = found["word"]
@@ -96,28 +102,28 @@ class Question:
 
     @property
     def wants_all(self) -> bool:
-        """Whether it asks for all that there is about a topic, not for one thing."""
+        """True if it asks for everything on a topic, not for one memory."""
         return bool(int(self.kind) & _WANTS_ALL)
 
-    def speakers_meant(self, speakers: Sequence[str]) -> list[str]:
-        """Which of these the question names."""
+    def named_speakers(self, speakers: Sequence[str]) -> list[str]:
+        """Return the speakers that the question names."""
         asked = set(self.words)
-        return [name for name in named(speakers) if not asked.isdisjoint(terms(name))]
+        return [name for name in with_proper_names(speakers) if not asked.isdisjoint(terms(name))]
 
 
-def read_question(text: str, asked_at: datetime) -> Question:
+def parse_question(text: str, asked_at: datetime) -> ParsedQuestion:
     kind = 0
     for one, pattern in _PATTERNS:
         if pattern.search(text):
             kind |= one
     if kind & _ASKED:
         kind &= ~_ADVICE
-    return Question(text, asked_at, terms(text), Kind(kind), spans_named(text, asked_at))
+    return ParsedQuestion(text, asked_at, terms(text), QuestionKind(kind), find_time_spans(text, asked_at))
 
 
-def named(speakers: Sequence[str]) -> list[str]:
-    """Those among the speakers who have a name, not only a role."""
-    return [name for name in speakers[:MOST_SPEAKERS] if name.casefold() not in _ROLES]
+def with_proper_names(speakers: Sequence[str]) -> list[str]:
+    """Return the speakers with a name, without those that are only a role."""
+    return [name for name in speakers[:MAX_SPEAKERS] if name.casefold() not in _ROLES]
 
 
 def is_assistant(speaker: str) -> bool:
@@ -125,8 +131,8 @@ def is_assistant(speaker: str) -> bool:
 
 
 @cache
-def _frame() -> frozenset[str]:
-    """Words of a question about order or a summary that say nothing of its topic."""
+def _framing_terms() -> frozenset[str]:
+    """Return the terms that ask for an order or a summary and say nothing about the topic."""
     return frozenset(
         terms(
             """

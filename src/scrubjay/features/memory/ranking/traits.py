@@ -1,24 +1,24 @@
-"""What kind of text a memory is, told from its words when it is written."""
+"""Traits of a text, computed when a memory is written and used by ranking."""
 
 import re
 from enum import IntFlag
 
 
 class Trait(IntFlag):
-    """One way in which a text differs from others, whatever the question is."""
+    """Property of a text that does not depend on the question."""
 
     QUESTION = 1
-    """It ends with a question: rarely what answers one."""
+    """It ends with a question, so it rarely answers one."""
     ASKS = 2
-    """It has a question in it: what follows may be the answer."""
+    """It contains a question, so the next text may be the answer."""
     TIMED = 4
-    """It says when."""
+    """It contains a time."""
     PERSONAL = 8
-    """Somebody speaks about themselves."""
+    """It is in the first person."""
     NAMES = 16
-    """It names somebody or something."""
+    """It contains a proper name."""
     STANDING = 32
-    """It says how things are always to be done, or what somebody prefers."""
+    """It states a standing rule or a preference."""
 
 
 _DAYS = "mon|tues|wednes|thurs|fri|satur|sun"
@@ -26,12 +26,12 @@ _SEASONS = "summer|winter|spring|fall|autumn"
 _SPAN = "day|night|week|weekend|month|year|morning|evening"
 _MONTHS = "january|february|march|april|june|july|august|september|october|november|december"
 _WEEKDAYS = "|".join(f"{day}day" for day in _DAYS.split("|"))
-# One of these words says when, and so does a number of this form.
+# Each of these words gives a time, and so does a number of this form.
 _WORDS_OF_TIME = frozenset(
     f"yesterday|today|tonight|tomorrow|ago|recently|soon|since|weekend|{_WEEKDAYS}|{_MONTHS}".split("|")
 )
 _NUMBER_OF_TIME = re.compile(r"\d{4}|\d+(?:st|nd|rd|th)")
-# And one of these does together with the word before it.
+# Each of these words gives a time together with the word before it.
 _SPANS_OF_TIME = frozenset(f"{_SPAN}|{_SEASONS}|days|weeks|months|years".split("|"))
 _PHRASE_OF_TIME = re.compile(
     rf"\b(?:(?:last|next|this|past) (?:{_SPAN}|{_SEASONS})"
@@ -52,8 +52,8 @@ _WORD = re.compile(r"\w+")
 _DIGIT = re.compile(r"\d")
 
 
-def traits_of(text: str) -> int:
-    """All that is so of a text."""
+def find_traits(text: str) -> int:
+    """Return the traits of a text as a bit set."""
     lower = text.lower()
     words = set(_WORD.findall(lower))
     found = 0

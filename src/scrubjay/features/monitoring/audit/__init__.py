@@ -1,1 +1,5 @@
-"""The record of who called what and what came of it, in files that several processes share."""
+"""The audit log: who called what with which outcome, in files shared by several processes.
+
+Entries are written within a second, security events at once. Arguments and results are never recorded. Files are
+rotated by size; old entries are lost then.
+"""

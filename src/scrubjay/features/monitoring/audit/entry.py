@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
@@ -30,7 +30,7 @@ from scrubjay.tooling.process_events import (
 
 Entry = dict[str, Any]
 
-# The texts of an entry, in the order in which a line has them. Nothing else is written but `ms` and `ids`.
+# The texts of an entry, in the order of a line. Besides them, only `ms` and `ids` are written.
 _TEXTS = (
     "caller",
     "key_id",
@@ -48,8 +48,8 @@ _TEXTS = (
     "request_id",
     "trace_id",
 )
-_MOST_CHARACTERS = 200
-# Our own request ids contain no secret, and each is new: looking for one in them took most of the writer's time.
+_MAX_CHARACTERS = 200
+# Our own request ids are skipped: each is new, and searching them for secrets took most of the writer's time.
 _OWN_REQUEST_ID = re.compile(r"req_[0-9a-z]{26}", re.ASCII)
 
 
@@ -82,6 +82,18 @@ def security_entry(event: SecurityEvent) -> Entry:
     return _entry(event.time, "security", event.decision, security_fields(event))
 
 
+# Events that are recorded, each with the function that returns its entry.
+ENTRY_OF: Mapping[type[Any], Callable[[Any], Entry]] = {
+    CallEnded: call_entry,
+    ResourceRead: read_entry,
+    RequestEnded: request_entry,
+    RequestFailed: failure_entry,
+    RequestRefused: refusal_entry,
+    PermissionDecided: permission_entry,
+    SecurityEvent: security_entry,
+}
+
+
 def _entry(created: float, kind: str, decision: str, fields: Mapping[str, Any]) -> Entry:
     return {**fields, "created": created, "kind": kind, "decision": decision}
 
@@ -100,6 +112,6 @@ def _text(name: str, value: object) -> str:
     return text if name == "request_id" and _OWN_REQUEST_ID.fullmatch(text) else _without_secrets(text)
 
 
-@lru_cache(maxsize=4096)  # the same names come again and again, and looking for secrets is slow
+@lru_cache(maxsize=4096)  # names recur, and the search for secrets is slow
 def _without_secrets(text: str) -> str:
-    return masked(text)[:_MOST_CHARACTERS]
+    return masked(text)[:_MAX_CHARACTERS]

@@ -1,7 +1,9 @@
-"""A file that several processes append lines to, and that is put aside when it becomes too large."""
+"""A rotating file to which several processes append lines."""
 
+import errno
 import fcntl
 import os
+import resource
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
@@ -9,14 +11,14 @@ from itertools import pairwise
 from pathlib import Path
 
 FILE_NAME = "audit.jsonl"
-# Who holds the lock does so for some milliseconds. One that was stopped in the middle must not silence the others:
-# appending is safe without the lock, only putting the file aside is not.
+# The lock is held for milliseconds. A stopped process must not block the others: appending is safe without the lock,
+# only rotation is not.
 LOCK_SECONDS = 2.0
-_LOOK_SECONDS = 0.005
+_RETRY_SECONDS = 0.005
 
 
 class SharedLines:
-    """Appends whole lines by one write each time, so that those of two processes are never mixed."""
+    """Appends whole lines by one write each time, so that lines of two processes are never interleaved."""
 
     def __init__(self, path: Path, *, max_bytes: int, keep_files: int) -> None:
         self.path = path
@@ -25,23 +27,23 @@ class SharedLines:
         self._file: int | None = None
 
     def append(self, lines: bytes, *, durably: bool = False) -> None:
-        """Write these lines, all of them or none; `durably` is to survive a power cut. Raises `OSError`."""
-        with self._lock() as alone:
+        """Write all of these lines or none; `durably` calls fsync. Raises `OSError`."""
+        with self._lock() as is_locked:
             file = self._current()
             size = os.fstat(file).st_size
-            if alone and size and size + len(lines) > self._max_bytes:
-                self._put_aside()
+            if is_locked and size and size + len(lines) > self._max_bytes:
+                self._rotate()
                 file, size = self._current(), 0
             written = os.write(file, lines)
             if written != len(lines):
-                if alone:
+                if is_locked:
                     os.ftruncate(file, size)
-                raise OSError(f"only {written} of {len(lines)} bytes could be written")
+                raise _short_write(file, written, len(lines))
             if durably:
                 os.fsync(file)
 
     def open_all(self) -> Sequence[int]:
-        """Every file, the newest first, opened for reading at one moment; the caller closes them."""
+        """Open every file for reading, newest first; the caller closes them."""
         opened: list[int] = []
         with self._lock():
             for path in (self.path, *self._older()):
@@ -58,7 +60,7 @@ class SharedLines:
         return [self.path.with_name(f"{self.path.name}.{number}") for number in range(1, self._keep_files)]
 
     def _current(self) -> int:
-        """The file at the path: another process may have put aside the one that was open here."""
+        """Return the file at the path; another process may have rotated the one opened before."""
         if self._file is not None:
             ours = os.fstat(self._file)
             with suppress(FileNotFoundError):
@@ -69,10 +71,10 @@ class SharedLines:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         self._file = os.open(self.path, flags, 0o600)
-        os.fchmod(self._file, 0o600)  # also of a file that was there before
+        os.fchmod(self._file, 0o600)  # also for an existing file
         return self._file
 
-    def _put_aside(self) -> None:
+    def _rotate(self) -> None:
         self.close()
         names = [self.path, *self._older()]
         if len(names) == 1:
@@ -83,23 +85,36 @@ class SharedLines:
 
     @contextmanager
     def _lock(self) -> Generator[bool]:
-        """Whether no other process is here at the same time."""
+        """Yield True if the lock was acquired within `LOCK_SECONDS`."""
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
-            yield _locked(lock)
+            yield _acquire(lock)
         finally:
             os.close(lock)
 
 
-def _locked(lock: int) -> bool:
-    until = time.monotonic() + LOCK_SECONDS
+def _short_write(file: int, written: int, wanted: int) -> OSError:
+    """Return the error that stopped a write midway; the kernel reports it to the next write only."""
+    reason = "the disk is full, or a limit of the file size is reached"
+    status = os.fstatvfs(file)
+    if status.f_bavail * status.f_frsize < wanted:
+        return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    limit, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    if limit != resource.RLIM_INFINITY and os.fstat(file).st_size + wanted > limit:
+        return OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+    return OSError(f"only {written} of {wanted} bytes could be written: {reason}")
+
+
+def _acquire(lock: int) -> bool:
+    """Try to lock the file for `LOCK_SECONDS`; return True if that succeeded."""
+    deadline = time.monotonic() + LOCK_SECONDS
     while True:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            if time.monotonic() >= until:
+            if time.monotonic() >= deadline:
                 return False
-            time.sleep(_LOOK_SECONDS)
+            time.sleep(_RETRY_SECONDS)
         else:
             return True

@@ -1,4 +1,4 @@
-"""Looking into the audit log: the newest entries first, page by page."""
+"""Reads the audit log page by page, newest entries first."""
 
 import json
 import os
@@ -11,46 +11,48 @@ from scrubjay.core.errors import InvalidRequest
 from scrubjay.features.monitoring.audit.file import SharedLines
 
 _BLOCK_BYTES = 256 * 1024
-# Processes write what happened in the last second, so that lines are not quite in the order of their times.
-_DISORDER = timedelta(minutes=1)
+# Processes write with up to a second of delay, so lines are not exactly ordered by time.
+_MAX_DELAY = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """Which entries somebody wants to see."""
+class AuditQuery:
+    """Filter and position for reading entries."""
 
     exactly: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Fields that have these values."""
+    """Required field values."""
     since: datetime | None = None
     until: datetime | None = None
     before: str | None = None
-    """The id of the entry after which to go on, as the page before ended with it."""
+    """Id of the last entry of the previous page."""
     limit: int = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
-    """Entries, the newest first."""
+class AuditPage:
+    """One page of entries, newest first."""
 
     entries: list[dict[str, Any]]
     more: bool
     unreadable: int
-    """Lines that are no entries, such as one that a power cut ended in the middle."""
+    """Number of invalid lines, for example one truncated by a power cut."""
 
 
-def read_page(lines: SharedLines, wanted: Wanted) -> Page:
-    """The entries that are wanted, on the thread of the caller."""
+def read_page(lines: SharedLines, query: AuditQuery) -> AuditPage:
+    """Return the matching entries; blocks the calling thread."""
     entries: list[dict[str, Any]] = []
     unreadable = 0
-    passed = wanted.before is None
-    # To look for bytes is many times as fast as to read JSON.
-    marks = [json.dumps({name: value}, separators=(",", ":"))[1:-1].encode() for name, value in wanted.exactly.items()]
-    beginning = f'{{"id":"{wanted.before}"'.encode()
-    for line in _backwards(lines):
-        if not passed:
-            passed = line.startswith(beginning)
+    reached_cursor = query.before is None
+    # Searching for bytes is many times faster than parsing JSON.
+    required_bytes = [
+        json.dumps({name: value}, separators=(",", ":"))[1:-1].encode() for name, value in query.exactly.items()
+    ]
+    cursor_prefix = f'{{"id":"{query.before}"'.encode()
+    for line in _lines_backwards(lines):
+        if not reached_cursor:
+            reached_cursor = line.startswith(cursor_prefix)
             continue
-        if not all(mark in line for mark in marks):
+        if not all(part in line for part in required_bytes):
             continue
         try:
             entry: dict[str, Any] = json.loads(line)
@@ -58,26 +60,27 @@ def read_page(lines: SharedLines, wanted: Wanted) -> Page:
         except (ValueError, TypeError, KeyError):
             unreadable += 1
             continue
-        if wanted.since is not None and time < wanted.since:
-            if time < wanted.since - _DISORDER:
+        if query.since is not None and time < query.since:
+            if time < query.since - _MAX_DELAY:
                 break
             continue
-        if wanted.until is not None and time > wanted.until:
+        if query.until is not None and time > query.until:
             continue
-        if any(str(entry.get(name)) != value for name, value in wanted.exactly.items()):
+        if any(str(entry.get(name)) != value for name, value in query.exactly.items()):
             continue
-        if len(entries) == wanted.limit:
-            return Page(entries, True, unreadable)
+        if len(entries) == query.limit:
+            return AuditPage(entries, True, unreadable)
         entries.append(entry)
-    if not passed:
+    if not reached_cursor:
         raise InvalidRequest(
-            "the audit log has no entry of that cursor, or not any more", hint="begin again without the cursor"
+            "the audit log has no entry for this cursor; it may have been rotated out",
+            hint="start again without cursor",
         )
-    return Page(entries, False, unreadable)
+    return AuditPage(entries, False, unreadable)
 
 
-def _backwards(lines: SharedLines) -> Generator[bytes]:
-    """Every line of all files, the newest first."""
+def _lines_backwards(lines: SharedLines) -> Generator[bytes]:
+    """Yield every line of all files, newest first."""
     files = lines.open_all()
     try:
         for file in files:
@@ -88,12 +91,12 @@ def _backwards(lines: SharedLines) -> Generator[bytes]:
 
 
 def _lines_of(file: int) -> Generator[bytes]:
-    place = os.fstat(file).st_size
+    position = os.fstat(file).st_size
     rest = b""
-    while place:
-        begin = max(0, place - _BLOCK_BYTES)
-        rest = os.pread(file, place - begin, begin) + rest
-        place = begin
+    while position:
+        begin = max(0, position - _BLOCK_BYTES)
+        rest = os.pread(file, position - begin, begin) + rest
+        position = begin
         first, *whole = rest.split(b"\n")
         yield from (line for line in reversed(whole) if line)
         rest = first

@@ -1,1 +1,1 @@
-"""Files under one root: read, changed whole or not at all, and never reached by a way that leads out of it."""
+"""Files under one root: no path or symbolic link leads out of it, and each change is atomic."""

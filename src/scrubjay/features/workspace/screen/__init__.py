@@ -1,1 +1,1 @@
-"""What is to be seen on this machine: windows and what is in them, or who is there and what runs. Changes nothing."""
+"""Show what is on the screen: windows and their elements, or logged-in users and processes. Read-only."""

@@ -1,4 +1,4 @@
-"""Asking programs that may not be there: each for a moment, and for no more than is worth reading."""
+"""Run helper programs that may not be installed, with limits of time and output."""
 
 import shutil
 from collections.abc import Mapping
@@ -10,17 +10,17 @@ import anyio
 
 from scrubjay.core.errors import Unavailable
 from scrubjay.core.secrets import masked
-from scrubjay.features.workspace.terminal.command_policy import Permitted
-from scrubjay.features.workspace.terminal.runner import Running
+from scrubjay.features.workspace.terminal.permitted_command import PermittedCommand
+from scrubjay.features.workspace.terminal.runner import RunningCommand
 from scrubjay.isolation.limits import Bounds
 
-MOST_BYTES: Final = 256 * 1024
-HEARD_SECONDS: Final = 0.5
-LONGEST: Final = 200
+MAX_BYTES: Final = 256 * 1024
+DRAIN_SECONDS: Final = 0.5
+MAX_CHARACTERS: Final = 200
 
 
-class Source(StrEnum):
-    """What became of asking a program."""
+class HelperStatus(StrEnum):
+    """Whether a helper program was useful."""
 
     USED = "used"
     MISSING = "missing"
@@ -29,58 +29,58 @@ class Source(StrEnum):
 
 
 @dataclass(slots=True)
-class Asking:
-    """Programs of this machine, and what became of each."""
+class HelperPrograms:
+    """Runs helper programs and records the status of each."""
 
     environment: Mapping[str, str]
-    sources: dict[str, Source] = field(default_factory=dict[str, Source])
-    complaints: dict[str, str] = field(default_factory=dict[str, str])
-    """Of those that failed, the last line that they said."""
+    statuses: dict[str, HelperStatus] = field(default_factory=dict[str, HelperStatus])
+    errors: dict[str, str] = field(default_factory=dict[str, str])
+    """The last line of output of each program that failed."""
 
-    async def ask(self, program: str, *arguments: str, seconds: float = 3.0) -> str | None:
-        """What it says; None when it is not there, fails, or takes too long."""
+    async def run(self, program: str, *arguments: str, seconds: float = 3.0) -> str | None:
+        """Return the output of a program, or None if it is missing, fails or times out."""
         found = shutil.which(program, path=self.environment["PATH"])
         if found is None:
-            self.sources[program] = Source.MISSING
+            self.statuses[program] = HelperStatus.MISSING
             return None
-        said = bytearray()
+        output = bytearray()
         status = None
         with anyio.move_on_after(seconds):
             try:
-                status = await self._run(found, arguments, said)
+                status = await self._run(found, arguments, output)
             except Unavailable as error:
-                said += error.message.encode()
+                output += error.message.encode()
                 status = -1
-        text = said.decode("utf-8", "replace")
+        text = output.decode("utf-8", "replace")
         if status == 0:
-            self.sources[program] = Source.USED
+            self.statuses[program] = HelperStatus.USED
             return text
-        # What answered once is of use, whatever it makes of other questions.
-        if self.sources.get(program) is not Source.USED:
-            self.sources[program] = Source.TOO_SLOW if status is None else Source.FAILED
-        self.complaints[program] = shown(text.strip().rpartition("\n")[2])
+        # A program that succeeded once stays "used", even if a later call fails.
+        if self.statuses.get(program) is not HelperStatus.USED:
+            self.statuses[program] = HelperStatus.TOO_SLOW if status is None else HelperStatus.FAILED
+        self.errors[program] = one_line(text.strip().rpartition("\n")[2])
         return None
 
-    async def _run(self, program: str, arguments: tuple[str, ...], said: bytearray) -> int:
-        def take(some: bytes) -> None:
-            said.extend(some[: MOST_BYTES - len(said)])
+    async def _run(self, program: str, arguments: tuple[str, ...], output: bytearray) -> int:
+        def add(chunk: bytes) -> None:
+            output.extend(chunk[: MAX_BYTES - len(output)])
 
-        permitted = Permitted(program, program, arguments, self.environment, Bounds())
-        running = await Running.started(permitted, "/", has_input=False)
+        permitted = PermittedCommand(program, program, arguments, self.environment, Bounds())
+        running = await RunningCommand.start(permitted, "/", has_input=False)
         try:
-            async with anyio.create_task_group() as listening:
-                listening.start_soon(running.hear, take)
+            async with anyio.create_task_group() as readers:
+                readers.start_soon(running.read_output, add)
                 await running.ended()
-                with anyio.move_on_after(HEARD_SECONDS):
-                    await running.heard_out.wait()
-                listening.cancel_scope.cancel()
+                with anyio.move_on_after(DRAIN_SECONDS):
+                    await running.output_ended.wait()
+                readers.cancel_scope.cancel()
         finally:
             with anyio.CancelScope(shield=True):
                 await running.close()
         return running.status or 0
 
 
-def shown(text: str) -> str:
-    """A short text of others as it may be told: on one line, without secrets."""
-    line = masked(" ".join(text[: 4 * LONGEST].split()))
-    return "".join(sign if sign.isprintable() else " " for sign in line)[:LONGEST]
+def one_line(text: str) -> str:
+    """Return untrusted text as one short line with secrets masked."""
+    line = masked(" ".join(text[: 4 * MAX_CHARACTERS].split()))
+    return "".join(character if character.isprintable() else " " for character in line)[:MAX_CHARACTERS]

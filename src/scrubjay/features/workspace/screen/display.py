@@ -1,4 +1,4 @@
-"""What sort of screen there is, if any."""
+"""Detection of the kind of screen."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -8,8 +8,8 @@ from typing import Final
 _RELEASE: Final = Path("/proc/sys/kernel/osrelease")
 
 
-class Surroundings(StrEnum):
-    """Where the server runs."""
+class ScreenKind(StrEnum):
+    """The kind of screen of the server's machine."""
 
     WSL = "wsl"
     MACOS = "macos"
@@ -17,15 +17,15 @@ class Surroundings(StrEnum):
     HEADLESS = "headless"
 
 
-def surroundings(platform: str, environment: Mapping[str, str], release: str) -> Surroundings:
-    """What Python calls the platform, what the server's environment says, and what the kernel calls itself."""
+def detect_screen(platform: str, environment: Mapping[str, str], release: str) -> ScreenKind:
+    """Return the kind of screen for a value of `sys.platform`, the environment, and the kernel release."""
     if platform == "linux" and (environment.get("WSL_DISTRO_NAME") or "microsoft" in release.lower()):
-        return Surroundings.WSL
+        return ScreenKind.WSL
     if platform == "darwin":
-        return Surroundings.MACOS
+        return ScreenKind.MACOS
     if environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY"):
-        return Surroundings.DISPLAY
-    return Surroundings.HEADLESS
+        return ScreenKind.DISPLAY
+    return ScreenKind.HEADLESS
 
 
 def kernel_release() -> str:

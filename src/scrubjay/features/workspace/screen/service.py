@@ -1,4 +1,4 @@
-"""One look at this machine, by whatever it has to look with."""
+"""Scan the screen of this machine with the helper programs that are installed."""
 
 import sys
 from collections.abc import Mapping
@@ -9,26 +9,26 @@ import anyio
 import anyio.to_thread
 
 from scrubjay.core.errors import Busy, Unavailable
-from scrubjay.features.workspace.screen.accessibility import Element, elements_of
-from scrubjay.features.workspace.screen.commands import Asking, Source, shown
-from scrubjay.features.workspace.screen.display import Surroundings, kernel_release, surroundings
-from scrubjay.features.workspace.screen.windows import Window, windows_of
+from scrubjay.features.workspace.screen.accessibility import ScreenElement, read_elements
+from scrubjay.features.workspace.screen.commands import HelperPrograms, HelperStatus, one_line
+from scrubjay.features.workspace.screen.display import ScreenKind, detect_screen, kernel_release
+from scrubjay.features.workspace.screen.windows import Window, list_windows
 from scrubjay.features.workspace.terminal.process_list import RunningProcess, running_processes
 
 SECONDS: Final = 15.0
 ELEMENT_SECONDS: Final = 6.0
-MOST_SESSIONS: Final = 20
+MAX_SESSIONS: Final = 20
 TOP_PROCESSES: Final = 15
-MOST_CHARACTERS: Final = 20_000
-# How many look at once.
-MOST_AT_ONCE: Final = 2
-# What a program needs to reach a screen; nothing else that the server was started with is passed on.
+MAX_CHARACTERS: Final = 20_000
+# Scans that run at once.
+MAX_CONCURRENT: Final = 2
+# Variables that helper programs need to reach a screen; no others are passed on.
 VARIABLES: Final = (
     *("HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY"),
     *("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"),
 )
-_USUAL_PATH: Final = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
-# The front window, and each thing in it as its role and its name.
+_DEFAULT_PATH: Final = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
+# Prints the front application and window, then role and name of each element.
 _APPLE_SCRIPT: Final = """
 tell application "System Events"
     set front to first application process whose frontmost is true
@@ -45,115 +45,115 @@ end tell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scan:
-    """What there was to be seen."""
+class ScreenScan:
+    """The result of a scan."""
 
-    surroundings: Surroundings
+    kind: ScreenKind
     text: str
     windows: list[Window] = field(default_factory=list[Window])
-    elements: list[Element] = field(default_factory=list[Element])
+    elements: list[ScreenElement] = field(default_factory=list[ScreenElement])
     sessions: list[str] = field(default_factory=list[str])
     processes: list[RunningProcess] = field(default_factory=list[RunningProcess])
-    sources: Mapping[str, Source] = field(default_factory=dict[str, Source])
+    sources: Mapping[str, HelperStatus] = field(default_factory=dict[str, HelperStatus])
     truncated: bool = False
 
 
-class Sonar:
-    """Looks, and touches nothing."""
+class ScreenScanner:
+    """Scans the screen without changing anything."""
 
     def __init__(
         self, environment: Mapping[str, str], platform: str = sys.platform, release: str | None = None
     ) -> None:
-        """The environment is the server's; `release` is what the kernel calls itself."""
+        """Use the server's environment; `release` is the kernel release."""
         self._platform = platform
         self._release = kernel_release() if release is None else release
         self._environment = {name: environment[name] for name in VARIABLES if name in environment} | {
-            "PATH": environment.get("PATH") or _USUAL_PATH
+            "PATH": environment.get("PATH") or _DEFAULT_PATH
         }
         self._server = environment
-        self._slots = anyio.CapacityLimiter(MOST_AT_ONCE)
+        self._slots = anyio.CapacityLimiter(MAX_CONCURRENT)
 
-    async def scan(self) -> Scan:
-        """`Unavailable` where nothing can be seen from here; `Busy` when looking takes too long."""
-        around = surroundings(self._platform, self._server, self._release)
-        if around is Surroundings.WSL:
+    async def scan(self) -> ScreenScan:
+        """Scan the screen. Raise `Unavailable` if it cannot be accessed, and `Busy` if the scan takes too long."""
+        kind = detect_screen(self._platform, self._server, self._release)
+        if kind is ScreenKind.WSL:
             raise Unavailable(
-                "the screen cannot be seen from inside of WSL",
+                "the screen cannot be accessed from WSL",
                 hint="run the server on Windows itself, or on Linux",
                 details={"reason": "wsl_not_supported"},
             )
         with anyio.move_on_after(SECONDS):
             async with self._slots:
-                asking = Asking(self._environment)
-                match around:
-                    case Surroundings.MACOS:
-                        return await _front_window(asking)
-                    case Surroundings.DISPLAY:
-                        return await _display(asking)
+                helpers = HelperPrograms(self._environment)
+                match kind:
+                    case ScreenKind.MACOS:
+                        return await _front_window(helpers)
+                    case ScreenKind.DISPLAY:
+                        return await _display(helpers)
                     case _:
-                        return await _headless(asking, Surroundings.HEADLESS, "There is no screen here.")
-        raise Busy(f"looking took longer than {SECONDS:g} seconds", hint="try again")
+                        return await _headless(helpers, ScreenKind.HEADLESS, "This machine has no screen.")
+        raise Busy(f"the scan took longer than {SECONDS:g} seconds", hint="try again")
 
 
-async def _display(asking: Asking) -> Scan:
-    windows, more_windows = await windows_of(asking)
-    elements, more_elements = await elements_of(asking, ELEMENT_SECONDS)
+async def _display(helpers: HelperPrograms) -> ScreenScan:
+    windows, more_windows = await list_windows(helpers)
+    elements, more_elements = await read_elements(helpers, ELEMENT_SECONDS)
     if not windows and not elements:
-        return await _headless(asking, Surroundings.DISPLAY, "No windows could be seen.")
+        return await _headless(helpers, ScreenKind.DISPLAY, "No windows found.")
     lines = ["Windows:", *(_window_line(one) for one in windows)]
     if elements:
-        lines += ["", "What is in them:", *(_element_line(one) for one in elements)]
-    text, cut = _told([*lines, *_sources(asking)])
-    return Scan(
-        surroundings=Surroundings.DISPLAY,
+        lines += ["", "Elements:", *(_element_line(one) for one in elements)]
+    text, truncated = _join_lines([*lines, *_helper_lines(helpers)])
+    return ScreenScan(
+        kind=ScreenKind.DISPLAY,
         text=text,
         windows=windows,
         elements=elements,
-        sources=asking.sources,
-        truncated=cut or more_windows or more_elements,
+        sources=helpers.statuses,
+        truncated=truncated or more_windows or more_elements,
     )
 
 
-async def _headless(asking: Asking, around: Surroundings, why: str) -> Scan:
-    """Who is there, and what runs."""
-    said = await asking.ask("who") or ""
-    sessions = [shown(line) for line in said.splitlines() if line.strip()]
+async def _headless(helpers: HelperPrograms, kind: ScreenKind, reason: str) -> ScreenScan:
+    """Return the logged-in users and the busiest processes."""
+    output = await helpers.run("who") or ""
+    sessions = [one_line(line) for line in output.splitlines() if line.strip()]
     running, more = await anyio.to_thread.run_sync(running_processes)
     top = sorted(running, key=lambda one: (-one.cpu, -one.mem, one.pid))[:TOP_PROCESSES]
-    lines = [why, "", "Sessions:" if sessions else "Nobody is logged in on a terminal.", *sessions[:MOST_SESSIONS]]
+    lines = [reason, "", "Sessions:" if sessions else "No user is logged in on a terminal.", *sessions[:MAX_SESSIONS]]
     lines += ["", f"Top processes of {len(running)}:", "USER PID CPU% MEM% COMMAND"]
     lines += (f"{one.user} {one.pid} {one.cpu} {one.mem} {one.command}" for one in top)
-    text, cut = _told([*lines, *_sources(asking)])
-    return Scan(
-        surroundings=around,
+    text, truncated = _join_lines([*lines, *_helper_lines(helpers)])
+    return ScreenScan(
+        kind=kind,
         text=text,
-        sessions=sessions[:MOST_SESSIONS],
+        sessions=sessions[:MAX_SESSIONS],
         processes=top,
-        sources=asking.sources,
-        truncated=cut or more or len(sessions) > MOST_SESSIONS,
+        sources=helpers.statuses,
+        truncated=truncated or more or len(sessions) > MAX_SESSIONS,
     )
 
 
-async def _front_window(asking: Asking) -> Scan:
-    said = await asking.ask("osascript", "-e", _APPLE_SCRIPT, seconds=SECONDS)
-    if said is None:
+async def _front_window(helpers: HelperPrograms) -> ScreenScan:
+    output = await helpers.run("osascript", "-e", _APPLE_SCRIPT, seconds=SECONDS)
+    if output is None:
         raise Unavailable(
-            f"the front window cannot be seen: {asking.complaints.get('osascript') or asking.sources['osascript']}",
+            f"the front window cannot be accessed: {helpers.errors.get('osascript') or helpers.statuses['osascript']}",
             hint="allow this program to control the computer: System Settings, Privacy & Security, Accessibility",
             details={"reason": "osascript"},
         )
-    parts = [line.partition(": ") for line in said.splitlines() if line.strip()]
-    named = {kind: shown(name) for kind, _, name in parts[:2] if kind in ("application", "window")}
-    elements = [Element(shown(role), shown(name), 1) for role, _, name in parts if role not in named]
+    parts = [line.partition(": ") for line in output.splitlines() if line.strip()]
+    named = {kind: one_line(name) for kind, _, name in parts[:2] if kind in ("application", "window")}
+    elements = [ScreenElement(one_line(role), one_line(name), 1) for role, _, name in parts if role not in named]
     window = Window(id="front", title=named.get("window", ""), app=named.get("application"), active=True)
-    text, cut = _told([shown(line) for line in said.splitlines()])
-    return Scan(
-        surroundings=Surroundings.MACOS,
+    text, truncated = _join_lines([one_line(line) for line in output.splitlines()])
+    return ScreenScan(
+        kind=ScreenKind.MACOS,
         text=text,
         windows=[window] if named else [],
         elements=elements,
-        sources=asking.sources,
-        truncated=cut,
+        sources=helpers.statuses,
+        truncated=truncated,
     )
 
 
@@ -163,21 +163,25 @@ def _window_line(window: Window) -> str:
     return f"{'* ' if window.active else '  '}{window.title or '(no title)'}{owner}{place}"
 
 
-def _element_line(element: Element) -> str:
+def _element_line(element: ScreenElement) -> str:
     return f"{'  ' * element.depth}{element.role}{f': {element.name}' if element.name else ''}"
 
 
-def _sources(asking: Asking) -> list[str]:
-    missing = [name for name, source in asking.sources.items() if source is Source.MISSING]
-    failed = [f"{name} ({said})" for name, said in asking.complaints.items() if asking.sources[name] is not Source.USED]
+def _helper_lines(helpers: HelperPrograms) -> list[str]:
+    missing = [name for name, source in helpers.statuses.items() if source is HelperStatus.MISSING]
+    failed = [
+        f"{name} ({output})"
+        for name, output in helpers.errors.items()
+        if helpers.statuses[name] is not HelperStatus.USED
+    ]
     lines = [f"Not installed: {', '.join(missing)}."] if missing else []
     return [
         *([""] if missing or failed else []),
         *lines,
-        *([f"Without an answer: {', '.join(failed)}."] if failed else []),
+        *([f"Failed: {', '.join(failed)}."] if failed else []),
     ]
 
 
-def _told(lines: list[str]) -> tuple[str, bool]:
+def _join_lines(lines: list[str]) -> tuple[str, bool]:
     text = "\n".join(lines)
-    return text[:MOST_CHARACTERS], len(text) > MOST_CHARACTERS
+    return text[:MAX_CHARACTERS], len(text) > MAX_CHARACTERS

@@ -1,11 +1,11 @@
-"""What is to be seen on the machine of the server."""
+"""The tool `sonar`: show what is on the screen of the server's machine."""
 
 from typing import Any, Literal
 
 from pydantic import Field
 
-from scrubjay.features.workspace.screen.service import Sonar
-from scrubjay.features.workspace.terminal.tools import ProcessView
+from scrubjay.features.workspace.screen.service import ScreenScanner
+from scrubjay.features.workspace.terminal.tools import RunningProcessView
 from scrubjay.tooling.declaration import Request, Result, examples, tool
 
 
@@ -23,49 +23,49 @@ class WindowView(Result):
     y: int | None
     width: int | None
     height: int | None
-    active: bool = Field(description="Whether what is typed goes there.")
+    active: bool = Field(description="True when the window has the keyboard focus.")
 
 
 class ElementView(Result):
-    role: str = Field(description="What it is, such as push button or label.")
+    role: str = Field(description="Accessibility role, such as push button or label.")
     name: str
-    depth: int = Field(description="How deep it is inside of its application, which is 0.")
+    depth: int = Field(description="Depth in the tree of its application, which has depth 0.")
 
 
 class SonarResult(Result):
-    environment: Literal["macos", "display", "headless"] = Field(description="What sort of screen there is.")
-    text: str = Field(description="All of it in words.")
+    environment: Literal["macos", "display", "headless"] = Field(description="Kind of screen.")
+    text: str = Field(description="The whole result as text.")
     windows: list[WindowView]
-    elements: list[ElementView] = Field(description="What programs tell of what is in their windows.")
-    sessions: list[str] = Field(description="Without windows: who is logged in.")
-    processes: list[ProcessView] = Field(description="Without windows: what uses the processor most.")
+    elements: list[ElementView] = Field(description="Elements of the windows, as accessible programs report them.")
+    sessions: list[str] = Field(description="Without windows: the logged-in users.")
+    processes: list[RunningProcessView] = Field(description="Without windows: the processes with the most CPU time.")
     sources: dict[str, str] = Field(
-        description="The programs that were asked: used, missing (it can be installed), failed, or too slow."
+        description="State of each helper program: used, missing (not installed), failed, or too slow."
     )
-    truncated: bool = Field(description="Whether some of it was left out.")
+    truncated: bool = Field(description="True when the result is incomplete.")
 
     def bare(self) -> Any:
-        """As Mimo's clients know it."""
+        """Return only the text, as Mimo does."""
         return self.text
 
 
-# What is on a screen is nobody else's, and so not in the history of calls.
-@tool("terminal", read_only=True, core=False, fleeting=True)
-async def sonar(request: SonarRequest, sonar: Sonar) -> SonarResult:
-    """See what is on the screen of the server's machine: its windows, and what accessible programs show in them.
+# The content of a screen is private, so it is not stored in the call history.
+@tool("terminal", read_only=True, core=False, log_payload=False)
+async def sonar(request: SonarRequest, sonar: ScreenScanner) -> SonarResult:
+    """Show what is on the screen of the server's machine: windows and the elements of accessible programs.
 
-    On Linux by wmctrl, xdotool, xprop and AT-SPI, as far as they are installed; on macOS by AppleScript; without a
-    screen, who is logged in and what runs. Secrets in titles and command lines are masked.
+    Uses wmctrl, xdotool, xprop and AT-SPI on Linux where installed, and AppleScript on macOS. Without a screen it
+    lists logged-in users and running processes. Secrets in titles and command lines are masked.
     """
     scan = await sonar.scan()
     return SonarResult.model_validate(
         {
-            "environment": scan.surroundings.value,
+            "environment": scan.kind.value,
             "text": scan.text,
             "windows": [WindowView.model_validate(one, from_attributes=True) for one in scan.windows],
             "elements": [ElementView.model_validate(one, from_attributes=True) for one in scan.elements],
             "sessions": scan.sessions,
-            "processes": [ProcessView.model_validate(one, from_attributes=True) for one in scan.processes],
+            "processes": [RunningProcessView.model_validate(one, from_attributes=True) for one in scan.processes],
             "sources": {name: source.value for name, source in scan.sources.items()},
             "truncated": scan.truncated,
         }

@@ -1,13 +1,13 @@
-"""The windows of a display, as far as programs tell them that know how to ask it."""
+"""The windows of a display, from wmctrl, xprop and xdotool."""
 
 import re
 from dataclasses import dataclass, replace
 from typing import Final
 
-from scrubjay.features.workspace.screen.commands import Asking, shown
+from scrubjay.features.workspace.screen.commands import HelperPrograms, one_line
 
-MOST_WINDOWS: Final = 100
-# id, desktop, pid, x, y, width, height, class, host and title, as `wmctrl -lpGx` tells them.
+MAX_WINDOWS: Final = 100
+# id, desktop, pid, x, y, width, height, class, host and title, as printed by `wmctrl -lpGx`.
 _LISTED: Final = re.compile(
     r"(0x[0-9a-f]+)\s+(-?\d+)\s+(\d+)\s+(-?\d+)\s+(-?\d+)\s+(\d+)\s+(\d+)\s+(.+?)\s+(\S+)(?: (.*))?"
 )
@@ -31,65 +31,66 @@ class Window:
     active: bool = False
 
 
-async def windows_of(asking: Asking) -> tuple[list[Window], bool]:
-    """Those that there are, and whether there are more."""
-    active = await _active(asking)
-    listed = await asking.ask("wmctrl", "-lpGx") or ""
-    found = [window for line in listed.splitlines() if (window := _window(line)) is not None]
-    found = found or await _searched(asking)
+async def list_windows(helpers: HelperPrograms) -> tuple[list[Window], bool]:
+    """Return the windows, and True if there are more than the maximum."""
+    active = await _active_window(helpers)
+    listed = await helpers.run("wmctrl", "-lpGx") or ""
+    found = [window for line in listed.splitlines() if (window := _parse_window(line)) is not None]
+    found = found or await _search_windows(helpers)
     known = {int(window.id, 16) for window in found}
     if active is not None and int(active, 16) not in known:
-        found.append(Window(id=active, title=await _named(asking, active)))
+        found.append(Window(id=active, title=await _window_title(helpers, active)))
     marked = [
-        replace(one, active=True) if active is not None and int(one.id, 16) == int(active, 16) else one for one in found
+        replace(window, active=True) if active is not None and int(window.id, 16) == int(active, 16) else window
+        for window in found
     ]
     if active is not None:
-        marked = [await _with_class(asking, one) if one.active else one for one in marked]
-    return marked[:MOST_WINDOWS], len(marked) > MOST_WINDOWS
+        marked = [await _with_class(helpers, window) if window.active else window for window in marked]
+    return marked[:MAX_WINDOWS], len(marked) > MAX_WINDOWS
 
 
-async def _active(asking: Asking) -> str | None:
-    told = await asking.ask("xprop", "-root", "_NET_ACTIVE_WINDOW")
-    match = _ACTIVE.search(told or "")
+async def _active_window(helpers: HelperPrograms) -> str | None:
+    output = await helpers.run("xprop", "-root", "_NET_ACTIVE_WINDOW")
+    match = _ACTIVE.search(output or "")
     if match and int(match[1], 16):
         return match[1]
-    told = await asking.ask("xdotool", "getactivewindow")
-    return hex(int(told)) if told and told.strip().isdecimal() else None
+    output = await helpers.run("xdotool", "getactivewindow")
+    return hex(int(output)) if output and output.strip().isdecimal() else None
 
 
-async def _searched(asking: Asking) -> list[Window]:
-    """Without a window manager that lists them: those with a name that can be seen."""
-    told = await asking.ask("xdotool", "search", "--onlyvisible", "--name", ".")
-    ids = [hex(int(line)) for line in (told or "").split() if line.isdecimal()]
-    return [Window(id=one, title=await _named(asking, one)) for one in ids[:MOST_WINDOWS]]
+async def _search_windows(helpers: HelperPrograms) -> list[Window]:
+    """Return visible windows with a name; used if the window manager cannot list windows."""
+    output = await helpers.run("xdotool", "search", "--onlyvisible", "--name", ".")
+    ids = [hex(int(line)) for line in (output or "").split() if line.isdecimal()]
+    return [Window(id=window, title=await _window_title(helpers, window)) for window in ids[:MAX_WINDOWS]]
 
 
-async def _named(asking: Asking, window: str) -> str:
-    return shown(await asking.ask("xdotool", "getwindowname", str(int(window, 16))) or "")
+async def _window_title(helpers: HelperPrograms, window: str) -> str:
+    return one_line(await helpers.run("xdotool", "getwindowname", str(int(window, 16))) or "")
 
 
-async def _with_class(asking: Asking, window: Window) -> Window:
-    told = await asking.ask("xprop", "-id", window.id, "WM_CLASS", "_NET_WM_PID")
-    if told is None:
+async def _with_class(helpers: HelperPrograms, window: Window) -> Window:
+    output = await helpers.run("xprop", "-id", window.id, "WM_CLASS", "_NET_WM_PID")
+    if output is None:
         return window
-    names = _QUOTED.findall(told)
-    pid = re.search(r"_NET_WM_PID\(CARDINAL\) = (\d+)", told)
+    names = _QUOTED.findall(output)
+    pid = re.search(r"_NET_WM_PID\(CARDINAL\) = (\d+)", output)
     return replace(
         window,
-        app=window.app or (shown(names[-1]) if names else None),
+        app=window.app or (one_line(names[-1]) if names else None),
         pid=window.pid or (int(pid[1]) if pid else None),
     )
 
 
-def _window(line: str) -> Window | None:
+def _parse_window(line: str) -> Window | None:
     match = _LISTED.fullmatch(line)
     if match is None:
         return None
     number, desktop, pid, x, y, width, height, app, _, title = match.groups()
     return Window(
         id=number,
-        title=shown(title or ""),
-        app=shown(app),
+        title=one_line(title or ""),
+        app=one_line(app),
         pid=int(pid) or None,
         desktop=int(desktop),
         x=int(x),

@@ -1,1 +1,1 @@
-"""Programs of a list that callers may start, without a shell; what each may be given, and what it can reach."""
+"""Run allowlisted programs without a shell: checked arguments, confinement, sessions that keep running."""

@@ -1,4 +1,4 @@
-"""What a permitted program can reach, where the kernel sees to that: the root, and what is installed."""
+"""The Landlock confinement of a permitted program: the root folder and the installed system."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -7,9 +7,10 @@ from pathlib import Path
 
 from scrubjay.features.workspace.files.root import Parts, Root
 from scrubjay.features.workspace.terminal.programs import Needs
+from scrubjay.isolation import landlock
 from scrubjay.isolation.limits import Confinement
 
-# What programs are made of, and what all of them look at; nothing of it is anybody's secret.
+# Program files and system configuration that most programs read. None of it is secret.
 INSTALLED = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store")
 _CONFIGURED = (
     *("/etc/ld.so.cache", "/etc/ld.so.preload", "/etc/localtime", "/etc/timezone", "/etc/passwd", "/etc/group"),
@@ -18,41 +19,46 @@ _CONFIGURED = (
     *("/etc/magic", "/etc/magic.mime", "/etc/mime.types", "/etc/os-release", "/etc/alternatives", "/etc/terminfo"),
     *("/dev/zero", "/dev/urandom", "/dev/random"),
 )
-MOST_PLACES = 500
+MAX_PATHS = 500
 _MACHINE = ("/proc", "/sys")
-# Who loads a program's libraries must be startable with it.
+# The dynamic loader must be executable too.
 _LOADERS = ("lib*/ld-linux*", "lib/*/ld-linux*", "lib/ld-musl*", "lib*/ld64.so*")
 
 
-def confines(root: Root, program: str, needs: Needs, ports: Sequence[int]) -> Confinement:
-    """The program itself is all that it can start, unless it needs helpers."""
-    starts = [*INSTALLED] if needs is Needs.HELPERS else [program, *_loaders()]
+def confinement_for(root: Root, program: str, needs: Needs, ports: Sequence[int]) -> Confinement:
+    """Return the confinement of a program. It may execute only itself, unless it needs helpers."""
+    executes = [*INSTALLED] if needs is Needs.HELPERS else [program, *_loaders()]
     reads = [*INSTALLED, *_CONFIGURED, program, *(_MACHINE if needs is Needs.PROCESSES else ())]
     return Confinement(
-        reads=[*map(os.path.realpath, reads), *_open_places(root)],
+        reads=[*map(os.path.realpath, reads), *_readable_paths(root)],
         lists=[root.path],
         writes=[root.path] if needs is Needs.WRITING else [],
-        executes=[*map(os.path.realpath, starts)],
+        executes=[*map(os.path.realpath, executes)],
         ports=ports,
         signals=needs is Needs.SIGNALS,
     )
 
 
+def protects_hidden(root: Root) -> bool:
+    """Return whether the kernel keeps confined programs from the hidden parts of the root."""
+    return not root.hidden or (landlock.version() > 0 and _readable_paths(root) != [root.path])
+
+
 def _loaders() -> list[str]:
-    return [str(own) for form in _LOADERS for own in Path("/").glob(form)]
+    return [str(loader) for pattern in _LOADERS for loader in Path("/").glob(pattern)]
 
 
-def _open_places(root: Root) -> list[str]:
-    """The root; where something in it is kept out, all else in it."""
-    places = list(islice(_around(root, ()), MOST_PLACES + 1)) if root.kept_out else []
-    # So many are too long to be told; that no argument names what is kept out has been seen to.
-    return places if root.kept_out and len(places) <= MOST_PLACES else [root.path]
+def _readable_paths(root: Root) -> list[str]:
+    """Return the root, or everything in it except the hidden parts."""
+    paths = list(islice(_around(root, ()), MAX_PATHS + 1)) if root.hidden else []
+    # Too many paths for a rule set. The arguments were already checked against the hidden parts.
+    return paths if root.hidden and len(paths) <= MAX_PATHS else [root.path]
 
 
 def _around(root: Root, here: Parts) -> Iterator[str]:
     for name in root.names(here):
         inside = (*here, name)
-        if any(place[: len(inside)] == inside for place in root.kept_out):
+        if any(hidden[: len(inside)] == inside for hidden in root.hidden):
             yield from _around(root, inside)
         else:
             yield str(Path(root.path, *inside))

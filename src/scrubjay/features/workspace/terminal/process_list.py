@@ -1,4 +1,4 @@
-"""The processes of this machine, as the kernel tells them."""
+"""List the processes of this machine from /proc."""
 
 import os
 import pwd
@@ -6,62 +6,77 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from scrubjay.core.command_secrets import masked_arguments, masked_command
 from scrubjay.core.errors import Unavailable
 from scrubjay.core.secrets import masked
 
 PROC = Path("/proc")
-MOST_PROCESSES = 2_000
-LONGEST_COMMAND = 500
+MAX_PROCESSES = 2_000
+MAX_COMMAND_CHARACTERS = 500
+MAX_MASKED_CHARACTERS = 4 * MAX_COMMAND_CHARACTERS
 
 
 @dataclass(frozen=True, slots=True)
 class RunningProcess:
-    """A process at one moment."""
+    """A snapshot of one process."""
 
     user: str
     pid: int
     cpu: float
-    """The share of one processor since it began, in percent."""
+    """Percent of one CPU core since the process started."""
     mem: float
-    """The share of the machine's memory, in percent."""
+    """Percent of the physical memory."""
     command: str
-    """Without secrets: many programs are given theirs on the command line."""
+    """The command line with secrets masked: many programs take them as arguments."""
 
 
 def running_processes() -> tuple[list[RunningProcess], bool]:
-    """All of them by pid, and whether there are more."""
+    """Return processes by pid, and True when there are more than the maximum."""
     try:
-        pids = sorted(int(place.name) for place in PROC.iterdir() if place.name.isdecimal())
+        pids = sorted(int(folder.name) for folder in PROC.iterdir() if folder.name.isdecimal())
         memory = _memory_bytes()
     except OSError as error:
-        raise Unavailable("this system does not tell its processes", hint="only Linux does, by /proc") from error
-    found = [process for pid in pids[:MOST_PROCESSES] if (process := _process(pid, memory)) is not None]
-    return found, len(pids) > MOST_PROCESSES
+        raise Unavailable("processes cannot be listed on this system", hint="only Linux has /proc") from error
+    found = [process for pid in pids[:MAX_PROCESSES] if (process := _process(pid, memory)) is not None]
+    return found, len(pids) > MAX_PROCESSES
 
 
 def _process(pid: int, memory: int) -> RunningProcess | None:
-    place = PROC / str(pid)
+    folder = PROC / str(pid)
     try:
-        owner = place.stat().st_uid
-        told = (place / "stat").read_text("utf-8", "replace")
-        line = (place / "cmdline").read_bytes()
-    except OSError:  # it has ended
+        owner = folder.stat().st_uid
+        status = (folder / "stat").read_text("utf-8", "replace")
+        line = (folder / "cmdline").read_bytes()
+    except OSError:  # the process has exited
         return None
-    name, _, others = told.partition("(")[2].rpartition(")")
+    name, _, others = status.partition("(")[2].rpartition(")")
     fields = others.split()
     ticks = os.sysconf("SC_CLK_TCK")
     age = max(0.01, time.clock_gettime(time.CLOCK_BOOTTIME) - int(fields[19]) / ticks)
     resident = int(fields[21]) * os.sysconf("SC_PAGE_SIZE")
-    command = line.rstrip(b"\0").replace(b"\0", b" ").decode("utf-8", "replace") or f"[{name}]"
+    arguments = line.rstrip(b"\0")[: 4 * MAX_COMMAND_CHARACTERS].decode("utf-8", "replace").split("\0")
+    # A program that changes its title leaves one text.
+    shown = masked_arguments(arguments) if len(arguments) > 1 else [masked_command(arguments[0])]
+    command = masked(" ".join(shown)) or f"[{name}]"
     return RunningProcess(
         user=_name(owner),
         pid=pid,
         cpu=round(100 * (int(fields[11]) + int(fields[12])) / ticks / age, 1),
         mem=round(100 * resident / memory, 1),
-        command="".join(sign if sign.isprintable() else " " for sign in masked(command[: 4 * LONGEST_COMMAND]))[
-            :LONGEST_COMMAND
-        ],
+        command=_shown(command),
     )
+
+
+def masked_lines(text: str) -> str:
+    """Return the output of a program with the secrets in each line masked."""
+    return "\n".join(masked(masked_command(line)) for line in text.split("\n"))
+
+
+def _shown(command: str) -> str:
+    if len(command) > MAX_MASKED_CHARACTERS:  # without the last word: a part of a secret could not be masked
+        command = command[:MAX_MASKED_CHARACTERS].rpartition(" ")[0]
+    text = "".join(character if character.isprintable() else " " for character in masked(command))
+    return text[:MAX_COMMAND_CHARACTERS]
 
 
 def _memory_bytes() -> int:

@@ -1,36 +1,37 @@
-"""A program that runs under its supervisor, and what it says."""
+"""A command that runs under its supervisor, and its output."""
 
 import socket
 import subprocess
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Self
 
 import anyio
 import anyio.abc
 
-from scrubjay.features.workspace.terminal.command_policy import Permitted
+from scrubjay.features.workspace.terminal.permitted_command import PermittedCommand
 from scrubjay.isolation.process import RunningProgram, start_supervised
 
 READ_BYTES = 64 * 1024
-# After so much at once the reader rests: a program that floods it must not keep the server from its other work.
-REST_SECONDS = 0.002
-# What it said last is still in the pipe when it is gone.
-HEAR_OUT_SECONDS = 0.5
+# Pause after a large read, so that a program that floods its output does not starve the event loop.
+PAUSE_SECONDS = 0.002
+# The last output can still be in the pipe when the process has exited.
+CLOSE_DRAIN_SECONDS = 0.5
 
 
-class Running(RunningProgram):
-    """One program, with a pipe for all that it says."""
+class RunningCommand(RunningProgram):
+    """One command, with one pipe for its stdout and stderr."""
 
     def __init__(self, process: anyio.abc.Process, lifeline: socket.socket) -> None:
         super().__init__(process, lifeline)
         if process.stdout is None:
-            raise TypeError("a program needs a pipe for what it says")
+            raise TypeError("the process has no stdout pipe")
         self._stdout = process.stdout
-        self.heard_out = anyio.Event()
-        """Set when it can say nothing more."""
+        self.output_ended = anyio.Event()
+        """Set when the output has ended."""
 
     @classmethod
-    async def started(cls, permitted: Permitted, folder: str, *, has_input: bool) -> "Running":
+    async def start(cls, permitted: PermittedCommand, folder: str, *, has_input: bool) -> Self:
         process, lifeline = await start_supervised(
             permitted.program,
             permitted.arguments,
@@ -43,21 +44,21 @@ class Running(RunningProgram):
         )
         return cls(process, lifeline)
 
-    async def hear(self, take: Callable[[bytes], None]) -> None:
-        """Hand on what it says until it has nothing more to say."""
+    async def read_output(self, add: Callable[[bytes], None]) -> None:
+        """Pass output to `add` until it ends."""
         try:
             while True:
-                some = await self._stdout.receive(READ_BYTES)
-                take(some)
-                if len(some) >= READ_BYTES // 2:
-                    await anyio.sleep(REST_SECONDS)
+                chunk = await self._stdout.receive(READ_BYTES)
+                add(chunk)
+                if len(chunk) >= READ_BYTES // 2:
+                    await anyio.sleep(PAUSE_SECONDS)
         except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
             pass
         finally:
-            self.heard_out.set()
+            self.output_ended.set()
 
-    async def say(self, text: bytes) -> bool:
-        """Write to its standard input; whether it could be."""
+    async def write(self, text: bytes) -> bool:
+        """Write to the stdin of the command. Return False when it is closed."""
         if self._process.stdin is None:
             return False
         try:
@@ -67,10 +68,10 @@ class Running(RunningProgram):
         return True
 
     async def close(self) -> None:
-        """End it, hear its last words, and let go of its pipes."""
+        """Kill the command, read its remaining output, and close its pipes."""
         await self.end()
         self._lifeline.close()
-        with anyio.move_on_after(HEAR_OUT_SECONDS):
-            await self.heard_out.wait()
+        with anyio.move_on_after(CLOSE_DRAIN_SECONDS):
+            await self.output_ended.wait()
         with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
             await self._process.aclose()

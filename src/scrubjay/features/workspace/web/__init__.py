@@ -1,1 +1,1 @@
-"""Pages of the public web: fetched without reaching anything that is not public, made readable, searched for."""
+"""The public web: fetch pages without access to private networks, convert them to Markdown, and search."""

@@ -1,4 +1,4 @@
-"""Connections to addresses that were looked at: the one that was checked is the one that is connected to."""
+"""Connections to checked addresses only."""
 
 import errno
 import ssl
@@ -9,16 +9,18 @@ import anyio
 import httpcore2
 
 from scrubjay.core.errors import Unavailable
-from scrubjay.features.workspace.web.addresses import Reach
+from scrubjay.features.workspace.web.addresses import HostPolicy
 
 
-class CheckedNetwork(httpcore2.AsyncNetworkBackend):
-    """Looks a host up once, checks all of its addresses, and connects to one of these: no second look is needed that
-    could be answered otherwise."""
+class CheckedNetworkBackend(httpcore2.AsyncNetworkBackend):
+    """Resolves a host once, checks all of its addresses, and connects to one of these.
 
-    def __init__(self, reach: Reach) -> None:
-        self._reach = reach
-        # Declared also for those who lack anyio, as one that can do nothing.
+    A second resolution could return another address (DNS rebinding).
+    """
+
+    def __init__(self, policy: HostPolicy) -> None:
+        self._policy = policy
+        # Its type is declared as a fallback class for installations without anyio; hence the cast.
         self._network = cast(httpcore2.AsyncNetworkBackend, httpcore2.AnyIOBackend())
 
     async def connect_tcp(
@@ -31,41 +33,41 @@ class CheckedNetwork(httpcore2.AsyncNetworkBackend):
     ) -> httpcore2.AsyncNetworkStream:
         last: Exception | None = None
         with anyio.fail_after(timeout):
-            for address in await self._reach.addresses(host, port):
+            for address in await self._policy.resolve(host, port):
                 try:
                     return await self._network.connect_tcp(address, port, timeout, local_address, socket_options)
                 except httpcore2.ConnectError as error:
                     last = error
-        raise unreachable(host, last)
+        raise connection_error(host, last)
 
     async def connect_unix_socket(
         self, path: str, timeout: float | None = None, socket_options: Iterable[Any] | None = None
     ) -> httpcore2.AsyncNetworkStream:
-        raise Unavailable("sockets of this machine are not reached from here")
+        raise Unavailable("Unix sockets are not supported")
 
     async def sleep(self, seconds: float) -> None:
         await anyio.sleep(seconds)
 
 
-def unreachable(host: str, error: BaseException | None) -> Unavailable:
-    """What it means that no connection came about."""
-    said = list(_chain(error))
+def connection_error(host: str, error: BaseException | None) -> Unavailable:
+    """Return the domain error for a failed connection."""
+    causes = list(_chain(error))
     details = {"reason": "unreachable", "host": host[:200]}
-    if any(isinstance(one, OSError) and one.errno == errno.ECONNREFUSED for one in said):
+    if any(isinstance(cause, OSError) and cause.errno == errno.ECONNREFUSED for cause in causes):
         return Unavailable(
-            "Connection refused", hint="see whether the server is up", details={**details, "reason": "refused"}
+            "Connection refused", hint="check that the server is running", details={**details, "reason": "refused"}
         )
-    if any(isinstance(one, ssl.SSLError) for one in said):
+    if any(isinstance(cause, ssl.SSLError) for cause in causes):
         return Unavailable(
-            "the server's certificate is not accepted, or it does not speak TLS",
-            hint="see whether the address is right",
+            "the TLS handshake failed: the certificate is not trusted, or the server does not use TLS",
+            hint="check the URL",
             details={**details, "reason": "tls"},
         )
-    return Unavailable("Connection failed", hint="see whether the server is up", details=details)
+    return Unavailable("Connection failed", hint="check that the server is running", details=details)
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """An error, and all that it came of."""
+    """Yield an error and all of its causes."""
     if error is None:
         return
     yield error

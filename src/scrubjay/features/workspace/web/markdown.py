@@ -1,4 +1,4 @@
-"""HTML made Markdown: what a page says, without what surrounds it. Bounded in depth and size, whatever is in it."""
+"""Convert HTML to Markdown without navigation and scripts; depth and size of the result are limited."""
 
 import re
 from collections.abc import Iterator
@@ -7,11 +7,11 @@ from html.parser import HTMLParser
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-# What is inside of these is never part of what a page says.
-_DROPPED = frozenset({"script", "style", "nav", "footer", "svg", "header", "aside", "iframe", "noscript", "template"})
-_DROPPED_TOO = frozenset(
-    {"head", "object", "embed", "canvas", "audio", "video", "select", "textarea", "button", "math"}
+# Elements whose content is not part of the text of a page.
+_BOILERPLATE = frozenset(
+    {"script", "style", "nav", "footer", "svg", "header", "aside", "iframe", "noscript", "template"}
 )
+_EMBEDDED = frozenset({"head", "object", "embed", "canvas", "audio", "video", "select", "textarea", "button", "math"})
 _VOID = frozenset(
     {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 )
@@ -20,9 +20,9 @@ _BLOCKS = frozenset(
     | {"form", "hgroup", "html", "main", "p", "section", "summary", "center", "caption"}
 )
 _HEADINGS = {f"h{level}": "#" * level for level in range(1, 7)}
-_MARKS = {"strong": "**", "b": "**", "em": "*", "i": "*", "del": "~~", "s": "~~"}
-# A tag that begins one of these ends an open one of the same kind that nobody ended.
-_ENDS_ITSELF = {
+_EMPHASIS = {"strong": "**", "b": "**", "em": "*", "i": "*", "del": "~~", "s": "~~"}
+# Open elements that a new element ends implicitly, as in HTML without end tags,
+_IMPLIED_ENDS = {
     "li": {"li"},
     "p": {"p"},
     "dt": {"dt", "dd"},
@@ -32,8 +32,8 @@ _ENDS_ITSELF = {
     "th": {"td", "th"},
     "option": {"option"},
 }
-# ... unless one of these is between.
-_WALLS = frozenset({"ul", "ol", "table", "dl", "blockquote", "div", "section", "article", "body"})
+# unless one of these elements is between them.
+_SCOPING = frozenset({"ul", "ol", "table", "dl", "blockquote", "div", "section", "article", "body"})
 MAX_DEPTH = 200
 MAX_CELLS = 20_000
 _SPACES = re.compile(r"[ \t\n\r\f\v]+")
@@ -43,31 +43,31 @@ _UNSAFE = re.compile(r"^\s*(?:javascript|vbscript|data)\s*:", re.IGNORECASE)
 
 
 @dataclass(slots=True)
-class _Node:
-    """An open element and what it has become so far."""
+class _OpenElement:
+    """An open element and its Markdown so far."""
 
     tag: str
     attributes: dict[str, str]
     pieces: list[str] = field(default_factory=list[str])
     items: int = 0
-    """Of a list, how many there were."""
+    """Number of items of a list so far."""
     rows: list[list[str]] = field(default_factory=list[list[str]])
-    """Of a table."""
+    """Cells of a table so far."""
 
 
 class _Converter(HTMLParser):
     def __init__(self, base_url: str) -> None:
         super().__init__(convert_charrefs=True)
         self._base_url = base_url
-        self._open = [_Node("", {})]
+        self._open = [_OpenElement("", {})]
         self._dropping: list[str] = []
-        """The elements that we are in and that are dropped."""
+        """The open elements that are dropped, outermost first."""
         self._pre = 0
         self._cells = 0
         self.title = ""
         self._in_title = False
 
-    # -- what the parser tells -------------------------------------------------------------------------
+    # -- callbacks of the parser -----------------------------------------------------------------------
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag == "title" and self._dropping in ([], ["head"]):
@@ -76,10 +76,10 @@ class _Converter(HTMLParser):
             if tag == "body" and self._dropping == ["head"]:
                 self._dropping = []
             else:
-                if tag in _DROPPED | _DROPPED_TOO and tag not in _VOID and len(self._dropping) < MAX_DEPTH:
+                if tag in _BOILERPLATE | _EMBEDDED and tag not in _VOID and len(self._dropping) < MAX_DEPTH:
                     self._dropping.append(tag)
                 return
-        if tag in _DROPPED | _DROPPED_TOO:
+        if tag in _BOILERPLATE | _EMBEDDED:
             if tag not in _VOID:
                 self._dropping.append(tag)
             return
@@ -89,13 +89,13 @@ class _Converter(HTMLParser):
             return
         self._end_open(tag)
         if len(self._open) >= MAX_DEPTH:
-            return  # what is in it counts as being in what is around it
+            return  # the content is added to the parent element
         if tag == "pre":
             self._pre += 1
-        self._open.append(_Node(tag, attributes))
+        self._open.append(_OpenElement(tag, attributes))
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        # In HTML a slash before the end of a tag means nothing.
+        # HTML ignores the slash of a self-closing tag.
         self.handle_starttag(tag, attrs)
 
     def handle_endtag(self, tag: str) -> None:
@@ -123,7 +123,7 @@ class _Converter(HTMLParser):
             self._close()
         return _tidy("".join(self._open[0].pieces))
 
-    # -- how each element is written -------------------------------------------------------------------
+    # -- conversion of elements ------------------------------------------------------------------------
 
     def _add(self, text: str) -> None:
         self._open[-1].pieces.append(text)
@@ -137,8 +137,8 @@ class _Converter(HTMLParser):
             self._add(f"![{_one_line(attributes.get('alt', ''))}]({source})")
 
     def _end_open(self, tag: str) -> None:
-        """End what a new element of this kind ends by itself."""
-        ended = _ENDS_ITSELF.get(tag)
+        """End the open elements that a new element ends implicitly."""
+        ended = _IMPLIED_ENDS.get(tag)
         if ended is None:
             if (tag in _BLOCKS or tag in _HEADINGS or tag in ("ul", "ol", "table", "pre", "blockquote")) and (
                 self._open[-1].tag == "p"
@@ -146,72 +146,72 @@ class _Converter(HTMLParser):
                 self._close()
             return
         for place in range(len(self._open) - 1, 0, -1):
-            here = self._open[place].tag
-            if here in ended:
+            tag_here = self._open[place].tag
+            if tag_here in ended:
                 while len(self._open) > place:
                     self._close()
-            elif here in _WALLS:
+            elif tag_here in _SCOPING:
                 return
 
     def _close(self) -> str:
         node = self._open.pop()
-        around = self._open[-1]
+        parent = self._open[-1]
         text = "".join(node.pieces)
         tag = node.tag
         if tag == "pre":
             self._pre -= 1
-            around.pieces.append(_fenced(text, node.attributes))
+            parent.pieces.append(_fenced(text, node.attributes))
         elif self._pre:
-            if tag == "code" and around.tag == "pre" and "class" in node.attributes:
-                around.attributes.setdefault("class", node.attributes["class"])
-            around.pieces.append(text)
+            if tag == "code" and parent.tag == "pre" and "class" in node.attributes:
+                parent.attributes.setdefault("class", node.attributes["class"])
+            parent.pieces.append(text)
         elif tag in _HEADINGS:
-            if said := _one_line(text):
-                around.pieces.append(f"\n\n{_HEADINGS[tag]} {said}\n\n")
+            if content := _one_line(text):
+                parent.pieces.append(f"\n\n{_HEADINGS[tag]} {content}\n\n")
         elif tag == "a":
-            around.pieces.append(self._anchor(text, node.attributes.get("href", "")))
-        elif tag in _MARKS:
-            around.pieces.append(_marked(text, _MARKS[tag]))
+            parent.pieces.append(self._anchor(text, node.attributes.get("href", "")))
+        elif tag in _EMPHASIS:
+            parent.pieces.append(_emphasized(text, _EMPHASIS[tag]))
         elif tag in ("code", "kbd", "samp", "tt"):
-            around.pieces.append(_code(text))
+            parent.pieces.append(_code(text))
         elif tag == "li":
             self._close_item(text)
         elif tag in ("ul", "ol"):
             nested = any(outer.tag == "li" for outer in self._open)
-            around.pieces.append(f"\n{text.strip(chr(10))}\n" if nested else f"\n\n{text.strip(chr(10))}\n\n")
+            parent.pieces.append(f"\n{text.strip(chr(10))}\n" if nested else f"\n\n{text.strip(chr(10))}\n\n")
         elif tag == "blockquote":
             quoted = "\n".join(f"> {line}".rstrip() for line in _tidy(text).split("\n"))
-            around.pieces.append(f"\n\n{quoted}\n\n" if quoted != ">" else "")
+            parent.pieces.append(f"\n\n{quoted}\n\n" if quoted != ">" else "")
         elif tag in ("td", "th"):
             self._cells += 1
             if self._cells <= MAX_CELLS:
                 self._row().append(_one_line(_tidy(text)).replace("|", "\\|"))
         elif tag == "tr":
-            around.pieces.append(text)
+            parent.pieces.append(text)
         elif tag == "table":
-            around.pieces.append(f"\n\n{_table(node.rows) or text.strip()}\n\n")
+            parent.pieces.append(f"\n\n{_table(node.rows) or text.strip()}\n\n")
         elif tag in _BLOCKS:
-            around.pieces.append(f"\n\n{text}\n\n")
+            parent.pieces.append(f"\n\n{text}\n\n")
         else:
-            around.pieces.append(text)
+            parent.pieces.append(text)
         if tag == "tr" and (table := self._table()) is not None:
             table.rows.append([])
         return tag
 
     def _close_item(self, text: str) -> None:
         place = next((outer for outer in reversed(self._open) if outer.tag in ("ul", "ol")), None)
-        sign = "-"
+        marker = "-"
         if place is not None and place.tag == "ol":
             start = place.attributes.get("start", "1")
-            sign = f"{(int(start) if start.isdecimal() and len(start) < 7 else 1) + place.items}."
+            marker = f"{(int(start) if start.isdecimal() and len(start) < 7 else 1) + place.items}."
         if place is not None:
             place.items += 1
         first, *others = _tidy(text).split("\n")
-        indent = " " * (len(sign) + 1)
-        lines = [f"{sign} {first}", *(f"{indent}{line}".rstrip() for line in others)]
+        indent = " " * (len(marker) + 1)
+        lines = [f"{marker} {first}", *(f"{indent}{line}".rstrip() for line in others)]
         self._open[-1].pieces.append("\n" + "\n".join(lines).rstrip())
 
-    def _table(self) -> _Node | None:
+    def _table(self) -> _OpenElement | None:
         return next((node for node in reversed(self._open) if node.tag == "table"), None)
 
     def _row(self) -> list[str]:
@@ -225,16 +225,16 @@ class _Converter(HTMLParser):
     def _anchor(self, text: str, href: str) -> str:
         link = self._link(href)
         inside = _SPACES.sub(" ", text)
-        said = inside.strip()
-        if not link or not said:
+        content = inside.strip()
+        if not link or not content:
             return text
-        if "\n\n" in text.strip():  # a link around whole blocks
-            return f"{text}\n\n[{link}]({link})\n\n" if len(said) > 500 else f"[{said}]({link})"
+        if "\n\n" in text.strip():  # a link parent whole blocks
+            return f"{text}\n\n[{link}]({link})\n\n" if len(content) > 500 else f"[{content}]({link})"
         before, after = inside[: len(inside) - len(inside.lstrip())], inside[len(inside.rstrip()) :]
-        return f"{before}[{said}]({link}){after}"
+        return f"{before}[{content}]({link}){after}"
 
     def _link(self, address: str) -> str:
-        """An address that can be followed from anywhere; nothing for one that would run something."""
+        """Return an absolute URL; empty for an anchor in the page or a URL that runs code."""
         address = address.strip()
         if not address or address.startswith("#") or _UNSAFE.match(address) or len(address) > 4_096:
             return ""
@@ -243,11 +243,11 @@ class _Converter(HTMLParser):
             urlsplit(whole)
         except ValueError:
             return ""
-        return re.sub(r"[\s()<>]", lambda sign: f"%{ord(sign[0]):02X}" if ord(sign[0]) < 128 else "", whole)
+        return re.sub(r"[\s()<>]", lambda marker: f"%{ord(marker[0]):02X}" if ord(marker[0]) < 128 else "", whole)
 
 
 def to_markdown(html: str, base_url: str = "") -> str:
-    """What a page says, as Markdown; links lead on from `base_url`."""
+    """Return the text of a page as Markdown; relative links are resolved against `base_url`."""
     converter = _Converter(base_url)
     converter.feed(html)
     converter.close()
@@ -258,54 +258,54 @@ def to_markdown(html: str, base_url: str = "") -> str:
     return f"# {title}\n\n{text}".strip() if title and not text.startswith("# ") else text
 
 
-def markdown_parts(given: dict[str, Any]) -> Iterator[str]:
-    """The same, for a process of its own."""
+def convert_isolated(given: dict[str, Any]) -> Iterator[str]:
+    """Yield the result of `to_markdown`; for `run_isolated`."""
     yield to_markdown(given["html"], given["base_url"])
 
 
 def _tidy(text: str) -> str:
-    """Without needless spaces and without runs of empty lines; code stays as it is."""
-    kept: list[str] = []
+    """Remove redundant spaces and empty lines outside of code blocks."""
+    lines: list[str] = []
     fence = ""
     for line in text.split("\n"):
         stripped = line.strip()
         if fence:
-            kept.append(line)
+            lines.append(line)
             fence = "" if stripped == fence else fence
             continue
         if stripped.startswith("```"):
             fence = "`" * (len(stripped) - len(stripped.lstrip("`")))
         if not stripped:
-            if kept and kept[-1]:
-                kept[-1] = kept[-1].rstrip()  # there is nothing that a break would part it from
-                kept.append("")
+            if lines and lines[-1]:
+                lines[-1] = lines[-1].rstrip()  # a line break before an empty line is redundant
+                lines.append("")
             continue
-        # Two spaces or more before it were put there by a list; two behind it break the line.
+        # Two or more leading spaces are the indentation of a list; two trailing spaces are a line break.
         indent = line[: len(line) - len(line.lstrip(" "))] if line.startswith("  ") else ""
-        kept.append(indent + _RUNS.sub(" ", stripped) + ("  " if line.endswith("  ") else ""))
-    return "\n".join(kept).strip("\n").rstrip()
+        lines.append(indent + _RUNS.sub(" ", stripped) + ("  " if line.endswith("  ") else ""))
+    return "\n".join(lines).strip("\n").rstrip()
 
 
 def _one_line(text: str) -> str:
     return _SPACES.sub(" ", text).strip()
 
 
-def _marked(text: str, mark: str) -> str:
-    said = text.strip()
-    if not said or "\n\n" in said:
+def _emphasized(text: str, mark: str) -> str:
+    content = text.strip()
+    if not content or "\n\n" in content:
         return text
     before, after = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
-    return f"{before}{mark}{said}{mark}{after}"
+    return f"{before}{mark}{content}{mark}{after}"
 
 
 def _code(text: str) -> str:
-    said = _SPACES.sub(" ", text)
-    if not said.strip():
+    content = _SPACES.sub(" ", text)
+    if not content.strip():
         return text
-    longest = max((len(run) for run in re.findall("`+", said)), default=0)
+    longest = max((len(run) for run in re.findall("`+", content)), default=0)
     fence = "`" * (longest + 1) if longest else "`"
     space = " " if longest else ""
-    return f"{fence}{space}{said.strip()}{space}{fence}"
+    return f"{fence}{space}{content.strip()}{space}{fence}"
 
 
 def _fenced(text: str, attributes: dict[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""Searching the web by a service that speaks as Exa does."""
+"""Web search with a service that has the API of Exa."""
 
 import json
 from collections.abc import Mapping
@@ -8,9 +8,9 @@ from typing import Any, Literal, cast
 from pydantic import SecretStr
 
 from scrubjay.core.errors import Unavailable
-from scrubjay.models.breakers import Breakers
-from scrubjay.models.endpoint import Endpoint, find_key, web_address
-from scrubjay.models.failures import Reason, unavailable
+from scrubjay.models.breakers import BreakerRegistry
+from scrubjay.models.endpoint import ServiceEndpoint, find_key, web_address
+from scrubjay.models.failures import FailureReason, unavailable
 from scrubjay.models.http_client import Upstream
 
 PROVIDER = "exa"
@@ -18,27 +18,28 @@ KEY_VARIABLE = "EXA_API_KEY"
 SECONDS = 30.0
 RETRIES = 2
 RESULTS = 10
-# What is looked for with code in mind.
+# Appended to the query of the operation `code`.
 CODE_WORDS = " programming code documentation tutorial"
-LONGEST_TEXT = 10_000
+MAX_TEXT_CHARACTERS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class WebHit:
-    """A page that was found."""
+    """A search result."""
 
     title: str
     url: str
     text: str
     score: float | None
-    """As the service gives it; it gives none to some."""
+    """Score of the service; None if the service returns none."""
 
 
 @dataclass(frozen=True, slots=True)
 class WebSearch:
-    """A service that searches, if there is a key for it."""
+    """The configured search service."""
 
     upstream: Upstream | None
+    """None if no key is configured; then `search` raises `Unavailable`."""
 
     async def search(self, query: str, operation: Literal["web", "code"]) -> list[WebHit]:
         if self.upstream is None:
@@ -47,8 +48,8 @@ class WebSearch:
                 hint=f"the operator can set {KEY_VARIABLE}, or SCRUBJAY_WEB_SEARCH_KEY",
                 details={"reason": "not_configured"},
             )
-        asked = {"query": query + CODE_WORDS if operation == "code" else query}
-        return await self.upstream.ask(asked, _hits, within_seconds=SECONDS)
+        body = {"query": query + CODE_WORDS if operation == "code" else query}
+        return await self.upstream.ask(body, _hits, within_seconds=SECONDS)
 
     async def close(self) -> None:
         if self.upstream is not None:
@@ -56,24 +57,24 @@ class WebSearch:
 
 
 def web_search(
-    base_url: str, key: SecretStr | None, environment: Mapping[str, str], breakers: Breakers | None = None
+    base_url: str, key: SecretStr | None, environment: Mapping[str, str], breakers: BreakerRegistry | None = None
 ) -> WebSearch:
-    """The service at this address; none without a key."""
+    """Return the search service at this URL; its key comes from the setting or from the environment."""
     found = find_key(key, KEY_VARIABLE, environment)
     if found is None:
         return WebSearch(None)
-    endpoint = Endpoint(
+    endpoint = ServiceEndpoint(
         provider=PROVIDER,
         url=f"{web_address(base_url)}/search",
         fields={"numResults": RESULTS, "type": "neural", "contents": {"text": True}},
         key=found,
         key_header="x-api-key",
         key_prefix="",
-        key_hint=f"see whether {KEY_VARIABLE} is right",
-        not_found_hint="see whether SCRUBJAY_WEB_SEARCH_URL is right",
-        refused_hint="ask otherwise",
+        key_hint=f"check {KEY_VARIABLE}",
+        not_found_hint="check SCRUBJAY_WEB_SEARCH_URL",
+        refused_hint="change the query",
     )
-    breaker = breakers.of("web_search", PROVIDER, endpoint.place) if breakers is not None else None
+    breaker = breakers.of("web_search", PROVIDER, endpoint.label) if breakers is not None else None
     return WebSearch(Upstream(endpoint, timeout_seconds=SECONDS, retries=RETRIES, concurrency=8, breaker=breaker))
 
 
@@ -82,14 +83,14 @@ def _hits(content: bytes) -> list[WebHit]:
         results = cast(list[dict[str, Any]], json.loads(content)["results"])
         return [
             WebHit(
-                str(one.get("title") or ""),
-                str(one["url"]),
-                str(one.get("text") or "")[:LONGEST_TEXT],
-                None if one.get("score") is None else float(one["score"]),
+                str(result.get("title") or ""),
+                str(result["url"]),
+                str(result.get("text") or "")[:MAX_TEXT_CHARACTERS],
+                None if result.get("score") is None else float(result["score"]),
             )
-            for one in results
+            for result in results
         ]
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         raise unavailable(
-            Reason.BROKEN_ANSWER, "the search service's answer is not understood", hint="try again later"
+            FailureReason.BROKEN_ANSWER, "the response of the search service is invalid", hint="try again later"
         ) from error

@@ -1,45 +1,55 @@
-"""The web as Mimo's clients know it: fetching pages, making them readable, searching."""
+"""The web tools: fetch pages, convert them to Markdown, and search, with the request formats of Mimo."""
 
 import json as json_text
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, JsonValue, model_validator
 
-from scrubjay.features.workspace.web.fetcher import Asked, Fetched, Fetcher, checked_headers, headers_as_told, json_of
+from scrubjay.features.workspace.web.fetcher import (
+    Fetcher,
+    WebRequest,
+    WebResponse,
+    check_headers,
+    joined_headers,
+    parse_json,
+)
+from scrubjay.features.workspace.web.page_converter import convert_page
 from scrubjay.features.workspace.web.search import WebSearch
 from scrubjay.tooling.declaration import Request, Result, examples, tool
-from scrubjay.tooling.optional_fields import is_absent as _absent
-from scrubjay.tooling.optional_fields import is_nothing
+from scrubjay.tooling.optional_fields import is_absent, is_empty
 
 MAX_HTML = 10_000_000
 
 
-def _in_small_letters(value: Any) -> Any:
+def _lowercase(value: Any) -> Any:
     return value.lower() if isinstance(value, str) else value
 
 
-class Header(Request):
-    name: str = Field(min_length=1, max_length=100, description="Such as Accept.")
-    value: str = Field(max_length=8_192, description="One line.")
+class RequestHeader(Request):
+    name: str = Field(min_length=1, max_length=100, description="Header name, such as Accept.")
+    value: str = Field(max_length=8_192, description="Header value, on one line.")
 
 
 class HttpRequestRequest(Request):
     model_config = examples({"url": "https://example.com/", "method": "get"})
 
-    url: str = Field(min_length=1, max_length=8_192, description="An address of the public web: http or https.")
-    method: Annotated[Literal["get", "post"], BeforeValidator(_in_small_letters)] = Field(
-        default="get", description="How to ask."
+    url: str = Field(min_length=1, max_length=8_192, description="A public http or https URL.")
+    method: Annotated[Literal["get", "post"], BeforeValidator(_lowercase)] = Field(
+        default="get", description="HTTP method."
     )
-    json_: JsonValue = Field(default=None, alias="json", description="For post: what to send, as JSON.")
-    headers: list[Header] = Field(default=[], max_length=50, description="Headers to send.")
+    json_: JsonValue = Field(default=None, alias="json", description="For post: the JSON body.")
+    headers: list[RequestHeader] = Field(default=[], max_length=50, description="Request headers.")
     timeout: int = Field(
-        default=10_000, ge=1, le=120_000, description="Milliseconds for all: redirects, and up to three more tries."
+        default=10_000,
+        ge=1,
+        le=120_000,
+        description="Milliseconds for the whole call, with redirects and up to three retries.",
     )
 
     @model_validator(mode="after")
-    def _whole(self) -> Self:
+    def _check_fields(self) -> Self:
         if self.json_ is not None and self.method != "post":
-            raise ValueError("json is sent by the method post")
+            raise ValueError("json needs the method post")
         return self
 
 
@@ -50,24 +60,28 @@ class FetchRequest(HttpRequestRequest):
 
     format: Literal["text", "html", "json", "markdown", "raw"] = Field(
         default="text",
-        description="text and html: the body as it is. json: parsed. markdown: what the page says, readable. raw: with "
-        "status and headers.",
+        description="text and html: the unchanged body. json: the parsed body. markdown: the readable content. "
+        "raw: the body with status and headers.",
     )
 
 
 class FetchResult(Result):
-    url: str = Field(description="Where it came from, after redirects.")
+    url: str = Field(description="Final URL after redirects.")
     status: int
     format: Literal["text", "html", "json", "markdown", "raw"]
-    content: str | None = Field(default=None, exclude_if=_absent, description="Of text, html and markdown.")
-    data: JsonValue = Field(default=None, exclude_if=_absent, description="Of json.")
-    body: str | None = Field(default=None, exclude_if=_absent, description="Of raw.")
-    headers: dict[str, str] | None = Field(default=None, exclude_if=_absent, description="Of raw, in small letters.")
-    truncated: bool = Field(default=False, exclude_if=is_nothing, description="Whether the body is longer.")
-    redirects: int = Field(default=0, exclude_if=is_nothing, description="How often it was sent elsewhere.")
+    content: str | None = Field(
+        default=None, exclude_if=is_absent, description="For the formats text, html and markdown."
+    )
+    data: JsonValue = Field(default=None, exclude_if=is_absent, description="For the format json.")
+    body: str | None = Field(default=None, exclude_if=is_absent, description="For the format raw.")
+    headers: dict[str, str] | None = Field(
+        default=None, exclude_if=is_absent, description="For the format raw; names in lower case."
+    )
+    truncated: bool = Field(default=False, exclude_if=is_empty, description="True when the body was cut off.")
+    redirects: int = Field(default=0, exclude_if=is_empty, description="Number of redirects.")
 
     def bare(self) -> Any:
-        """What was asked for, without its frame."""
+        """Return only the content, as Mimo does."""
         if self.format == "raw":
             return {"status": self.status, "body": self.body, "headers": self.headers}
         return self.data if self.format == "json" else self.content
@@ -76,16 +90,16 @@ class FetchResult(Result):
 class HttpRequestResult(Result):
     status: int
     body: str
-    headers: dict[str, str] = Field(description="In small letters.")
-    url: str = Field(description="Where it came from, after redirects.")
-    truncated: bool = Field(default=False, exclude_if=is_nothing, description="Whether the body is longer.")
+    headers: dict[str, str] = Field(description="Header names are in lower case.")
+    url: str = Field(description="Final URL after redirects.")
+    truncated: bool = Field(default=False, exclude_if=is_empty, description="True when the body was cut off.")
 
 
 class WebParseRequest(Request):
     model_config = examples({"html": "<h1>Hello</h1><p>It <b>works</b>.</p>"})
 
-    html: str = Field(max_length=MAX_HTML, description="The page.")
-    url: str = Field(default="", max_length=8_192, description="Where it is from, so that its links are whole.")
+    html: str = Field(max_length=MAX_HTML, description="The HTML document.")
+    url: str = Field(default="", max_length=8_192, description="URL of the document, to resolve relative links.")
 
 
 class WebParseResult(Result):
@@ -95,12 +109,12 @@ class WebParseResult(Result):
         return self.markdown
 
 
-class SearchRequest(Request):
+class WebSearchRequest(Request):
     model_config = examples({"query": "Elixir programming"})
 
-    query: str = Field(min_length=1, max_length=2_000, description="What to look for.")
+    query: str = Field(min_length=1, max_length=2_000, description="The search query.")
     operation: Literal["web", "code"] = Field(
-        default="web", description="code: looks for programming, documentation and tutorials."
+        default="web", description="web: the whole web. code: programming, documentation and tutorials."
     )
 
 
@@ -108,11 +122,11 @@ class WebHitView(Result):
     title: str
     url: str
     text: str
-    score: float | None = Field(description="As the service gives it.")
+    score: float | None = Field(description="Score from the search service.")
 
 
-class SearchResult(Result):
-    results: list[WebHitView] = Field(description="Ten at most, in the order of the service.")
+class WebSearchResult(Result):
+    results: list[WebHitView] = Field(description="At most 10, in the order of the search service.")
 
     def bare(self) -> Any:
         return self.results
@@ -120,72 +134,68 @@ class SearchResult(Result):
 
 @tool("web", core=False, open_world=True)
 async def fetch(request: FetchRequest, fetcher: Fetcher) -> FetchResult:
-    """Fetch a page or call an API of the public web, and get it as text, HTML, JSON, readable Markdown, or raw.
+    """Fetch a public URL and return it as text, HTML, JSON, Markdown, or raw with headers.
 
-    An answer is told whatever its status. Addresses of this machine and of private networks are not reached, also not
-    by redirects or names that lead there, unless the owner allowed the host.
+    A response with an error status is returned, not raised. Loopback and private addresses are refused, including
+    redirects and names that resolve to them, unless the server owner allowed the host.
     """
-    fetched = await _fetched(request, fetcher)
-    done = FetchResult(
-        url=fetched.url,
-        status=fetched.status,
+    response = await _fetch(request, fetcher)
+    result = FetchResult(
+        url=response.url,
+        status=response.status,
         format=request.format,
-        truncated=fetched.truncated,
-        redirects=fetched.redirects,
+        truncated=response.truncated,
+        redirects=response.redirects,
     )
     match request.format:
         case "text" | "html":
-            done.content = fetched.text
+            result.content = response.text
         case "json":
-            done.data = json_of(fetched)
+            result.data = parse_json(response)
         case "markdown":
-            from scrubjay.features.workspace.web.readable import readable
-
-            done.content = await readable(fetched.text, fetched.url, max_characters=fetcher.max_body_bytes)
+            result.content = await convert_page(response.text, response.url, max_characters=fetcher.max_body_bytes)
         case "raw":
-            done.body, done.headers = fetched.text, dict(headers_as_told(fetched.headers))
-    return done
+            result.body, result.headers = response.text, dict(joined_headers(response.headers))
+    return result
 
 
 @tool("web", core=False, open_world=True)
 async def http_request(request: HttpRequestRequest, fetcher: Fetcher) -> HttpRequestResult:
-    """Send a request to the public web and get status, headers and body: the same as fetch with the format raw."""
-    fetched = await _fetched(request, fetcher)
+    """Send an HTTP request to a public URL and return status, headers and body, like fetch with the format raw."""
+    response = await _fetch(request, fetcher)
     return HttpRequestResult(
-        status=fetched.status,
-        body=fetched.text,
-        headers=dict(headers_as_told(fetched.headers)),
-        url=fetched.url,
-        truncated=fetched.truncated,
+        status=response.status,
+        body=response.text,
+        headers=dict(joined_headers(response.headers)),
+        url=response.url,
+        truncated=response.truncated,
     )
 
 
 @tool("web", read_only=True, core=False)
 async def web_parse(request: WebParseRequest) -> WebParseResult:
-    """Turn HTML into readable Markdown: headings, lists, tables, code and links stay; menus, scripts and styles go."""
-    from scrubjay.features.workspace.web.readable import readable
-
-    return WebParseResult(markdown=await readable(request.html, request.url, max_characters=MAX_HTML))
+    """Convert HTML to Markdown: keep headings, lists, tables, code and links; drop menus, scripts and styles."""
+    return WebParseResult(markdown=await convert_page(request.html, request.url, max_characters=MAX_HTML))
 
 
 @tool("web", read_only=True, core=False, open_world=True)
-async def search(request: SearchRequest, web: WebSearch) -> SearchResult:
-    """Search the web, by the service that the owner has a key for; `code` looks for programming and documentation.
+async def search(request: WebSearchRequest, web: WebSearch) -> WebSearchResult:
+    """Search the web with the configured search service; `code` looks for programming and documentation.
 
-    For what is remembered there is recall, and for code of a project semantic_code_search.
+    To search memories use recall, and for the code of a project semantic_code_search.
     """
     hits = await web.search(request.query, request.operation)
-    return SearchResult(results=[WebHitView.model_validate(hit, from_attributes=True) for hit in hits])
+    return WebSearchResult(results=[WebHitView.model_validate(hit, from_attributes=True) for hit in hits])
 
 
-async def _fetched(request: HttpRequestRequest, fetcher: Fetcher) -> Fetched:
+async def _fetch(request: HttpRequestRequest, fetcher: Fetcher) -> WebResponse:
     content = None
     if request.method == "post":
         content = b"" if request.json_ is None else json_text.dumps(request.json_).encode()
-    asked = Asked(
+    web_request = WebRequest(
         request.url,
         request.method.upper(),
-        checked_headers([(header.name, header.value) for header in request.headers]),
+        check_headers([(header.name, header.value) for header in request.headers]),
         content,
     )
-    return await fetcher.fetch(asked, seconds=request.timeout / 1000)
+    return await fetcher.fetch(web_request, seconds=request.timeout / 1000)

@@ -1,8 +1,8 @@
-"""Answers without a language model: what memories say, with their numbers and sources."""
+"""Answer questions without a language model, from memories with numbered sources."""
 
 from dataclasses import dataclass
 
-from scrubjay.features.chat.recall_context import RecalledMemory
+from scrubjay.features.chat.memory_context import MemoryReference
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.dispatcher import Dispatcher
 
@@ -11,14 +11,14 @@ NOTHING_REMEMBERED = "Nothing is remembered about this."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryAnswer:
-    """What is remembered, in words."""
+    """An answer composed from memories."""
 
     text: str
-    memories: list[RecalledMemory]
+    memories: list[MemoryReference]
 
 
-class MemoryAnswers:
-    """Answers questions by one tool. The same memories give the same answer."""
+class MemoryAnswerer:
+    """Answers questions with one tool. The same memories give the same answer."""
 
     def __init__(self, dispatcher: Dispatcher, tool: str) -> None:
         self._dispatcher = dispatcher
@@ -37,5 +37,5 @@ class MemoryAnswers:
         notes = "".join(f"\nNote: {note}" for note in answer["notes"])
         return MemoryAnswer(
             text=f"{answer['synthesis']}\n\nSources:\n{sources}{notes}",
-            memories=[RecalledMemory(id=one["id"], score=one["score"]) for one in cited],
+            memories=[MemoryReference(id=one["id"], score=one["score"]) for one in cited],
         )
