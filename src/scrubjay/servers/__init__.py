@@ -1,1 +1,1 @@
-"""One module or folder per protocol, each a projection of the one list of tools. Nothing is decided here."""
+"""One folder per protocol. Each translates between its wire format and the tools; decisions belong to the features."""

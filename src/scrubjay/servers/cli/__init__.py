@@ -1,1 +1,1 @@
-"""Every tool as a command: `scrubjay <family> <tool> --field value`."""
+"""The command line: every tool as a command, `scrubjay <family> <tool> --field value`."""

@@ -1,4 +1,4 @@
-"""Any answer as a few blocks that can be shown: tables, pairs and notes. Knows no tool and no terminal."""
+"""Convert the result of any tool to display blocks: tables, pairs and notes. Independent of tools and terminals."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,15 +17,15 @@ Kind = Literal["text", "data", "number", "time", "yes", "no", "json", "nothing"]
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One value, safe to show."""
+    """A value as text that is safe to print."""
 
     text: str
     kind: Kind = "text"
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """Several things of one kind."""
+class TableBlock:
+    """A list of objects, one per row."""
 
     title: str
     headers: tuple[str, ...]
@@ -33,31 +33,31 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs:
-    """One thing, value by value."""
+class PairsBlock:
+    """The fields of one object."""
 
     title: str
     items: tuple[tuple[str, Cell], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class NoteBlock:
     """A short remark."""
 
     text: str
 
 
-Block = Table | Pairs | Note
+Block = TableBlock | PairsBlock | NoteBlock
 
 
-def shape(answer: BaseModel, now: datetime) -> Sequence[Block]:
-    """What there is to show of an answer, in the order that its model declares; of a job, above all its result."""
+def to_blocks(answer: BaseModel, now: datetime) -> Sequence[Block]:
+    """Return the blocks for a result, in the order of its model's fields. A job is shown by its result and a note."""
     if isinstance(answer, JobView):
         job = cast(JobView[Any], answer)
         if isinstance(job.result, BaseModel):
-            return [*shape(job.result, now), Note(_ended(job))]
+            return [*to_blocks(job.result, now), NoteBlock(_job_summary(job))]
     fields = _fields(cast(BaseModel, answer))
-    return list(_blocks("", fields, now)) or [Note(f"no {label(name)}") for name in fields] or [Note("done")]
+    return list(_blocks("", fields, now)) or [NoteBlock(f"no {label(name)}") for name in fields] or [NoteBlock("done")]
 
 
 def label(name: str) -> str:
@@ -70,26 +70,26 @@ def _blocks(title: str, fields: Mapping[str, Any], now: datetime) -> Iterable[Bl
     for name, value in fields.items():
         if _empty(value):
             if isinstance(value, list) and not title:
-                sections.append(Note(f"no {label(name)}"))
+                sections.append(NoteBlock(f"no {label(name)}"))
         elif rows := _rows(value):
             sections.append(_table(label(name), rows, now))
         elif isinstance(value, BaseModel) and not isinstance(value, ProgressView | ErrorView):
             sections += _blocks(label(name), _fields(value), now)
         else:
-            pairs.append((label(name), _long(value, now)))
-    if sections and _brief(pairs):
-        return [*sections, Note(" · ".join(f"{name} {cell.text}" for name, cell in pairs))]
-    return [Pairs(title, tuple(pairs)), *sections] if pairs else sections
+            pairs.append((label(name), _block_cell(value, now)))
+    if sections and _fit_in_a_note(pairs):
+        return [*sections, NoteBlock(" · ".join(f"{name} {cell.text}" for name, cell in pairs))]
+    return [PairsBlock(title, tuple(pairs)), *sections] if pairs else sections
 
 
-def _brief(pairs: Sequence[tuple[str, Cell]]) -> bool:
+def _fit_in_a_note(pairs: Sequence[tuple[str, Cell]]) -> bool:
     return 0 < sum(len(name) + len(cell.text) for name, cell in pairs) < 100 and all(
         "\n" not in cell.text for _, cell in pairs
     )
 
 
 def _rows(value: Any) -> Sequence[Mapping[str, Any]]:
-    """The value as rows of a table, if it is a list of objects or names objects; else nothing."""
+    """Return the value as table rows when it is a list or a mapping of objects; an empty list otherwise."""
     if isinstance(value, list):
         entries = cast(list[Any], value)
         if all(isinstance(entry, BaseModel | Mapping) for entry in entries):
@@ -101,20 +101,22 @@ def _rows(value: Any) -> Sequence[Mapping[str, Any]]:
     return []
 
 
-def _table(title: str, rows: Sequence[Mapping[str, Any]], now: datetime) -> Table:
-    """Columns in which no row has anything are left out."""
+def _table(title: str, rows: Sequence[Mapping[str, Any]], now: datetime) -> TableBlock:
+    """Return a table without its empty columns."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     names = [name for name in names if any(not _empty(row.get(name)) for row in rows)]
-    cells = tuple(tuple(_short(row.get(name), now) for name in names) for row in rows)
-    return Table(f"{title} ({len(rows)})", tuple(label(name) for name in names), cells)
+    cells = tuple(tuple(_table_cell(row.get(name), now) for name in names) for row in rows)
+    return TableBlock(f"{title} ({len(rows)})", tuple(label(name) for name in names), cells)
 
 
 def _fields(value: BaseModel | Mapping[Any, Any]) -> Mapping[str, Any]:
-    """What is there to be shown: a field that other doors leave out for its value is left out here too."""
+    """Return the fields to show, without those that `exclude_if` omits on the other surfaces."""
     if isinstance(value, BaseModel):
-        told = {name: (getattr(value, name), field) for name, field in type(value).model_fields.items()}
+        fields = {name: (getattr(value, name), field) for name, field in type(value).model_fields.items()}
         return {
-            name: own for name, (own, field) in told.items() if field.exclude_if is None or not field.exclude_if(own)
+            name: entry
+            for name, (entry, field) in fields.items()
+            if field.exclude_if is None or not field.exclude_if(entry)
         }
     return {str(name): entry for name, entry in value.items()}
 
@@ -123,16 +125,16 @@ def _empty(value: Any) -> bool:
     return value is None or value == "" or (isinstance(value, list | tuple | dict | set | frozenset) and not value)
 
 
-def _long(value: Any, now: datetime) -> Cell:
-    """A value with room for itself: nested data is indented JSON."""
+def _block_cell(value: Any, now: datetime) -> Cell:
+    """Return a cell that may have several lines: nested data becomes indented JSON."""
     if isinstance(value, Mapping | list) and _depth(value) > 1:
-        document = json.dumps(value, ensure_ascii=False, indent=2, default=_plain)
+        document = json.dumps(value, ensure_ascii=False, indent=2, default=_json_default)
         return Cell(visible_json(document), "json")
-    return _short(value, now)
+    return _table_cell(value, now)
 
 
-def _short(value: Any, now: datetime) -> Cell:
-    """A value for one cell of a table."""
+def _table_cell(value: Any, now: datetime) -> Cell:
+    """Return a cell for a table."""
     match value:
         case None:
             return Cell("", "nothing")
@@ -143,7 +145,7 @@ def _short(value: Any, now: datetime) -> Cell:
         case float():
             return Cell(_number(value), "number")
         case datetime():
-            return Cell(_moment(value, now), "time")
+            return Cell(_format_time(value, now), "time")
         case str() | Enum() | ProgressView() | ErrorView():
             return Cell(_inline(value, now))
         case _:
@@ -151,7 +153,7 @@ def _short(value: Any, now: datetime) -> Cell:
 
 
 def _inline(value: Any, now: datetime) -> str:
-    """A value in a few words, whatever is inside it."""
+    """Return a value as text on one line, including nested values."""
     match value:
         case ProgressView():
             total = f" of {_count(value.total)}" if value.total is not None else ""
@@ -169,7 +171,7 @@ def _inline(value: Any, now: datetime) -> str:
         case str():
             return visible(value)
         case None | bool() | int() | float() | datetime():
-            return _short(value, now).text
+            return _table_cell(value, now).text
         case _:
             return visible(str(value))
 
@@ -187,17 +189,17 @@ def _depth(value: Any) -> int:
     return 0
 
 
-def _plain(value: Any) -> Any:
+def _json_default(value: Any) -> Any:
     return value.model_dump(mode="json") if isinstance(value, BaseModel) else str(value)
 
 
-def _ended(job: JobView[Any]) -> str:
+def _job_summary(job: JobView[Any]) -> str:
     took = f" in {(job.ended_at - job.started_at).total_seconds():.1f} s" if job.started_at and job.ended_at else ""
     return f"{job.job_id} {job.state}{took}"
 
 
 def _number(value: float) -> str:
-    """Scores and shares to three decimals; larger numbers without needless ones."""
+    """Return scores and shares with three decimals, larger numbers without trailing zeros."""
     if -1 <= value <= 1:
         return f"{value:.3f}"
     return f"{value:.3f}".rstrip("0").rstrip(".")
@@ -207,20 +209,20 @@ def _count(value: float) -> str:
     return f"{value:,.0f}" if value == int(value) else _number(value)
 
 
-def _moment(moment: datetime, now: datetime) -> str:
-    """The local time, and how long ago that was."""
+def _format_time(moment: datetime, now: datetime) -> str:
+    """Return the local time with the time relative to now."""
     if moment.tzinfo is None:
         return f"{moment:%Y-%m-%d %H:%M}"
-    return f"{moment.astimezone():%Y-%m-%d %H:%M} ({distance(moment, now)})"
+    return f"{moment.astimezone():%Y-%m-%d %H:%M} ({relative_time(moment, now)})"
 
 
-def distance(moment: datetime, now: datetime) -> str:
-    """How far a moment is from now, in the largest fitting unit."""
+def relative_time(moment: datetime, now: datetime) -> str:
+    """Return a time relative to now in the largest fitting unit, such as `3 days ago`."""
     seconds = (now - moment).total_seconds()
     size = abs(seconds)
     for unit, length in (("year", 31_556_952), ("month", 2_629_746), ("day", 86_400), ("hour", 3_600), ("minute", 60)):
         if size >= length:
             count = int(size // length)
-            said = f"{count} {unit}{'s' if count > 1 else ''}"
-            return f"{said} ago" if seconds > 0 else f"in {said}"
+            text = f"{count} {unit}{'s' if count > 1 else ''}"
+            return f"{text} ago" if seconds > 0 else f"in {text}"
     return "just now" if seconds >= 0 else "in a moment"

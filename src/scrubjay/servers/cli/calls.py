@@ -1,4 +1,4 @@
-"""One call of a tool from the command line: how it is waited for, and how Ctrl-C ends it."""
+"""Call a tool from the command line: wait with progress, and handle Ctrl-C."""
 
 import asyncio
 import os
@@ -18,30 +18,34 @@ from pydantic import BaseModel
 from scrubjay.core.errors import ScrubjayError
 from scrubjay.servers.cli.errors import INTERRUPTED, Interrupted
 from scrubjay.servers.cli.progress import ProgressDisplay, progress_display
-from scrubjay.servers.cli.terminal import decorated
+from scrubjay.servers.cli.terminal import is_terminal
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Tool
 from scrubjay.tooling.dispatcher import Dispatcher
 
-Opened = Callable[[], AbstractAsyncContextManager[Dispatcher]]
-"""Opens everything that a call needs, for as long as the call lasts."""
+OpenDispatcher = Callable[[], AbstractAsyncContextManager[Dispatcher]]
+"""Opens a dispatcher with everything that a call needs, and closes it after the call."""
 
 
 def call_tool(
-    opened: Opened, tool: Tool, arguments: Mapping[str, Any], display: ProgressDisplay | None = None
+    open_dispatcher: OpenDispatcher, tool: Tool, arguments: Mapping[str, Any], display: ProgressDisplay | None = None
 ) -> BaseModel:
-    """The tool's answer. Ctrl-C asks the work to stop and waits until it has; a second one leaves at once."""
+    """Call the tool and return its result. Ctrl-C cancels the call and waits; a second Ctrl-C exits immediately."""
     display = display or progress_display(tool.name)
-    interrupts = _Interrupts()
+    interrupts = _InterruptHandler()
     try:
         with interrupts:
-            return anyio.run(_call, opened, tool, arguments, display, interrupts)
+            return anyio.run(_call, open_dispatcher, tool, arguments, display, interrupts)
     finally:
         display.close()
 
 
 async def _call(
-    opened: Opened, tool: Tool, arguments: Mapping[str, Any], display: ProgressDisplay, interrupts: "_Interrupts"
+    open_dispatcher: OpenDispatcher,
+    tool: Tool,
+    arguments: Mapping[str, Any],
+    display: ProgressDisplay,
+    interrupts: "_InterruptHandler",
 ) -> BaseModel:
     answer: BaseModel | None = None
     failure: ScrubjayError | None = None
@@ -49,37 +53,37 @@ async def _call(
 
     def stop() -> None:
         if tool.runs_as_job:
-            display.say(f"stopping {tool.name}; press Ctrl-C again to leave at once")
+            display.write_line(f"stopping {tool.name}; press Ctrl-C again to exit immediately")
         scope.cancel()
 
-    interrupts.direct_to(stop)
-    async with opened() as dispatcher:
+    interrupts.set_stop(stop)
+    async with open_dispatcher() as dispatcher:
         with scope:
             try:
                 answer = await dispatcher.call(tool.name, arguments, _context(display))
-            # Kept until everything is closed: a task group of the opened parts would wrap it in a group of errors.
+            # Raised only after everything is closed: an open task group would wrap it in an ExceptionGroup.
             except ScrubjayError as error:
                 failure = error
     if failure is not None:
         raise failure
     if answer is None:
-        raise Interrupted(f"{tool.name} was interrupted, and has stopped")
+        raise Interrupted(f"{tool.name} was interrupted and has stopped")
     return answer
 
 
 def _context(display: ProgressDisplay) -> CallContext:
     try:
         directory = str(Path.cwd())
-    except FileNotFoundError:  # it was deleted while the shell stood in it
+    except FileNotFoundError:  # the shell's working folder was deleted
         return CallContext(surface="cli", reporter=display)
     return CallContext(surface="cli", client=f"cli:{directory}", working_directory=directory, reporter=display)
 
 
-class _Interrupts:
-    """What Ctrl-C does while a call runs: ask first, then leave."""
+class _InterruptHandler:
+    """Handles Ctrl-C during a call: the first one stops the call, the second one exits."""
 
     def __init__(self) -> None:
-        self._asked = False
+        self._requested = False
         self._stop: Callable[[], object] | None = None
         self._previous: Any = None
 
@@ -91,23 +95,23 @@ class _Interrupts:
         if self._previous is not None:
             signal.signal(signal.SIGINT, self._previous)
 
-    def direct_to(self, stop: Callable[[], None]) -> None:
-        """Have the first Ctrl-C run this in the event loop, also one that came before the loop did."""
+    def set_stop(self, stop: Callable[[], None]) -> None:
+        """Run `stop` in the event loop at the first Ctrl-C, also when that came before the loop started."""
         self._stop = partial(asyncio.get_running_loop().call_soon_threadsafe, stop)
-        if self._asked:
+        if self._requested:
             self._stop()
 
     def _interrupted(self, signum: int, frame: FrameType | None) -> None:
-        if self._asked:
-            _leave()
-        self._asked = True
+        if self._requested:
+            _exit_now()
+        self._requested = True
         if self._stop is not None:
-            with suppress(RuntimeError):  # the loop has just closed: there is nothing left to stop
+            with suppress(RuntimeError):  # the loop has just closed, so there is nothing to stop
                 self._stop()
 
 
-def _leave() -> None:
-    """End the process now. Nothing kept is lost by that; the job is taken up or cancelled by the next process."""
-    if decorated(sys.stderr):
+def _exit_now() -> None:
+    """Exit immediately. No stored data is lost; the next process resumes or cancels the job."""
+    if is_terminal(sys.stderr):
         os.write(2, b"\x1b[?25h\n")  # the progress bar hides the cursor
     os._exit(INTERRUPTED)

@@ -1,7 +1,7 @@
-"""How a command ends badly: what a person reads on stderr, what a program reads on stdout, and the exit code.
+"""Errors of commands: the text on stderr, the JSON on stdout, and the exit codes.
 
-With `--json`, stdout holds exactly one JSON document however the command ends: the result, or
-`{"error": {"code", "message", "hint", "details"}}`. What people read goes to stderr either way.
+With `--json`, stdout contains exactly one JSON document, whether the command succeeds or fails: the result, or
+`{"error": {"code", "message", "hint", "details"}}`. The text for people always goes to stderr.
 """
 
 import json
@@ -13,7 +13,7 @@ import click
 
 from scrubjay.core.errors import Cancelled, ErrorCode, ErrorRecord
 from scrubjay.servers.cli.escapes import visible, visible_json
-from scrubjay.servers.cli.terminal import coloured, decorated
+from scrubjay.servers.cli.terminal import is_terminal, use_colour
 
 EXIT_CODES: Mapping[ErrorCode, int] = {
     ErrorCode.INTERNAL: 1,
@@ -32,13 +32,13 @@ EXIT_CODES: Mapping[ErrorCode, int] = {
     ErrorCode.RATE_LIMITED: 13,
     ErrorCode.QUOTA_EXCEEDED: 14,
 }
-"""2 is what every command line says of wrong usage; the others are ours."""
+"""2 is the usual exit code for wrong usage; the others are ours."""
 
 INTERRUPTED = 130
-"""Ctrl-C, as shells say it: 128 and the signal's number."""
+"""Ctrl-C: 128 plus the number of SIGINT, as in shells."""
 
-READER_LEFT = 141
-"""The program that we wrote to has closed the pipe, as in `scrubjay … | head`; said the way shells do."""
+BROKEN_PIPE = 141
+"""The reader closed the pipe, as in `scrubjay … | head`: 128 plus the number of SIGPIPE, as in shells."""
 
 
 class Interrupted(Cancelled):
@@ -46,7 +46,7 @@ class Interrupted(Cancelled):
 
 
 class UnknownCommand(click.UsageError):
-    """Nothing is called that; the nearest names may help."""
+    """There is no command with this name; `nearest` has similar ones."""
 
     def __init__(self, name: str, nearest: Sequence[str], ctx: click.Context) -> None:
         super().__init__(f"there is no command {name!r}", ctx)
@@ -54,7 +54,7 @@ class UnknownCommand(click.UsageError):
 
 
 def usage_record(error: click.ClickException) -> ErrorRecord:
-    """A misspelt command line as the error it would be on every other surface."""
+    """Return the record of a usage error, as it would be on every other surface."""
     code = ErrorCode.INVALID_REQUEST
     nearest: Sequence[str] = ()
     message = error.format_message().rstrip(".")
@@ -71,12 +71,12 @@ def usage_record(error: click.ClickException) -> ErrorRecord:
 
 
 def show_error(record: ErrorRecord, *, help_command: str | None, as_json: bool) -> None:
-    """Tell people on stderr, and programs on stdout if they asked for JSON."""
-    _say("error", record.message, "red")
+    """Print an error as text on stderr, and with `as_json` also as JSON on stdout."""
+    _print_labelled("error", record.message, "red")
     if record.hint:
-        _say("hint", record.hint, "cyan")
+        _print_labelled("hint", record.hint, "cyan")
     if help_command:
-        _say("help", help_command, "cyan")
+        _print_labelled("help", help_command, "cyan")
     if as_json:
         show_json(
             {
@@ -91,11 +91,11 @@ def show_error(record: ErrorRecord, *, help_command: str | None, as_json: bool) 
 
 
 def show_json(document: Any) -> None:
-    """Write one JSON document: indented for a person, on one line for a program."""
-    indent = 2 if decorated(sys.stdout) else None
+    """Print one JSON document: indented on a terminal, otherwise on one line."""
+    indent = 2 if is_terminal(sys.stdout) else None
     click.echo(visible_json(json.dumps(document, ensure_ascii=False, indent=indent)))
 
 
-def _say(label: str, text: str, colour: str) -> None:
+def _print_labelled(label: str, text: str, colour: str) -> None:
     styled = click.style(f"{label}:", fg=colour, bold=True)
-    click.echo(f"{styled} {visible(text)}", err=True, color=coloured(sys.stderr))
+    click.echo(f"{styled} {visible(text)}", err=True, color=use_colour(sys.stderr))

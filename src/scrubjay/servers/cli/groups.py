@@ -1,4 +1,4 @@
-"""The groups and commands of our command line: one look, one way to end, and names that may be misspelt."""
+"""Base classes for groups and commands: help format, exit codes, and suggestions for misspelt names."""
 
 import sys
 from collections.abc import Sequence
@@ -9,9 +9,9 @@ import click
 from scrubjay.core.errors import InvalidRequest, ScrubjayError
 from scrubjay.core.suggestions import nearest_names
 from scrubjay.servers.cli.errors import (
+    BROKEN_PIPE,
     EXIT_CODES,
     INTERRUPTED,
-    READER_LEFT,
     Interrupted,
     UnknownCommand,
     show_error,
@@ -19,14 +19,14 @@ from scrubjay.servers.cli.errors import (
 )
 from scrubjay.servers.cli.help import context_settings, write_commands, write_help
 from scrubjay.servers.cli.options import dashed
-from scrubjay.servers.cli.terminal import drop_stdout, speak_utf8
+from scrubjay.servers.cli.terminal import discard_stdout, use_utf8
 
 COMMAND_PATH = "scrubjay.command_path"
-"""Where in a context's `meta` the command being run is noted, for what is said when its request is refused."""
+"""The key in a context's `meta` for the path of the running command, which is shown with an error."""
 
 
 class ScrubjayCommand(click.Command):
-    """A command with our help."""
+    """A command with our help format."""
 
     @property
     def examples(self) -> Sequence[str]:
@@ -41,7 +41,7 @@ class ScrubjayCommand(click.Command):
 
 
 class ScrubjayGroup(click.Group):
-    """A group with our help; as the root it decides how every command ends."""
+    """A group with our help format; as the root it maps every outcome to an exit code."""
 
     command_class = ScrubjayCommand
     group_class = type
@@ -75,8 +75,8 @@ class ScrubjayGroup(click.Group):
         windows_expand_args: bool = True,
         **extra: Any,
     ) -> NoReturn:
-        """Run the command line and end the process; however it ends, the exit code says so."""
-        speak_utf8()
+        """Run the command line and exit the process with the code of the outcome."""
+        use_utf8()
         words = list(sys.argv[1:] if args is None else args)
         name = prog_name or self.name or "scrubjay"
         self._main_shell_completion(extra, name, complete_var)
@@ -84,8 +84,8 @@ class ScrubjayGroup(click.Group):
             code = self._run(words, name, extra)
             sys.stdout.flush()
         except BrokenPipeError:
-            drop_stdout()
-            code = READER_LEFT
+            discard_stdout()
+            code = BROKEN_PIPE
         sys.exit(code)
 
     def _run(self, words: list[str], name: str, extra: dict[str, Any]) -> int:
@@ -115,10 +115,10 @@ class ScrubjayGroup(click.Group):
         return 0
 
     def _nearest(self, ctx: click.Context, name: str) -> Sequence[str]:
-        """The commands probably meant, here and one level below, as they would be typed."""
+        """Return the full paths of similarly named commands of this group and of its groups."""
         paths: dict[str, str] = {}
-        for own in self.list_commands(ctx):
-            paths[own] = own
-            if isinstance(group := self.get_command(ctx, own), click.Group):
-                paths |= {inner: f"{own} {inner}" for inner in group.list_commands(ctx)}
+        for command in self.list_commands(ctx):
+            paths[command] = command
+            if isinstance(group := self.get_command(ctx, command), click.Group):
+                paths |= {inner: f"{command} {inner}" for inner in group.list_commands(ctx)}
         return [f"{ctx.command_path} {paths[near]}" for near in nearest_names(dashed(name), paths)]

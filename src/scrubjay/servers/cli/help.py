@@ -1,4 +1,4 @@
-"""The look of `--help`: what it does, how it is called, examples, then every option with its limits and default."""
+"""The format of `--help`: description, usage, examples, then every option with its limits and default."""
 
 import inspect
 import os
@@ -26,13 +26,13 @@ def dim(text: str) -> str:
     return click.style(text, dim=True)
 
 
-def context_settings(given: Mapping[str, Any] | None, spelt: Callable[[str], str]) -> dict[str, Any]:
-    """What every command of ours has in common; commands below inherit it."""
+def context_settings(given: Mapping[str, Any] | None, normalize_name: Callable[[str], str]) -> dict[str, Any]:
+    """Return the settings of every command; subcommands inherit them."""
     plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM", "").lower() in ("dumb", "unknown")
     common = {
         "help_option_names": ["-h", "--help"],
         "max_content_width": MAX_WIDTH,
-        "token_normalize_func": spelt,
+        "token_normalize_func": normalize_name,
         "color": False if plain else None,
     }
     return {**common, **(given or {})}
@@ -59,7 +59,7 @@ def write_help(
 
 
 def write_commands(group: click.Group, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-    """The group's own commands, then those of each group inside it under that group's name."""
+    """Write the group's own commands, then those of each nested group under its name."""
     own: list[tuple[str, str]] = []
     inner: list[tuple[str, list[tuple[str, str]]]] = []
     for name in group.list_commands(ctx):
@@ -80,7 +80,7 @@ def write_commands(group: click.Group, ctx: click.Context, formatter: click.Help
             formatter.write_dl([(f"{first}{' ' * (width - len(click.unstyle(first)))}", text) for first, text in rows])
     formatter.write_paragraph()
     further = "FAMILY TOOL" if inner else "COMMAND"
-    formatter.write_text(dim(f"{ctx.command_path} {further} --help shows what one takes."))
+    formatter.write_text(dim(f"Run {ctx.command_path} {further} --help for the options of a command."))
 
 
 def _rows(group: click.Group, ctx: click.Context) -> list[tuple[str, str]]:
@@ -98,7 +98,7 @@ def _write_parameters(command: click.Command, ctx: click.Context, formatter: cli
             section = "Required" if "required" in parameter.get_help_extra(ctx) else "Options"
             if of_a_tool and not isinstance(parameter, FieldOption):
                 section = "For every tool"
-            sections[section].append((_spelt(parameter.get_help_spec(ctx)), _explained(parameter, ctx)))
+            sections[section].append((_styled_spec(parameter.get_help_spec(ctx)), _option_help(parameter, ctx)))
         else:
             sections["Arguments"].append((literal(parameter.make_metavar(ctx)), parameter.help or ""))
     for section, rows in sections.items():
@@ -107,17 +107,17 @@ def _write_parameters(command: click.Command, ctx: click.Context, formatter: cli
                 formatter.write_dl(rows, col_max=_FIRST_COLUMN)
 
 
-def _spelt(spec: str) -> str:
-    """The option as typed stands out; what it takes does less."""
+def _styled_spec(spec: str) -> str:
+    """Return the option with its name in bold and its metavar in plain colour."""
     return " ".join(literal(word) if word.startswith("-") else click.style(word, fg="cyan") for word in spec.split(" "))
 
 
-def _explained(option: click.Option, ctx: click.Context) -> str:
+def _option_help(option: click.Option, ctx: click.Context) -> str:
     extra = option.get_help_extra(ctx)
     notes = [extra["range"]] if "range" in extra else []
     if "default" in extra:
         notes.append(f"default: {extra['default']}")
     if "envvars" in extra:
         notes.append(f"environment: {', '.join(extra['envvars'])}")
-    said = dim(f"[{'; '.join(notes)}]") if notes else ""
-    return "  ".join(part for part in (option.help or "", said) if part)
+    suffix = dim(f"[{'; '.join(notes)}]") if notes else ""
+    return "  ".join(part for part in (option.help or "", suffix) if part)

@@ -1,4 +1,4 @@
-"""A tool's fields as options, and the request that a command line makes of them."""
+"""Turn a tool's fields into options, and a parsed command line into a request."""
 
 import json
 import shlex
@@ -12,31 +12,34 @@ from click.core import ParameterSource
 from click.types import OptionHelpExtra
 
 from scrubjay.core.errors import InvalidRequest
+from scrubjay.core.lazy import lazy_module
 from scrubjay.tooling.fields import FieldNote, field_notes, type_words
 
 if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
+    from click import shell_completion
 
     from scrubjay.tooling.declaration import Tool
+else:
+    shell_completion = lazy_module("click.shell_completion")
 
-# Field names never begin with an underscore, so these cannot meet one.
+# Field names never begin with an underscore, so these cannot collide with one.
 _JSON = "_json"
 _SHORTHAND = "_shorthand"
-# Options that every command has; a field of such a name is given inside the request of `--json`.
-_TAKEN = ("json", "help")
+# Options that every command has; a field with such a name can only be given in the request of `--json`.
+_RESERVED = ("json", "help")
 
 
 def dashed(name: str) -> str:
-    """How a name is spelt on the command line; the underscore is accepted everywhere too."""
+    """Return the name with dashes, as it is shown on the command line; underscores are accepted too."""
     return name.replace("_", "-")
 
 
 class FieldValue(click.ParamType[Any]):
-    """Hands on what was typed, for the dispatcher to judge: every surface refuses the same things in the same words."""
+    """Passes values on as typed: the dispatcher validates them, so that all surfaces give the same errors."""
 
     def __init__(self, note: FieldNote) -> None:
         self.note = note
-        self._takes = _accepted(note.item or note.schema)
+        self._types = _json_types(note.item or note.schema)
         self.name = note.type
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -45,37 +48,38 @@ class FieldValue(click.ParamType[Any]):
         for choice in self.note.choices:
             if value == str(choice):
                 return choice
-        if "string" in self._takes or not self._takes & {"object", "array", "anything"}:
+        if "string" in self._types or not self._types & {"object", "array", "anything"}:
             return value
         try:
             return json.loads(value)
         except (ValueError, RecursionError) as error:
-            if "anything" in self._takes:
+            if "anything" in self._types:
                 return value
             raise InvalidRequest(
                 f"--{dashed(self.note.name)}: not valid JSON ({error})",
-                hint="""write it as in '{"name": "value"}', in single quotes""",
+                hint="""write JSON in single quotes, as in '{"name": "value"}'""",
             ) from None
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
         if choices := self.note.choices:
             return "|".join(map(str, choices))
-        if "string" not in self._takes and self._takes & {"object", "array"}:
+        if "string" not in self._types and self._types & {"object", "array"}:
             return "JSON"
         return type_words(self.note.item or self.note.schema).upper()
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list["CompletionItem"]:
-        from click.shell_completion import CompletionItem
-
-        return [CompletionItem(str(choice)) for choice in self.note.choices if str(choice).startswith(incomplete)]
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list["shell_completion.CompletionItem"]:
+        items = [str(choice) for choice in self.note.choices if str(choice).startswith(incomplete)]
+        return [shell_completion.CompletionItem(item) for item in items]
 
 
 class FieldOption(click.Option):
-    """One field of a request."""
+    """The option for a field of a request."""
 
     def __init__(self, note: FieldNote, *, positional: bool) -> None:
         name = dashed(note.name)
-        flag = _accepted(note.schema) == {"boolean"}
+        flag = _json_types(note.schema) == {"boolean"}
         super().__init__(
             [note.name, f"--{name}/--no-{name}" if flag else f"--{name}"],
             type=bool if flag else FieldValue(note),
@@ -104,10 +108,10 @@ class FieldOption(click.Option):
 
 
 class ShorthandArgument(click.Argument):
-    """The one required text, given without naming its field."""
+    """The only required text field, given as a positional argument."""
 
     hidden = True
-    """Help shows it with the option that it stands for."""
+    """Help shows it together with its option."""
 
     def __init__(self, note: FieldNote) -> None:
         super().__init__([_SHORTHAND], required=False, metavar=dashed(note.name).upper(), type=click.STRING)
@@ -115,8 +119,8 @@ class ShorthandArgument(click.Argument):
 
 
 def tool_parameters(tool: "Tool") -> list[click.Parameter]:
-    """Every field as an option, the shorthand if there is one, and `--json`."""
-    notes = [note for note in field_notes(tool.input_schema) if note.name not in _TAKEN]
+    """Return an option per field, the positional argument if there is one, and `--json`."""
+    notes = [note for note in field_notes(tool.input_schema) if note.name not in _RESERVED]
     short = shorthand(tool)
     parameters: list[click.Parameter] = [FieldOption(note, positional=note.name == short) for note in notes]
     parameters += [ShorthandArgument(note) for note in notes if note.name == short]
@@ -126,15 +130,15 @@ def tool_parameters(tool: "Tool") -> list[click.Parameter]:
             is_flag=False,
             flag_value="",
             metavar="[REQUEST]",
-            help="Print the result, or the error, as one JSON document and nothing else. With a REQUEST (a JSON "
-            "object, - for stdin, or @file) also take the fields from it; options win over it.",
+            help="Print the result or the error as a single JSON document. With REQUEST (a JSON object, - for stdin, "
+            "or @file), take the fields from it; options override it.",
         )
     )
     return parameters
 
 
 def shorthand(tool: "Tool") -> str | None:
-    """The field that may be given without its name: the only required text."""
+    """Return the field that may be given without its name: the only required text; None when there is none."""
     texts = [note.name for note in field_notes(tool.input_schema) if note.required and note.type == "text"]
     return texts[0] if len(texts) == 1 else None
 
@@ -144,18 +148,18 @@ def wants_json(ctx: click.Context) -> bool:
 
 
 def request_arguments(ctx: click.Context) -> Mapping[str, Any]:
-    """What the command line asks, as given: the request of `--json`, with the options laid over it."""
+    """Return the arguments of the call: the request of `--json`, overridden by the options."""
     given: dict[str, Any] = {}
     short: ShorthandArgument | None = None
     for parameter in ctx.command.params:
         if isinstance(parameter, ShorthandArgument):
             short = parameter
-        elif isinstance(parameter, FieldOption) and _typed(ctx, parameter):
+        elif isinstance(parameter, FieldOption) and _is_given(ctx, parameter):
             value = ctx.params[parameter.name]
             given[parameter.note.name] = list(value) if parameter.multiple else value
     text: str | None = ctx.params.get(_SHORTHAND)
     request: str = ctx.params.get(_JSON) or ""
-    # `recall --json "what was it"`: the parser takes the text for the request, and its look tells that it is none.
+    # In `recall --json "what was it"` the parser takes the text for the request; a request looks different.
     if short is not None and text is None and request and not _is_request(request):
         text, request = request, ""
     if short is not None and text is not None:
@@ -166,7 +170,7 @@ def request_arguments(ctx: click.Context) -> Mapping[str, Any]:
 
 
 def command_line(tool: "Tool", arguments: Mapping[str, Any]) -> str:
-    """A call as a person would type it."""
+    """Return the shell command for a call."""
     short = shorthand(tool)
     words = ["scrubjay", tool.family, dashed(tool.name)]
     if short is not None and short in arguments:
@@ -179,12 +183,12 @@ def command_line(tool: "Tool", arguments: Mapping[str, Any]) -> str:
             words.append(option if value else f"--no-{dashed(name)}")
             continue
         for entry in cast(list[Any], value) if isinstance(value, list) else [value]:
-            typed = json.dumps(entry, ensure_ascii=False) if isinstance(entry, dict | list) else str(entry)
-            words += [option, shlex.quote(typed)]
+            text = json.dumps(entry, ensure_ascii=False) if isinstance(entry, dict | list) else str(entry)
+            words += [option, shlex.quote(text)]
     return " ".join(words)
 
 
-def _typed(ctx: click.Context, parameter: click.Parameter) -> bool:
+def _is_given(ctx: click.Context, parameter: click.Parameter) -> bool:
     return ctx.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE
 
 
@@ -206,11 +210,11 @@ def _read_request(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise InvalidRequest(f"--json: not valid JSON ({error})", hint="give a JSON object, - or @file") from None
     if not isinstance(request, dict):
-        raise InvalidRequest("--json: the request must be a JSON object", hint='write it as in \'{"field": "value"}\'')
+        raise InvalidRequest("--json: the request must be a JSON object", hint='for example \'{"field": "value"}\'')
     return cast(dict[str, Any], request)
 
 
-def _accepted(schema: Mapping[str, Any]) -> set[str]:
-    """The JSON types that fit."""
+def _json_types(schema: Mapping[str, Any]) -> set[str]:
+    """Return the JSON types that the schema accepts."""
     variants: Sequence[Mapping[str, Any]] = schema.get("anyOf") or [schema]
     return {str(variant.get("type", "string" if "enum" in variant else "anything")) for variant in variants}

@@ -1,12 +1,12 @@
-"""Blocks as plain text, for programs and dumb terminals: no colour, no boxes, no wrapping; a row is one line."""
+"""Print blocks as plain text for programs and dumb terminals: no colour, boxes or wrapping, one line per row."""
 
 import unicodedata
 from collections.abc import Iterator, Sequence
 
-from scrubjay.servers.cli.blocks import Block, Note, Pairs, Table
+from scrubjay.servers.cli.blocks import Block, NoteBlock, PairsBlock, TableBlock
 from scrubjay.servers.cli.escapes import one_line
 
-# A column is not padded beyond this, so that one long value does not fill every other row with blanks.
+# Maximum padding of a column, so that one long value does not fill every other row with spaces.
 MAX_PADDING = 40
 
 
@@ -16,15 +16,15 @@ def plain_text(blocks: Sequence[Block]) -> str:
 
 def _lines(block: Block) -> Iterator[str]:
     match block:
-        case Table():
+        case TableBlock():
             yield from _table(block)
-        case Pairs():
+        case PairsBlock():
             yield from _pairs(block)
-        case Note():
+        case NoteBlock():
             yield block.text
 
 
-def _pairs(pairs: Pairs) -> Iterator[str]:
+def _pairs(pairs: PairsBlock) -> Iterator[str]:
     if pairs.title:
         yield f"{pairs.title}:"
     indent = "  " if pairs.title else ""
@@ -36,8 +36,8 @@ def _pairs(pairs: Pairs) -> Iterator[str]:
             yield f"{indent}{name}: {cell.text}"
 
 
-def _table(table: Table) -> Iterator[str]:
-    """Columns side by side, the one with the longest text last, where it needs no padding."""
+def _table(table: TableBlock) -> Iterator[str]:
+    """Yield the lines of a table, with the widest column last, where it needs no padding."""
     rows = [list(table.headers), *([one_line(cell.text) for cell in row] for row in table.rows)]
     widths = [max(_width(row[column]) for row in rows) for column in range(len(table.headers))]
     order = sorted(range(len(widths)), key=lambda column: column == widths.index(max(widths)))
@@ -49,7 +49,7 @@ def _table(table: Table) -> Iterator[str]:
 
 
 def _width(text: str) -> int:
-    """How many columns of a terminal the text takes."""
+    """Return the number of terminal columns that the text needs."""
     if text.isascii():
         return len(text)
     return sum(

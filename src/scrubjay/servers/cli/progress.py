@@ -1,37 +1,42 @@
-"""How long work is shown while a command waits for it: a bar for a person, a few lines for a log. Always on stderr."""
+"""Show the progress of a call on stderr: a bar on a terminal, a few lines in a log."""
 
 import sys
 from typing import TYPE_CHECKING, Protocol
 
 import click
 
+from scrubjay.core.lazy import lazy_module
 from scrubjay.core.progress import Reporter
 from scrubjay.servers.cli.escapes import one_line, visible
-from scrubjay.servers.cli.terminal import coloured, decorated
+from scrubjay.servers.cli.terminal import is_terminal, use_colour
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-# A log gets a line whenever so much more is done.
+    from scrubjay.servers.cli import progress_bar
+else:
+    progress_bar = lazy_module("scrubjay.servers.cli.progress_bar")
+
+# Percentage points between two lines in a log.
 STEP_PERCENT = 10
 
 
 class ProgressDisplay(Reporter, Protocol):
-    """A reporter that shows what it is told, until it is closed."""
+    """A reporter that displays progress until it is closed."""
 
-    def say(self, text: str) -> None:
-        """Tell something else without disturbing the display."""
+    def write_line(self, text: str) -> None:
+        """Print a line without disturbing the display."""
         ...
 
     def close(self) -> None: ...
 
 
 def progress_display(title: str) -> ProgressDisplay:
-    return BarProgress(title) if decorated(sys.stderr) else LineProgress(title)
+    return BarProgress(title) if is_terminal(sys.stderr) else LineProgress(title)
 
 
 class LineProgress:
-    """A line at the beginning, after every ten per cent, and at the end; with no known end, whenever it has doubled."""
+    """Prints a line at the start, every ten percent, and at the end; without a total, each time the count doubles."""
 
     def __init__(self, title: str) -> None:
         self._title = title
@@ -44,17 +49,17 @@ class LineProgress:
             return
         self._next = max(2 * done, 1) if percent is None else percent - percent % STEP_PERCENT + STEP_PERCENT
         far = f"{done:g}" if percent is None else f"{percent:.0f}% ({done:g}/{total:g})"
-        self.say(" ".join(part for part in (f"{self._title}: {far}", one_line(visible(message))) if part))
+        self.write_line(" ".join(part for part in (f"{self._title}: {far}", one_line(visible(message))) if part))
 
-    def say(self, text: str) -> None:
+    def write_line(self, text: str) -> None:
         click.echo(text, err=True)
 
     def close(self) -> None:
-        """Nothing is left to clean up: lines stay."""
+        """Do nothing: the lines stay."""
 
 
 class BarProgress:
-    """One moving line, gone when the work has ended."""
+    """Shows a progress bar that disappears at the end."""
 
     def __init__(self, title: str) -> None:
         self._title = title
@@ -63,40 +68,17 @@ class BarProgress:
 
     async def report(self, done: float, total: float | None = None, message: str = "") -> None:
         if self._bar is None or self._task is None:
-            self._bar = _bar()
+            self._bar = progress_bar.make_progress_bar()
             self._task = self._bar.add_task(self._title, total=None, message="")
             self._bar.start()
         self._bar.update(self._task, completed=done, total=total, message=one_line(visible(message)))
 
-    def say(self, text: str) -> None:
+    def write_line(self, text: str) -> None:
         if self._bar is not None:
             self._bar.console.print(text, markup=False, highlight=False)
         else:
-            click.echo(text, err=True, color=coloured(sys.stderr))
+            click.echo(text, err=True, color=use_colour(sys.stderr))
 
     def close(self) -> None:
         if self._bar is not None:
             self._bar.stop()
-
-
-def _bar() -> "Progress":
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
-    from rich.table import Column
-
-    return Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True)),
-        BarColumn(bar_width=None, table_column=Column(ratio=1, min_width=10)),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn(
-            "{task.fields[message]}",
-            style="dim",
-            markup=False,
-            table_column=Column(ratio=2, no_wrap=True, overflow="ellipsis"),
-        ),
-        console=Console(file=sys.stderr, highlight=False, markup=False, emoji=False),
-        transient=True,
-        expand=True,
-    )

@@ -1,4 +1,4 @@
-"""Blocks drawn with rich, for a person at a terminal. Imports rich, so it is imported only to draw."""
+"""Print blocks with rich on a terminal. Imports rich, so it is imported only to draw."""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ from rich.panel import Panel
 from rich.table import Table as Grid
 from rich.text import Text
 
-from scrubjay.servers.cli.blocks import Block, Cell, Kind, Note, Pairs, Table
+from scrubjay.servers.cli.blocks import Block, Cell, Kind, NoteBlock, PairsBlock, TableBlock
 
 _STYLES: dict[Kind, str] = {
     "text": "",
@@ -33,10 +33,10 @@ _WORD_STYLES = {
     "cancelling": "yellow",
     "cancelled": "yellow",
 }
-# When not all columns fit, these are the ones that people look for first.
+# Columns that are preferred when not all fit, in this order.
 _PREFERRED = ("score", "name", "title", "state", "status", "key", "category", "id", "job id")
 _GAP = "   "
-# The share of the width that the longest text keeps for itself.
+# The maximum share of the width that is reserved for the main column.
 _TEXT_SHARE = 0.55
 
 
@@ -45,20 +45,20 @@ def draw(blocks: Sequence[Block]) -> None:
     for index, block in enumerate(blocks):
         if index:
             console.print()
-        console.print(_drawn(block, console.width))
+        console.print(_renderable(block, console.width))
 
 
-def _drawn(block: Block, width: int) -> RenderableType:
+def _renderable(block: Block, width: int) -> RenderableType:
     match block:
-        case Table():
+        case TableBlock():
             return _table(block, width)
-        case Pairs():
+        case PairsBlock():
             return _panel(block)
-        case Note():
+        case NoteBlock():
             return Padding(Text(block.text, style="dim"), (0, 1))
 
 
-def _panel(pairs: Pairs) -> Panel:
+def _panel(pairs: PairsBlock) -> Panel:
     grid = Grid.grid(padding=(0, 2))
     grid.add_column(style="bold", no_wrap=True)
     grid.add_column(overflow="fold")
@@ -75,18 +75,18 @@ def _panel(pairs: Pairs) -> Panel:
     )
 
 
-def _table(table: Table, width: int) -> RenderableType:
-    """All columns if they fit; else the longest text, what fits beside it, and the rest in small print below it."""
+def _table(table: TableBlock, width: int) -> RenderableType:
+    """Return a table with all columns when they fit; otherwise the main column, others beside it, the rest below it."""
     widths = [
         max(_width(header), *(_width(row[column].text) for row in table.rows))
         for column, header in enumerate(table.headers)
     ]
     if sum(widths) + len(_GAP) * (len(widths) - 1) + 2 <= width:
         return _grid(table, range(len(widths)), width)
-    return _crowded(table, widths, width)
+    return _narrow_table(table, widths, width)
 
 
-def _crowded(table: Table, widths: Sequence[int], width: int) -> RenderableType:
+def _narrow_table(table: TableBlock, widths: Sequence[int], width: int) -> RenderableType:
     columns = range(len(widths))
     first, *others = table.rows
     shared = [column for column in columns if others and all(row[column] == first[column] for row in others)]
@@ -94,7 +94,7 @@ def _crowded(table: Table, widths: Sequence[int], width: int) -> RenderableType:
         columns,
         key=lambda column: (
             column not in shared,
-            _often_filled(table, column),
+            _is_mostly_filled(table, column),
             any(row[column].kind == "text" for row in table.rows),
             widths[column],
         ),
@@ -104,7 +104,7 @@ def _crowded(table: Table, widths: Sequence[int], width: int) -> RenderableType:
     room = width - 2 - max(_width(table.headers[main]), min(widths[main], round(width * _TEXT_SHARE)))
     beside: list[int] = []
     for column in sorted(set(rest) - set(shared), key=lambda column: _preference(table.headers[column])):
-        if widths[column] + len(_GAP) <= room and _often_filled(table, column):
+        if widths[column] + len(_GAP) <= room and _is_mostly_filled(table, column):
             beside.append(column)
             room -= widths[column] + len(_GAP)
     left = width - 2 - sum(widths[column] + len(_GAP) for column in beside)
@@ -113,15 +113,15 @@ def _crowded(table: Table, widths: Sequence[int], width: int) -> RenderableType:
         table,
         [*beside, main],
         width,
-        [_packed(((table.headers[column], row[column]) for column in below), left) for row in table.rows],
+        [_pack(((table.headers[column], row[column]) for column in below), left) for row in table.rows],
     )
     if not shared:
         return grid
-    same = _packed(((table.headers[column], first[column]) for column in shared), width - 2, "all have ")
+    same = _pack(((table.headers[column], first[column]) for column in shared), width - 2, "all have ")
     return Group(grid, "", Padding(same, (0, 1)))
 
 
-def _grid(table: Table, columns: Sequence[int], width: int, below: Sequence[Text] | None = None) -> Grid:
+def _grid(table: TableBlock, columns: Sequence[int], width: int, below: Sequence[Text] | None = None) -> Grid:
     grid = Grid(
         title=Text(table.title, style="bold"),
         title_justify="left",
@@ -148,11 +148,11 @@ def _grid(table: Table, columns: Sequence[int], width: int, below: Sequence[Text
     return grid
 
 
-def _packed(items: Iterable[tuple[str, Cell]], width: int, start: str = "") -> Text:
-    """Names and values one after the other, each kept whole on its line if it fits on one."""
+def _pack(items: Iterable[tuple[str, Cell]], width: int, start: str = "") -> Text:
+    """Return names and values in sequence, wrapped only between items where possible."""
     packed = Text(start, style="dim")
     used, empty = len(start), True
-    for name, cell in _merged(items):
+    for name, cell in _merge_equal_times(items):
         item = Text.assemble((f"{name} ", "dim"), _text(cell))
         if not empty and used + 3 + item.cell_len > width:
             packed.append("\n")
@@ -165,8 +165,8 @@ def _packed(items: Iterable[tuple[str, Cell]], width: int, start: str = "") -> T
     return packed
 
 
-def _merged(items: Iterable[tuple[str, Cell]]) -> Iterable[tuple[str, Cell]]:
-    """Without empty values; equal times are told once: what was never changed was updated when it was recorded."""
+def _merge_equal_times(items: Iterable[tuple[str, Cell]]) -> Iterable[tuple[str, Cell]]:
+    """Drop empty values and merge fields with equal times, such as recorded and updated of an unchanged memory."""
     names: dict[Cell, str] = {}
     merged: list[tuple[str, Cell]] = []
     for name, cell in items:
@@ -181,7 +181,7 @@ def _merged(items: Iterable[tuple[str, Cell]]) -> Iterable[tuple[str, Cell]]:
     return [(name, cell) for name, cell in merged if cell.text]
 
 
-def _often_filled(table: Table, column: int) -> bool:
+def _is_mostly_filled(table: TableBlock, column: int) -> bool:
     return 2 * sum(bool(row[column].text) for row in table.rows) >= len(table.rows)
 
 

@@ -1,4 +1,4 @@
-"""Who is at the other end of a stream: a person at a terminal, or a program."""
+"""Detect whether output goes to a terminal, and prepare the standard streams."""
 
 import io
 import os
@@ -6,25 +6,25 @@ import sys
 from typing import TextIO
 
 
-def decorated(stream: TextIO) -> bool:
-    """Whether a person looks at it through a terminal that can draw."""
+def is_terminal(stream: TextIO) -> bool:
+    """Return True when the stream is a terminal that supports drawing."""
     return stream.isatty() and os.environ.get("TERM", "").lower() not in ("dumb", "unknown")
 
 
-def coloured(stream: TextIO) -> bool:
-    """Whether colours are seen and wanted; see no-color.org."""
-    return decorated(stream) and not os.environ.get("NO_COLOR")
+def use_colour(stream: TextIO) -> bool:
+    """Return True when the stream is a terminal and colours are not disabled; see no-color.org."""
+    return is_terminal(stream) and not os.environ.get("NO_COLOR")
 
 
-def speak_utf8() -> None:
-    """Write UTF-8 whatever the locale says; a memory is not ASCII because a cron job is."""
+def use_utf8() -> None:
+    """Write UTF-8 regardless of the locale: memories are not ASCII, even when a cron job runs in the C locale."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
-def drop_stdout() -> None:
-    """Send what is still buffered nowhere: its reader has left, and the interpreter would complain at its end."""
+def discard_stdout() -> None:
+    """Discard buffered output after a broken pipe; otherwise the interpreter would report an error at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

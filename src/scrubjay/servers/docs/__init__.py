@@ -1,1 +1,1 @@
-"""The reference pages, written as Markdown from the declarations: the same code always gives the same text."""
+"""The reference pages, generated as Markdown from the declarations; the output is deterministic."""

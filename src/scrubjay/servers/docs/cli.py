@@ -1,4 +1,4 @@
-"""The page of the command line."""
+"""The reference page of the command line."""
 
 import inspect
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from scrubjay.servers.docs.markdown import block, code, page, prose, table
 
 
 def cli_page(root: click.Group) -> str:
-    """Every command below the root, as its own help describes it but without regard to any terminal."""
+    """Return the page with the help of every command below the root, independent of the terminal's width."""
     return page("Command line", _command(_context(root, root.name or "scrubjay", None), 2))
 
 

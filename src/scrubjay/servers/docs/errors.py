@@ -1,4 +1,4 @@
-"""The page of everything that can go wrong."""
+"""The reference page of error codes."""
 
 import inspect
 from collections.abc import Mapping
@@ -8,10 +8,10 @@ from scrubjay.servers.docs.markdown import code, page, prose, table
 
 
 def error_page(columns: Mapping[str, Mapping[ErrorCode, object]]) -> str:
-    """Every code with its meaning, and what each surface makes of it: one column per surface, by its heading."""
+    """Return the page with every error code, its meaning, and one column per surface, keyed by heading."""
     for heading, answers in columns.items():
         if missing := [str(error) for error in ErrorCode if error not in answers]:
-            raise ValueError(f"the column {heading!r} does not know {', '.join(missing)}")
+            raise ValueError(f"the column {heading!r} lacks {', '.join(missing)}")
     rows = (
         [code(error), prose(_meaning(error)), *(str(answers[error]) for answers in columns.values())]
         for error in ErrorCode
@@ -19,7 +19,7 @@ def error_page(columns: Mapping[str, Mapping[ErrorCode, object]]) -> str:
     return page(
         "Errors",
         [
-            "Whatever goes wrong has a code for programs, a message, a hint and details: the same on every surface.",
+            "Every error has a code for programs, a message, a hint and details; they are the same on every surface.",
             table(["Code", "Meaning", *columns], rows),
         ],
     )

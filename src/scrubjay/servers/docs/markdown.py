@@ -1,4 +1,4 @@
-"""The few pieces of Markdown that the pages are made of."""
+"""Markdown building blocks of the reference pages."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def code(text: object) -> str:
-    """A short piece of code within a line."""
+    """Return the text as inline code."""
     return f"`{text}`"
 
 
@@ -26,12 +26,12 @@ def block(language: str, text: str) -> str:
 
 
 def value(data: Any) -> str:
-    """A value as it is written in JSON; nothing for None."""
+    """Return the value as inline JSON; an empty string for None."""
     return "" if data is None else code(json.dumps(data, ensure_ascii=False))
 
 
 def prose(text: str) -> str:
-    """Words of ours, in which a `<` is never HTML."""
+    """Return plain text with `<` escaped."""
     return text.replace("<", "\\<")
 
 

@@ -1,4 +1,4 @@
-"""Pages on disk: written, and found to be out of date."""
+"""Write the reference pages to disk, and find outdated ones."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,12 +15,12 @@ def write_pages(pages: Mapping[str, str], folder: Path) -> None:
 
 
 def stale_pages(pages: Mapping[str, str], folder: Path) -> list[str]:
-    """What is wrong with the folder, a line each; empty when it holds exactly these pages."""
-    there = _files(folder)
+    """Return one line per difference between the folder and these pages; empty when they are equal."""
+    existing = _files(folder)
     return sorted(
-        [f"{path}: is missing" for path in pages.keys() - there]
-        + [f"{path}: should not be there" for path in there - pages.keys()]
-        + [f"{path}: is out of date" for path in pages.keys() & there if _text(folder / path) != pages[path]]
+        [f"{path}: is missing" for path in pages.keys() - existing]
+        + [f"{path}: should not exist" for path in existing - pages.keys()]
+        + [f"{path}: is out of date" for path in pages.keys() & existing if _text(folder / path) != pages[path]]
     )
 
 

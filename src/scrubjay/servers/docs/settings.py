@@ -1,4 +1,4 @@
-"""The page of everything that can be set."""
+"""The reference page of settings."""
 
 import inspect
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ from scrubjay.tooling.fields import field_notes
 
 
 def settings_page(model: type[BaseModel], env_prefix: str) -> str:
-    """Every setting of the tree; a setting that nobody described is an error."""
+    """Return the page with every setting of the model; raise `ValueError` for one without a description."""
     delimiter = str(model.model_config.get("env_nested_delimiter") or "__")
     return page(
         "Settings", [prose(inspect.cleandoc(model.__doc__ or "")), *_sections(model, (), env_prefix, delimiter)]
@@ -18,7 +18,7 @@ def settings_page(model: type[BaseModel], env_prefix: str) -> str:
 
 
 def _sections(model: type[BaseModel], path: Sequence[str], prefix: str, delimiter: str) -> Iterator[str]:
-    """The model's own settings in one table, then those of each model inside it."""
+    """Yield a table of the model's own settings, then a section for each nested model."""
     notes = {note.name: note for note in field_notes(model.model_json_schema())}
     rows: list[list[str]] = []
     inner: list[tuple[str, type[BaseModel], str]] = []

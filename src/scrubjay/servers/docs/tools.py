@@ -1,25 +1,26 @@
-"""A page for each family of tools, and one that lists them all."""
+"""The reference pages of tools: one page per family, and an index."""
 
 import json
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from scrubjay.core.callers import READ_ONLY
 from scrubjay.servers.docs.markdown import block, code, page, prose, table, value
 from scrubjay.tooling.declaration import Tool
 from scrubjay.tooling.examples import example_requests
 from scrubjay.tooling.fields import field_notes, nested_field_notes
 from scrubjay.tooling.registry import Registry
 
-CommandLine = Callable[[Tool, Mapping[str, Any]], str]
-"""How a call is typed; the command line's own knowledge, handed in because protocols are strangers."""
+CommandLineFormatter = Callable[[Tool, Mapping[str, Any]], str]
+"""Returns the shell command for a call. It is passed in, because protocols may not import each other."""
 
 INDEX = "tools/README.md"
 ADDRESS = "http://127.0.0.1:4000"
 
 
-def tool_pages(registry: Registry, command_line: CommandLine) -> Mapping[str, str]:
-    """Every page about tools, by its path below the folder of the reference."""
+def tool_pages(registry: Registry, command_line: CommandLineFormatter) -> Mapping[str, str]:
+    """Return the pages about tools, by path relative to the reference folder."""
     families = {
         f"tools/{family}.md": page(
             f"{family.capitalize()} tools",
@@ -36,23 +37,28 @@ def _index(registry: Registry) -> str:
             f"[{code(tool.name)}]({tool.family}.md#{tool.name})",
             tool.family,
             prose(tool.summary),
-            ", ".join(_traits(tool)),
+            ", ".join(_properties(tool)),
         ]
         for tool in registry
     )
     return page(
-        "Tools", [f"{len(registry)} tools, each on every surface.", table(["Tool", "Family", "What it does", ""], rows)]
+        "Tools",
+        [
+            f"{len(registry)} tools, each available on every surface.",
+            table(["Tool", "Family", "What it does", ""], rows),
+        ],
     )
 
 
-def _section(tool: Tool, command_line: CommandLine) -> str:
+def _section(tool: Tool, command_line: CommandLineFormatter) -> str:
     return "\n\n".join(part for part in _parts(tool, command_line) if part)
 
 
-def _parts(tool: Tool, command_line: CommandLine) -> Iterator[str]:
+def _parts(tool: Tool, command_line: CommandLineFormatter) -> Iterator[str]:
     yield f"## {tool.name}"
     yield prose(tool.description)
-    yield f"*{', '.join(_traits(tool)).capitalize()}.*"
+    yield f"*{', '.join(_properties(tool)).capitalize()}.*"
+    yield f"**Scopes**: {_scopes(tool)}."
     yield "**Arguments**"
     arguments = [
         [
@@ -81,14 +87,14 @@ def _parts(tool: Tool, command_line: CommandLine) -> Iterator[str]:
     yield block("sh", f"curl {ADDRESS}/v1/tools/{tool.name} \\\n  -H 'Content-Type: application/json' -d {body}")
     call = {"method": "tools/call", "params": {"name": tool.name, "arguments": example}}
     yield block("json", json.dumps(call, ensure_ascii=False))
-    yield f"**Errors**: {_errors(tool)}; all codes are on [the page of errors](../errors.md)."
+    yield f"**Errors**: {_errors(tool)}; all codes are listed in [Errors](../errors.md)."
 
 
-def _traits(tool: Tool) -> Iterator[str]:
+def _properties(tool: Tool) -> Iterator[str]:
     if tool.read_only:
-        yield "only reads"
+        yield "read-only"
     elif tool.destructive:
-        yield "can destroy what is kept"
+        yield "can delete or overwrite data"
     else:
         yield "writes"
     if tool.idempotent and not tool.read_only:
@@ -99,9 +105,23 @@ def _traits(tool: Tool) -> Iterator[str]:
         yield "not listed by default"
 
 
+def _scopes(tool: Tool) -> str:
+    """Return the scopes that a key needs, and those without which records are left out."""
+    own = code(f"{tool.family}{READ_ONLY}" if tool.read_only else tool.family)
+    if tool.reading_operations and not tool.read_only:
+        own += f", or {code(tool.family + READ_ONLY)} for operations that only read"
+    needed = " and ".join([own, *_read_scopes(tool.reads)])
+    left_out = "".join(f"; without {scope} its records are left out" for scope in _read_scopes(tool.withholds))
+    return needed + left_out
+
+
+def _read_scopes(families: Iterable[str]) -> list[str]:
+    return [code(family + READ_ONLY) for family in sorted(families)]
+
+
 def _errors(tool: Tool) -> str:
-    fitting = "the arguments do not fit" if field_notes(tool.input_schema) else "given any argument"
-    said = [f"{code('invalid_request')} when {fitting}"]
+    condition = "the arguments are invalid" if field_notes(tool.input_schema) else "there are any arguments"
+    errors = [f"{code('invalid_request')} when {condition}"]
     if tool.runs_as_job:
-        said.append("the job's own error when it fails")
-    return ", ".join(said)
+        errors.append("the job's own error when it fails")
+    return ", ".join(errors)

@@ -1,1 +1,1 @@
-"""Hooks of agents' programs: JSON in, JSON out, on standard input or over HTTP. Loads little: agents wait for it."""
+"""Hooks of coding agents: JSON in, JSON out, on standard input or over HTTP. Imports little, as agents wait for it."""

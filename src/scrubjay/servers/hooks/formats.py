@@ -1,52 +1,55 @@
-"""The JSON that agents' programs send to hooks, and the JSON that they are answered."""
+"""Parse the JSON that coding agents send to hooks, and format the JSON that they expect."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from scrubjay.core.errors import InvalidRequest
+from scrubjay.core.lazy import lazy_module
 from scrubjay.features.hooks.models import HookAnswer, HookCall, HookEvent
 
 if TYPE_CHECKING:
-    from scrubjay.features.permissions.models import Verdict
+    from scrubjay.features.permissions import models as permission_models
+else:  # only the permission hook needs them
+    permission_models = lazy_module("scrubjay.features.permissions.models")
 
-# What Claude Code calls the moments, where an answer has to name its own.
-AGENTS_EVENTS = {
+# Claude Code's names for the events; its answers must repeat them.
+AGENT_EVENT_NAMES = {
     HookEvent.PERMISSION: frozenset({"PreToolUse", "PermissionRequest"}),
     HookEvent.SESSION_START: frozenset({"SessionStart"}),
     HookEvent.USER_PROMPT_SUBMIT: frozenset({"UserPromptSubmit"}),
     HookEvent.POST_TOOL_USE: frozenset({"PostToolUse", "PostToolUseFailure"}),
     HookEvent.STOP: frozenset({"Stop", "SubagentStop"}),
 }
-LONGEST_SESSION_ID = 500
-LONGEST_MILLISECONDS = 7 * 86_400_000
+MAX_SESSION_ID_LENGTH = 500
+MAX_MILLISECONDS = 7 * 86_400_000
 
 
-def event_named(name: str) -> HookEvent:
-    """The moment of this name; `InvalidRequest` for any other."""
+def parse_event(name: str) -> HookEvent:
+    """Return the event with this name; raise `InvalidRequest` for any other."""
     try:
         return HookEvent(name)
     except ValueError:
         known = ", ".join(HookEvent)
-        raise InvalidRequest(f"there is no hook {name[:80]!r}", hint=f"there are {known}") from None
+        raise InvalidRequest(f"there is no hook {name[:80]!r}", hint=f"the hooks are {known}") from None
 
 
-def read_call(event: HookEvent, told: Any, project_folder: str | None = None) -> HookCall:
-    """What an agent tells, as far as we heed it; `InvalidRequest` when it cannot be what such a hook is told."""
-    if not isinstance(told, Mapping):
-        raise InvalidRequest("a hook is told one JSON object")
-    fields: Mapping[str, Any] = told  # pyright: ignore[reportUnknownVariableType]
+def parse_call(event: HookEvent, payload: Any, project_folder: str | None = None) -> HookCall:
+    """Return the fields that we use of an agent's call; raise `InvalidRequest` when they do not fit the event."""
+    if not isinstance(payload, Mapping):
+        raise InvalidRequest("the input of a hook must be one JSON object")
+    fields: Mapping[str, Any] = payload  # pyright: ignore[reportUnknownVariableType]
     agents_event = _text(fields, "hook_event_name") or None
-    if agents_event is not None and agents_event not in AGENTS_EVENTS[event]:
-        raise InvalidRequest(f"{agents_event[:80]!r} is not for the hook {event}")
+    if agents_event is not None and agents_event not in AGENT_EVENT_NAMES[event]:
+        raise InvalidRequest(f"the hook {event} does not handle the event {agents_event[:80]!r}")
     tool_name = _text(fields, "tool_name")
     tool_input: Any = fields.get("tool_input", {})
     if event in (HookEvent.PERMISSION, HookEvent.POST_TOOL_USE) and not tool_name:
-        raise InvalidRequest(f"the hook {event} is told a tool_name")
+        raise InvalidRequest(f"the hook {event} needs a tool_name")
     folders = [folder for folder in (project_folder, _text(fields, "cwd")) if folder]
     return HookCall(
         event=event,
         agents_event=agents_event,
-        session_id=_text(fields, "session_id")[:LONGEST_SESSION_ID] or None,
+        session_id=_text(fields, "session_id")[:MAX_SESSION_ID_LENGTH] or None,
         folders=tuple(dict.fromkeys(folders)),
         prompt=_text(fields, "prompt"),
         response=_text(fields, "last_assistant_message"),
@@ -59,25 +62,24 @@ def read_call(event: HookEvent, told: Any, project_folder: str | None = None) ->
 
 
 def _milliseconds(given: Any) -> float:
-    """How long a call took. What cannot be true is not heeded: an agent must not be stopped because of it."""
-    return float(given) if isinstance(given, int | float) and 0 <= given <= LONGEST_MILLISECONDS else 0.0
+    """Return the duration of a call; 0 for an invalid value, which must not block the agent."""
+    return float(given) if isinstance(given, int | float) and 0 <= given <= MAX_MILLISECONDS else 0.0
 
 
-def written(call: HookCall, answer: HookAnswer) -> dict[str, Any]:
-    """The answer in the words of who asked; `{}` when there is nothing to say."""
+def format_answer(call: HookCall, answer: HookAnswer) -> dict[str, Any]:
+    """Return the answer in the format of the agent; `{}` when there is nothing to add."""
     if answer.verdict is not None:
-        return _of_verdict(call.agents_event, answer.verdict)
+        return _format_verdict(call.agents_event, answer.verdict)
     if not answer.context:
         return {}
-    (event,) = AGENTS_EVENTS[call.event]
+    (event,) = AGENT_EVENT_NAMES[call.event]
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": answer.context}}
 
 
-def _of_verdict(agents_event: str | None, verdict: "Verdict") -> dict[str, Any]:
+def _format_verdict(agents_event: str | None, verdict: "permission_models.PermissionVerdict") -> dict[str, Any]:
     if verdict.effect is None:
         return {}
-    from scrubjay.features.permissions.models import Effect  # which only this hook loads
-
+    effects = permission_models.Effect
     match agents_event:
         case "PreToolUse":
             return {
@@ -88,16 +90,16 @@ def _of_verdict(agents_event: str | None, verdict: "Verdict") -> dict[str, Any]:
                 }
             }
         case "PermissionRequest":
-            if verdict.effect is Effect.ASK:
-                return {}  # the user is being asked already
+            if verdict.effect is effects.ASK:
+                return {}  # the agent is already asking the user
             decision: dict[str, Any] = {"behavior": verdict.effect.value}
-            if verdict.effect is Effect.DENY:
+            if verdict.effect is effects.DENY:
                 decision["message"] = verdict.reason
             return {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}}
-        case _:  # a program that knows Mira's format
-            if verdict.effect is Effect.ASK:
+        case _:  # a client of Mira's format
+            if verdict.effect is effects.ASK:
                 return {}
-            reason = {"reason": verdict.reason} if verdict.effect is Effect.DENY else {}
+            reason = {"reason": verdict.reason} if verdict.effect is effects.DENY else {}
             return {"decision": verdict.effect.value, **reason}
 
 
@@ -106,5 +108,5 @@ def _text(fields: Mapping[str, Any], name: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise InvalidRequest(f"{name} is no text")
+        raise InvalidRequest(f"{name} must be a string")
     return value.encode("utf-8", "replace").decode().replace("\0", "")

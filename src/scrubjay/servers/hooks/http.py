@@ -1,6 +1,7 @@
-"""Hooks over HTTP: `POST /v1/hooks/{event}` with what an agent tells, answered as the agent wants it."""
+"""Hooks over HTTP: `POST /v1/hooks/{event}` with the agent's JSON, answered in the agent's format."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Final
 
 from starlette.responses import JSONResponse
@@ -9,17 +10,19 @@ from starlette.types import Receive, Scope, Send
 from scrubjay.core.errors import ScrubjayError
 from scrubjay.features.hooks.models import HookAnswer, HookCall, HookEvent
 from scrubjay.features.monitoring.audit.verdicts import permission_event
-from scrubjay.servers.hooks.formats import event_named, read_call, written
+from scrubjay.servers.hooks.formats import format_answer, parse_call, parse_event
 from scrubjay.servers.http.callers import caller_of
-from scrubjay.servers.http.edge import request_id_of
 from scrubjay.servers.http.errors import error_response
-from scrubjay.servers.http.requests import body_of, object_of, requester_of, who_of
+from scrubjay.servers.http.request_metadata import request_id_of
+from scrubjay.servers.http.requests import parse_object, read_body, requester_fields_of, requester_of
 from scrubjay.tooling.process_events import PROCESS_EVENTS
-from scrubjay.tooling.security_events import closed
+from scrubjay.tooling.security_events import scope_error
 
 SURFACE: Final = "hook-http"
 PATH: Final = "/v1/hooks/{event}"
-# What a caller needs to be allowed for each moment: the families of tools that do the same.
+# Tool family whose read scope allows reading tasks and goals.
+PLANS: Final = "planning"
+# The scopes that a caller needs for each event: the families of the tools that do the same, and whether they only read.
 _FAMILIES = {
     HookEvent.PERMISSION: [("permissions", True)],
     HookEvent.SESSION_START: [("sessions", False), ("memory", True)],
@@ -29,33 +32,39 @@ _FAMILIES = {
 }
 
 
-class HttpHooks:
-    """Answers hooks by what it is given to answer them with."""
+class HookEndpoint:
+    """Parses the call of a hook, checks the caller's scopes and passes the call to `answer`."""
 
     def __init__(self, answer: Callable[[HookCall], Awaitable[HookAnswer]]) -> None:
         self._answer = answer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        body = await body_of(receive)
+        body = await read_body(receive)
         if body is None:
             return
         try:
-            event = event_named(scope["path_params"]["event"])
-            _refuse(scope, event)
-            call = read_call(event, object_of(body))
+            event = parse_event(scope["path_params"]["event"])
+            _check_scopes(scope, event)
+            with_plans = caller_of(scope).may_read(PLANS)
+            call = replace(parse_call(event, parse_object(body)), with_plans=with_plans)
             answer = await self._answer(call)
             if decided := permission_event(call, answer, SURFACE, requester_of(scope)):
                 PROCESS_EVENTS.publish(decided)
-            response = JSONResponse(written(call, answer))
+            response = JSONResponse(format_answer(call, answer))
         except ScrubjayError as error:
             response = error_response(error, request_id_of(scope))
         await response(scope, receive, send)
 
 
-def _refuse(scope: Scope, event: HookEvent) -> None:
+def _check_scopes(scope: Scope, event: HookEvent) -> None:
     caller = caller_of(scope)
     for family, read_only in _FAMILIES[event]:
         if not caller.may_call(family, read_only=read_only):
-            raise closed(
-                caller, family, read_only=read_only, what=f"the hook {event}", surface=SURFACE, **who_of(scope)
+            raise scope_error(
+                caller,
+                family,
+                read_only=read_only,
+                what=f"the hook {event}",
+                surface=SURFACE,
+                **requester_fields_of(scope),
             )

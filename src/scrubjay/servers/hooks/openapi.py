@@ -3,29 +3,29 @@
 from typing import Any
 
 from scrubjay.features.hooks.models import HookEvent
-from scrubjay.servers.hooks.formats import AGENTS_EVENTS
+from scrubjay.servers.hooks.formats import AGENT_EVENT_NAMES
 from scrubjay.servers.hooks.http import PATH
 
 Json = dict[str, Any]
 
 _FAILURES = (400, 401, 403, 404, 413, 422, 429, 500, 503)
-_TEXTS = {
+_TEXT_FIELDS = {
     "session_id": "The agent's own session.",
-    "cwd": "The folder in which the agent works.",
-    "prompt": "What the agent was asked, for user-prompt-submit.",
-    "last_assistant_message": "What the agent answered, for stop.",
+    "cwd": "The working folder of the agent.",
+    "prompt": "The user's prompt, for user-prompt-submit.",
+    "last_assistant_message": "The agent's answer, for stop.",
     "tool_name": "The agent's own tool, for permission and post-tool-use.",
 }
 
 
 def with_hooks(document: Json) -> Json:
-    """The document with this route; its failures are those that the document has already."""
+    """Add this route to the document and return it; its error responses must be in the document already."""
     document["paths"][PATH] = {
         "post": {
             "operationId": "answer_hook",
             "tags": ["hooks"],
-            "summary": "Answer an agent's program at a moment that it tells of.",
-            "description": "Fields that are not listed here are not heeded.",
+            "summary": "Answer the hook of a coding agent.",
+            "description": "Fields that are not listed here are ignored.",
             "parameters": [
                 {
                     "name": "event",
@@ -34,10 +34,10 @@ def with_hooks(document: Json) -> Json:
                     "schema": {"type": "string", "enum": [event.value for event in HookEvent]},
                 }
             ],
-            "requestBody": {"required": True, "content": {"application/json": {"schema": _told()}}},
+            "requestBody": {"required": True, "content": {"application/json": {"schema": _request_schema()}}},
             "responses": {
                 "200": {
-                    "description": "What the agent is answered, in the form that its moment has; {} says nothing.",
+                    "description": "The answer, in the format of the agent's event; {} when there is nothing to add.",
                     "content": {"application/json": {"schema": {"type": "object"}}},
                 },
                 **{str(status): {"$ref": f"#/components/responses/Failure{status}"} for status in _FAILURES},
@@ -48,16 +48,20 @@ def with_hooks(document: Json) -> Json:
     return document
 
 
-def _told() -> Json:
-    texts: Json = {name: {"type": ["string", "null"], "description": about} for name, about in _TEXTS.items()}
-    known = sorted(name for names in AGENTS_EVENTS.values() for name in names)
+def _request_schema() -> Json:
+    texts: Json = {name: {"type": ["string", "null"], "description": about} for name, about in _TEXT_FIELDS.items()}
+    known = sorted(name for names in AGENT_EVENT_NAMES.values() for name in names)
     return {
         "type": "object",
         "properties": {
             **texts,
-            "hook_event_name": {"type": "string", "enum": known, "description": "The agent's name for the moment."},
-            "tool_input": {"description": "What the agent gives its tool."},
-            "tool_response": {"description": "What the tool answered."},
-            "duration_ms": {"type": "number", "minimum": 0, "description": "How long the tool took."},
+            "hook_event_name": {"type": "string", "enum": known, "description": "The agent's name for the event."},
+            "tool_input": {"description": "The arguments of the agent's tool."},
+            "tool_response": {"description": "The result of the agent's tool."},
+            "duration_ms": {
+                "type": "number",
+                "minimum": 0,
+                "description": "The duration of the tool call in milliseconds.",
+            },
         },
     }

@@ -1,4 +1,4 @@
-"""Turns away, for a while, addresses that try one wrong key after the other or never keep within the limits."""
+"""Blocks addresses for a while after repeated wrong keys or repeated requests beyond the limits."""
 
 import time
 from collections import OrderedDict, deque
@@ -8,82 +8,84 @@ from dataclasses import dataclass, field
 from scrubjay.core.errors import RateLimited
 from scrubjay.servers.http.client_address import host_of, is_loopback
 
-MOST_WATCHED = 10_000
+MAX_TRACKED_ADDRESSES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
-    """How much is borne of one address; 0 bears everything."""
+class AbuseLimits:
+    """Thresholds at which an address is blocked; 0 never blocks."""
 
     wrong_keys: int = 20
     refusals: int = 200
-    """Requests beyond a limit."""
+    """Requests refused by a rate limit."""
     window_seconds: float = 300
     block_seconds: float = 3600
 
 
-class Blocked(RateLimited):
-    """This address is not listened to for a while."""
+class AddressBlocked(RateLimited):
+    """The client's address is blocked for a while."""
 
 
 @dataclass(slots=True)
-class _Watched:
+class _AddressRecord:
     wrong_keys: deque[float] = field(default_factory=deque[float])
     refusals: deque[float] = field(default_factory=deque[float])
     blocked_until: float = 0.0
 
 
-class Abuse:
-    """Watches addresses, but never this machine's own: it is the owner's, who must not be locked out."""
+class AbuseTracker:
+    """Counts wrong keys and refusals per address. Loopback is never blocked, so that the owner is not locked out."""
 
-    def __init__(self, patience: Patience | None = None, monotonic: Callable[[], float] = time.monotonic) -> None:
-        self._patience = patience or Patience()
+    def __init__(self, limits: AbuseLimits | None = None, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._limits = limits or AbuseLimits()
         self._monotonic = monotonic
-        self._watched: OrderedDict[str, _Watched] = OrderedDict()
+        self._records: OrderedDict[str, _AddressRecord] = OrderedDict()
 
     def __len__(self) -> int:
-        return len(self._watched)
+        return len(self._records)
 
     def refuse_blocked(self, address: str) -> None:
-        if not self._watched or (known := self._watched.get(host_of(address))) is None:
+        """Raise `AddressBlocked` while the address is blocked."""
+        if not self._records or (record := self._records.get(host_of(address))) is None:
             return
-        left = known.blocked_until - self._monotonic()
+        left = record.blocked_until - self._monotonic()
         if left > 0:
-            raise Blocked(
-                "there were too many refused requests from this address",
-                hint="stop asking for a while; the operator can see why in the log",
+            raise AddressBlocked(
+                "this address is blocked after too many refused requests",
+                hint="wait before you try again; the operator finds the reason in the log",
                 details={"retry_after_seconds": max(1, round(left))},
             )
 
-    def note_wrong_key(self, address: str) -> bool:
-        """One more wrong key; True when this blocks the address."""
-        known = self._known(address)
-        return known is not None and self._note(known, known.wrong_keys, self._patience.wrong_keys)
+    def record_wrong_key(self, address: str) -> bool:
+        """Count a wrong key; return True when it blocks the address."""
+        record = self._record_of(address)
+        return record is not None and self._add(record, record.wrong_keys, self._limits.wrong_keys)
 
-    def note_refusal(self, address: str) -> bool:
-        """One more request beyond a limit; True when this blocks the address."""
-        known = self._known(address)
-        return known is not None and self._note(known, known.refusals, self._patience.refusals)
+    def record_refusal(self, address: str) -> bool:
+        """Count a request beyond a limit; return True when it blocks the address."""
+        record = self._record_of(address)
+        return record is not None and self._add(record, record.refusals, self._limits.refusals)
 
-    def _known(self, address: str) -> _Watched | None:
+    def _record_of(self, address: str) -> _AddressRecord | None:
         if is_loopback(address):
             return None
         host = host_of(address)
-        known = self._watched.setdefault(host, _Watched())
-        self._watched.move_to_end(host)
-        if len(self._watched) > MOST_WATCHED:
-            self._watched.popitem(last=False)
-        return known
+        record = self._records.setdefault(host, _AddressRecord())
+        self._records.move_to_end(host)
+        if len(self._records) > MAX_TRACKED_ADDRESSES:
+            self._records.popitem(last=False)
+        return record
 
-    def _note(self, known: _Watched, moments: deque[float], most: int) -> bool:
-        if not most:
+    def _add(self, record: _AddressRecord, times: deque[float], limit: int) -> bool:
+        """Append the current time; block the address and return True when `limit` times lie within the window."""
+        if not limit:
             return False
         now = self._monotonic()
-        moments.append(now)
-        while len(moments) > most or moments[0] <= now - self._patience.window_seconds:
-            moments.popleft()
-        if len(moments) < most:
+        times.append(now)
+        while len(times) > limit or times[0] <= now - self._limits.window_seconds:
+            times.popleft()
+        if len(times) < limit:
             return False
-        moments.clear()
-        known.blocked_until = now + self._patience.block_seconds
+        times.clear()
+        record.blocked_until = now + self._limits.block_seconds
         return True

@@ -1,115 +1,115 @@
-"""Letting callers in: who they are, whether they ask too much, and whether they have to stay outside for a while."""
+"""Authentication, rate limits and blocked addresses for requests and sockets."""
 
 from collections.abc import Collection
 from contextlib import suppress
 
 from starlette.types import Scope
 
-from scrubjay.core.callers import OWNER, STRANGER, Caller, Doorkeeper
+from scrubjay.core.callers import ANONYMOUS, OWNER, Authenticator, Caller
 from scrubjay.core.errors import Unauthenticated
-from scrubjay.servers.http.abuse import Abuse
-from scrubjay.servers.http.bearer import HINT, MISSING, key_in
-from scrubjay.servers.http.client_address import Addresses, is_loopback
-from scrubjay.servers.http.rate_limits import Limits, Standing, TooManyRequests
+from scrubjay.servers.http.abuse import AbuseTracker
+from scrubjay.servers.http.bearer import HINT, MISSING, key_of
+from scrubjay.servers.http.client_address import AddressResolver, is_loopback
+from scrubjay.servers.http.rate_limits import RateLimiter, RateLimitStatus, TooManyRequests
 from scrubjay.servers.http.request_metadata import header_of
 from scrubjay.tooling.security_events import security_event
 
-# A browser cannot send a key with the first request of a page. The page tells nothing and asks for the key itself.
+# A browser cannot send a key when it opens a page. The page contains no data and prompts for the key itself.
 OPEN_PATHS = frozenset({"/health", "/docs"})
 SANDBOX_HEADER = b"x-mimo-sandbox"
 
 
 class Admission:
-    """The same for every protocol, whether the key comes with a request or is shown over a socket that is open."""
+    """Authenticates and counts callers of every protocol, for requests and for messages on open sockets."""
 
     def __init__(
         self,
-        doorkeeper: Doorkeeper,
-        limits: Limits,
-        abuse: Abuse,
-        addresses: Addresses,
+        authenticator: Authenticator,
+        limits: RateLimiter,
+        abuse: AbuseTracker,
+        addresses: AddressResolver,
         *,
-        keys_asked_later: Collection[str],
-        keys_always_sent: tuple[str, ...],
+        late_key_paths: Collection[str],
+        optional_key_prefixes: tuple[str, ...],
     ) -> None:
-        self._doorkeeper = doorkeeper
+        self._authenticator = authenticator
         self._limits = limits
         self._abuse = abuse
         self._addresses = addresses
-        self._keys_asked_later = keys_asked_later
-        self._keys_always_sent = keys_always_sent
+        self._late_key_paths = late_key_paths
+        self._optional_key_prefixes = optional_key_prefixes
 
-    async def of_request(self, scope: Scope, address: str) -> Standing | None:
-        """Find out who calls, and count the call. Whoever is refused is counted too."""
+    async def admit_request(self, scope: Scope, address: str) -> RateLimitStatus | None:
+        """Authenticate and count a request; refused requests count too. Stores the caller in the scope's state."""
         self._abuse.refuse_blocked(address)
         try:
-            caller = await self._of_headers(scope, address)
+            caller = await self._authenticate_request(scope, address)
         except Unauthenticated as error:
-            self._note_wrong_key(error, address)
+            self._record_wrong_key(error, address)
             raise
-        standing = self.count(caller, address)
-        scope["state"]["caller"] = _as_wished(caller, scope)
-        return standing
+        status = self.count(caller, address)
+        scope["state"]["caller"] = _restricted(caller, scope)
+        return status
 
-    async def of_key(self, key: str | None, scope: Scope, address: str) -> Caller:
-        """Who shows this key over a socket that was opened without one."""
+    async def authenticate_key(self, key: str | None, scope: Scope, address: str) -> Caller:
+        """Return the caller for a key sent over a socket that was opened without one."""
         self._abuse.refuse_blocked(address)
         try:
-            caller = await self._known(key, scope, address)
+            caller = await self._caller_of_key(key, scope, address)
         except Unauthenticated as error:
-            self._note_wrong_key(error, address)
+            self._record_wrong_key(error, address)
             raise
         self.count(caller, address)
-        return _as_wished(caller, scope)
+        return _restricted(caller, scope)
 
-    def of_stranger(self, address: str) -> Standing | None:
+    def admit_anonymous(self, address: str) -> RateLimitStatus | None:
         """Count a request that needs no key."""
         self._abuse.refuse_blocked(address)
-        return self.count(STRANGER, address)
+        return self.count(ANONYMOUS, address)
 
-    def count(self, caller: Caller | None, address: str) -> Standing | None:
-        """Count one request; `TooManyRequests` beyond the limits, and whoever heeds none of these is blocked."""
+    def count(self, caller: Caller | None, address: str) -> RateLimitStatus | None:
+        """Count one request; raise `TooManyRequests` beyond the limits. Repeated violations block the address."""
         try:
             return self._limits.take(caller, address)
         except TooManyRequests:
-            if self._addresses.is_of_one_host(address) and self._abuse.note_refusal(address):
+            if self._addresses.is_single_host(address) and self._abuse.record_refusal(address):
                 security_event("blocked", reason="too many requests beyond the limits", address=address)
             raise
 
-    async def _of_headers(self, scope: Scope, address: str) -> Caller:
-        """Who sends this; a stranger where everybody may come, or is asked later."""
+    async def _authenticate_request(self, scope: Scope, address: str) -> Caller:
+        """Return the caller of a request; anonymous on public paths and where authentication comes later."""
         is_websocket = scope["type"] == "websocket"
         if not is_websocket and scope["path"] in OPEN_PATHS:
-            return STRANGER
-        key = key_in(scope)
-        if key is None and is_websocket and scope["path"] in self._keys_asked_later:
-            return STRANGER
-        return await self._known(key, scope, address)
+            return ANONYMOUS
+        key = key_of(scope)
+        if key is None and is_websocket and scope["path"] in self._late_key_paths:
+            return ANONYMOUS
+        return await self._caller_of_key(key, scope, address)
 
-    async def _known(self, key: str | None, scope: Scope, address: str) -> Caller:
-        caller = await self._admitted(key, scope["path"])
-        # Through a proxy others reach this machine too, and whoever works on it needs none.
-        if caller is OWNER and (not is_loopback(address) or self._addresses.came_by_a_stranger(scope)):
-            raise Unauthenticated("this server needs a key", hint=HINT, details={"reason": MISSING})
+    async def _caller_of_key(self, key: str | None, scope: Scope, address: str) -> Caller:
+        caller = await self._authenticate(key, scope["path"])
+        # Remote clients may arrive through a local proxy; only truly local callers need no key.
+        if caller is OWNER and (not is_loopback(address) or self._addresses.is_from_untrusted_proxy(scope)):
+            raise Unauthenticated("this server requires a key", hint=HINT, details={"reason": MISSING})
         return caller
 
-    async def _admitted(self, key: str | None, path: str) -> Caller:
-        """Who holds the key; where clients send one whether it is asked for or not, whoever needs none."""
+    async def _authenticate(self, key: str | None, path: str) -> Caller:
+        """Return the holder of the key; on paths where clients always send one, fall back to no key."""
         try:
-            return await self._doorkeeper.admit(key)
+            return await self._authenticator.authenticate(key)
         except Unauthenticated:
-            if key is not None and path.startswith(self._keys_always_sent):
+            if key is not None and path.startswith(self._optional_key_prefixes):
                 with suppress(Unauthenticated):
-                    return await self._doorkeeper.admit(None)
+                    return await self._authenticator.authenticate(None)
             raise
 
-    def _note_wrong_key(self, error: Unauthenticated, address: str) -> None:
+    def _record_wrong_key(self, error: Unauthenticated, address: str) -> None:
         self.count(None, address)
-        is_wrong = error.details.get("reason") != MISSING and self._addresses.is_of_one_host(address)
-        if is_wrong and self._abuse.note_wrong_key(address):
+        is_wrong = error.details.get("reason") != MISSING and self._addresses.is_single_host(address)
+        if is_wrong and self._abuse.record_wrong_key(address):
             security_event("blocked", reason="too many wrong keys", address=address)
 
 
-def _as_wished(caller: Caller, scope: Scope) -> Caller:
-    """The caller, who may say with the first request to want only to read."""
-    return caller.only_reading() if header_of(scope, SANDBOX_HEADER) is not None else caller
+def _restricted(caller: Caller, scope: Scope) -> Caller:
+    """Return the caller, limited to read-only calls when the request has the sandbox header."""
+    return caller.as_read_only() if header_of(scope, SANDBOX_HEADER) is not None else caller

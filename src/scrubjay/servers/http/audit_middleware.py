@@ -1,14 +1,15 @@
-"""Publish how requests that call no tool ended."""
+"""Publish an event for each request that calls no tool, for the audit log."""
 
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from scrubjay.core.errors import ScrubjayError
 from scrubjay.servers.http.errors import STATUS
 from scrubjay.servers.http.requests import requester_of
+from scrubjay.servers.http.response_status import StatusRecorder
 from scrubjay.tooling.events import GIVEN_UP, OK, RequestEnded
 from scrubjay.tooling.process_events import PROCESS_EVENTS
 from scrubjay.tooling.validation import printable
@@ -26,19 +27,12 @@ class AuditMiddleware:
         self._surface = surface
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        status: int | None = None
+        response = StatusRecorder(send)
         started = time.perf_counter()
-
-        async def watched(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            await send(message)
-
         try:
-            await self._app(scope, receive, watched)
+            await self._app(scope, receive, response)
         finally:
-            _publish(scope, self._surface, status, started)
+            _publish(scope, self._surface, response.status, started)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The key that comes with a request."""
+"""Read the bearer key of a request."""
 
 import base64
 import binascii
@@ -13,8 +13,8 @@ HINT = "send the header Authorization: Bearer KEY"
 _PHOENIX_PROTOCOL = "base64url.bearer.phx."
 
 
-def key_in(scope: Scope) -> str | None:
-    """The key that comes with a request; None when none does. `Unauthenticated` when it cannot be read."""
+def key_of(scope: Scope) -> str | None:
+    """Return the key of a request, or None when it has none; raise `Unauthenticated` when it is malformed."""
     given = [value for name, value in scope["headers"] if name == b"authorization"]
     if given:
         scheme, _, key = given[0].partition(b" ")

@@ -1,42 +1,42 @@
-"""Who a request comes from, as the edge found out."""
+"""The authenticated caller of a request, as stored in the ASGI scope by `EdgeMiddleware`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from scrubjay.core.callers import OWNER, Caller, Doorkeeper
+from scrubjay.core.callers import OWNER, Authenticator, Caller
 
 
-class Visit(Protocol):
-    """A connection that the edge let in and that stays open: keys may be shown over it, and what is asked counts."""
+class SocketGuard(Protocol):
+    """Authenticates and counts messages on a WebSocket that is already open."""
 
-    async def show(self, key: str | None) -> Caller:
-        """Whose key it is; every refusal of the edge, which tells the log of it."""
+    async def authenticate(self, key: str | None) -> Caller:
+        """Return the caller of this key; raise the same errors as for a request, and log them as refusals."""
         ...
 
     def count(self, caller: Caller) -> None:
-        """Count one more request of this caller; `RateLimited` when there were too many."""
+        """Count one request of this caller; raise `RateLimited` when there were too many."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class _Unguarded:
-    """Satisfies `Visit` where no edge stands in front."""
+class _UnguardedSocket:
+    """Implements `SocketGuard` without `EdgeMiddleware`: checks keys and counts nothing."""
 
-    doorkeeper: Doorkeeper
+    authenticator: Authenticator
 
-    async def show(self, key: str | None) -> Caller:
-        return await self.doorkeeper.admit(key)
+    async def authenticate(self, key: str | None) -> Caller:
+        return await self.authenticator.authenticate(key)
 
     def count(self, caller: Caller) -> None:
         pass
 
 
 def caller_of(scope: Mapping[str, Any]) -> Caller:
-    """Whom the edge let in with this request; the owner where no edge stands in front."""
+    """Return the authenticated caller of this request; without `EdgeMiddleware`, the owner."""
     return scope.get("state", {}).get("caller", OWNER)
 
 
-def visit_of(scope: Mapping[str, Any], doorkeeper: Doorkeeper) -> Visit:
-    """What the edge lets a connection do that it let in."""
-    return scope.get("state", {}).get("visit") or _Unguarded(doorkeeper)
+def socket_guard_of(scope: Mapping[str, Any], authenticator: Authenticator) -> SocketGuard:
+    """Return the guard of this WebSocket; without `EdgeMiddleware`, one that only checks keys."""
+    return scope.get("state", {}).get("socket_guard") or _UnguardedSocket(authenticator)

@@ -1,7 +1,8 @@
-"""Which pages of browsers may use the server, and what their browsers are told."""
+"""CORS: the origins that may use the server, and the response headers for browsers."""
 
 import re
 from collections.abc import Sequence
+from typing import Final
 
 from starlette.datastructures import Headers
 from starlette.responses import Response
@@ -17,25 +18,33 @@ EXPOSED = (
     "X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Location, Mcp-Session-Id, "
     "X-Mimo-Latency-Ms, Scrubjay-Memories, Scrubjay-Error"
 )
-# The name of a header; no page that is welcome sends a hundred.
+DEFAULT_PORTS: Final = {"http": "80", "https": "443"}
+# A header name, and how many of them one preflight request may list; real pages send far fewer than a hundred.
 _NAME = re.compile(r"[\w!#$%&'*+.^`|~-]{1,100}", re.ASCII)
-_MOST_NAMES = 100
-# How long a browser need not ask again.
+_MAX_NAMES = 100
+# Seconds for which a browser may cache the answer to a preflight request.
 MAX_AGE_SECONDS = 600
 
 
-class Origins:
-    """The pages that are welcome, each by its own name: never all of them."""
+class AllowedOrigins:
+    """The other origins that may use the server. They are listed one by one; there is no wildcard."""
 
     def __init__(self, allowed: Sequence[str] = ()) -> None:
-        self._allowed = frozenset(origin.lower().rstrip("/") for origin in allowed)
+        self._allowed = frozenset(_canonical(origin.rstrip("/")) for origin in allowed)
 
     def __contains__(self, origin: object) -> bool:
-        return isinstance(origin, str) and origin.lower() in self._allowed
+        return isinstance(origin, str) and _canonical(origin) in self._allowed
 
 
-def headers_for(origin: str) -> list[tuple[bytes, bytes]]:
-    """What lets a page of this welcome origin read an answer."""
+def _canonical(origin: str) -> str:
+    """Return an origin in lower case without the default port of its scheme."""
+    origin = origin.lower()
+    scheme, _, _ = origin.partition("://")
+    return origin.removesuffix(f":{DEFAULT_PORTS[scheme]}") if scheme in DEFAULT_PORTS else origin
+
+
+def cors_headers(origin: str) -> list[tuple[bytes, bytes]]:
+    """Return the headers that let a page of this allowed origin read the response."""
     return [
         (b"access-control-allow-origin", origin.encode("latin-1")),
         (b"access-control-expose-headers", EXPOSED.encode()),
@@ -44,7 +53,7 @@ def headers_for(origin: str) -> list[tuple[bytes, bytes]]:
 
 
 def preflight(scope: Scope) -> Response | None:
-    """The answer to a browser that asks what a page may send; None for any other request."""
+    """Return the response to a preflight request; None for any other request."""
     if scope["method"] != "OPTIONS":
         return None
     headers = Headers(scope=scope)
@@ -52,15 +61,15 @@ def preflight(scope: Scope) -> Response | None:
         return None
     allowed = {
         "Access-Control-Allow-Methods": METHODS,
-        "Access-Control-Allow-Headers": _allowed(headers.get("access-control-request-headers", "")),
+        "Access-Control-Allow-Headers": _allowed_headers(headers.get("access-control-request-headers", "")),
         "Access-Control-Max-Age": str(MAX_AGE_SECONDS),
     }
     return Response(status_code=204, headers=allowed)
 
 
-def _allowed(asked: str) -> str:
-    """The headers that a page may send: all that it names, as OpenAI's client has a dozen of its own."""
+def _allowed_headers(requested: str) -> str:
+    """Return our headers and every requested one: OpenAI's client sends a dozen of its own."""
     known = {name.lower() for name in HEADERS.split(", ")}
-    named = [name.strip() for name in asked.split(",")[:_MOST_NAMES]]
-    more = [name for name in named if _NAME.fullmatch(name) and name.lower() not in known]
-    return ", ".join([HEADERS, *dict.fromkeys(more)])
+    names = [name.strip() for name in requested.split(",")[:_MAX_NAMES]]
+    others = [name for name in names if _NAME.fullmatch(name) and name.lower() not in known]
+    return ", ".join([HEADERS, *dict.fromkeys(others)])

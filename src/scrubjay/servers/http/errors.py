@@ -1,4 +1,4 @@
-"""What each failure is over HTTP: its status, its body, and what the documentation says of it."""
+"""Errors over HTTP: status codes, bodies and their documentation."""
 
 import math
 from collections import defaultdict
@@ -19,9 +19,9 @@ STATUS: Mapping[ErrorCode, int] = {
     ErrorCode.FORBIDDEN: 403,
     ErrorCode.TOO_LARGE: 413,
     ErrorCode.RATE_LIMITED: 429,
-    # Not 429 or 507, after which clients try again: this does not pass by itself.
+    # Not 429 or 507, which clients retry: waiting does not help.
     ErrorCode.QUOTA_EXCEEDED: 403,
-    # Somebody else stopped the work: a conflict over its state. 499 is one server's habit, not a registered status.
+    # Another client cancelled the work, which is a conflict. 499 is not a registered status.
     ErrorCode.CANCELLED: 409,
     ErrorCode.BUSY: 503,
     ErrorCode.UNAVAILABLE: 503,
@@ -37,13 +37,13 @@ _HEADERS: Mapping[ErrorCode, Mapping[str, str]] = {
 
 
 class MalformedBody(InvalidRequest):
-    """The body is not a JSON object; no tool was asked."""
+    """The body is not a JSON object; no tool was called."""
 
     status = 400
 
 
 class ErrorBody(BaseModel):
-    """The body of every answer that is not a success."""
+    """The body of every error response."""
 
     error: ErrorView
     request_id: str = Field(description="Also in the X-Request-Id header; the log has the details under it.")
@@ -52,7 +52,7 @@ class ErrorBody(BaseModel):
 def error_response(
     error: ScrubjayError, request_id: str, *, status: int | None = None, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """The answer that tells of this failure; only what HTTP itself refuses has a status beside the table."""
+    """Return the response for an error; `status` overrides the table for errors of HTTP itself."""
     if isinstance(error, MalformedBody):
         status = error.status
     if "retry_after_seconds" in error.details:
@@ -66,18 +66,18 @@ def error_response(
     )
 
 
-def unforeseen(error: Exception, request_id: str) -> Internal:
-    """What a caller is told of a bug: its kind and where to look, but not its message, which may quote anything."""
+def internal_error(error: Exception, request_id: str) -> Internal:
+    """Return the error for a bug, without the exception's message, which may quote user data."""
     return Internal(
         f"the request failed unexpectedly ({type(error).__name__})",
         hint=f"this is a bug; the log has the details under request {request_id}",
     )
 
 
-def meanings() -> Mapping[int, str]:
-    """What each status of a failed call means, in the words of the failures themselves."""
-    said: dict[int, list[str]] = defaultdict(list)
-    said[MalformedBody.status].append(f"`{MalformedBody.code}`: {MalformedBody.__doc__}")
+def status_descriptions() -> Mapping[int, str]:
+    """Return a description per HTTP status, from the docstrings of the errors."""
+    texts: dict[int, list[str]] = defaultdict(list)
+    texts[MalformedBody.status].append(f"`{MalformedBody.code}`: {MalformedBody.__doc__}")
     for kind in ScrubjayError.__subclasses__():
-        said[STATUS[kind.code]].append(f"`{kind.code}`: {kind.__doc__}")
-    return {status: "\n\n".join(said[status]) for status in sorted(said)}
+        texts[STATUS[kind.code]].append(f"`{kind.code}`: {kind.__doc__}")
+    return {status: "\n\n".join(texts[status]) for status in sorted(texts)}

@@ -10,17 +10,18 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from scrubjay.features.monitoring.metrics import OTHER, Metrics
 from scrubjay.servers.http.callers import caller_of
-from scrubjay.servers.http.edge import request_id_of
 from scrubjay.servers.http.errors import error_response
-from scrubjay.servers.http.requests import who_of
-from scrubjay.tooling.security_events import closed
+from scrubjay.servers.http.request_metadata import request_id_of
+from scrubjay.servers.http.requests import requester_fields_of
+from scrubjay.servers.http.response_status import StatusRecorder
+from scrubjay.tooling.security_events import scope_error
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 FAMILY = "server"
 
 
 class MetricsMiddleware:
-    """The first middleware, so that requests which the edge refuses are counted too."""
+    """Counts requests and open WebSockets. It stands first, so that requests which the edge refuses count too."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics, routes: Callable[[], Iterable[BaseRoute]]) -> None:
         """`routes` is called at the first request, when all routes are known."""
@@ -39,25 +40,19 @@ class MetricsMiddleware:
                 await self._app(scope, receive, send)
 
     async def _count_request(self, scope: Scope, receive: Receive, send: Send) -> None:
-        status = 500
+        response = StatusRecorder(send)
         started = time.perf_counter()
-
-        async def watched(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            await send(message)
-
         try:
-            await self._app(scope, receive, watched)
+            await self._app(scope, receive, response)
         finally:
+            status = response.status or 500  # nothing was sent: the server failed
             method = scope["method"] if scope["method"] in _METHODS else OTHER
             self._metrics.count_request(method, self._route(scope), status, time.perf_counter() - started)
 
     async def _count_websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
         opened = False
 
-        async def watched(message: Message) -> None:
+        async def send_noting_accept(message: Message) -> None:
             nonlocal opened
             await send(message)
             if message["type"] == "websocket.accept" and not opened:
@@ -65,7 +60,7 @@ class MetricsMiddleware:
                 self._metrics.websocket_opened()
 
         try:
-            await self._app(scope, receive, watched)
+            await self._app(scope, receive, send_noting_accept)
         finally:
             if opened:
                 self._metrics.websocket_closed()
@@ -90,13 +85,13 @@ def _templates(routes: Iterable[BaseRoute], prefix: str = "") -> Iterable[tuple[
 def metrics_endpoint(metrics: Metrics) -> Callable[[Request], "object"]:
     """Return the endpoint that serves all metrics to callers whose key has the scope `server:read`."""
 
-    async def answer(request: Request) -> Response:
+    async def serve_metrics(request: Request) -> Response:
         caller = caller_of(request.scope)
         if not caller.may_call(FAMILY, read_only=True):
-            told = {"path": request.url.path, "method": request.method, **who_of(request.scope)}
-            refusal = closed(caller, FAMILY, read_only=True, what="the metrics", **told)
+            fields = {"path": request.url.path, "method": request.method, **requester_fields_of(request.scope)}
+            refusal = scope_error(caller, FAMILY, read_only=True, what="the metrics", **fields)
             return error_response(refusal, request_id_of(request.scope))
         text, content_type = await metrics.text(request.headers.get("accept", ""))
         return Response(text, headers={"Content-Type": content_type})
 
-    return answer
+    return serve_metrics

@@ -11,11 +11,11 @@ from scrubjay.core.errors import RateLimited
 from scrubjay.servers.http.client_address import host_of, is_loopback
 
 # The largest number of buckets in memory; the least recently used is evicted.
-MOST_BUCKETS = 10_000
+MAX_BUCKETS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Rates:
+class RateLimits:
     """Requests allowed in each window; 0 means no limit."""
 
     window_seconds: float = 60
@@ -25,8 +25,8 @@ class Rates:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """What is left of a limit, as shown in the response headers."""
+class RateLimitStatus:
+    """The state of the tightest limit, sent in the `X-RateLimit-*` response headers."""
 
     limit: int
     remaining: int
@@ -45,73 +45,76 @@ class Standing:
 class TooManyRequests(RateLimited):
     """A bucket is empty; the details have its limit and the seconds until the next token."""
 
-    def __init__(self, standing: Standing, window_seconds: float, retry_after: float) -> None:
+    def __init__(self, status: RateLimitStatus, window_seconds: float, retry_after: float) -> None:
         retry_after_seconds = max(1, math.ceil(retry_after))
         super().__init__(
-            f"more than {standing.limit} requests in {window_seconds:g} seconds",
+            f"more than {status.limit} requests in {window_seconds:g} seconds",
             hint=f"try again in {retry_after_seconds} seconds",
             details={
-                "limit": standing.limit,
+                "limit": status.limit,
                 "window_seconds": window_seconds,
                 "retry_after_seconds": retry_after_seconds,
             },
         )
-        self.standing = standing
+        self.status = status
 
 
-class Limits:
+class RateLimiter:
     """Counts the requests of callers, over all protocols."""
 
-    def __init__(self, rates: Rates | None = None, monotonic: Callable[[], float] = time.monotonic) -> None:
-        self._rates = rates or Rates()
+    def __init__(self, limits: RateLimits | None = None, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._limits = limits or RateLimits()
         self._monotonic = monotonic
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._buckets)
 
-    def take(self, caller: Caller | None, address: str) -> Standing | None:
-        """Count one request of this caller; `TooManyRequests` when there were too many.
+    def take(self, caller: Caller | None, address: str) -> RateLimitStatus | None:
+        """Count one request of this caller; raise `TooManyRequests` when a bucket is empty.
 
-        What is left of the tighter limit; None where there is none. Nothing is taken from one bucket when another one
-        is empty.
+        Returns the status of the tighter limit, or None without limits. When one bucket is empty, no token is taken
+        from the other.
         """
         now = self._monotonic()
-        wanted = self._wanted(caller, address)
-        standings: list[Standing] = []
+        statuses: list[RateLimitStatus] = []
         taken: list[tuple[str, float]] = []
-        for name, limit in wanted:
+        for name, limit in self._buckets_for(caller, address):
             tokens = self._tokens(name, limit, now)
             if tokens < 1:
-                standing = Standing(limit, 0, self._seconds(limit - tokens, limit))
-                raise TooManyRequests(standing, self._rates.window_seconds, self._pace(limit) * (1 - tokens))
+                status = RateLimitStatus(limit, 0, self._seconds_for(limit - tokens, limit))
+                raise TooManyRequests(
+                    status, self._limits.window_seconds, self._seconds_per_token(limit) * (1 - tokens)
+                )
             taken.append((name, tokens - 1))
-            standings.append(Standing(limit, int(tokens - 1), self._seconds(limit - tokens + 1, limit)))
+            statuses.append(RateLimitStatus(limit, int(tokens - 1), self._seconds_for(limit - tokens + 1, limit)))
         for name, left in taken:
-            self._keep(name, left, now)
-        return min(standings, key=lambda standing: standing.remaining, default=None)
+            self._store_tokens(name, left, now)
+        return min(statuses, key=lambda status: status.remaining, default=None)
 
-    def _wanted(self, caller: Caller | None, address: str) -> list[tuple[str, int]]:
-        rates = self._rates
-        of_address = rates.per_loopback if is_loopback(address) else rates.per_address
-        wanted = [(f"address {host_of(address)}", of_address)]
+    def _buckets_for(self, caller: Caller | None, address: str) -> list[tuple[str, int]]:
+        """Return name and limit of each bucket that a request takes a token from."""
+        limits = self._limits
+        per_address = limits.per_loopback if is_loopback(address) else limits.per_address
+        buckets = [(f"address {host_of(address)}", per_address)]
         if caller is not None and caller.key_id is not None:
-            wanted.append((f"key {caller.key_id}", rates.per_key))
-        return [(name, limit) for name, limit in wanted if limit]
+            buckets.append((f"key {caller.key_id}", limits.per_key))
+        return [(name, limit) for name, limit in buckets if limit]
 
     def _tokens(self, name: str, limit: int, now: float) -> float:
         left, since = self._buckets.get(name, (float(limit), now))
-        return min(float(limit), left + (now - since) / self._pace(limit))
+        return min(float(limit), left + (now - since) / self._seconds_per_token(limit))
 
-    def _keep(self, name: str, left: float, now: float) -> None:
+    def _store_tokens(self, name: str, left: float, now: float) -> None:
         self._buckets[name] = (left, now)
         self._buckets.move_to_end(name)
-        if len(self._buckets) > MOST_BUCKETS:
+        if len(self._buckets) > MAX_BUCKETS:
             self._buckets.popitem(last=False)
 
-    def _pace(self, limit: int) -> float:
+    def _seconds_per_token(self, limit: int) -> float:
         """Return the seconds between two tokens."""
-        return self._rates.window_seconds / limit
+        return self._limits.window_seconds / limit
 
-    def _seconds(self, missing: float, limit: int) -> int:
-        return math.ceil(missing * self._pace(limit))
+    def _seconds_for(self, tokens: float, limit: int) -> int:
+        """Return the seconds until this many tokens have been refilled."""
+        return math.ceil(tokens * self._seconds_per_token(limit))

@@ -1,4 +1,4 @@
-"""One HTTP request of any protocol: who calls, what they sent, and working only as long as they stay."""
+"""Read an HTTP request of any protocol: body, caller, client; and stop the work when the client disconnects."""
 
 import asyncio
 import re
@@ -12,9 +12,8 @@ from starlette.types import Receive, Scope
 
 from scrubjay.core.errors import InvalidRequest
 from scrubjay.servers.http.callers import caller_of
-from scrubjay.servers.http.edge import request_id_of
 from scrubjay.servers.http.errors import MalformedBody
-from scrubjay.servers.http.request_metadata import address_of, header_of, traceparent_of
+from scrubjay.servers.http.request_metadata import address_of, header_of, request_id_of, traceparent_of
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.events import Requester
 from scrubjay.tooling.process_events import requester_fields
@@ -27,8 +26,8 @@ _LABEL = re.compile(LABEL_PATTERN)
 T = TypeVar("T")
 
 
-async def body_of(receive: Receive) -> bytes | None:
-    """All that was sent; None when the client left meanwhile."""
+async def read_body(receive: Receive) -> bytes | None:
+    """Return the whole body; None when the client disconnected while sending it."""
     chunks: list[bytes] = []
     while True:
         message = await receive()
@@ -39,25 +38,25 @@ async def body_of(receive: Receive) -> bytes | None:
             return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
 
-def object_of(body: bytes) -> dict[str, Any]:
-    """The body's JSON object; an empty body is an empty one. The reader bounds depth and knows no NaN."""
+def parse_object(body: bytes) -> dict[str, Any]:
+    """Return the JSON object in the body, `{}` for an empty body; NaN and deep nesting raise `MalformedBody` too."""
     if not body.strip():
         return {}
     try:
-        found = from_json(body, allow_inf_nan=False)
+        parsed = from_json(body, allow_inf_nan=False)
     except ValueError as problem:
         raise MalformedBody(f"the body is not JSON: {problem}", hint="send one JSON object, as UTF-8") from None
-    if not isinstance(found, dict):
+    if not isinstance(parsed, dict):
         raise MalformedBody("the body is not a JSON object", hint="send the fields as one JSON object")
-    return cast(dict[str, Any], found)
+    return cast(dict[str, Any], parsed)
 
 
-def context_of(scope: Scope, *, surface: str, patience: float = 0, client: str | None = None) -> CallContext:
-    """Whose call it is, and over what; `client` is who calls when the request does not say."""
+def call_context(scope: Scope, *, surface: str, patience: float = 0, client: str | None = None) -> CallContext:
+    """Return the context of a tool call; `client` is the client's name when the request has no header for it."""
     return CallContext(
         surface=surface,
         caller=caller_of(scope),
-        client=client_in(scope) or client,
+        client=client_from_scope(scope) or client,
         address=address_of(scope),
         traceparent=traceparent_of(scope),
         patience=patience,
@@ -66,32 +65,32 @@ def context_of(scope: Scope, *, surface: str, patience: float = 0, client: str |
 
 
 def requester_of(scope: Scope) -> Requester:
-    """Return who sends this request, for events."""
+    """Return the sender of this request, for events."""
     caller = caller_of(scope)
     return Requester(
         caller=caller.name, key_id=caller.key_id, address=address_of(scope), request_id=request_id_of(scope)
     )
 
 
-def who_of(scope: Scope) -> dict[str, str]:
-    """Return who sends this request as fields of a security event."""
+def requester_fields_of(scope: Scope) -> dict[str, str]:
+    """Return the sender of this request as fields of a security event."""
     return requester_fields(requester_of(scope))
 
 
-def client_of(headers: Headers) -> str | None:
-    """Who calls, marked as told over HTTP so that nobody can pose as a client of another door."""
-    name = label_of(headers, CLIENT_HEADER)
+def client_from_headers(headers: Headers) -> str | None:
+    """Return the client's name with the prefix `http:`, so that it cannot pose as a client of another surface."""
+    name = label_from_headers(headers, CLIENT_HEADER)
     return None if name is None else f"http:{name}"
 
 
-def client_in(scope: Scope) -> str | None:
-    """The same, of a request that is not read yet."""
+def client_from_scope(scope: Scope) -> str | None:
+    """Like `client_from_headers`, for an ASGI scope."""
     name = checked_label(header_of(scope, CLIENT_HEADER.lower().encode()), CLIENT_HEADER)
     return None if name is None else f"http:{name}"
 
 
-def label_of(headers: Headers, name: str) -> str | None:
-    """What a header names; `InvalidRequest` when that is no name."""
+def label_from_headers(headers: Headers, name: str) -> str | None:
+    """Return the value of a header that holds a name; raise `InvalidRequest` when it is not a valid name."""
     return checked_label(headers.get(name), name)
 
 
@@ -101,11 +100,11 @@ def checked_label(given: str | None, name: str) -> str | None:
     return given
 
 
-async def while_connected(receive: Receive, work: Awaitable[T]) -> T | None:
-    """What comes of the work; None when the client left, after the work has been stopped."""
+async def run_while_connected(receive: Receive, work: Awaitable[T]) -> T | None:
+    """Return the result of the work; None when the client disconnected, after the work was cancelled."""
     with anyio.CancelScope() as connected:
-        # Not a task group: it would cost every call 80 microseconds, and wrap what the work raises. And not before the
-        # work waits for something: until then nothing is heard of the client, and most calls end without waiting.
+        # Not a task group: it would cost every call 80 microseconds and wrap the exceptions of the work. The watcher
+        # starts only when the work first waits for something, because most calls end without waiting.
         watcher: asyncio.Task[None] | None = None
 
         def watch() -> None:
@@ -122,7 +121,7 @@ async def while_connected(receive: Receive, work: Awaitable[T]) -> T | None:
 
 
 async def cancel_when_disconnected(receive: Receive, scope: anyio.CancelScope) -> None:
-    """Cancel the scope as soon as the client leaves; the request's body must have been read."""
+    """Cancel the scope when the client disconnects; the request's body must have been read."""
     while (await receive())["type"] != "http.disconnect":
         pass
     scope.cancel()

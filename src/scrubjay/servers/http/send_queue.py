@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import anyio
 
-# Droppable messages fill at most this share of the queue, so that others find room.
+# Droppable messages fill at most this share of the queue, so that there is room for the others.
 DROPPABLE_SHARE = 0.5
-# `emptied` waits until at most this share is filled, so that urgent messages find room.
-PATIENT_SHARE = 0.5
+# `wait_for_room` waits until at most this share is filled, so that there is room for urgent messages.
+WAIT_SHARE = 0.5
 
 
 class ReaderTooSlow(Exception):
@@ -22,26 +22,27 @@ class _Message:
 
 
 class SendQueue:
-    """Messages in the order in which they were put in."""
+    """A first-in, first-out queue with limits on bytes and messages."""
 
-    def __init__(self, *, most_bytes: int, most_messages: int) -> None:
-        self._most_bytes = most_bytes
-        self._most_messages = most_messages
+    def __init__(self, *, max_bytes: int, max_messages: int) -> None:
+        self._max_bytes = max_bytes
+        self._max_messages = max_messages
         self._messages: deque[_Message] = deque()
         self._bytes = 0
         self._filled = anyio.Event()
         self._taken = anyio.Event()
 
     def put(self, text: bytes, *, droppable: bool = False) -> int:
-        """Add a message; return how many droppable messages were dropped, this one or earlier ones.
+        """Add a message; return the number of droppable messages that were dropped, this one or earlier ones.
 
-        Raises `ReaderTooSlow` when there is no room for one that must not be dropped. An empty queue takes any size.
+        Raises `ReaderTooSlow` when there is no room for a message that must not be dropped. An empty queue accepts a
+        message of any size.
         """
         dropped = 0
         if droppable and not self._has_room(text, DROPPABLE_SHARE):
             return 1
         if self._messages and not self._has_room(text):
-            dropped = self._drop_what_may_be()
+            dropped = self._drop_droppable()
             if self._messages and not self._has_room(text):
                 raise ReaderTooSlow
         self._messages.append(_Message(text, droppable))
@@ -59,19 +60,19 @@ class SendQueue:
         self._taken.set()
         return message.text
 
-    async def emptied(self) -> None:
-        """Wait until half of the queue is free."""
-        while self._messages and not self._has_room(b"", PATIENT_SHARE):
+    async def wait_for_room(self) -> None:
+        """Wait until at least half of the queue is free."""
+        while self._messages and not self._has_room(b"", WAIT_SHARE):
             self._taken = anyio.Event()
             await self._taken.wait()
 
     def _has_room(self, text: bytes, share: float = 1.0) -> bool:
-        few_enough = len(self._messages) < self._most_messages * share
-        return few_enough and self._bytes + len(text) <= self._most_bytes * share
+        few_enough = len(self._messages) < self._max_messages * share
+        return few_enough and self._bytes + len(text) <= self._max_bytes * share
 
-    def _drop_what_may_be(self) -> int:
-        kept = deque(message for message in self._messages if not message.droppable)
-        dropped = len(self._messages) - len(kept)
-        self._messages = kept
-        self._bytes = sum(len(message.text) for message in kept)
+    def _drop_droppable(self) -> int:
+        required = deque(message for message in self._messages if not message.droppable)
+        dropped = len(self._messages) - len(required)
+        self._messages = required
+        self._bytes = sum(len(message.text) for message in required)
         return dropped

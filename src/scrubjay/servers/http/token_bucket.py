@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 
-class Bucket:
-    """Allows `per_second` on average, and as many at once."""
+class TokenBucket:
+    """Allows `per_second` events a second on average, and bursts of the same size."""
 
     def __init__(self, per_second: float, now: Callable[[], float]) -> None:
         self._per_second = per_second

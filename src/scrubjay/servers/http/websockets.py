@@ -1,4 +1,4 @@
-"""One WebSocket of any protocol: written as fast as it is read, looked after, and ended when it has to be."""
+"""A WebSocket connection of any protocol, with backpressure and key checks."""
 
 import logging
 import math
@@ -9,123 +9,124 @@ import anyio
 import anyio.abc
 from starlette.types import Receive, Scope, Send
 
-from scrubjay.core.error_location import place_of
+from scrubjay.core.error_location import error_fields
 from scrubjay.core.errors import ScrubjayError
-from scrubjay.servers.http.edge import request_id_of
 from scrubjay.servers.http.errors import error_response
 from scrubjay.servers.http.refusals import refuse_socket
+from scrubjay.servers.http.request_metadata import request_id_of
 from scrubjay.servers.http.send_queue import ReaderTooSlow, SendQueue
 
 logger = logging.getLogger("scrubjay.sockets")
 
-# How often it is looked whether the key is still valid and the client still there, also while nothing is told.
-TEND_SECONDS: Final = 1.0
-# What is told within so short a time of each other needs one look at the key: a look costs as much as a message.
-LOOK_SECONDS: Final = 0.02
-# How long the last word may take to be written.
-FAREWELL_SECONDS: Final = 1.0
+# Interval at which the key and the client are checked, also while the connection is idle.
+TICK_SECONDS: Final = 1.0
+# Messages within this time share one key check, which costs as much as a message.
+KEY_CHECK_SECONDS: Final = 0.02
+# Seconds for sending the close frame.
+CLOSE_SECONDS: Final = 1.0
 
-GOING_AWAY, POLICY, BROKEN = 1001, 1008, 1011
+GOING_AWAY, POLICY, INTERNAL_ERROR = 1001, 1008, 1011
 
 
-class Socket:
-    """Lives for as long as its connection; all that runs in `tasks` ends with it."""
+class WebSocketConnection:
+    """Reads and writes one WebSocket until it closes; everything that runs in `tasks` ends with it."""
 
     def __init__(self, *, outbox_bytes: int, outbox_messages: int, slow_seconds: float) -> None:
         self.tasks: anyio.abc.TaskGroup = anyio.create_task_group()
-        self._outbox = SendQueue(most_bytes=outbox_bytes, most_messages=outbox_messages)
+        self._outbox = SendQueue(max_bytes=outbox_bytes, max_messages=outbox_messages)
         self._slow_seconds = slow_seconds
-        self._farewell: tuple[int, str] | None = None
-        self._looked_at = -math.inf
+        self._close_frame: tuple[int, str] | None = None
+        self._key_checked_at = -math.inf
 
     async def read(self, receive: Receive) -> None:
-        """Heed what the client says until it leaves, or until this socket `has_ended`."""
+        """Handle messages until the client disconnects or this socket `has_ended`."""
         raise NotImplementedError
 
-    def tend(self) -> None:
-        """Called every second."""
+    def on_tick(self) -> None:
+        """Run periodic work; called every second while the key is valid."""
         raise NotImplementedError
 
-    def is_welcome(self) -> bool:
-        """Whether whoever listens may be told anything: asked while something is told, though not for each word."""
+    def is_authorized(self) -> bool:
+        """Return True while the key is valid; checked while sending, but not for each message."""
         raise NotImplementedError
 
-    def closed(self) -> None:
-        """Called once, when nothing can be sent any more."""
+    def on_closed(self) -> None:
+        """Clean up; called once, when nothing can be sent any more."""
 
     async def serve(self, receive: Receive, send: Send) -> None:
-        """Read and write until either side ends it. Nothing goes on when this returns."""
+        """Read and write until either side closes; no task is left when this returns."""
         try:
             async with self.tasks:
                 self.tasks.start_soon(self._write, send)
-                self.tasks.start_soon(self._keep_tending)
+                self.tasks.start_soon(self._tick)
                 await self.read(receive)
                 self.tasks.cancel_scope.cancel()
         except ExceptionGroup as bugs:
-            logger.error("a connection broke", extra=place_of(bugs.exceptions[0]))
-            self._farewell = (BROKEN, "internal error")
+            logger.error("a connection failed unexpectedly", extra=error_fields(bugs.exceptions[0]))
+            self._close_frame = (INTERNAL_ERROR, "internal error")
         finally:
-            self.closed()
-        if self._farewell is not None:
-            code, reason = self._farewell
-            # A reader who does not read blocks this too; the transport then lets go of it.
-            with anyio.move_on_after(FAREWELL_SECONDS), suppress(OSError, RuntimeError):
+            self.on_closed()
+        if self._close_frame is not None:
+            code, reason = self._close_frame
+            # A client that does not read blocks this too; the transport then drops it.
+            with anyio.move_on_after(CLOSE_SECONDS), suppress(OSError, RuntimeError):
                 await send({"type": "websocket.close", "code": code, "reason": reason})
 
-    def put(self, text: bytes, *, droppable: bool = False) -> int:
-        """Let it be sent; how many that may be dropped were. Who does not read loses these first, then the socket."""
+    def enqueue(self, text: bytes, *, droppable: bool = False) -> int:
+        """Queue a message; return the number dropped. A slow client loses droppable messages first, then the socket."""
         try:
             return self._outbox.put(text, droppable=droppable)
         except ReaderTooSlow:
             self.end(POLICY, "the client does not read")
             return 0
 
-    async def put_patiently(self, text: bytes) -> None:
-        """Let it be sent once there is room: so what is long is told no faster than it is read."""
-        await self._outbox.emptied()
-        self.put(text)
+    async def enqueue_with_room(self, text: bytes) -> None:
+        """Queue a message once the queue is empty, so that long output is sent no faster than it is read."""
+        await self._outbox.wait_for_room()
+        self.enqueue(text)
 
     def end(self, code: int, reason: str) -> None:
-        if self._farewell is None:
-            self._farewell = (code, reason)
-            logger.info("a connection is ended", extra={"code": code, "reason": reason})
+        """Close the socket with this code and reason; later calls change nothing."""
+        if self._close_frame is None:
+            self._close_frame = (code, reason)
+            logger.info("closing a connection", extra={"code": code, "reason": reason})
         self.tasks.cancel_scope.cancel()
 
     @property
     def has_ended(self) -> bool:
-        return self._farewell is not None
+        return self._close_frame is not None
 
     async def _write(self, send: Send) -> None:
         while True:
             text = (await self._outbox.take()).decode()
-            if not self._may_tell():
+            if not self._check_key():
                 return
-            with anyio.move_on_after(self._slow_seconds) as patience:
+            with anyio.move_on_after(self._slow_seconds) as sending:
                 try:
                     await send({"type": "websocket.send", "text": text})
-                except OSError:  # it has gone; who waits for it to read would wait for ever
+                except OSError:  # the client is gone; waiting for it would never end
                     self.tasks.cancel_scope.cancel()
                     return
-            if patience.cancelled_caught:
+            if sending.cancelled_caught:
                 self.end(POLICY, "the client does not read")
 
-    def _may_tell(self) -> bool:
-        """Whether the key is still valid; the socket ends when it is not."""
-        if (now := anyio.current_time()) - self._looked_at < LOOK_SECONDS:
+    def _check_key(self) -> bool:
+        """Return True while the key is valid; otherwise close the socket."""
+        if (now := anyio.current_time()) - self._key_checked_at < KEY_CHECK_SECONDS:
             return True
-        self._looked_at = now
-        if self.is_welcome():
+        self._key_checked_at = now
+        if self.is_authorized():
             return True
-        self.end(POLICY, "the key is not valid any more")
+        self.end(POLICY, "the key is no longer valid")
         return False
 
-    async def _keep_tending(self) -> None:
+    async def _tick(self) -> None:
         while True:
-            await anyio.sleep(TEND_SECONDS)
-            if self._may_tell():
-                self.tend()
+            await anyio.sleep(TICK_SECONDS)
+            if self._check_key():
+                self.on_tick()
 
 
 async def refuse(error: ScrubjayError, scope: Scope, send: Send) -> None:
-    """Answer as HTTP, before there is a socket."""
+    """Send an HTTP error before the socket is accepted."""
     await refuse_socket(error_response(error, request_id_of(scope)), scope, send)

@@ -1,1 +1,1 @@
-"""The Model Context Protocol, in both of its eras, over stdio and HTTP: a projection of the registry."""
+"""The Model Context Protocol over stdio and HTTP, for clients of the handshake era and of the modern era."""

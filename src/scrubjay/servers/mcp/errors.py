@@ -1,4 +1,4 @@
-"""How each failure is told to an MCP client."""
+"""Errors in MCP: failed tool results and JSON-RPC errors."""
 
 import json
 from collections.abc import Mapping
@@ -14,11 +14,11 @@ from scrubjay.servers.mcp.text import transportable
 
 TOOL_FAILURE: Final = "tool failure"
 
-# As the handshake era has it; the modern one counts it among the invalid parameters.
+# The code of the handshake era; the modern era uses INVALID_PARAMS.
 RESOURCE_NOT_FOUND: Final = -32002
 
 # A model sees tool failures and can correct itself; JSON-RPC errors are for calls that never reached a tool.
-ANSWERS: Final[Mapping[ErrorCode, int | Literal["tool failure"]]] = {
+JSONRPC_CODES: Final[Mapping[ErrorCode, int | Literal["tool failure"]]] = {
     ErrorCode.INVALID_REQUEST: TOOL_FAILURE,
     ErrorCode.UNKNOWN_TOOL: INVALID_PARAMS,
     ErrorCode.NOT_FOUND: TOOL_FAILURE,
@@ -36,27 +36,27 @@ ANSWERS: Final[Mapping[ErrorCode, int | Literal["tool failure"]]] = {
     ErrorCode.INTERNAL: TOOL_FAILURE,
 }
 
-# Programs read the whole record here. It cannot be structured content: the TypeScript SDK 1.x holds that to the tool's
-# output schema even when the call failed, and would hide our message behind its own.
+# Programs read the whole record here. It cannot be structured content: the TypeScript SDK 1.x validates that against
+# the tool's output schema even when the call failed, and would replace our message by its own.
 ERROR_KEY: Final = "scrubjay/error"
 
 
 def call_failure(error: ScrubjayError) -> CallToolResult:
-    """The answer to a call that failed; raises where the protocol wants a JSON-RPC error instead."""
-    if ANSWERS[error.code] != TOOL_FAILURE:
+    """Return the result of a failed call; raise the errors that must be JSON-RPC errors instead."""
+    if JSONRPC_CODES[error.code] != TOOL_FAILURE:
         raise protocol_error(error)
-    record = _wire(error)
+    record = _json_record(error)
     return CallToolResult(content=[TextContent(text=_sentence(record))], is_error=True, _meta={ERROR_KEY: record})
 
 
 def protocol_error(error: ScrubjayError) -> MCPError:
-    """The failure as a JSON-RPC error, for requests whose results have no room for one."""
-    code = ANSWERS[error.code]
+    """Return the JSON-RPC error, for requests whose result type cannot express a failure."""
+    code = JSONRPC_CODES[error.code]
     return MCPError.from_error_data(error_data(error, INTERNAL_ERROR if code == TOOL_FAILURE else code))
 
 
-def resource_failure(error: ScrubjayError, uri: str, protocol_version: str) -> MCPError:
-    """Why a resource could not be had: each era has its own code for one that is not there."""
+def resource_error(error: ScrubjayError, uri: str, protocol_version: str) -> MCPError:
+    """Return the error for a resource that cannot be read; each era has its own code for a missing one."""
     match error.code:
         case ErrorCode.NOT_FOUND:
             code = INVALID_PARAMS if protocol_version in MODERN_PROTOCOL_VERSIONS else RESOURCE_NOT_FOUND
@@ -64,13 +64,13 @@ def resource_failure(error: ScrubjayError, uri: str, protocol_version: str) -> M
             code = INVALID_PARAMS
         case _:
             code = INTERNAL_ERROR
-    told = error_data(error, code)
-    return MCPError.from_error_data(told.model_copy(update={"data": {**told.data, "uri": transportable(uri)}}))
+    data = error_data(error, code)
+    return MCPError.from_error_data(data.model_copy(update={"data": {**data.data, "uri": transportable(uri)}}))
 
 
 def error_data(error: ScrubjayError, code: int) -> ErrorData:
-    """The failure under a JSON-RPC code: a sentence for people, and the whole record for programs."""
-    record = _wire(error)
+    """Return the error data with this code: a sentence for people and the whole record for programs."""
+    record = _json_record(error)
     return ErrorData(code=code, message=_sentence(record), data=record)
 
 
@@ -78,5 +78,5 @@ def _sentence(record: dict[str, Any]) -> str:
     return f"{record['message']}\nHint: {record['hint']}" if record["hint"] else record["message"]
 
 
-def _wire(error: ScrubjayError) -> dict[str, Any]:
+def _json_record(error: ScrubjayError) -> dict[str, Any]:
     return json.loads(transportable(json.dumps(asdict(error.record), ensure_ascii=False, default=str)))

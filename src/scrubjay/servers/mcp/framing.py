@@ -1,6 +1,6 @@
-"""Messages in a stream of bytes: one a line, or each behind headers that tell its length, as editors have them.
+"""Read messages from a byte stream: one per line, or with a Content-Length header, as editors send them.
 
-A client may use either, and change between them; it is answered in the one that it used last.
+A client may use either framing, and switch between them; responses use the one that it used last.
 """
 
 import re
@@ -8,101 +8,101 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 _LENGTH: Final = re.compile(rb"content-length\s*:\s*(\d{1,18})", re.IGNORECASE)
-# No JSON begins like this.
+# No JSON text begins like this.
 _HEADER: Final = re.compile(rb"content-(length|type)\s*:", re.IGNORECASE)
-# Of what is too long, so much of both ends is kept: enough to see whose it was.
+# Bytes kept from each end of an oversized message: enough to find the id of the request.
 _END_BYTES: Final = 512
 
 
-class TooLong(Exception):
-    """A message has more bytes than it may. All of it has been read, and none but its ends kept."""
+class MessageTooLong(Exception):
+    """A message exceeds the size limit. It has been read completely; only its two ends are kept."""
 
     def __init__(self, head: bytes, tail: bytes) -> None:
         self.head = head[:_END_BYTES]
         self.tail = tail[-_END_BYTES:]
 
 
-class BadHeaders(Exception):
-    """Headers that do not tell how long the message behind them is."""
+class InvalidHeaders(Exception):
+    """The headers of a message contain no valid Content-Length."""
 
 
 class MessageReader:
-    """Takes one message after the other out of what arrives."""
+    """Reads one message after the other."""
 
-    def __init__(self, arriving: Callable[[], Awaitable[bytes]], max_bytes: int) -> None:
-        """`arriving` waits for some bytes; none is the end."""
-        self._arriving = arriving
+    def __init__(self, receive: Callable[[], Awaitable[bytes]], max_bytes: int) -> None:
+        """`receive` waits for more bytes and returns none at the end of the input."""
+        self._receive = receive
         self._max_bytes = max_bytes
-        self._arrived = bytearray()
+        self._buffer = bytearray()
         self.has_headers = False
-        """Whether the last message had headers."""
+        """True when the last message had headers."""
 
     async def next(self) -> bytes | None:
-        """The next message; None at the end. `TooLong` or `BadHeaders` for one that is none."""
+        """Return the next message, or None at the end; raise `MessageTooLong` or `InvalidHeaders`."""
         line = b""
-        while not line:  # empty ones mean nothing
+        while not line:  # empty lines are ignored
             try:
-                found = await self._next_line()
-            except TooLong:
+                raw_line = await self._read_line()
+            except MessageTooLong:
                 self.has_headers = False
                 raise
-            if found is None:
+            if raw_line is None:
                 return None
-            line = found.strip()
+            line = raw_line.strip()
         self.has_headers = _HEADER.match(line) is not None
-        return await self._behind_headers(line) if self.has_headers else line
+        return await self._read_body(line) if self.has_headers else line
 
-    async def _behind_headers(self, line: bytes) -> bytes:
+    async def _read_body(self, line: bytes) -> bytes:
         size: int | None = None
         while line:
-            if told := _LENGTH.fullmatch(line):
-                size = int(told[1])
-            line = (await self._next_line() or b"").strip()
+            if length := _LENGTH.fullmatch(line):
+                size = int(length[1])
+            line = (await self._read_line() or b"").strip()
         if size is None:
-            raise BadHeaders
-        return await self._next_bytes(size)
+            raise InvalidHeaders
+        return await self._read_exactly(size)
 
-    async def _next_line(self) -> bytes | None:
-        """Up to the end of the line, which the end of the input is too."""
+    async def _read_line(self) -> bytes | None:
+        """Return the next line; the end of the input ends a line too."""
         head = b""
         searched = 0
-        while (end := self._arrived.find(b"\n", searched)) < 0:
-            if len(self._arrived) > self._max_bytes:
-                head = head or bytes(self._arrived[:_END_BYTES])
-                del self._arrived[:-_END_BYTES]
-            searched = len(self._arrived)
-            piece = await self._arriving()
-            if not piece and not self._arrived:
+        while (end := self._buffer.find(b"\n", searched)) < 0:
+            if len(self._buffer) > self._max_bytes:
+                head = head or bytes(self._buffer[:_END_BYTES])
+                del self._buffer[:-_END_BYTES]
+            searched = len(self._buffer)
+            piece = await self._receive()
+            if not piece and not self._buffer:
                 return None
-            self._arrived += piece or b"\n"
+            self._buffer += piece or b"\n"
         line = self._take(end)
-        del self._arrived[:1]
+        del self._buffer[:1]
         if head or len(line) > self._max_bytes:
-            raise TooLong(head or line, line)
+            raise MessageTooLong(head or line, line)
         return line
 
-    async def _next_bytes(self, size: int) -> bytes:
-        """So many, or fewer where the input ends."""
+    async def _read_exactly(self, size: int) -> bytes:
+        """Return `size` bytes, or fewer at the end of the input."""
         is_too_long = size > self._max_bytes
         head = b""
-        while len(self._arrived) < size and (piece := await self._arriving()):
-            self._arrived += piece
+        while len(self._buffer) < size and (piece := await self._receive()):
+            self._buffer += piece
             if is_too_long:
-                head = head or bytes(self._arrived[:_END_BYTES])
-                dropped = max(0, min(len(self._arrived), size) - _END_BYTES)
-                del self._arrived[:dropped]
+                head = head or bytes(self._buffer[:_END_BYTES])
+                dropped = max(0, min(len(self._buffer), size) - _END_BYTES)
+                del self._buffer[:dropped]
                 size -= dropped
         body = self._take(size)
         if is_too_long:
-            raise TooLong(head or body, body)
+            raise MessageTooLong(head or body, body)
         return body
 
     def _take(self, size: int) -> bytes:
-        taken = bytes(self._arrived[:size])
-        del self._arrived[:size]
+        taken = bytes(self._buffer[:size])
+        del self._buffer[:size]
         return taken
 
 
 def with_headers(message: bytes) -> bytes:
-    """The message behind its length."""
+    """Return the message with a Content-Length header."""
     return b"Content-Length: %d\r\n\r\n%b" % (len(message), message)

@@ -1,4 +1,4 @@
-"""MCP over Streamable HTTP, in both eras, as a part of a bigger application."""
+"""MCP over Streamable HTTP, as an ASGI application to be mounted."""
 
 from collections.abc import Sequence
 
@@ -15,10 +15,10 @@ from scrubjay.servers.mcp.server import ToolServer
 def serve_http(
     server: ToolServer, *, allowed_hosts: Sequence[str], allowed_origins: Sequence[str], max_body_bytes: int
 ) -> StreamableHTTPSessionManager:
-    """The ASGI application (`.asgi_app`) for the path `/mcp`; the outer lifespan must enter `.run()`.
+    """Return the manager whose `.asgi_app` serves the path `/mcp`; the outer lifespan must enter its `.run()`.
 
-    Answers are plain JSON, or a stream of events once there is progress to tell. Hosts and origins may end in `:*` for
-    any port; a browser that was lured here under a foreign name is refused.
+    Responses are plain JSON, or a stream of events once there is progress to report. Hosts and origins may end in `:*`
+    for any port; others are refused, which prevents DNS rebinding.
     """
     manager = StreamableHTTPSessionManager(
         server,
@@ -29,14 +29,14 @@ def serve_http(
         ),
         max_request_body_size=max_body_bytes,
     )
-    manager.asgi_app = _Entrance(manager.asgi_app.app, max_body_bytes)
+    manager.asgi_app = _BodyLimitMiddleware(manager.asgi_app.app, max_body_bytes)
     return manager
 
 
-class _Entrance(RequestBodyLimitMiddleware):
-    """The SDK's body limit, behind headers as RFC 9110 wants them: httptools leaves white space at their ends.
+class _BodyLimitMiddleware(RequestBodyLimitMiddleware):
+    """The SDK's body limit, with header values stripped as RFC 9110 demands, which httptools does not do.
 
-    It also tells the SDK whose key it is: a session is for the key that it was begun with, whoever knows its id.
+    It also passes the id of the key to the SDK, which binds each session to the key that started it.
     """
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

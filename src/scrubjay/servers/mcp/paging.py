@@ -1,4 +1,4 @@
-"""Long lists in pages: a cursor names the last entry that was told."""
+"""Pagination: a cursor names the last entry of the previous page."""
 
 import base64
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ PAGE_SIZE: Final = 50
 def page_of(
     entries: Sequence[T], name: Callable[[T], str], params: PaginatedRequestParams | None, size: int = PAGE_SIZE
 ) -> tuple[Sequence[T], str | None]:
-    """The entries behind the cursor, and the cursor behind them when there are more."""
+    """Return the entries after the cursor, and the next cursor or None at the end."""
     start = 0
     if params is not None and params.cursor is not None:
         start = _position_after(params.cursor, [name(entry) for entry in entries])
@@ -28,4 +28,4 @@ def _position_after(cursor: str, names: Sequence[str]) -> int:
     try:
         return names.index(base64.b64decode(cursor, altchars=b"-_", validate=True).decode()) + 1
     except ValueError:
-        raise MCPError(INVALID_PARAMS, "this cursor is not one of ours; list from the beginning") from None
+        raise MCPError(INVALID_PARAMS, "the cursor is invalid; list again without a cursor") from None

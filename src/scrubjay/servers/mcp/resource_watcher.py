@@ -1,4 +1,4 @@
-"""Tells clients that a resource changed: looks at those that somebody waits for, and at nothing while nobody does."""
+"""Poll the resources that clients have subscribed to, and report changes. Nothing is polled without subscriptions."""
 
 import logging
 from collections import Counter
@@ -7,74 +7,74 @@ from contextlib import asynccontextmanager
 
 import anyio
 
-from scrubjay.core.error_location import place_of
+from scrubjay.core.error_location import error_fields
 from scrubjay.core.errors import ScrubjayError
 
 logger = logging.getLogger("scrubjay.mcp")
 
 
-class Watch:
-    """What is waited for, by address, and what told its last state."""
+class ResourceWatcher:
+    """Polls subscribed resources and compares their fingerprints."""
 
     def __init__(
-        self, mark: Callable[[str], Awaitable[str]], tell: Callable[[str], Awaitable[None]], seconds: float
+        self, fingerprint: Callable[[str], Awaitable[str]], notify: Callable[[str], Awaitable[None]], seconds: float
     ) -> None:
-        """`mark` gives something that differs whenever the resource does; `tell` is called when it did."""
-        self._mark = mark
-        self._tell = tell
+        """`fingerprint` returns a text that changes with the resource; `notify` is called after each change."""
+        self._fingerprint = fingerprint
+        self._notify = notify
         self._seconds = seconds
-        self._waited: Counter[str] = Counter()
-        self._marks: dict[str, str] = {}
-        self._begun = anyio.Event()
+        self._watched: Counter[str] = Counter()
+        self._fingerprints: dict[str, str] = {}
+        self._added = anyio.Event()
 
     async def add(self, uri: str) -> None:
-        """Wait for what happens from now on."""
-        self._waited[uri] += 1
+        """Watch a resource from now on; each call needs its own `remove`."""
+        self._watched[uri] += 1
         try:
-            if uri not in self._marks:
-                self._marks[uri] = await self._present(uri)
+            if uri not in self._fingerprints:
+                self._fingerprints[uri] = await self._current_fingerprint(uri)
         except BaseException:
             self.remove(uri)
             raise
-        self._begun.set()
+        self._added.set()
 
     def remove(self, uri: str) -> None:
-        self._waited[uri] -= 1
-        if self._waited[uri] <= 0:
-            del self._waited[uri]
-            self._marks.pop(uri, None)
+        self._watched[uri] -= 1
+        if self._watched[uri] <= 0:
+            del self._watched[uri]
+            self._fingerprints.pop(uri, None)
 
     @asynccontextmanager
-    async def holding(self, uris: Iterable[str]) -> AsyncGenerator[None]:
-        """Wait for these for as long as this is entered."""
-        held: list[str] = []
+    async def watching(self, uris: Iterable[str]) -> AsyncGenerator[None]:
+        """Watch these resources inside the context."""
+        added: list[str] = []
         try:
             for uri in uris:
                 await self.add(uri)
-                held.append(uri)
+                added.append(uri)
             yield
         finally:
-            for uri in held:
+            for uri in added:
                 self.remove(uri)
 
     async def run(self) -> None:
-        """Look, again and again."""
+        """Poll until cancelled."""
         while True:
-            if not self._waited:
-                self._begun = anyio.Event()
-                await self._begun.wait()
+            if not self._watched:
+                self._added = anyio.Event()
+                await self._added.wait()
             await anyio.sleep(self._seconds)
-            for uri in list(self._waited):
-                found = await self._present(uri)
-                if uri in self._marks and self._marks[uri] != found:
-                    self._marks[uri] = found
-                    await self._tell(uri)
+            for uri in list(self._watched):
+                current = await self._current_fingerprint(uri)
+                if uri in self._fingerprints and self._fingerprints[uri] != current:
+                    self._fingerprints[uri] = current
+                    await self._notify(uri)
 
-    async def _present(self, uri: str) -> str:
+    async def _current_fingerprint(self, uri: str) -> str:
         try:
-            return await self._mark(uri)
-        except ScrubjayError as error:  # what cannot be had now may come; that is a change too
+            return await self._fingerprint(uri)
+        except ScrubjayError as error:  # an unreadable resource may become readable, which is a change too
             return error.code
         except Exception as error:  # a bug: one resource must not end the server
-            logger.error("a resource could not be looked at", extra=place_of(error))
+            logger.error("a resource could not be checked for changes", extra=error_fields(error))
             return "broken"

@@ -32,29 +32,28 @@ from starlette.types import Scope
 from scrubjay.core.callers import OWNER
 from scrubjay.core.errors import InvalidRequest, ScrubjayError
 from scrubjay.servers.http.callers import caller_of
-from scrubjay.servers.http.edge import request_id_of
-from scrubjay.servers.http.request_metadata import address_of, sane_traceparent, traceparent_of
+from scrubjay.servers.http.request_metadata import address_of, parse_traceparent, request_id_of, traceparent_of
 from scrubjay.servers.mcp.errors import call_failure, protocol_error
 from scrubjay.servers.mcp.paging import PAGE_SIZE, page_of
-from scrubjay.servers.mcp.resources import ANNOUNCE_SECONDS, RequestContext, ResourceDoor
+from scrubjay.servers.mcp.resources import ANNOUNCE_SECONDS, RequestContext, ResourceHandlers
 from scrubjay.servers.mcp.text import transportable
-from scrubjay.servers.mcp.tool_methods import AddMethods, ListParams, ToolMethods, in_brief
+from scrubjay.servers.mcp.tool_methods import AddMethods, ListParams, ToolMethods, without_schemas
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.remote_tools import ForeignAnswer, ForeignTool
-from scrubjay.tooling.served_tools import Offering
+from scrubjay.tooling.served_tools import ServedTools
 
 if TYPE_CHECKING:
     from scrubjay.tooling.declaration import Tool
 
-# The list is fixed while a process lives; five minutes bound how long a client sees that of the process before.
+# The list is fixed for the life of a process; clients of a restarted server see the old one for at most five minutes.
 LIST_HINT: Final = CacheHint(ttl_ms=5 * 60 * 1000, scope="private")
-# How often it is looked whether a resource changed that clients wait for.
+# Seconds between two checks of the resources that clients have subscribed to.
 WATCH_SECONDS: Final = 1.0
 CLIENT_HEADER: Final = "scrubjay-client"
 
 
 def build_server(
-    offering: Callable[[], Offering],
+    served: Callable[[], ServedTools],
     *,
     version: str,
     instructions: str,
@@ -65,21 +64,21 @@ def build_server(
     watch_seconds: float = WATCH_SECONDS,
     add_methods: AddMethods | None = None,
 ) -> "ToolServer":
-    """Return a server over these tools and resources, which are asked for only when a client needs one of them.
+    """Return a server for these tools and resources. `served` is called only when a client needs one of them.
 
-    `add_methods` adds methods that are not of MCP.
+    `add_methods` adds methods that are not part of MCP.
     """
-    door = _Door(offering, patience, surface, client, working_directory)
+    handlers = _ToolHandlers(served, patience, surface, client, working_directory)
     return ToolServer(
-        door, version=version, instructions=instructions, watch_seconds=watch_seconds, add_methods=add_methods
+        handlers, version=version, instructions=instructions, watch_seconds=watch_seconds, add_methods=add_methods
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Door:
-    """Answers requests about tools, for callers who come in here."""
+class _ToolHandlers:
+    """Handles the requests about tools of one server."""
 
-    offering: Callable[[], Offering]
+    served: Callable[[], ServedTools]
     patience: float
     surface: str
     client: str | None
@@ -87,25 +86,25 @@ class _Door:
 
     async def list_tools(self, ctx: RequestContext, params: ListParams) -> ListToolsResult:
         try:
-            tools = await self.offering().listing.tools()
+            tools = await self.served().listing.tools()
         except ScrubjayError as error:
             raise protocol_error(error) from error
         page, cursor = page_of(tools, lambda tool: tool.name, params, params.limit or PAGE_SIZE)
-        listed = [_listed(tool) for tool in page]
-        return ListToolsResult(tools=[*map(in_brief, listed)] if params.lazy else listed, next_cursor=cursor)
+        listed = [_listed_tool(tool) for tool in page]
+        return ListToolsResult(tools=[*map(without_schemas, listed)] if params.lazy else listed, next_cursor=cursor)
 
     def describe(self, name: str) -> ListedTool:
-        return _listed(self.offering().dispatcher.registry.get(name))
+        return _listed_tool(self.served().dispatcher.registry.get(name))
 
-    async def ask(self, ctx: RequestContext, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        answer = await self.offering().dispatcher.call(tool, arguments, self.context(ctx))
+    async def call_json(self, ctx: RequestContext, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        answer = await self.served().dispatcher.call(tool, arguments, self.context(ctx))
         return answer.model_dump(mode="json")
 
     async def call_tool(self, ctx: RequestContext, params: CallToolRequestParams) -> CallToolResult:
         try:
             context = self.context(ctx)
-            result = await self.offering().dispatcher.call(params.name, params.arguments or {}, context)
-            return _answer(result, is_modern=ctx.protocol_version in MODERN_PROTOCOL_VERSIONS)
+            result = await self.served().dispatcher.call(params.name, params.arguments or {}, context)
+            return _call_result(result, is_modern=ctx.protocol_version in MODERN_PROTOCOL_VERSIONS)
         except ScrubjayError as error:
             return call_failure(error)
 
@@ -114,7 +113,7 @@ class _Door:
             surface=self.surface,
             caller=OWNER if ctx.request is None else caller_of(ctx.request.scope),
             client=self._client(ctx),
-            traceparent=sane_traceparent(str((ctx.meta or {}).get("traceparent", ""))),
+            traceparent=parse_traceparent(str((ctx.meta or {}).get("traceparent", ""))),
             working_directory=self.working_directory,
             patience=self.patience,
             reporter=_ProgressNotifier(ctx.session),
@@ -130,7 +129,7 @@ class _Door:
         )
 
     def input_schema(self, name: str) -> Mapping[str, Any] | None:
-        registry = self.offering().dispatcher.registry
+        registry = self.served().dispatcher.registry
         return registry.get(name).input_schema if name in registry else None
 
     def _client(self, ctx: RequestContext) -> str | None:
@@ -140,20 +139,28 @@ class _Door:
 
 
 class ToolServer(Server[dict[str, Any]]):
-    """The SDK's server, able to tell every client what changed, each in the way of its era."""
+    """The SDK's server, which also announces changes to every client in the way of its era."""
 
     def __init__(
-        self, door: _Door, *, version: str, instructions: str, watch_seconds: float, add_methods: AddMethods | None
+        self,
+        handlers: _ToolHandlers,
+        *,
+        version: str,
+        instructions: str,
+        watch_seconds: float,
+        add_methods: AddMethods | None,
     ) -> None:
         self.changes = InMemorySubscriptionBus()
-        self._listening = ListenHandler(self.changes)
-        self._handshaken: set[Connection] = set()
-        resources = ResourceDoor(door.offering, door.context, self.changes, self._listening, watch_seconds)
+        self._listen_handler = ListenHandler(self.changes)
+        self._connections: set[Connection] = set()
+        resources = ResourceHandlers(
+            handlers.served, handlers.context, self.changes, self._listen_handler, watch_seconds
+        )
 
         @asynccontextmanager
         async def lifespan(_: Server[dict[str, Any]]) -> AsyncGenerator[dict[str, Any]]:
-            async with resources.watching() as watch:
-                yield {"watch": watch}
+            async with resources.run_watcher() as watcher:
+                yield {"watcher": watcher}
 
         super().__init__(
             "scrubjay",
@@ -166,9 +173,9 @@ class ToolServer(Server[dict[str, Any]]):
                 "resources/templates/list": LIST_HINT,
                 "server/discover": LIST_HINT,
             },
-            # Without it every HTTP call of the modern era would run a whole tools/list.
-            get_tool_input_schema=door.input_schema,
-            on_call_tool=door.call_tool,
+            # Without this, every HTTP call of the modern era would run a whole tools/list.
+            get_tool_input_schema=handlers.input_schema,
+            on_call_tool=handlers.call_tool,
             on_list_resources=resources.list,
             on_list_resource_templates=resources.list_templates,
             on_read_resource=resources.read,
@@ -176,10 +183,13 @@ class ToolServer(Server[dict[str, Any]]):
             on_unsubscribe_resource=resources.unsubscribe,
             on_subscriptions_listen=resources.listen,
         )
-        self.add_request_handler("tools/list", ListParams, door.list_tools)
+        self.add_request_handler("tools/list", ListParams, handlers.list_tools)
         if add_methods is not None:
             methods = ToolMethods(
-                list_tools=door.list_tools, call_tool=door.call_tool, describe=door.describe, ask=door.ask
+                list_tools=handlers.list_tools,
+                call_tool=handlers.call_tool,
+                describe=handlers.describe,
+                call_json=handlers.call_json,
             )
             add_methods(self, methods)
         self.add_notification_handler("notifications/initialized", NotificationParams, self._remember_connection)
@@ -190,27 +200,27 @@ class ToolServer(Server[dict[str, Any]]):
         experimental_capabilities: dict[str, dict[str, Any]] | None = None,
         extensions: dict[str, dict[str, Any]] | None = None,
     ) -> InitializationOptions:
-        """The SDK's, with what it cannot know: that we announce changes of the list of tools."""
+        """Return the SDK's options, with the capability to announce changes of the tool list."""
         return super().create_initialization_options(
             notification_options or NotificationOptions(tools_changed=True), experimental_capabilities, extensions
         )
 
     async def announce_tools_changed(self) -> None:
-        """Tell all connected clients; one that does not listen is passed over."""
+        """Notify all connected clients; a client that does not read is skipped after a timeout."""
         await self.changes.publish(ToolsListChanged())
         async with anyio.create_task_group() as tasks:
-            for connection in self._handshaken:
+            for connection in self._connections:
                 tasks.start_soon(_announce, connection)
 
-    def end_listening(self) -> None:
-        """End the streams on which modern clients wait for changes; an HTTP server that stops would wait for them."""
-        self._listening.close()
+    def close_subscriptions(self) -> None:
+        """End the streams on which modern clients listen; otherwise a stopping HTTP server would wait for them."""
+        self._listen_handler.close()
 
     async def _remember_connection(self, ctx: RequestContext, params: NotificationParams) -> None:
         connection = ctx.session._connection  # pyright: ignore[reportPrivateUsage]  # mcp 2.3 has no public way
-        if connection not in self._handshaken:
-            self._handshaken.add(connection)
-            connection.exit_stack.callback(self._handshaken.discard, connection)
+        if connection not in self._connections:
+            self._connections.add(connection)
+            connection.exit_stack.callback(self._connections.discard, connection)
 
 
 async def _announce(connection: Connection) -> None:
@@ -219,20 +229,20 @@ async def _announce(connection: Connection) -> None:
 
 
 class _ProgressNotifier:
-    """Passes progress on to the caller of one request, if it asked for any."""
+    """Sends progress notifications to the client of one request, if it asked for them."""
 
     def __init__(self, session: ServerSession) -> None:
         self._session = session
-        self._told = -math.inf
+        self._reported = -math.inf
 
     async def report(self, done: float, total: float | None = None, message: str = "") -> None:
-        if done > self._told:  # the protocol demands that each notification tells more than the last
-            self._told = done
+        if done > self._reported:  # the protocol requires that progress increases with each notification
+            self._reported = done
             await self._session.report_progress(done, total, transportable(message) or None)
 
 
 def _http_client(headers: Mapping[str, str], protocol_version: str) -> str | None:
-    """Who calls over HTTP: a session of the handshake era, or whoever a modern request says it comes from."""
+    """Return the client over HTTP: the session of the handshake era, or the name in a modern request's header."""
     if protocol_version not in MODERN_PROTOCOL_VERSIONS:
         return f"mcp:{headers[MCP_SESSION_ID_HEADER]}"
     name = headers.get(CLIENT_HEADER)
@@ -243,8 +253,8 @@ def _http_client(headers: Mapping[str, str], protocol_version: str) -> str | Non
     return f"http:{name}"
 
 
-def _listed(tool: "Tool") -> ListedTool:
-    if isinstance(tool, ForeignTool):  # as its own server tells it, with every hint that it gives
+def _listed_tool(tool: "Tool") -> ListedTool:
+    if isinstance(tool, ForeignTool):  # as declared by its own server, with all its hints
         return ListedTool.model_validate({**tool.declared, "name": tool.name})
     return ListedTool(
         name=tool.name,
@@ -261,17 +271,17 @@ def _listed(tool: "Tool") -> ListedTool:
     )
 
 
-def _answer(result: BaseModel, *, is_modern: bool) -> CallToolResult:
-    """The result as data for programs, and the same as text for models."""
+def _call_result(result: BaseModel, *, is_modern: bool) -> CallToolResult:
+    """Return the result as structured content for programs and as text for models."""
     if isinstance(result, ForeignAnswer):
         answer = CallToolResult.model_validate(result.model_dump(by_alias=True))
         if not is_modern and not isinstance(answer.structured_content, dict):
-            answer.structured_content = None  # before 2026 it is an object or nothing; the content tells the same
+            answer.structured_content = None  # before 2026 it must be an object; the content has the same data
         return answer
     structured = result.model_dump(mode="json")
     try:
         text = to_json(structured).decode()
-    except PydanticSerializationError:  # text that is not Unicode, as in the name of a strange file
+    except PydanticSerializationError:  # a lone surrogate, as in a file name that is not UTF-8
         text = transportable(json.dumps(structured, ensure_ascii=False, separators=(",", ":")))
         structured = json.loads(text)
     return CallToolResult(content=[TextContent(text=text)], structured_content=structured)

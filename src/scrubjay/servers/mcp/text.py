@@ -2,5 +2,5 @@
 
 
 def transportable(text: str) -> str:
-    """The text, with a mark in place of what is not Unicode, as in the name of a strange file."""
+    """Return the text with `?` in place of lone surrogates, which file names that are not UTF-8 contain."""
     return text.encode("utf-8", "replace").decode()

@@ -1,4 +1,4 @@
-"""Requests for the list of tools, and how further methods can be added to a server."""
+"""The parameters of `tools/list`, and the interface for adding methods to a server."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from pydantic import Field
 
 from scrubjay.servers.mcp.resources import RequestContext
 
-MOST_LISTED: Final = 200
+MAX_LIMIT: Final = 200
 
 
 class ListParams(PaginatedRequestParams):
-    """Parameters of `tools/list`, beside the cursor."""
+    """Parameters of `tools/list`."""
 
-    limit: int | None = Field(default=None, ge=1, le=MOST_LISTED)
+    limit: int | None = Field(default=None, ge=1, le=MAX_LIMIT)
     """The largest number of tools."""
     lazy: bool = False
     """Return names, titles and descriptions only."""
@@ -25,19 +25,19 @@ class ListParams(PaginatedRequestParams):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolMethods:
-    """What methods beside the standard ones can be made of."""
+    """The functions from which additional methods can be built."""
 
     list_tools: Callable[[RequestContext, ListParams], Awaitable[ListToolsResult]]
     call_tool: Callable[[RequestContext, CallToolRequestParams], Awaitable[CallToolResult]]
     describe: Callable[[str], ListedTool]
     """Raises `UnknownTool`."""
-    ask: Callable[[RequestContext, str, Mapping[str, Any]], Awaitable[dict[str, Any]]]
-    """Returns what a tool answers to these arguments, as JSON data."""
+    call_json: Callable[[RequestContext, str, Mapping[str, Any]], Awaitable[dict[str, Any]]]
+    """Calls a tool and returns its result as JSON data."""
 
 
 AddMethods = Callable[[Server[dict[str, Any]], ToolMethods], None]
 
 
-def in_brief(tool: ListedTool) -> ListedTool:
+def without_schemas(tool: ListedTool) -> ListedTool:
     """Return a tool without its schemas, which `tools/describe` returns."""
     return ListedTool(name=tool.name, title=tool.title, description=tool.description, input_schema={"type": "object"})

@@ -1,1 +1,1 @@
-"""OpenAI's protocol: a model with a memory, its embeddings, and its errors. Decides nothing about memories."""
+"""OpenAI's protocol: chat completions and responses with memory, embeddings, the model list, and error bodies."""

@@ -1,4 +1,4 @@
-"""What an answer is: one piece, or a stream of them, and what was recalled for it."""
+"""The interface of a chat answer: complete or as a stream of chunks, with the memories recalled for it."""
 
 import json
 from collections.abc import AsyncIterator, Mapping
@@ -12,30 +12,33 @@ DONE = b"data: [DONE]\n\n"
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """One piece of an answer, as it is sent and as it is read; what only keeps the connection alive has no data."""
+    """A chunk of a streamed answer."""
 
     raw: bytes
+    """The bytes to send."""
     data: Json | None
+    """The parsed event; None for a comment that only keeps the connection alive."""
 
 
-class Answer(Protocol):
-    """An answer that is about to be given."""
+class CompletionAnswer(Protocol):
+    """An answer that is ready to be produced, complete or as a stream."""
 
     recalled: Recalled
 
-    async def whole(self) -> Json:
-        """All of it, for a request that does not ask for a stream."""
+    async def complete(self) -> Json:
+        """Return the whole completion."""
         ...
 
     def chunks(self) -> AsyncIterator[Chunk]:
-        """Piece by piece, for one that does, without the mark of the end."""
+        """Yield the chunks of the completion, without the final `[DONE]`."""
         ...
 
 
-def told(recalled: Recalled) -> Json:
+def recalled_fields(recalled: Recalled) -> Json:
+    """Return the value of the `scrubjay` field."""
     return recalled.model_dump(mode="json")
 
 
-def event(data: Mapping[str, Any]) -> bytes:
-    """As an event of a stream."""
+def sse_event(data: Mapping[str, Any]) -> bytes:
+    """Return the data as a server-sent event."""
     return b"data: " + json.dumps(data).encode() + b"\n\n"

@@ -1,4 +1,4 @@
-"""What each failure is in OpenAI's protocol: its status, its type, and its body."""
+"""Errors in OpenAI's protocol: status, type and body."""
 
 import json
 import math
@@ -8,13 +8,13 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from scrubjay.core.errors import ErrorCode, InvalidRequest, NotFound, ScrubjayError
-from scrubjay.models.failures import Reason
+from scrubjay.models.failures import FailureReason
 from scrubjay.servers.http.errors import STATUS
 
 Json = dict[str, Any]
 
 INVALID: Final = "invalid_request_error"
-# How OpenAI's clients know failures; those that are not here are the server's.
+# The error types that OpenAI's clients know, by status; any other status is a server error.
 TYPES: Final[Mapping[int, str]] = {
     400: INVALID,
     401: "authentication_error",
@@ -29,55 +29,55 @@ TYPES: Final[Mapping[int, str]] = {
 }
 SERVER_ERROR: Final = "server_error"
 
-# What is wrong with the service behind us, as a gateway tells it.
-_BEHIND: Final[Mapping[str, int]] = {
-    Reason.UNREACHABLE: 502,
-    Reason.FAILING: 502,
-    Reason.BROKEN_ANSWER: 502,
-    Reason.UNAUTHORIZED: 502,
-    Reason.NOT_FOUND: 502,
-    Reason.TIMEOUT: 504,
-    Reason.RATE_LIMITED: 429,
+# Failures of the language model's service, with the statuses of a gateway.
+_UPSTREAM_STATUS: Final[Mapping[str, int]] = {
+    FailureReason.UNREACHABLE: 502,
+    FailureReason.FAILING: 502,
+    FailureReason.BROKEN_ANSWER: 502,
+    FailureReason.UNAUTHORIZED: 502,
+    FailureReason.NOT_FOUND: 502,
+    FailureReason.TIMEOUT: 504,
+    FailureReason.RATE_LIMITED: 429,
 }
 
 
-class WrongField(InvalidRequest):
-    """A field of the body does not fit."""
+class InvalidField(InvalidRequest):
+    """A field of the body is invalid."""
 
     def __init__(self, message: str, param: str | None, *, code: str | None = None) -> None:
         super().__init__(message, details={"status": 400, "param": param, "code": code})
 
 
 def unknown_model(name: str) -> NotFound:
-    """The error of a model that is not here."""
+    """Return the error for a model that this server does not have."""
     return NotFound(
         f"The model '{name[:100]}' does not exist here",
-        hint="GET /v1/models lists those that do",
+        hint="GET /v1/models lists the available models",
         details={"param": "model", "code": "model_not_found"},
     )
 
 
 def status_of(error: ScrubjayError) -> int:
-    """What OpenAI would answer: a body that does not fit is 400."""
-    if isinstance(given := error.details.get("status"), int):
-        return given
+    """Return the status that OpenAI would use: 400 for an invalid body."""
+    if isinstance(explicit := error.details.get("status"), int):
+        return explicit
     if error.code is ErrorCode.INVALID_REQUEST:
         return 400
     if error.code is ErrorCode.UNAVAILABLE:
-        return _BEHIND.get(str(error.details.get("reason")), 503)
+        return _UPSTREAM_STATUS.get(str(error.details.get("reason")), 503)
     return STATUS[error.code]
 
 
-def body_of(error: ScrubjayError, status: int | None = None) -> Json:
-    """The failure as OpenAI's clients read it."""
+def error_body_of(error: ScrubjayError, status: int | None = None) -> Json:
+    """Return the body for an error, as OpenAI's clients read it."""
     status = status or status_of(error)
     details = error.details
     code = details.get("code") or details.get("reason") or error.code.value
     message = f"{error.message}. Hint: {error.hint}" if error.hint else error.message
-    return shaped(status, message, code=str(code), param=details.get("param"), type=details.get("type"))
+    return error_body(status, message, code=str(code), param=details.get("param"), type=details.get("type"))
 
 
-def shaped(
+def error_body(
     status: int, message: str, *, code: str | None = None, param: str | None = None, type: str | None = None
 ) -> Json:
     return {
@@ -85,10 +85,10 @@ def shaped(
     }
 
 
-def failure(error: ScrubjayError) -> Response:
-    """The answer that tells of this failure."""
+def error_response(error: ScrubjayError) -> Response:
+    """Return the response for an error."""
     status = status_of(error)
     headers: dict[str, str] = {}
     if "retry_after_seconds" in error.details:
         headers["Retry-After"] = str(math.ceil(error.details["retry_after_seconds"]))
-    return Response(json.dumps(body_of(error, status)), status, headers, "application/json")
+    return Response(json.dumps(error_body_of(error, status)), status, headers, "application/json")

@@ -11,36 +11,42 @@ from scrubjay.servers.openai.chat import MEMORIES_HEADER
 
 Json = dict[str, Any]
 
-_MEANINGS = {
-    400: "The body does not fit, or the language model refuses it.",
-    401: "A key is needed, and the given one is missing or wrong.",
-    403: "The key does not open this, or the caller may not come from there.",
-    404: "There is no such model, or nothing else that was named.",
-    409: "The request contradicts the present state.",
+_STATUS_DESCRIPTIONS = {
+    400: "The body is invalid, or the language model rejected it.",
+    401: "The key is missing or wrong.",
+    403: "The key's scopes do not allow this, or the host or origin is not allowed.",
+    404: "The model, or another named object, does not exist.",
+    409: "The request conflicts with the current state.",
     413: "The body is too large.",
-    415: "The language model does not take this.",
-    422: "The language model refuses what is asked.",
-    429: "Too many requests, here or at the language model.",
-    500: "A bug of ours, or settings that do not work.",
-    502: "The language model's service cannot be reached, fails, or answers nonsense.",
-    503: "A part that this needs is not there for now.",
+    415: "The language model does not support this media type.",
+    422: "The language model rejected the request.",
+    429: "Too many requests, here or at the language model's service.",
+    500: "A bug, or settings that do not work.",
+    502: "The language model's service is unreachable, failing, or sent an invalid answer.",
+    503: "A required part is temporarily unavailable.",
     504: "The language model did not answer in time.",
 }
 _OPERATIONS: tuple[tuple[str, str, str, type[BaseModel], type[BaseModel]], ...] = (
     (
         "/v1/chat/completions",
         "openai_chat",
-        "Continue a conversation, with a memory.",
-        wire.ChatRequest,
+        "Continue a conversation, with recalled memories.",
+        wire.ChatCompletionRequest,
         wire.ChatCompletion,
     ),
-    ("/v1/responses", "openai_respond", "Answer an input, with a memory.", wire.ResponsesRequest, wire.ResponseObject),
-    ("/v1/embeddings", "openai_embed", "Tell what texts mean.", wire.EmbeddingsRequest, wire.Embeddings),
+    (
+        "/v1/responses",
+        "openai_respond",
+        "Answer an input, with recalled memories.",
+        wire.ResponsesRequest,
+        wire.ResponseObject,
+    ),
+    ("/v1/embeddings", "openai_embed", "Return the embeddings of texts.", wire.EmbeddingsRequest, wire.Embeddings),
 )
 
 
 def with_openai(document: Json) -> Json:
-    """The document with these routes."""
+    """Add these routes to the document and return it."""
     answers = (wire.ModelList, wire.ModelEntry, wire.OpenAIError, *(answer for *_, answer in _OPERATIONS))
     references, schemas = models_json_schema(
         [
@@ -49,11 +55,11 @@ def with_openai(document: Json) -> Json:
         ],
         ref_template="#/components/schemas/OpenAI{model}",
     )
-    kept: Json = document["components"]["schemas"]
-    kept |= {f"OpenAI{name}": schema for name, schema in schemas["$defs"].items()}
+    components: Json = document["components"]["schemas"]
+    components |= {f"OpenAI{name}": schema for name, schema in schemas["$defs"].items()}
     failures = {
-        status: {"description": meaning, "content": _json(references[wire.OpenAIError, "serialization"])}
-        for status, meaning in _MEANINGS.items()
+        status: {"description": description, "content": _json(references[wire.OpenAIError, "serialization"])}
+        for status, description in _STATUS_DESCRIPTIONS.items()
     }
     paths: Json = document["paths"]
     for path, name, summary, request, answer in _OPERATIONS:
@@ -65,17 +71,17 @@ def with_openai(document: Json) -> Json:
                 "operationId": name,
                 "tags": ["openai"],
                 "summary": summary,
-                "parameters": [_header(CLIENT_HEADER, "Tells this client from others."), *_session(answer)],
+                "parameters": [_header(CLIENT_HEADER, "The name of this client."), *_session_header(answer)],
                 "requestBody": {"required": True, "content": _json(references[request, "validation"])},
                 "responses": {
-                    "200": {"description": "The answer.", "headers": _told(answer), "content": content},
+                    "200": {"description": "The answer.", "headers": _response_headers(answer), "content": content},
                     **{str(status): failure for status, failure in failures.items()},
                 },
             }
         }
     listed = _json(references[wire.ModelList, "serialization"])
-    paths["/v1/models"] = {"get": _reading("openai_list_models", "List models.", listed, failures)}
-    one = _reading(
+    paths["/v1/models"] = {"get": _get_operation("openai_list_models", "List models.", listed, failures)}
+    one = _get_operation(
         "openai_get_model", "Describe a model.", _json(references[wire.ModelEntry, "serialization"]), failures
     )
     one["parameters"] = [{"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}]
@@ -84,25 +90,25 @@ def with_openai(document: Json) -> Json:
     return document
 
 
-def _reading(name: str, summary: str, content: Json, failures: dict[int, Json]) -> Json:
-    told = {str(status): failures[status] for status in (401, 403, 404, 429, 500, 503)}
+def _get_operation(name: str, summary: str, content: Json, failures: dict[int, Json]) -> Json:
+    errors = {str(status): failures[status] for status in (401, 403, 404, 429, 500, 503)}
     return {
         "operationId": name,
         "tags": ["openai"],
         "summary": summary,
-        "responses": {"200": {"description": "What there is.", "content": content}, **told},
+        "responses": {"200": {"description": "The models.", "content": content}, **errors},
     }
 
 
-def _session(answer: type[BaseModel]) -> list[Json]:
-    about = "The session that the exchange belongs to; counts more than what the body says."
+def _session_header(answer: type[BaseModel]) -> list[Json]:
+    about = "The session of the exchange; takes precedence over the body."
     return [] if answer is wire.Embeddings else [_header(SESSION_HEADER, about)]
 
 
-def _told(answer: type[BaseModel]) -> Json:
+def _response_headers(answer: type[BaseModel]) -> Json:
     if answer is wire.Embeddings:
         return {}
-    about = "The ids of the memories that were recalled, joined by commas."
+    about = "The ids of the recalled memories, separated by commas."
     return {MEMORIES_HEADER: {"description": about, "schema": {"type": "string"}}}
 
 

@@ -1,11 +1,11 @@
-"""The bodies of OpenAI's protocol, as far as this server reads and writes them."""
+"""The request and response bodies of OpenAI's protocol: the fields that this server reads and writes."""
 
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
 
-from scrubjay.features.chat.recall_context import RecalledMemory
-from scrubjay.servers.openai.errors import WrongField
+from scrubjay.features.chat.memory_context import MemoryReference
+from scrubjay.servers.openai.errors import InvalidField
 from scrubjay.tooling.validation import printable
 
 Json = dict[str, Any]
@@ -16,19 +16,19 @@ class _Open(BaseModel):
     model_config = ConfigDict(extra="allow")
 
 
-class OwnWishes(BaseModel):
-    """What only this server understands; it is not passed on."""
+class ScrubjayOptions(BaseModel):
+    """Options of this server; they are not forwarded to the language model."""
 
     model_config = ConfigDict(extra="forbid")
 
-    recall: StrictBool = Field(default=True, description="Whether memories are looked for and given to the model.")
-    remember: StrictBool = Field(default=True, description="Whether this exchange may be remembered.")
-    session_id: Label | None = Field(default=None, description="The conversation that this belongs to.")
-    project: Label | None = Field(default=None, description="The project whose memories are looked for.")
+    recall: StrictBool = Field(default=True, description="Recall memories and add them to the prompt.")
+    remember: StrictBool = Field(default=True, description="Record this exchange.")
+    session_id: Label | None = Field(default=None, description="The session that the exchange belongs to.")
+    project: Label | None = Field(default=None, description="The project whose memories are recalled.")
 
 
-class ChatMessage(_Open):
-    """One message of a conversation."""
+class ChatCompletionMessage(_Open):
+    """A message of a conversation."""
 
     role: Annotated[str, Field(min_length=1, max_length=50)]
     content: str | list[Json] | None = None
@@ -39,29 +39,31 @@ class StreamOptions(_Open):
     include_usage: StrictBool | None = None
 
 
-class ChatRequest(_Open):
-    """A conversation to be continued. Every other field of OpenAI's is passed on to the language model as it is."""
+class ChatCompletionRequest(_Open):
+    """A conversation to continue. All other fields of OpenAI's API are forwarded to the language model unchanged."""
 
-    messages: list[ChatMessage] = Field(min_length=1, max_length=10_000)
+    messages: list[ChatCompletionMessage] = Field(min_length=1, max_length=10_000)
     model: Annotated[str, Field(max_length=500)] | None = Field(default=None, description="See `GET /v1/models`.")
     stream: StrictBool | None = None
     stream_options: StreamOptions | None = None
     n: Annotated[int, Field(ge=1, le=128)] | None = None
     tools: list[Json] | None = None
     tool_choice: str | Json | None = None
-    user: str | None = Field(default=None, description="Taken as the session, unless metadata.session_id is given.")
-    metadata: Json | None = Field(default=None, description="Its `session_id` is the session.")
-    scrubjay: OwnWishes | None = None
+    user: str | None = Field(default=None, description="Used as the session when metadata.session_id is not given.")
+    metadata: Json | None = Field(default=None, description="Its `session_id` names the session.")
+    scrubjay: ScrubjayOptions | None = None
 
 
 class Recalled(BaseModel):
-    """What this server did about the answer."""
+    """The memories recalled for the answer, and whether the exchange is recorded."""
 
-    memories: list[RecalledMemory]
-    tokens: int = Field(default=0, description="About how many the model was given of them: a token is 4 bytes.")
-    session_id: str | None = Field(description="The session under which the exchange is remembered.")
-    remembers: bool = Field(description="Whether the exchange is remembered once it is complete.")
-    degraded: str | None = Field(default=None, description="Why less was recalled than should have been.")
+    memories: list[MemoryReference]
+    tokens: int = Field(
+        default=0, description="Estimated tokens of the memories added to the prompt, at 4 bytes per token."
+    )
+    session_id: str | None = Field(description="The session in which the exchange is recorded.")
+    remembers: bool = Field(description="True when the exchange is recorded once it is complete.")
+    degraded: str | None = Field(default=None, description="The reason when the recall was incomplete.")
 
 
 class ChatUsage(_Open):
@@ -71,7 +73,7 @@ class ChatUsage(_Open):
 
 
 class ChatCompletion(_Open):
-    """An answer."""
+    """A chat completion."""
 
     id: str
     object: Literal["chat.completion"]
@@ -83,12 +85,14 @@ class ChatCompletion(_Open):
 
 
 class EmbeddingsRequest(_Open):
-    """Texts whose meaning is wanted."""
+    """Texts to embed."""
 
-    input: str | list[str] = Field(description="A text, or up to 2048. Lists of tokens are not taken.")
+    input: str | list[str] = Field(description="A text, or up to 2048 texts. Lists of tokens are not supported.")
     model: Annotated[str, Field(max_length=500)]
-    encoding_format: Literal["float", "base64"] | None = Field(default=None, description="By default float.")
-    dimensions: Annotated[int, Field(ge=1)] | None = Field(default=None, description="Only those that the model has.")
+    encoding_format: Literal["float", "base64"] | None = Field(default=None, description="Default: float.")
+    dimensions: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="Must equal the model's number of dimensions."
+    )
     user: str | None = None
 
 
@@ -104,7 +108,7 @@ class EmbeddingUsage(BaseModel):
 
 
 class Embeddings(BaseModel):
-    """One vector for each text, in their order."""
+    """One vector for each text, in the order of the texts."""
 
     object: Literal["list"] = "list"
     data: list[EmbeddingEntry]
@@ -128,7 +132,7 @@ class ModelList(BaseModel):
 
 
 class ResponsesRequest(_Open):
-    """What is to be answered, in the form of OpenAI's Responses. Nothing of it is stored as a response."""
+    """A request of OpenAI's Responses API. Responses are not stored."""
 
     input: str | list[Json]
     model: Annotated[str, Field(max_length=500)] | None = None
@@ -144,11 +148,11 @@ class ResponsesRequest(_Open):
     previous_response_id: str | None = None
     conversation: str | Json | None = None
     background: StrictBool | None = None
-    scrubjay: OwnWishes | None = None
+    scrubjay: ScrubjayOptions | None = None
 
 
 class ResponseObject(_Open):
-    """An answer in the form of OpenAI's Responses."""
+    """A response of OpenAI's Responses API."""
 
     id: str
     object: Literal["response"]
@@ -167,39 +171,39 @@ class ErrorFields(BaseModel):
 
 
 class OpenAIError(BaseModel):
-    """The body of every answer that is not a success."""
+    """The body of every error response."""
 
     error: ErrorFields
 
 
 class Indexed(_Open):
-    """Something that has its place among others of an answer: a choice, or the call of a tool."""
+    """An element with an index: a choice, or a tool call."""
 
     index: int = 0
 
 
-def indexed(place: int, **fields: Any) -> Json:
-    return Indexed(index=place, **fields).model_dump()
+def indexed(index: int, **fields: Any) -> Json:
+    return Indexed(index=index, **fields).model_dump()
 
 
-def place_of(entry: Json, otherwise: int = 0) -> int:
-    """Where it is; some services leave that out."""
+def index_of(entry: Json, default: int = 0) -> int:
+    """Return the index of an element, or the default, because some services omit it."""
     try:
         found = Indexed.model_validate(entry)
     except ValidationError:
-        return otherwise
-    return found.index if found.model_fields_set & set(Indexed.model_fields) else otherwise
+        return default
+    return found.index if found.model_fields_set & set(Indexed.model_fields) else default
 
 
 T = TypeVar("T", bound=BaseModel)
 
 
-def read(kind: type[T], body: Json) -> T:
-    """The body as this model; the first thing that does not fit is told with its field."""
+def parse(kind: type[T], body: Json) -> T:
+    """Parse the body as this model; raise `InvalidField` for the first invalid field."""
     try:
         return kind.model_validate(body)
     except ValidationError as error:
         problem = error.errors(include_url=False, include_input=False, include_context=False)[0]
         parts = [printable(str(part)) for part in problem["loc"]]
         param = ".".join(part for part in parts if not part.startswith(("list[", "dict["))) or None
-        raise WrongField(f"{param or 'body'}: {problem['msg']}", param) from None
+        raise InvalidField(f"{param or 'body'}: {problem['msg']}", param) from None

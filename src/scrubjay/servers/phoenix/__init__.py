@@ -1,1 +1,1 @@
-"""The live channel: questions with their thoughts, and calls of tools, over a WebSocket that speaks Phoenix."""
+"""The Synapse channel: questions and tool calls with live progress, over a WebSocket in Phoenix's wire format."""

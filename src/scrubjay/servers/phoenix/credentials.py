@@ -1,4 +1,4 @@
-"""The key that a client shows: with the connection, or with each join."""
+"""Find the key of a client, which it sends with the connection or with each join."""
 
 import base64
 import binascii
@@ -9,28 +9,28 @@ from starlette.datastructures import Headers, QueryParams
 from starlette.types import Scope
 
 SUBPROTOCOL = "phoenix"
-# What npm's phoenix puts its `authToken` behind, without the padding.
-_TOKEN_MARK = "base64url.bearer.phx."  # noqa: S105
+# The subprotocol in which npm's phoenix sends its `authToken`, as base64url without padding.
+_TOKEN_PREFIX = "base64url.bearer.phx."  # noqa: S105
 _NAMES = ("api_key", "token")
 _STANDARD = str.maketrans("-_", "+/")
 
 
 def key_of_connection(scope: Scope) -> str | None:
-    """The key that the connection itself came with: its `authToken`, its header, or its parameters."""
+    """Return the key of the connection: its `authToken`, its header, or its query parameters."""
     scheme, _, header = Headers(scope=scope).get("authorization", "").partition(" ")
     bearer = header.strip() if scheme.lower() == "bearer" else ""
-    return _auth_token(scope.get("subprotocols") or ()) or bearer or key_of(QueryParams(scope["query_string"]))
+    return _auth_token(scope.get("subprotocols") or ()) or bearer or key_in(QueryParams(scope["query_string"]))
 
 
-def key_of(named: Mapping[str, Any]) -> str | None:
-    """The key among what a client sent by name."""
+def key_in(named: Mapping[str, Any]) -> str | None:
+    """Return the first of `api_key` and `token` that is a non-empty string."""
     return next((key for name in _NAMES if isinstance(key := named.get(name), str) and key), None)
 
 
 def _auth_token(offered: Sequence[str]) -> str | None:
     for protocol in offered:
-        if protocol.startswith(_TOKEN_MARK):
-            token = protocol.removeprefix(_TOKEN_MARK).translate(_STANDARD)
+        if protocol.startswith(_TOKEN_PREFIX):
+            token = protocol.removeprefix(_TOKEN_PREFIX).translate(_STANDARD)
             try:
                 return base64.b64decode(token + "=" * (-len(token) % 4), validate=True).decode() or None
             except (binascii.Error, UnicodeDecodeError):

@@ -1,48 +1,48 @@
-"""The address of the live channel: accepts connections, up to a limit, and hands each to its own `Connection`."""
+"""The WebSocket endpoint: accepts connections up to a limit and serves each with a `PhoenixConnection`."""
 
 from typing import Final
 
 from starlette.datastructures import QueryParams
 from starlette.types import Receive, Scope, Send
 
-from scrubjay.core.callers import Doorkeeper
+from scrubjay.core.callers import Authenticator
 from scrubjay.core.clock import Clock, system_clock
 from scrubjay.core.errors import Busy, InvalidRequest
-from scrubjay.servers.http.callers import visit_of
+from scrubjay.servers.http.callers import socket_guard_of
 from scrubjay.servers.http.request_metadata import address_of
 from scrubjay.servers.http.websockets import refuse
-from scrubjay.servers.phoenix.channel import Shared
-from scrubjay.servers.phoenix.connection import Connection
+from scrubjay.servers.phoenix.channel import SynapseState
+from scrubjay.servers.phoenix.connection import PhoenixConnection
 from scrubjay.servers.phoenix.credentials import SUBPROTOCOL, key_of_connection
 from scrubjay.servers.phoenix.frames import codec_for
-from scrubjay.servers.phoenix.limits import Limits
+from scrubjay.servers.phoenix.limits import SynapseLimits
 from scrubjay.servers.phoenix.presence import Presence
-from scrubjay.servers.phoenix.work_queue import Turns
+from scrubjay.servers.phoenix.work_queue import WorkQueue
 from scrubjay.tooling.dispatcher import Dispatcher
 
 PATH: Final = "/cortex/websocket"
 
 
-class Synapse:
-    """All connections of a server. Questions go to one tool; any tool can be called."""
+class SynapseEndpoint:
+    """The ASGI endpoint for all connections. Questions go to one tool; calls may name any tool."""
 
     def __init__(
         self,
         dispatcher: Dispatcher,
-        doorkeeper: Doorkeeper,
+        authenticator: Authenticator,
         *,
         question_tool: str,
-        limits: Limits,
+        limits: SynapseLimits,
         clock: Clock = system_clock,
     ) -> None:
         self.connections = 0
-        self._connected: dict[Connection, None] = {}
-        self._doorkeeper = doorkeeper
-        self._shared = Shared(
+        self._open: dict[PhoenixConnection, None] = {}
+        self._authenticator = authenticator
+        self._state = SynapseState(
             dispatcher=dispatcher,
             question_tool=question_tool,
             limits=limits,
-            turns=Turns(workers=limits.workers, waiting=limits.waiting),
+            queue=WorkQueue(workers=limits.workers, waiting=limits.waiting),
             presence=Presence(),
             clock=clock,
         )
@@ -51,36 +51,36 @@ class Synapse:
         codec = codec_for(QueryParams(scope["query_string"]).get("vsn", ""))
         if codec is None:
             return await refuse(
-                InvalidRequest("this version of the protocol is not spoken", hint="use 2.0.0"), scope, send
+                InvalidRequest("this protocol version is not supported", hint="use vsn=2.0.0"), scope, send
             )
-        if self.connections >= self._shared.limits.connections and not self._made_room():
+        if self.connections >= self._state.limits.connections and not self._close_one_unjoined():
             return await refuse(Busy("too many connections are open", hint="connect again in a moment"), scope, send)
         self.connections += 1
         try:
             if (await receive())["type"] == "websocket.connect":
                 offered = SUBPROTOCOL in (scope.get("subprotocols") or ())
                 await send({"type": "websocket.accept", "subprotocol": SUBPROTOCOL if offered else None})
-                connection = Connection(
-                    self._shared,
-                    self._doorkeeper,
-                    visit_of(scope, self._doorkeeper),
+                connection = PhoenixConnection(
+                    self._state,
+                    self._authenticator,
+                    socket_guard_of(scope, self._authenticator),
                     codec,
                     key_of_connection(scope),
                     address_of(scope),
                 )
-                self._connected[connection] = None
+                self._open[connection] = None
                 try:
                     await connection.serve(receive, send)
                 finally:
-                    del self._connected[connection]
+                    del self._open[connection]
         finally:
             self.connections -= 1
         return None
 
-    def _made_room(self) -> bool:
-        """Let go of who has been connected for longest without joining anything: strangers must not take all places."""
-        for connection in self._connected:
+    def _close_one_unjoined(self) -> bool:
+        """Close the oldest connection that has joined nothing, so that idle clients cannot use up the limit."""
+        for connection in self._open:
             if not (connection.has_joined or connection.has_ended):
-                connection.make_room()
+                connection.close_unjoined()
                 return True
         return False

@@ -1,4 +1,4 @@
-"""The wire format of Phoenix: what one frame says, in version 2 (arrays) or version 1 (objects)."""
+"""Phoenix's wire format, version 2 (arrays) and version 1 (objects)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,18 +11,18 @@ HEARTBEAT = "heartbeat"
 SOCKET_TOPIC = "phoenix"
 """The topic of the connection itself."""
 
-# Names are echoed, so they must be short. Phoenix itself allows 255 bytes in its binary frames.
+# Maximum length of a name. Names are echoed, so they must be short; Phoenix allows 255 bytes in its binary frames.
 MAX_NAME = 255
 _PUSH = 0
 
 
-class Malformed(Exception):
-    """A frame that cannot be understood."""
+class MalformedFrame(Exception):
+    """A frame does not follow the wire format."""
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
-    """One message, in either direction."""
+class PhoenixFrame:
+    """A message, in either direction."""
 
     topic: str
     event: str
@@ -30,75 +30,74 @@ class Frame:
     ref: str | None = None
     join_ref: str | None = None
 
-    def reply(self, status: str, response: Mapping[str, Any]) -> "Frame":
-        """The answer to it."""
-        return Frame(self.topic, REPLY, {"status": status, "response": response}, self.ref, self.join_ref)
+    def reply(self, status: str, response: Mapping[str, Any]) -> "PhoenixFrame":
+        """Return a reply to this message."""
+        return PhoenixFrame(self.topic, REPLY, {"status": status, "response": response}, self.ref, self.join_ref)
 
 
 class Codec(Protocol):
-    """One version of the format."""
+    """Reads and writes one version of the format."""
 
-    def read(self, text: str) -> Frame:
-        """What a text frame says; `Malformed` when nobody can tell."""
+    def read(self, text: str) -> PhoenixFrame:
+        """Parse a text frame; raise `MalformedFrame` when it is invalid."""
         ...
 
-    def write(self, frame: Frame) -> bytes: ...
+    def write(self, frame: PhoenixFrame) -> bytes: ...
 
 
-class Arrays:
+class ArrayCodec:
     """Version 2: `[join_ref, ref, topic, event, payload]`."""
 
-    def read(self, text: str) -> Frame:
+    def read(self, text: str) -> PhoenixFrame:
         found = _json(text)
         if not isinstance(found, list) or len(cast(list[Any], found)) != 5:
-            raise Malformed("a frame is an array of five: join_ref, ref, topic, event, payload")
+            raise MalformedFrame("a frame must be an array of five: join_ref, ref, topic, event, payload")
         join_ref, ref, topic, event, payload = cast(list[Any], found)
         return _frame(join_ref, ref, topic, event, payload)
 
-    def write(self, frame: Frame) -> bytes:
+    def write(self, frame: PhoenixFrame) -> bytes:
         return to_json([frame.join_ref, frame.ref, frame.topic, frame.event, frame.payload])
 
 
-class Objects:
-    """Version 1: an object that names each part, without `join_ref`."""
+class ObjectCodec:
+    """Version 1: an object with the keys `topic`, `event`, `payload` and `ref`."""
 
-    def read(self, text: str) -> Frame:
+    def read(self, text: str) -> PhoenixFrame:
         found = _json(text)
         if not isinstance(found, dict):
-            raise Malformed("a frame is an object with topic, event, payload and ref")
-        part = cast(dict[str, Any], found).get
-        return _frame(part("join_ref"), part("ref"), part("topic"), part("event"), part("payload"))
+            raise MalformedFrame("a frame must be an object with topic, event, payload and ref")
+        get = cast(dict[str, Any], found).get
+        return _frame(get("join_ref"), get("ref"), get("topic"), get("event"), get("payload"))
 
-    def write(self, frame: Frame) -> bytes:
-        told = {"topic": frame.topic, "event": frame.event, "payload": frame.payload, "ref": frame.ref}
-        return to_json(told)
+    def write(self, frame: PhoenixFrame) -> bytes:
+        return to_json({"topic": frame.topic, "event": frame.event, "payload": frame.payload, "ref": frame.ref})
 
 
 def codec_for(version: str) -> Codec | None:
-    """The format that a client names when it connects; none of the others is known."""
+    """Return the codec for the version that a client names when it connects; None for an unknown version."""
     match version.partition(".")[0]:
         case "2":
-            return Arrays()
-        case "1" | "":  # what clients spoke before they named a version
-            return Objects()
+            return ArrayCodec()
+        case "1" | "":  # clients of version 1 do not name it
+            return ObjectCodec()
         case _:
             return None
 
 
-def without_payload(data: bytes) -> Frame:
-    """The names in a binary push, so that it can be refused with an answer; `Malformed` when it is none."""
+def parse_binary_push(data: bytes) -> PhoenixFrame:
+    """Return a binary push without its payload, so that it can be refused with a reply; raise `MalformedFrame`."""
     if len(data) < 5 or data[0] != _PUSH:
-        raise Malformed("a binary frame that is no push")
+        raise MalformedFrame("the binary frame is not a push")
     parts: list[str] = []
-    place = 5
+    offset = 5
     for length in data[1:5]:
-        if len(data) < place + length:
-            raise Malformed("a binary frame that ends too early")
+        if len(data) < offset + length:
+            raise MalformedFrame("the binary frame is truncated")
         try:
-            parts.append(data[place : place + length].decode())
+            parts.append(data[offset : offset + length].decode())
         except UnicodeDecodeError:
-            raise Malformed("a binary frame whose names are not UTF-8") from None
-        place += length
+            raise MalformedFrame("the names in the binary frame are not UTF-8") from None
+        offset += length
     join_ref, ref, topic, event = parts
     return _frame(join_ref or None, ref or None, topic, event, {})
 
@@ -107,18 +106,18 @@ def _json(text: str) -> Any:
     try:
         return from_json(text, allow_inf_nan=False)
     except ValueError:
-        raise Malformed("a frame is JSON") from None
+        raise MalformedFrame("a frame must be JSON") from None
 
 
-def _frame(join_ref: Any, ref: Any, topic: Any, event: Any, payload: Any) -> Frame:
+def _frame(join_ref: Any, ref: Any, topic: Any, event: Any, payload: Any) -> PhoenixFrame:
     for name in (join_ref, ref):
         if name is not None and not _is_name(name):
-            raise Malformed("join_ref and ref are short texts or null")
+            raise MalformedFrame(f"join_ref and ref must be null or strings of at most {MAX_NAME} characters")
     if not (_is_name(topic) and _is_name(event)):
-        raise Malformed("topic and event are short texts")
+        raise MalformedFrame(f"topic and event must be strings of at most {MAX_NAME} characters")
     if not isinstance(payload, dict):
-        raise Malformed("a payload is an object")
-    return Frame(topic, event, cast(dict[str, Any], payload), ref, join_ref)
+        raise MalformedFrame("the payload must be an object")
+    return PhoenixFrame(topic, event, cast(dict[str, Any], payload), ref, join_ref)
 
 
 def _is_name(name: Any) -> bool:

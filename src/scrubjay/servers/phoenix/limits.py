@@ -1,28 +1,28 @@
-"""How much one connection, and all of them, may ask of the server."""
+"""Limits of the Phoenix WebSocket, per connection and in total."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """What the operator allows."""
+class SynapseLimits:
+    """Limits of all connections together and of each one."""
 
     connections: int = 1000
     workers: int = 8
-    """How many questions and calls are worked on at once, over all connections."""
+    """Questions and calls that run at the same time, over all connections."""
     waiting: int = 256
-    """How many wait for that, over all connections."""
+    """Questions and calls that may wait for a worker, over all connections."""
     open_per_connection: int = 32
-    """How many of one connection wait or are worked on."""
+    """Questions and calls of one connection that may wait or run."""
     topics_per_connection: int = 32
     messages_per_second: float = 50
     outbox_bytes: int = 1024 * 1024
-    """How much may wait for a reader."""
+    """Bytes that may wait to be sent to a client."""
     outbox_messages: int = 512
     slow_seconds: float = 10
-    """How long a reader may not read at all while something waits for it."""
+    """Seconds after which a client that does not read is disconnected."""
     idle_seconds: float = 45
-    """How long a client may say nothing, and how long it may take to join."""
+    """Seconds without a message, or without a join, after which a client is disconnected."""
     malformed: int = 20
-    """How many frames of one connection may be beyond understanding."""
+    """Malformed frames that are tolerated on one connection."""
     wrong_keys: int = 5

@@ -1,4 +1,4 @@
-"""What clients may say on a topic they have joined, and what each event must carry."""
+"""The events that clients send on a joined topic, and their payloads."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeVar
@@ -11,18 +11,18 @@ DEFAULT_PRIORITY = 5
 DEFAULT_TIMEOUT_MS = 30_000
 MAX_TIMEOUT_MS = 600_000
 
-# What clients may choose not to hear; all else is always sent.
+# Events that clients may unsubscribe from; all others are always sent.
 OPTIONAL_EVENTS = frozenset({"thought", "progress", "presence_state", "presence_diff"})
 EVENTS = OPTIONAL_EVENTS | {"result", "interrupted", "error"}
 ALL_EVENTS = "*"
-# What makes work, and so counts as a request does.
-WORK = frozenset({"query", "call"})
+# Events that start work and therefore count against the rate limits.
+WORK_EVENTS = frozenset({"query", "call"})
 
 Ref = Annotated[StrictStr, Field(min_length=1, max_length=255)] | StrictInt
 
 
-class Refused(Exception):
-    """An event that is answered with an error; the reason is for programs."""
+class EventRefused(Exception):
+    """The event is answered with an error; `reason` is a fixed text for programs."""
 
     def __init__(self, reason: str, message: str = "") -> None:
         super().__init__(reason)
@@ -35,46 +35,46 @@ class Refused(Exception):
 
 
 class _Payload(BaseModel):
-    # Unknown fields are left alone: clients of Mimo may send more than is documented.
+    # Unknown fields are ignored: clients of Mimo may send more than is documented.
     model_config = ConfigDict(extra="ignore")
 
 
-class _Work(_Payload):
+class _WorkPayload(_Payload):
     ref: Ref
     priority: StrictInt = Field(default=DEFAULT_PRIORITY, ge=0, le=10)
-    """The greater, the sooner."""
+    """Higher priorities run first."""
     timeout: StrictInt = Field(default=DEFAULT_TIMEOUT_MS, ge=1, le=MAX_TIMEOUT_MS)
-    """Milliseconds from now on, waiting included."""
+    """Milliseconds until the work is stopped, including the time in the queue."""
 
 
-class Query(_Work):
+class QueryPayload(_WorkPayload):
     q: Annotated[StrictStr, Field(min_length=1)]
 
 
-class Call(_Work):
+class CallPayload(_WorkPayload):
     tool: StrictStr
     arguments: dict[str, Any] = Field(default_factory=dict[str, Any])
 
 
-class Interrupt(_Payload):
+class InterruptPayload(_Payload):
     ref: Ref
     reason: Annotated[StrictStr, Field(max_length=500)] = "user requested"
 
 
-class Subscribe(_Payload):
+class SubscribePayload(_Payload):
     events: Annotated[list[StrictStr], Field(max_length=100)]
 
 
 PayloadT = TypeVar("PayloadT", bound=_Payload)
 
 
-def read(kind: type[PayloadT], payload: Mapping[str, Any]) -> PayloadT:
-    """The payload of an event; `Refused` with all that is wrong with it."""
+def parse_payload(kind: type[PayloadT], payload: Mapping[str, Any]) -> PayloadT:
+    """Validate the payload of an event; raise `EventRefused` with its problems."""
     try:
         return kind.model_validate(dict(payload))
     except ValidationError as error:
         problems = error.errors(include_url=False, include_input=False, include_context=False)
     if missing := sorted(str(problem["loc"][0]) for problem in problems if problem["type"] == "missing"):
-        raise Refused(f"missing required fields: {', '.join(missing)}")
-    said = "; ".join(f"{problem['loc'][0]}: {problem['msg']}" for problem in problems[:5])
-    raise Refused("invalid payload", printable(said))
+        raise EventRefused(f"missing required fields: {', '.join(missing)}")
+    message = "; ".join(f"{problem['loc'][0]}: {problem['msg']}" for problem in problems[:5])
+    raise EventRefused("invalid payload", printable(message))

@@ -1,50 +1,62 @@
-"""Who is worked for next: the most urgent first, so many at once, and only so many may wait."""
+"""A queue with a fixed number of workers, shared fairly by the senders of the work."""
 
-import heapq
+from collections import Counter
 from itertools import count
 
 import anyio
 
 from scrubjay.core.errors import Busy
 
+# A sender with a key leaves this share of the workers, rounded down, to others: its work may take minutes.
+_RESERVED_SHARE = 0.25
+
 
 class Ticket:
-    """A place in the line. Whoever takes one gives it back, at whatever point."""
+    """A position in the queue. It must be released in any case, whether the work waited, ran or failed."""
 
-    __slots__ = ("_called", "_line", "place")
+    __slots__ = ("_admitted", "_queue", "number", "priority", "sender")
 
-    def __init__(self, line: "Turns", place: tuple[int, int]) -> None:
-        self.place = place
-        self._line = line
-        self._called = anyio.Event()
-
-    def __lt__(self, other: "Ticket") -> bool:
-        return self.place < other.place
+    def __init__(self, queue: "WorkQueue", priority: int, number: int, sender: str | None) -> None:
+        self.priority = priority
+        self.number = number
+        self.sender = sender
+        self._queue = queue
+        self._admitted = anyio.Event()
 
     @property
-    def is_called(self) -> bool:
-        return self._called.is_set()
+    def is_admitted(self) -> bool:
+        return self._admitted.is_set()
 
-    def call(self) -> None:
-        self._called.set()
+    def admit(self) -> None:
+        self._admitted.set()
 
-    async def turn(self) -> None:
-        """Wait until it is this one's turn."""
-        await self._called.wait()
+    async def wait(self) -> None:
+        """Wait for a free worker."""
+        await self._admitted.wait()
 
-    def give_back(self) -> None:
-        """Leave the line, or let the next one in."""
-        self._line.leave(self)
+    def release(self) -> None:
+        """Leave the queue, or free the worker for the next ticket. A second call does nothing."""
+        self._queue.remove(self)
 
 
-class Turns:
-    """The line in front of all workers of a server."""
+class WorkQueue:
+    """The queue in front of all workers of a server.
+
+    The next ticket is one of the sender with the least work running, or of the sender that has waited longest since its
+    last start; of that sender's tickets the one with the highest priority, then the oldest. Priorities come from the
+    clients, so they order the work of a sender and not the senders.
+    """
 
     def __init__(self, *, workers: int, waiting: int) -> None:
         self._workers = workers
-        self._most_waiting = waiting
-        self._numbers = count()
+        self._max_per_sender = workers - int(workers * _RESERVED_SHARE)
+        self._max_waiting = waiting
+        self._numbers = count(1)
+        self._starts = count(1)
         self._working: set[Ticket] = set()
+        self._working_of: Counter[str | None] = Counter()
+        self._last_start: dict[str | None, int] = {}
+        """The number of the last start of each sender that has work."""
         self._waiting: list[Ticket] = []
 
     @property
@@ -55,26 +67,54 @@ class Turns:
     def waiting(self) -> int:
         return len(self._waiting)
 
-    def take_ticket(self, priority: int) -> Ticket:
-        """A place behind all that are as urgent; `Busy` when too many wait."""
-        ticket = Ticket(self, (-priority, next(self._numbers)))
-        if len(self._working) < self._workers:
-            self._begin(ticket)
-        elif len(self._waiting) >= self._most_waiting:
-            raise Busy(f"{self._most_waiting} questions wait already", hint="ask again in a moment")
+    def enqueue(self, priority: int, sender: str | None) -> Ticket:
+        """Return a ticket; raise `Busy` when too many wait, or too many of this sender.
+
+        The sender is the id of a key; None is the owner of a server without keys, who has no share.
+        """
+        ticket = Ticket(self, priority, next(self._numbers), sender)
+        if len(self._working) < self._workers and self._may_start(ticket):
+            self._start(ticket)
         else:
-            heapq.heappush(self._waiting, ticket)
+            self._check_waiting(sender)
+            self._waiting.append(ticket)
         return ticket
 
-    def leave(self, ticket: Ticket) -> None:
+    def remove(self, ticket: Ticket) -> None:
         if ticket in self._working:
             self._working.remove(ticket)
-            if self._waiting:
-                self._begin(heapq.heappop(self._waiting))
+            self._working_of[ticket.sender] -= 1
+            self._start_next()
         elif ticket in self._waiting:
             self._waiting.remove(ticket)
-            heapq.heapify(self._waiting)
+        if not (self._working_of[ticket.sender] or any(one.sender == ticket.sender for one in self._waiting)):
+            del self._working_of[ticket.sender]
+            self._last_start.pop(ticket.sender, None)
 
-    def _begin(self, ticket: Ticket) -> None:
+    def _check_waiting(self, sender: str | None) -> None:
+        free = self._max_waiting - len(self._waiting)
+        if free <= 0:
+            raise Busy(f"{len(self._waiting)} requests are already waiting", hint="try again in a moment")
+        own = sum(ticket.sender == sender for ticket in self._waiting)
+        if sender is not None and own >= free:
+            raise Busy(f"{own} requests of this key are already waiting", hint="try again in a moment")
+
+    def _may_start(self, ticket: Ticket) -> bool:
+        return ticket.sender is None or self._working_of[ticket.sender] < self._max_per_sender
+
+    def _start_next(self) -> None:
+        startable = [ticket for ticket in self._waiting if self._may_start(ticket)]
+        if startable:
+            ticket = min(startable, key=self._rank)
+            self._waiting.remove(ticket)
+            self._start(ticket)
+
+    def _rank(self, ticket: Ticket) -> tuple[int, int, int, int]:
+        sender = ticket.sender
+        return self._working_of[sender], self._last_start.get(sender, 0), -ticket.priority, ticket.number
+
+    def _start(self, ticket: Ticket) -> None:
         self._working.add(ticket)
-        ticket.call()
+        self._working_of[ticket.sender] += 1
+        self._last_start[ticket.sender] = next(self._starts)
+        ticket.admit()

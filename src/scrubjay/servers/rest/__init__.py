@@ -1,1 +1,1 @@
-"""Every tool as an HTTP operation, with the OpenAPI document, jobs and their events. Validates nothing itself."""
+"""The REST API: every tool as an HTTP operation, with the OpenAPI document, jobs and their events."""

@@ -1,4 +1,4 @@
-"""The REST application: routes over the dispatcher, the list of tools, the resources, and the jobs."""
+"""The REST application: the routes for tools, resources and jobs, and the error handlers."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -20,15 +20,15 @@ from starlette.types import Lifespan, Scope
 from scrubjay.core.errors import InvalidRequest, NotFound, ScrubjayError
 from scrubjay.servers.http.audit_middleware import audited
 from scrubjay.servers.http.callers import caller_of
-from scrubjay.servers.http.edge import request_id_of
-from scrubjay.servers.http.errors import ErrorBody, error_response, unforeseen
+from scrubjay.servers.http.errors import ErrorBody, error_response, internal_error
 from scrubjay.servers.http.middleware import ProtocolRoutes
-from scrubjay.servers.rest.docs_page import docs
-from scrubjay.servers.rest.events import JobEvents
+from scrubjay.servers.http.request_metadata import request_id_of
+from scrubjay.servers.rest.docs_page import serve_docs
+from scrubjay.servers.rest.events import JobEventStream
 from scrubjay.servers.rest.health import HEALTH_PATH, HealthEndpoint, Liveness, StoreState
 from scrubjay.servers.rest.openapi import AnyJob, ToolDescription, failures, with_tools
 from scrubjay.servers.rest.resources import ResourceList, add_resources
-from scrubjay.servers.rest.tool_route import ToolCalls, ToolRoute
+from scrubjay.servers.rest.tool_route import ToolCallEndpoint, ToolRoute
 from scrubjay.tooling.dispatcher import Dispatcher
 from scrubjay.tooling.job_access import visible_job
 from scrubjay.tooling.job_view import job_view
@@ -40,7 +40,7 @@ from scrubjay.tooling.services import Services
 from scrubjay.tooling.validation import printable, refuse_unstorable
 
 SURFACE: Final = "rest"
-JobId = Annotated[str, PathParameter(description="The id that the call which started it returned.")]
+JobId = Annotated[str, PathParameter(description="The job's id, as returned by the call that started it.")]
 
 
 class ToolList(BaseModel):
@@ -49,7 +49,7 @@ class ToolList(BaseModel):
     tools: list[ToolDescription]
 
 
-def _nothing_open() -> Mapping[str, StoreState]:
+def _no_open_stores() -> Mapping[str, StoreState]:
     return dict.fromkeys(("episodic", "semantic", "procedural"), "pending")
 
 
@@ -62,13 +62,13 @@ def build_app(
     resources: Resources | None = None,
     requires_key: bool = False,
     protocols: Sequence[ProtocolRoutes] = (),
-    stores: Callable[[], Mapping[str, StoreState]] = _nothing_open,
+    stores: Callable[[], Mapping[str, StoreState]] = _no_open_stores,
     lifespan: Lifespan[FastAPI] | None = None,
 ) -> FastAPI:
-    """Return all tools of the dispatcher over HTTP. `requires_key` only documents what the edge in front demands.
+    """Return the application that serves all tools of the dispatcher.
 
-    `protocols` are served beside it: their routes, their part of the OpenAPI document, and their lifetimes, inside of
-    `lifespan`. `stores` returns which stores are open.
+    `requires_key` only documents what `EdgeMiddleware` enforces. `protocols` add routes, their part of the OpenAPI
+    document, and lifespans that enclose `lifespan`. `stores` returns the state of each store.
     """
     app = FastAPI(
         title="Scrubjay",
@@ -78,20 +78,20 @@ def build_app(
         redoc_url=None,
         redirect_slashes=False,
         lifespan=_lifespan(protocols, lifespan),
-        # Otherwise an environment variable could make it send traces, with messages of errors, over the network.
+        # Otherwise an environment variable could make FastAPI send traces, with error messages, over the network.
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
     )
-    app.router.routes.insert(0, ToolRoute(ToolCalls(dispatcher)))
+    app.router.routes.insert(0, ToolRoute(ToolCallEndpoint(dispatcher)))
     health = HealthEndpoint(version, len(dispatcher.registry), stores)
     app.router.routes.append(Route(HEALTH_PATH, health, methods=["GET"]))
-    app.add_route("/docs", docs, include_in_schema=False)
-    _add_catalogue(app, dispatcher, listing)
+    app.add_route("/docs", serve_docs, include_in_schema=False)
+    _add_tool_list(app, dispatcher, listing)
     _add_jobs(app, services, dispatcher.registry)
     add_resources(app, resources or Resources())
 
     for protocol in protocols:
         app.router.routes.extend(protocol.routes)
-    _answer_failures(app, {prefix: made for protocol in protocols for prefix, made in protocol.not_found.items()})
+    _add_error_handlers(app, {prefix: make for protocol in protocols for prefix, make in protocol.not_found.items()})
     own_document = app.openapi
 
     @lru_cache(maxsize=1)
@@ -117,7 +117,7 @@ def _lifespan(protocols: Sequence[ProtocolRoutes], inner: Lifespan[FastAPI] | No
     return run  # pyright: ignore[reportReturnType] - Starlette's type has two forms, and this is either
 
 
-def _add_catalogue(app: FastAPI, dispatcher: Dispatcher, listing: Listing) -> None:
+def _add_tool_list(app: FastAPI, dispatcher: Dispatcher, listing: Listing) -> None:
     registry = dispatcher.registry
 
     @app.get(
@@ -131,12 +131,12 @@ def _add_catalogue(app: FastAPI, dispatcher: Dispatcher, listing: Listing) -> No
         tools: Annotated[
             str | None,
             QueryParameter(
-                description="`core`, `all`, or names of families and tools joined by commas. Without it, what this "
-                "server lists."
+                description="`core`, `all`, or comma-separated names of families and tools. Default: the tools that "
+                "this server lists."
             ),
         ] = None,
     ) -> ToolList:
-        """List tools. Those that are not listed can be called all the same."""
+        """List tools. Tools that are not listed can be called too."""
         chosen = await listing.tools() if tools is None else Toolset(tools).select(registry, {})
         return ToolList(tools=[ToolDescription.of(tool) for tool in chosen])
 
@@ -146,7 +146,7 @@ def _add_catalogue(app: FastAPI, dispatcher: Dispatcher, listing: Listing) -> No
 
 
 def _add_jobs(app: FastAPI, services: Services, registry: Registry) -> None:
-    known_failures = failures(401, 403, 404, 422, 500, 503)
+    error_responses = failures(401, 403, 404, 422, 500, 503)
 
     async def jobs_with(job_id: str) -> JobService:
         refuse_unstorable(job_id)
@@ -156,11 +156,11 @@ def _add_jobs(app: FastAPI, services: Services, registry: Registry) -> None:
         "/v1/jobs/{job_id}",
         operation_id="rest_get_job",
         tags=["jobs"],
-        summary="Look at a job.",
-        responses=known_failures,
+        summary="Get a job.",
+        responses=error_responses,
     )
     async def get_job(request: Request, job_id: JobId) -> AnyJob:
-        """Look at a job: its state, its progress, and how it ended."""
+        """Return a job: its state, its progress, and its result or error."""
         with audited(request.scope, SURFACE):
             return job_view(await visible_job(job_id, caller_of(request.scope), await jobs_with(job_id), registry))
 
@@ -168,56 +168,56 @@ def _add_jobs(app: FastAPI, services: Services, registry: Registry) -> None:
         "/v1/jobs/{job_id}/events",
         operation_id="rest_watch_job",
         tags=["jobs"],
-        summary="Watch a job until it has ended.",
+        summary="Watch a job until it ends.",
         response_class=Response,
         responses={
             200: {
-                "description": "One event `job` for the job as it is and for each change, with the job as its data; "
-                "the stream ends when the job has."
+                "description": "One `job` event with the current state and one for each change, each with the job as "
+                "its data. The stream ends with the job."
             },
-            **known_failures,
+            **error_responses,
         },
     )
     async def watch_job(request: Request, job_id: JobId) -> Response:
-        """Watch a job until it has ended. To stop watching does not stop the job."""
+        """Stream the changes of a job until it ends. Disconnecting does not stop the job."""
         with audited(request.scope, SURFACE):
             jobs = await jobs_with(job_id)
             await visible_job(job_id, caller_of(request.scope), jobs, registry)
-        return JobEvents(jobs, job_id)
+        return JobEventStream(jobs, job_id)
 
 
-def _answer_failures(app: FastAPI, not_found: Mapping[str, Callable[[str], Response]]) -> None:
-    """Give every failure, also of paths that do not exist, the one body that failures have."""
+def _add_error_handlers(app: FastAPI, not_found: Mapping[str, Callable[[str], Response]]) -> None:
+    """Answer every error, including unknown paths, with an `ErrorBody`."""
 
     @app.exception_handler(ScrubjayError)
-    async def foreseen(request: Request, error: ScrubjayError) -> Response:
+    async def domain_error(request: Request, error: ScrubjayError) -> Response:
         return error_response(error, request_id_of(request.scope))
 
     @app.exception_handler(RequestValidationError)
-    async def invalid(request: Request, error: RequestValidationError) -> Response:
+    async def validation_error(request: Request, error: RequestValidationError) -> Response:
         problems = [f"{'.'.join(map(str, problem['loc'][1:]))}: {problem['msg']}" for problem in error.errors()]
-        return await foreseen(request, InvalidRequest(printable("; ".join(problems))))
+        return await domain_error(request, InvalidRequest(printable("; ".join(problems))))
 
     @app.exception_handler(HTTPException)
-    async def of_http(request: Request, error: HTTPException) -> Response:
+    async def http_error(request: Request, error: HTTPException) -> Response:
         path = printable(request.url.path)
         if error.status_code == 405:
             allowed = ", ".join(_methods(app, request.scope))
-            refusal = InvalidRequest(f"{path} does not take {printable(request.method)}", hint=f"it takes {allowed}")
+            refusal = InvalidRequest(f"{path} does not support {printable(request.method)}", hint=f"use {allowed}")
             return error_response(refusal, request_id_of(request.scope), status=405, headers={"Allow": allowed})
         if error.status_code == 404:
-            for prefix, made in not_found.items():
+            for prefix, make in not_found.items():
                 if request.url.path.startswith(prefix):
-                    return made(path)
-            return await foreseen(request, NotFound(f"there is nothing at {path}", hint="/docs shows what there is"))
+                    return make(path)
+            return await domain_error(request, NotFound(f"there is nothing at {path}", hint="/docs lists all paths"))
         return error_response(InvalidRequest(error.detail), request_id_of(request.scope), status=error.status_code)
 
     @app.exception_handler(Exception)
-    async def of_a_bug(request: Request, error: Exception) -> Response:
-        return await foreseen(request, unforeseen(error, request_id_of(request.scope)))
+    async def unexpected_error(request: Request, error: Exception) -> Response:
+        return await domain_error(request, internal_error(error, request_id_of(request.scope)))
 
 
 def _methods(app: FastAPI, scope: Scope) -> list[str]:
-    """What the path takes over all of its routes; the router itself tells only of the first."""
+    """Return the methods that a path supports over all its routes; the router reports only those of the first."""
     routes = (route for route in app.routes if isinstance(route, Route) and route.matches(scope)[0] is not Match.NONE)
     return sorted({method for route in routes for method in route.methods or ()})

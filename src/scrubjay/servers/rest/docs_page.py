@@ -1,4 +1,4 @@
-"""The page at `/docs`: one file that loads nothing from elsewhere, so that it works offline."""
+"""The page at `/docs`: a single file that loads nothing from other hosts, so that it works offline."""
 
 import base64
 import hashlib
@@ -10,15 +10,15 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 
-async def docs(_: Request) -> Response:
-    """Show every operation that the document has, and let people try them."""
+async def serve_docs(_: Request) -> Response:
+    """Serve the page that shows the operations of the OpenAPI document and can call them."""
     text, policy = _page()
     return HTMLResponse(text, headers={"Content-Security-Policy": policy})
 
 
 @cache
 def _page() -> tuple[str, str]:
-    """The page, and the policy that lets a browser run exactly this page's script and style and nothing else."""
+    """Return the page and a content security policy that allows exactly the page's own script and style."""
     text = resources.files("scrubjay.servers.rest").joinpath("docs.html").read_text("utf-8")
     script, style = (_hashes(tag, text) for tag in ("script", "style"))
     policy = (

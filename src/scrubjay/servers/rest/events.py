@@ -1,4 +1,4 @@
-"""A job's life as a stream of server-sent events."""
+"""The changes of a job as a stream of server-sent events."""
 
 import logging
 
@@ -14,12 +14,12 @@ from scrubjay.tooling.jobs.service import JobService
 
 logger = logging.getLogger("scrubjay.rest")
 
-# Shorter than the idle limits of common proxies.
+# Shorter than the idle timeouts of common proxies.
 KEEP_ALIVE_SECONDS = 15.0
 
 
-class JobEvents(Response):
-    """One event for each change of a job, until it has ended. A client that leaves stops nothing."""
+class JobEventStream(Response):
+    """Sends one event for each change of a job until it ends. Disconnecting does not stop the job."""
 
     media_type = "text/event-stream"
 
@@ -37,7 +37,7 @@ class JobEvents(Response):
             async def keep_alive() -> None:
                 while True:
                     await anyio.sleep(KEEP_ALIVE_SECONDS)
-                    await _send_part(send, ": still here\n\n")
+                    await _send_text(send, ": still here\n\n")
 
             tasks.start_soon(cancel_when_disconnected, receive, tasks.cancel_scope)
             tasks.start_soon(keep_alive)
@@ -50,14 +50,14 @@ class JobEvents(Response):
         try:
             async for job in self._jobs.watch(self._job_id):
                 number += 1
-                await _send_part(send, _event(number, job))
-        except ScrubjayError as error:  # the status is sent: a stream that ends too early is all that can be told
-            logger.warning("a job cannot be watched further", extra={"job_id": self._job_id, "outcome": error.code})
+                await _send_text(send, _event(number, job))
+        except ScrubjayError as error:  # the status has been sent, so all that is left is to end the stream
+            logger.warning("a job can no longer be watched", extra={"job_id": self._job_id, "outcome": error.code})
 
 
 def _event(number: int, job: Job) -> str:
     return f"event: job\nid: {number}\ndata: {job_view(job).model_dump_json()}\n\n"
 
 
-async def _send_part(send: Send, text: str) -> None:
+async def _send_text(send: Send, text: str) -> None:
     await send({"type": "http.response.body", "body": text.encode(), "more_body": True})

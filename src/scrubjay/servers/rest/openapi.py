@@ -1,4 +1,4 @@
-"""The OpenAPI document: FastAPI's own part, and for each tool what it takes, what it answers and how it can fail."""
+"""The OpenAPI document: FastAPI's own part, and for each tool its request, its result and its errors."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, cast
@@ -6,9 +6,9 @@ from typing import Any, Literal, cast
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
-from scrubjay.servers.http.errors import ErrorBody, meanings
+from scrubjay.servers.http.errors import ErrorBody, status_descriptions
 from scrubjay.servers.http.requests import CLIENT_HEADER, LABEL_PATTERN
-from scrubjay.servers.rest.events import JobEvents
+from scrubjay.servers.rest.events import JobEventStream
 from scrubjay.servers.rest.health import HEALTH_PATH, Liveness
 from scrubjay.servers.rest.tool_route import MAX_WAIT_SECONDS
 from scrubjay.tooling.declaration import Tool
@@ -23,7 +23,7 @@ CLIENT_PARAMETER: Json = {
     "name": CLIENT_HEADER,
     "in": "header",
     "required": False,
-    "description": "Tells this client from others, so that what it chooses (its project) lasts between calls.",
+    "description": "The name of this client. Its choices, such as the active project, are remembered between calls.",
     "schema": {"type": "string", "pattern": LABEL_PATTERN},
 }
 
@@ -31,15 +31,15 @@ _PREFER_PARAMETER: Json = {
     "name": "Prefer",
     "in": "header",
     "required": False,
-    "description": f"`wait=SECONDS`: how long to wait for the job to end, at most {MAX_WAIT_SECONDS}. Without it, the "
-    "answer comes at once.",
+    "description": f"`wait=SECONDS`: how long to wait for the job to end, at most {MAX_WAIT_SECONDS} seconds. Without "
+    "it, the response is immediate.",
     "schema": {"type": "string", "pattern": r"^wait=\d{1,4}$"},
     "example": "wait=10",
 }
 
 
 class ToolAnnotations(BaseModel):
-    """What calling a tool can do."""
+    """The effects that a call of the tool can have."""
 
     read_only: bool
     destructive: bool
@@ -48,7 +48,7 @@ class ToolAnnotations(BaseModel):
 
 
 class ToolDescription(BaseModel):
-    """A tool: what it is for, what it takes and what it answers."""
+    """A tool with its purpose, input schema and output schema."""
 
     name: str
     family: str
@@ -77,9 +77,9 @@ class ToolDescription(BaseModel):
 
 
 def failures(*statuses: int) -> dict[int | str, Json]:
-    """The documentation of these failures, for a FastAPI route."""
-    said = meanings()
-    return {status: {"model": ErrorBody, "description": said[status]} for status in statuses}
+    """Return the `responses` of a FastAPI route for these error statuses."""
+    descriptions = status_descriptions()
+    return {status: {"model": ErrorBody, "description": descriptions[status]} for status in statuses}
 
 
 def with_tools(
@@ -89,24 +89,24 @@ def with_tools(
     *,
     requires_key: bool,
 ) -> Json:
-    """FastAPI's document with two operations for every tool: `POST` calls it, `GET` describes it."""
+    """Add two operations for every tool to FastAPI's document: `POST` calls it, `GET` describes it."""
     references, schemas = _schemas(registry, own_models)
     schemas |= _foreign_schemas(registry)
     components: Json = document.setdefault("components", {})
-    # The registry's schemas win: they are exact, while FastAPI drops every `null` from its own.
+    # The registry's schemas take precedence: they are exact, while FastAPI drops every `null` from its own.
     components["schemas"] = {**components.get("schemas", {}), **schemas}
     components["responses"] = {
-        _failure_name(status): {"description": meaning, "content": json_content(references[ErrorBody, "serialization"])}
-        for status, meaning in meanings().items()
+        _failure_name(status): {"description": text, "content": json_content(references[ErrorBody, "serialization"])}
+        for status, text in status_descriptions().items()
     }
     for tool in registry:
         document["paths"][f"/v1/tools/{tool.name}"] = {
-            "get": _describing(tool, references),
-            "post": _calling(tool, references),
+            "get": _describe_operation(tool, references),
+            "post": _call_operation(tool, references),
         }
-    document["paths"][HEALTH_PATH] = {"get": _living(references)}
+    document["paths"][HEALTH_PATH] = {"get": _health_operation(references)}
     events = document["paths"]["/v1/jobs/{job_id}/events"]["get"]["responses"]["200"]
-    events["content"] = {JobEvents.media_type: {"schema": _event(references[AnyJob, "serialization"])}}
+    events["content"] = {JobEventStream.media_type: {"schema": _event(references[AnyJob, "serialization"])}}
     others = (tag for path in document["paths"].values() for operation in path.values() for tag in operation["tags"])
     document["tags"] = [{"name": tag} for tag in dict.fromkeys([*registry.families, *others])]
     if requires_key:
@@ -117,7 +117,7 @@ def with_tools(
 
 
 def _schemas(registry: Registry, own_models: Iterable[type[BaseModel]]) -> tuple[Mapping[Any, Json], Json]:
-    """All models in one go, so that two of the same name get names of their own."""
+    """Return the schemas of all models, generated together so that models with the same name get distinct names."""
     own = [tool for tool in registry if not isinstance(tool, ForeignTool)]
     answers: list[type[BaseModel]] = [*own_models, *(tool.answer for tool in own)]
     requests: list[type[BaseModel]] = [tool.request for tool in own]
@@ -130,7 +130,7 @@ def _schemas(registry: Registry, own_models: Iterable[type[BaseModel]]) -> tuple
 
 
 def _foreign_schemas(registry: Registry) -> Json:
-    """The schemas that other servers declared, as parts of this document: what they refer to moves with them."""
+    """Return the schemas declared by upstream MCP servers, with their references adapted to this document."""
     schemas: Json = {}
     for tool in registry:
         if isinstance(tool, ForeignTool):
@@ -138,7 +138,7 @@ def _foreign_schemas(registry: Registry) -> Json:
                 (_foreign_name(tool, "input"), tool.input_schema),
                 (_foreign_name(tool, "output"), tool.output_schema),
             ):
-                schemas[name] = _moved(schema, f"#/components/schemas/{name}")
+                schemas[name] = _with_rebased_references(schema, f"#/components/schemas/{name}")
     return schemas
 
 
@@ -146,14 +146,14 @@ def _foreign_name(tool: Tool, part: str) -> str:
     return f"{tool.name}.{part}"
 
 
-def _moved(schema: Any, place: str) -> Any:
+def _with_rebased_references(schema: Any, base: str) -> Any:
     if isinstance(schema, list):
-        return [_moved(entry, place) for entry in cast(list[Any], schema)]
+        return [_with_rebased_references(entry, base) for entry in cast(list[Any], schema)]
     if not isinstance(schema, dict):
         return schema
-    moved = {name: _moved(value, place) for name, value in cast(Json, schema).items()}
+    moved = {name: _with_rebased_references(value, base) for name, value in cast(Json, schema).items()}
     if isinstance(reference := moved.get("$ref"), str) and reference.startswith("#"):
-        moved["$ref"] = place + reference[1:]
+        moved["$ref"] = base + reference[1:]
     return moved
 
 
@@ -163,14 +163,14 @@ def _schema_of(tool: Tool, part: Literal["input", "output"], references: Mapping
     return references[(tool.request, "validation") if part == "input" else (tool.answer, "serialization")]
 
 
-def _calling(tool: Tool, references: Mapping[Any, Json]) -> Json:
+def _call_operation(tool: Tool, references: Mapping[Any, Json]) -> Json:
     answer = json_content(_schema_of(tool, "output", references))
-    responses: Json = {"200": {"description": "The answer.", "content": answer}}
+    responses: Json = {"200": {"description": "The result.", "content": answer}}
     if tool.runs_as_job:
         responses["200"]["description"] = "The job has ended."
         responses["202"] = {
-            "description": "The job goes on.",
-            "headers": {"Location": {"description": "Where to look at it.", "schema": {"type": "string"}}},
+            "description": "The job is still running.",
+            "headers": {"Location": {"description": "The path of the job.", "schema": {"type": "string"}}},
             "content": answer,
         }
     return {
@@ -183,25 +183,28 @@ def _calling(tool: Tool, references: Mapping[Any, Json]) -> Json:
             "required": bool(tool.input_schema.get("required")),
             "content": json_content(_schema_of(tool, "input", references)),
         },
-        "responses": {**responses, **failures_by_name(*meanings())},
+        "responses": {**responses, **failures_by_name(*status_descriptions())},
         "x-annotations": ToolDescription.of(tool).annotations.model_dump(),
     }
 
 
-def _living(references: Mapping[Any, Json]) -> Json:
+def _health_operation(references: Mapping[Any, Json]) -> Json:
     return {
         "operationId": "rest_health",
         "tags": ["server"],
-        "summary": "Tell that the process is alive.",
-        "description": "Tell that the process is alive, without touching the store.",
+        "summary": "Check that the process is alive.",
+        "description": "Check that the process is alive, without opening the store.",
         "responses": {
-            "200": {"description": "It is.", "content": json_content(references[Liveness, "serialization"])},
+            "200": {
+                "description": "The process is alive.",
+                "content": json_content(references[Liveness, "serialization"]),
+            },
             **failures_by_name(403),
         },
     }
 
 
-def _describing(tool: Tool, references: Mapping[Any, Json]) -> Json:
+def _describe_operation(tool: Tool, references: Mapping[Any, Json]) -> Json:
     description = json_content(references[ToolDescription, "serialization"])
     return {
         "operationId": f"rest_describe_{tool.name}",
@@ -212,14 +215,14 @@ def _describing(tool: Tool, references: Mapping[Any, Json]) -> Json:
 
 
 def _event(job: Json) -> Json:
-    """One event of a stream; before OpenAPI 3.2 the schema of an event stream is that of each event."""
+    """Return the schema of one event; before OpenAPI 3.2 this is the schema of an event stream."""
     data = {"type": "string", "contentMediaType": "application/json", "contentSchema": job}
     properties = {"event": {"const": "job"}, "id": {"type": "string"}, "data": data}
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
 def failures_by_name(*statuses: int) -> Json:
-    """Return references to the shared descriptions of these failures."""
+    """Return references to the shared descriptions of these error statuses."""
     return {str(status): {"$ref": f"#/components/responses/{_failure_name(status)}"} for status in statuses}
 
 
@@ -228,5 +231,5 @@ def _failure_name(status: int) -> str:
 
 
 def json_content(schema: Json) -> Json:
-    """Return the content of a body that is JSON of this schema."""
+    """Return the `content` of a JSON body with this schema."""
     return {"application/json": {"schema": schema}}

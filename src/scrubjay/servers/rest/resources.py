@@ -1,4 +1,4 @@
-"""Resources over HTTP: `GET /v1/resources` lists them, and with `?uri=` answers with what one holds."""
+"""Resources over HTTP: `GET /v1/resources` lists them, and with `?uri=` returns the content of one."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,13 +10,13 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from scrubjay.servers.http.callers import caller_of
-from scrubjay.servers.http.requests import context_of
+from scrubjay.servers.http.requests import call_context
 from scrubjay.servers.rest.openapi import failures
 from scrubjay.tooling.resources import ListedResource, Resources
 
 
 class ResourceDescription(BaseModel):
-    """A resource, or a kind of them: `{index_id}` in an address stands for an id."""
+    """A resource, or a template: `{index_id}` in a URI stands for an id."""
 
     uri: str
     name: str
@@ -37,23 +37,26 @@ class ResourceDescription(BaseModel):
 
 
 class ResourceList(BaseModel):
-    """What can be read."""
+    """The resources that can be read."""
 
-    resources: list[ResourceDescription] = Field(description="Those there are now.")
-    templates: list[ResourceDescription] = Field(description="The addresses that hold for any id.")
+    resources: list[ResourceDescription] = Field(description="The existing resources.")
+    templates: list[ResourceDescription] = Field(description="URI templates for resources of any id.")
 
 
 def add_resources(app: FastAPI, resources: Resources) -> None:
-    """Let clients list and read these."""
-    kinds = sorted({found.mime_type for found in resources.declared} - {"application/json"})
-    listed_or_held = {"anyOf": [{"$ref": "#/components/schemas/ResourceList"}, {"description": "What it holds."}]}
+    """Add the route that lists and reads these resources."""
+    mime_types = sorted({found.mime_type for found in resources.declared} - {"application/json"})
+    list_or_content = {"anyOf": [{"$ref": "#/components/schemas/ResourceList"}, {"description": "The content."}]}
     documented: dict[int | str, dict[str, Any]] = {
         200: {
-            "description": "The list; with `uri`, what that resource holds, in its own form.",
-            "content": {"application/json": {"schema": listed_or_held}, **{kind: {"schema": {}} for kind in kinds}},
+            "description": "The list; with `uri`, the content of that resource in its own media type.",
+            "content": {
+                "application/json": {"schema": list_or_content},
+                **{mime_type: {"schema": {}} for mime_type in mime_types},
+            },
         },
-        206: {"description": "The part of a file that the Range header asks for."},
-        416: {"description": "The file has no such part."},
+        206: {"description": "The part of a file that the Range header requests."},
+        416: {"description": "The requested range is outside of the file."},
         **failures(400, 401, 403, 404, 409, 422, 500, 503),
     }
 
@@ -69,10 +72,10 @@ def add_resources(app: FastAPI, resources: Resources) -> None:
         request: Request,
         uri: Annotated[
             str | None,
-            QueryParameter(max_length=2_000, description="Which one to read, as it is listed. Without it, the list."),
+            QueryParameter(max_length=2_000, description="The URI of the resource to read. Without it, list all."),
         ] = None,
     ) -> Response:
-        """List the resources there are, or read one of them. What is large comes as a stream."""
+        """List the resources, or read one of them. Files are streamed."""
         if uri is None:
             listed, templates = await resources.listed(caller_of(request.scope)), resources.templates()
             answer = ResourceList(
@@ -80,7 +83,7 @@ def add_resources(app: FastAPI, resources: Resources) -> None:
                 templates=[ResourceDescription.of(one) for one in templates],
             )
             return Response(answer.model_dump_json(), media_type="application/json")
-        found = await resources.read(uri, context_of(request.scope, surface="rest"))
+        found = await resources.read(uri, call_context(request.scope, surface="rest"))
         if isinstance(found.body, Path):
             return FileResponse(found.body, media_type=found.mime_type)
         body = found.body.encode("utf-8", "replace") if isinstance(found.body, str) else found.body

@@ -1,4 +1,4 @@
-"""What a `result` tells of an answer: Mimo's `store`, `query` and `results`, and all else that the tool tells."""
+"""The payload of `result` events: Mimo's `store`, `query` and `results`, and all fields of the tool's result."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,8 +7,8 @@ from scrubjay.core.errors import ScrubjayError
 from scrubjay.tooling.job_view import ErrorView
 
 
-def answer_data(query: str, answer: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer with what all stores found as one list, that of the store which the question belongs to first."""
+def result_payload(query: str, answer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the answer with the results of all stores as one list, those of the primary store first."""
     primary: str = answer["router_decision"]["primary_store"]
     by_store: Mapping[str, list[dict[str, Any]] | None] = answer["results"]
     stores = sorted(by_store, key=lambda store: store != primary)
@@ -16,5 +16,5 @@ def answer_data(query: str, answer: Mapping[str, Any]) -> dict[str, Any]:
     return {**answer, "store": primary, "query": query, "results": found}
 
 
-def error_data(error: ScrubjayError) -> dict[str, Any]:
+def error_payload(error: ScrubjayError) -> dict[str, Any]:
     return ErrorView.of(error.record).model_dump(mode="json")
