@@ -1,4 +1,4 @@
-"""Profiles: the tool list of each seed system, so that Scrubjay can replace it without a change of its clients."""
+"""Tool profiles: the tool list of each seed system, so that its clients can use Scrubjay unchanged."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -21,7 +21,7 @@ PROFILES: Final[Mapping[str, Sequence[str]]] = {
 
 
 def tools_of(profile: str, registry: Registry) -> str:
-    """Return a system's tools as a toolset, without those that are not served; `InvalidRequest` for another name."""
+    """Return the served tools of a profile as a toolset expression. Raises `InvalidRequest` for an unknown profile."""
     if profile not in PROFILES:
-        raise InvalidRequest(f"there is no profile called {profile!r}", hint=f"there are {', '.join(PROFILES)}")
+        raise InvalidRequest(f"unknown profile {profile!r}", hint=f"use one of {', '.join(PROFILES)}")
     return ",".join(f"={name}" for name in PROFILES[profile] if name in registry)

@@ -1,1 +1,1 @@
-"""What exists only for clients of do-memory-mcp."""
+"""Tool names and MCP methods that exist only for clients of do-memory-mcp."""

@@ -1,4 +1,4 @@
-"""The names of do-memory's tools."""
+"""Names of do-memory's tools."""
 
 from typing import Final
 
@@ -24,4 +24,4 @@ TOOLS: Final = (
     "get_episode_timeline",
     "update_episode",
 )
-"""In the order of do-memory's own list."""
+"""In the order in which do-memory lists them."""

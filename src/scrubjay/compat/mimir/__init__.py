@@ -1,1 +1,1 @@
-"""What exists only for clients of Mimir."""
+"""Tool names that exist only for clients of Mimir."""

@@ -1,4 +1,4 @@
-"""The names of Mimir's tools."""
+"""Names of Mimir's tools."""
 
 from typing import Final
 
@@ -9,4 +9,4 @@ TOOLS: Final = (
     "get_repo_bundle",
     "cancel",
 )
-"""In the order of Mimir's own list."""
+"""In the order in which Mimir lists them."""

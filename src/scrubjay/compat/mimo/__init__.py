@@ -1,1 +1,1 @@
-"""Routes and shapes that exist only for clients of Mimo's gateway."""
+"""Routes, response shapes and settings that exist only for clients of Mimo's gateway."""

@@ -1,4 +1,4 @@
-"""Asking at Mimo's own address, `POST /v1/mimo/ask`, with its statuses and its failures."""
+"""Mimo's question endpoint, `POST /v1/mimo/ask`, with its status codes and error bodies."""
 
 import time
 from typing import Final
@@ -9,29 +9,33 @@ from starlette.types import Receive, Scope, Send
 
 from scrubjay.core.errors import Forbidden, InvalidRequest, ScrubjayError
 from scrubjay.servers.http.errors import STATUS
-from scrubjay.servers.http.requests import body_of, context_of, object_of, while_connected
+from scrubjay.servers.http.requests import call_context, parse_object, read_body, run_while_connected
 from scrubjay.tooling.dispatcher import Dispatcher
 
 ASK_PATH: Final = "/v1/mimo/ask"
-# The statuses of its failures, beside those with which the edge refuses a request before it comes here.
+# Status codes of failures, in addition to those of requests that the edge refuses first.
 FAILURES: Final = {
-    400: "The body is no JSON object, its fields do not fit, or what they name does not exist; nothing was asked.",
-    500: "The question could not be answered.",
-    504: "No store that was asked found anything before the time was up.",
+    400: "The body is not a JSON object, a field is invalid, or a named object does not exist. No query was run.",
+    500: "The query failed.",
+    504: "No store returned a result within the timeout.",
 }
 
 
 class MimoFailure(BaseModel):
-    """The body of a failed question."""
+    """Body of a failed query."""
 
     error: str
-    reason: str | None = Field(default=None, description="What happened, of status 500.")
-    timeout_ms: int | None = Field(default=None, description="How long it was waited, of status 504.")
-    latency_ms: float | None = Field(default=None, description="Of status 500 and 504.")
+    reason: str | None = Field(default=None, description="Cause of the failure; only with status 500.")
+    timeout_ms: int | None = Field(
+        default=None, description="The timeout that expired, in milliseconds; only with status 504."
+    )
+    latency_ms: float | None = Field(
+        default=None, description="Duration of the request in milliseconds; only with status 500 and 504."
+    )
 
 
 class MimoAsk:
-    """Answers questions by one tool, for as long as their clients stay connected."""
+    """ASGI endpoint that answers queries with one tool. A client that disconnects cancels its query."""
 
     def __init__(self, dispatcher: Dispatcher, tool: str) -> None:
         self._dispatcher = dispatcher
@@ -39,17 +43,17 @@ class MimoAsk:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()
-        body = await body_of(receive)
+        body = await read_body(receive)
         if body is None:
             return
         try:
-            arguments = object_of(body)
+            arguments = parse_object(body)
             if not arguments.get("query"):
                 raise InvalidRequest("Missing required parameter: query")
-            context = context_of(scope, surface="rest")
-            answer = await while_connected(receive, self._dispatcher.call(self._tool, arguments, context))
+            context = call_context(scope, surface="rest")
+            answer = await run_while_connected(receive, self._dispatcher.call(self._tool, arguments, context))
         except ScrubjayError as error:
-            status, answer = _failure(error, _milliseconds_since(started))
+            status, answer = _to_failure(error, _milliseconds_since(started))
         else:
             status = 200
         if answer is not None:
@@ -57,10 +61,10 @@ class MimoAsk:
             await Response(text, status, media_type="application/json")(scope, receive, send)
 
 
-def _failure(error: ScrubjayError, milliseconds: float) -> tuple[int, MimoFailure]:
+def _to_failure(error: ScrubjayError, milliseconds: float) -> tuple[int, MimoFailure]:
     if isinstance(error, Forbidden):
         return STATUS[error.code], MimoFailure(error=error.message)
-    if STATUS[error.code] < 500:  # whatever the caller got wrong
+    if STATUS[error.code] < 500:  # the caller's mistake, whatever it was
         return 400, MimoFailure(error=error.message)
     if "timeout_ms" in error.details:
         timeout_ms = int(error.details["timeout_ms"])

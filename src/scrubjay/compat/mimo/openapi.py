@@ -15,8 +15,8 @@ from scrubjay.compat.mimo.tool_routes import (
     MimoToolFailure,
     MimoToolList,
 )
-from scrubjay.servers.http.edge import LATENCY_HEADER
-from scrubjay.servers.http.errors import meanings
+from scrubjay.servers.http.edge_response import LATENCY_HEADER
+from scrubjay.servers.http.errors import status_descriptions
 from scrubjay.servers.rest.openapi import CLIENT_PARAMETER, Json, failures_by_name, json_content
 
 TAG: Final = "mimo"
@@ -28,7 +28,9 @@ _MODELS: Final[tuple[type[BaseModel], ...]] = (
     MimoToolFailure,
     MimoToolList,
 )
-_LATENCY: Final = {LATENCY_HEADER: {"description": "How long it took.", "schema": {"type": "string"}}}
+_LATENCY: Final = {
+    LATENCY_HEADER: {"description": "Duration of the request in milliseconds.", "schema": {"type": "string"}}
+}
 
 
 def with_mimo(document: Json, ask_tool: str | None) -> Json:
@@ -42,38 +44,38 @@ def with_mimo(document: Json, ask_tool: str | None) -> Json:
     return {**document, "components": components, "paths": paths, "tags": [*document["tags"], {"name": TAG}]}
 
 
-def _ask(tool: str, calling: Json) -> Json:
-    """Return the operation that calls the tool, with Mimo's failures."""
-    failure = _content(MimoFailure)
+def _ask(tool: str, tool_operation: Json) -> Json:
+    """Return the tool's operation with Mimo's failure responses."""
+    failure = _ref_content(MimoFailure)
     return {
-        **calling,
+        **tool_operation,
         "operationId": f"mimo_{tool}",
         "tags": [TAG],
         "responses": {
-            "200": {**calling["responses"]["200"], "headers": _LATENCY},
+            "200": {**tool_operation["responses"]["200"], "headers": _LATENCY},
             **failures_by_name(413),
-            **_described(meanings(), (401, 403, 429, 503), failure),
-            **_described(FAILURES, FAILURES, failure, headers=_LATENCY),
+            **_describe_statuses(status_descriptions(), (401, 403, 429, 503), failure),
+            **_describe_statuses(FAILURES, FAILURES, failure, headers=_LATENCY),
         },
     }
 
 
 def _call_tool() -> Json:
-    failure = _content(MimoToolFailure)
-    said = {
-        400: "The body is no JSON object, no tool is named, or the tool failed; the answer tells which.",
-        403: "The key does not open this tool, or it is not for requests from the sandbox.",
+    failure = _ref_content(MimoToolFailure)
+    descriptions = {
+        400: "The body is not a JSON object, `tool` is missing, or the tool failed; `error` gives the cause.",
+        403: "The key does not allow this tool, or the tool is disabled for requests from the sandbox.",
     }
     return {
         "operationId": "mimo_call_tool",
         "tags": [TAG],
-        "summary": "Call a tool as Mimo does.",
+        "summary": "Call a tool in Mimo's format.",
         "parameters": [CLIENT_PARAMETER],
-        "requestBody": {"required": True, "content": _content(MimoToolCall)},
+        "requestBody": {"required": True, "content": _ref_content(MimoToolCall)},
         "responses": {
-            "200": {"description": "The answer.", "headers": _LATENCY, "content": _content(MimoToolAnswer)},
-            **_described(said, said, failure, headers=_LATENCY),
-            **_described(meanings(), (401, 429, 503), failure),
+            "200": {"description": "The tool's result.", "headers": _LATENCY, "content": _ref_content(MimoToolAnswer)},
+            **_describe_statuses(descriptions, descriptions, failure, headers=_LATENCY),
+            **_describe_statuses(status_descriptions(), (401, 429, 503), failure),
             **failures_by_name(413),
         },
     }
@@ -83,18 +85,18 @@ def _list_tools() -> Json:
     return {
         "operationId": "mimo_list_tools",
         "tags": [TAG],
-        "summary": "List all tools as Mimo does.",
-        "description": "List all tools as Mimo does, also those that other lists leave out.",
+        "summary": "List all tools in Mimo's format.",
+        "description": "List all tools in Mimo's format, including those that other lists omit.",
         "responses": {
-            "200": {"description": "Successful Response", "content": _content(MimoToolList)},
-            **_described(meanings(), (401, 403, 429, 503), _content(MimoToolFailure)),
+            "200": {"description": "Successful Response", "content": _ref_content(MimoToolList)},
+            **_describe_statuses(status_descriptions(), (401, 403, 429, 503), _ref_content(MimoToolFailure)),
         },
     }
 
 
-def _described(meaning: Mapping[int, str], statuses: Any, content: Json, **more: Any) -> Json:
-    return {str(status): {"description": meaning[status], "content": content, **more} for status in statuses}
+def _describe_statuses(descriptions: Mapping[int, str], statuses: Any, content: Json, **more: Any) -> Json:
+    return {str(status): {"description": descriptions[status], "content": content, **more} for status in statuses}
 
 
-def _content(model: type[BaseModel]) -> Json:
+def _ref_content(model: type[BaseModel]) -> Json:
     return json_content({"$ref": _SCHEMA.format(model=model.__name__)})

@@ -1,4 +1,4 @@
-"""All of Mimo's HTTP interface: routes, documents, refusals."""
+"""Mimo's HTTP interface: routes, OpenAPI operations and refusal formats."""
 
 from collections.abc import Mapping
 
@@ -24,10 +24,10 @@ from scrubjay.tooling.dispatcher import Dispatcher
 def mimo_routes(
     dispatcher: Dispatcher, *, ask_tool: str | None = None, lists: Mapping[str, str] | None = None
 ) -> ProtocolRoutes:
-    """Return what Mimo's clients use under `/v1/mimo/`.
+    """Return the routes under `/v1/mimo/`.
 
-    The tool `ask_tool` answers questions there. `lists` names the tools whose result is a list in Mimo, and the field
-    that holds it in ours.
+    `ask_tool` is the tool behind `/v1/mimo/ask`; None leaves that route out. `lists` maps each tool whose result is a
+    list in Mimo to the field of our result that holds the list.
     """
 
     async def list_tools(request: Request) -> Response:

@@ -2,12 +2,19 @@
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic_settings import PydanticBaseSettingsSource
 
+from scrubjay.core.lazy import lazy_module
+
+if TYPE_CHECKING:
+    import dotenv
+else:
+    dotenv = lazy_module("dotenv")
+
 MIMO_FLAGS = {
-    "rust_nifs": "RUST_NIFS_ENABLED",
+    "native_extension": "RUST_NIFS_ENABLED",
     "semantic_store": "SEMANTIC_STORE_ENABLED",
     "procedural_store": "PROCEDURAL_STORE_ENABLED",
     "websocket_synapse": "WEBSOCKET_ENABLED",
@@ -16,9 +23,9 @@ MIMO_KEY = "MIMO_API_KEY"
 
 
 class MimoVariables(PydanticBaseSettingsSource):
-    """Reads Mimo's variables from the environment and from `.env`. A set key means that callers need one.
+    """Settings from Mimo's variables in the environment and in `.env`.
 
-    `true` and `1` switch a part on, any other value switches it off.
+    `true` and `1` switch a feature on, any other value switches it off. If the key is set, callers need it.
     """
 
     def get_field_value(self, field: Any, field_name: str) -> tuple[Any, str, bool]:
@@ -34,6 +41,4 @@ class MimoVariables(PydanticBaseSettingsSource):
 def _dotenv() -> dict[str, str]:
     if not Path(".env").is_file():
         return {}
-    from dotenv import dotenv_values
-
-    return {name: value for name, value in dotenv_values(".env").items() if value is not None}
+    return {name: value for name, value in dotenv.dotenv_values(".env").items() if value is not None}

@@ -1,4 +1,4 @@
-"""The names of Mimo's tools."""
+"""Names of Mimo's tools."""
 
 from typing import Final
 
@@ -16,7 +16,7 @@ TOOLS: Final = (
     "sonar",
     "knowledge",
 )
-"""In the order of Mimo's own list."""
+"""In the order in which Mimo lists them."""
 
-# Mimo's sandbox refuses these by name, and everything else that changes something.
+# Mimo's sandbox refuses these by name, in addition to every tool that writes.
 NOT_IN_SANDBOX: Final = frozenset({"store_fact", "recall_procedure", "mimo_store_memory"})

@@ -1,4 +1,4 @@
-"""Tools at Mimo's own addresses, `POST /v1/mimo/tool` and `GET /v1/mimo/tools`, in its envelopes."""
+"""Mimo's tool endpoints, `POST /v1/mimo/tool` and `GET /v1/mimo/tools`, with its response envelopes."""
 
 import time
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from scrubjay.compat.mimo.tool_names import NOT_IN_SANDBOX
 from scrubjay.core.errors import ErrorCode, Forbidden, InvalidRequest, ScrubjayError
 from scrubjay.servers.http.admission import SANDBOX_HEADER
 from scrubjay.servers.http.request_metadata import header_of
-from scrubjay.servers.http.requests import body_of, context_of, object_of, while_connected
+from scrubjay.servers.http.requests import call_context, parse_object, read_body, run_while_connected
 from scrubjay.tooling.declaration import Framed
 from scrubjay.tooling.dispatcher import Dispatcher
 
@@ -29,19 +29,19 @@ ENDPOINTS: Final = (
     "POST /v1/chat/completions",
     "GET /v1/models",
 )
-# A job that takes longer is handed back.
+# A call that takes longer returns its job instead of a result.
 _PATIENCE_SECONDS: Final = 30.0
 
 
 class MimoToolCall(BaseModel):
-    """Which tool to call, and with what."""
+    """A call of one tool."""
 
     tool: str = Field(min_length=1, description="The tool's name.")
     arguments: dict[str, Any] = Field(default_factory=dict[str, Any], description="The tool's arguments.")
 
 
 class MimoToolAnswer(BaseModel):
-    """What a tool answered."""
+    """The result of a tool call."""
 
     tool_call_id: str
     status: str = Field(description="Always `success`.")
@@ -50,18 +50,18 @@ class MimoToolAnswer(BaseModel):
 
 
 class MimoToolFailure(BaseModel):
-    """Why there is no answer."""
+    """Body of a failed tool call."""
 
     error: str
     tool_call_id: str | None = None
-    status: str | None = Field(default=None, description="`error`, when a tool was called.")
+    status: str | None = Field(default=None, description="`error` when the tool was called; absent otherwise.")
     latency_ms: float | None = None
-    tool: str | None = Field(default=None, description="The tool that may not be called.")
+    tool: str | None = Field(default=None, description="The tool that is disabled in sandbox mode.")
     sandbox_mode: bool | None = None
 
 
 class MimoTool(BaseModel):
-    """A tool as Mimo lists it."""
+    """A tool in Mimo's list format."""
 
     name: str
     description: str
@@ -69,13 +69,13 @@ class MimoTool(BaseModel):
 
 
 class MimoToolList(BaseModel):
-    """All tools that can be called."""
+    """The tools of this server."""
 
     tools: list[MimoTool]
 
 
 class MimoNotFound(BaseModel):
-    """There is nothing at this address."""
+    """Body of a 404: no route has this path."""
 
     error: str = "Not found"
     path: str
@@ -83,33 +83,33 @@ class MimoNotFound(BaseModel):
 
 
 class MimoToolCalls:
-    """Calls tools by the body's `tool`, for as long as their clients stay connected."""
+    """ASGI endpoint that calls the tool that the body names. A client that disconnects cancels its call."""
 
     def __init__(self, dispatcher: Dispatcher, lists: Mapping[str, str]) -> None:
-        """`lists` names the tools whose result is a list in Mimo, and the field that holds it in ours."""
+        """`lists` maps each tool whose result is a list in Mimo to the field of our result that holds the list."""
         self._dispatcher = dispatcher
         self._lists = lists
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()
-        body = await body_of(receive)
+        body = await read_body(receive)
         if body is None:
             return
         call_id, tool, data = str(uuid4()), "", None
         is_sandboxed = header_of(scope, SANDBOX_HEADER) is not None
         try:
-            tool, arguments = _asked(body)
+            tool, arguments = _parse_call(body)
             if is_sandboxed and tool in NOT_IN_SANDBOX:
-                raise Forbidden(f"{tool} is not called from the sandbox")
-            context = context_of(scope, surface="rest", patience=_PATIENCE_SECONDS)
-            answer = await while_connected(receive, self._dispatcher.call(tool, arguments, context))
+                raise Forbidden(f"{tool} is disabled in the sandbox")
+            context = call_context(scope, surface="rest", patience=_PATIENCE_SECONDS)
+            answer = await run_while_connected(receive, self._dispatcher.call(tool, arguments, context))
             if answer is None:
                 return
             data = self._data(tool, answer)
         except ScrubjayError as error:
             took = _milliseconds_since(started)
-            status, told = _failure(error, tool, call_id, took, is_sandboxed=is_sandboxed)
-            text = told.model_dump_json(exclude_none=True)
+            status, failed = _to_failure(error, tool, call_id, took, is_sandboxed=is_sandboxed)
+            text = failed.model_dump_json(exclude_none=True)
         else:
             took = _milliseconds_since(started)
             status, text = (
@@ -126,6 +126,7 @@ class MimoToolCalls:
 
 
 def mimo_tools(dispatcher: Dispatcher) -> MimoToolList:
+    """Return all registered tools in Mimo's list format."""
     return MimoToolList(
         tools=[
             MimoTool(name=tool.name, description=tool.description, inputSchema=dict(tool.input_schema))
@@ -134,26 +135,26 @@ def mimo_tools(dispatcher: Dispatcher) -> MimoToolList:
     )
 
 
-def _asked(body: bytes) -> tuple[str, dict[str, Any]]:
-    given = object_of(body)
+def _parse_call(body: bytes) -> tuple[str, dict[str, Any]]:
+    given = parse_object(body)
     tool, arguments = given.get("tool"), given.get("arguments")
     if not tool or not isinstance(tool, str):
         raise InvalidRequest("Missing required parameter: tool")
     if arguments is not None and not isinstance(arguments, dict):
-        raise InvalidRequest("the arguments are no JSON object")
+        raise InvalidRequest("arguments must be a JSON object")
     return tool, cast(dict[str, Any], arguments or {})
 
 
-def _failure(
+def _to_failure(
     error: ScrubjayError, tool: str, call_id: str, took: float, *, is_sandboxed: bool
 ) -> tuple[int, MimoToolFailure]:
     if not tool:  # nothing was called
         return 400, MimoToolFailure(error=error.message)
     if error.code is ErrorCode.FORBIDDEN and is_sandboxed:
         return 403, MimoToolFailure(error="Tool disabled in sandbox mode", tool=tool, sandbox_mode=True)
-    said = f"{error.message} ({error.hint})" if error.hint else error.message
+    message = f"{error.message} ({error.hint})" if error.hint else error.message
     status = 403 if error.code is ErrorCode.FORBIDDEN else 400
-    return status, MimoToolFailure(error=said, tool_call_id=call_id, status="error", latency_ms=took)
+    return status, MimoToolFailure(error=message, tool_call_id=call_id, status="error", latency_ms=took)
 
 
 def _milliseconds_since(started: float) -> float:

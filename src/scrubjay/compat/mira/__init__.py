@@ -1,1 +1,1 @@
-"""Mira's web: its addresses under `/api`, its chat, and its stream of events. Decides nothing about memories."""
+"""Mira's HTTP API under `/api`, its chat and its event stream. Translates only; services make the decisions."""

@@ -1,35 +1,39 @@
-"""Telling something to all who listen: `POST /api/broadcast`."""
+"""Publish a client's event to all listeners: `POST /api/broadcast`."""
 
 from starlette.responses import Response
 
 from scrubjay.compat.mira.envelope import success
-from scrubjay.compat.mira.event_wire import ANNOUNCED, MOST_ANNOUNCED_BYTES, write
-from scrubjay.compat.mira.handler import Asked
+from scrubjay.compat.mira.event_wire import BROADCAST_TYPES, MAX_BROADCAST_BYTES, write
+from scrubjay.compat.mira.handler import ApiRequest
 from scrubjay.core.errors import InvalidRequest, TooLarge
 from scrubjay.core.secrets import redacted
 from scrubjay.tooling.call_events import CallEvents
-from scrubjay.tooling.security_events import closed
+from scrubjay.tooling.security_events import scope_error
 from scrubjay.tooling.validation import refuse_unstorable
 
-# Who may not begin a session has nothing to tell others in theirs.
+# A caller that may not start a session may not send events into the sessions of others.
 FAMILY = "sessions"
 
 
 class Broadcast:
-    """Publishes events of clients. What the server itself tells cannot be said by anybody else."""
+    """Publishes events of clients. Event types that the server itself publishes are refused."""
 
     def __init__(self, events: CallEvents) -> None:
         self._events = events
 
-    async def __call__(self, asked: Asked) -> Response:
-        caller, payload = asked.context.caller, asked.body
+    async def __call__(self, request: ApiRequest) -> Response:
+        caller, payload = request.context.caller, request.body
         if not caller.may_call(FAMILY, read_only=False):
-            context = asked.context
-            raise closed(caller, FAMILY, read_only=False, what="broadcasts", surface=context.surface, **context.who)
+            context = request.context
+            raise scope_error(
+                caller, FAMILY, read_only=False, what="broadcasts", surface=context.surface, **context.who
+            )
         refuse_unstorable(payload)
-        if payload.get("type") not in ANNOUNCED:
-            raise InvalidRequest("this type of event cannot be broadcast", hint=f"these can: {', '.join(ANNOUNCED)}")
-        if len(write(payload)) > MOST_ANNOUNCED_BYTES:
-            raise TooLarge(f"an event is at most {MOST_ANNOUNCED_BYTES} bytes long", hint="send less")
-        told = self._events.announce({**redacted(payload), "broadcast_by": caller.name})
-        return success({"event_id": told.id, "listeners": self._events.listeners})
+        if payload.get("type") not in BROADCAST_TYPES:
+            raise InvalidRequest(
+                "this type of event cannot be broadcast", hint=f"use one of {', '.join(BROADCAST_TYPES)}"
+            )
+        if len(write(payload)) > MAX_BROADCAST_BYTES:
+            raise TooLarge(f"the event is larger than {MAX_BROADCAST_BYTES} bytes", hint="send a shorter event")
+        announcement = self._events.announce({**redacted(payload), "broadcast_by": caller.name})
+        return success({"event_id": announcement.id, "listeners": self._events.listeners})

@@ -1,4 +1,4 @@
-"""The bodies of Mira's chat, and its stream of events."""
+"""Request and response bodies of Mira's chat, and the events of its stream."""
 
 import json
 from typing import Annotated, Any, Literal, TypeVar, assert_never
@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, TypeVar, assert_never
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from scrubjay.core.errors import InvalidRequest
-from scrubjay.features.chat import service as talking
+from scrubjay.features.chat import service as chat
 from scrubjay.tooling.validation import printable, refuse_unstorable
 
 Json = dict[str, Any]
@@ -14,36 +14,36 @@ EVENT_TYPES = (
     *("start", "thinking", "delta", "reasoning", "tool_planning", "round_start", "tool_start", "tool_result"),
     *("done", "error"),
 )
-MAX_MESSAGE = 100_000
-MOST_MESSAGES = 200
+MAX_MESSAGE_CHARACTERS = 100_000
+MAX_MESSAGES = 200
 SessionId = Annotated[str, Field(min_length=1, max_length=400)]
 
 
-class ChatMessage(BaseModel):
-    """One message of a chat."""
+class MiraChatMessage(BaseModel):
+    """A message of a chat."""
 
     model_config = ConfigDict(extra="ignore")
 
     role: Literal["user", "assistant"]
-    content: Annotated[str, Field(max_length=MAX_MESSAGE)]
+    content: Annotated[str, Field(max_length=MAX_MESSAGE_CHARACTERS)]
 
 
 class StreamRequest(BaseModel):
-    """A message to be answered piece by piece."""
+    """A message whose answer is streamed."""
 
     model_config = ConfigDict(extra="forbid")
 
-    message: Annotated[str, Field(min_length=1, max_length=MAX_MESSAGE, pattern=r"\S")] = Field(
-        description="What is asked."
+    message: Annotated[str, Field(min_length=1, max_length=MAX_MESSAGE_CHARACTERS, pattern=r"\S")] = Field(
+        description="The user's message."
     )
-    session_id: SessionId | None = Field(default=None, description="The conversation; by default the client's own.")
+    session_id: SessionId | None = Field(default=None, description="Conversation id. Default: the client's own.")
 
 
-class ChatRequest(StreamRequest):
-    """A message to be answered in one piece."""
+class MiraChatRequest(StreamRequest):
+    """A message whose answer is returned at once."""
 
-    history: Annotated[list[ChatMessage], Field(max_length=MOST_MESSAGES)] | None = Field(
-        default=None, description="What was said before; by default what is kept of the conversation."
+    history: Annotated[list[MiraChatMessage], Field(max_length=MAX_MESSAGES)] | None = Field(
+        default=None, description="Earlier messages. Default: the stored messages of the conversation."
     )
 
 
@@ -60,25 +60,27 @@ class ChatAnswer(BaseModel):
 
     content: str
     session_id: str
-    method: Literal["language_model", "memory"] = Field(description="Who answered: a model, or memories alone.")
+    method: Literal["language_model", "memory"] = Field(
+        description="`language_model`, or `memory` when the answer was composed from memories alone."
+    )
     model: str | None
-    memories: list[str] = Field(description="The ids of the memories that were recalled for it.")
-    tools: list[UsedTool] = Field(description="In the order in which they were used.")
-    remembered: bool = Field(description="Whether both sides are kept, as the settings and the key allow.")
-    degraded: str | None = Field(description="Why less was recalled than should have been.")
+    memories: list[str] = Field(description="Ids of the memories recalled for the answer.")
+    tools: list[UsedTool] = Field(description="Tools used, in order.")
+    remembered: bool = Field(description="Whether both messages are stored; settings and the key's scopes decide.")
+    degraded: str | None = Field(description="Why recall returned less than usual; null when it did not.")
 
 
-class KeptMessage(BaseModel):
-    """One message of the history."""
+class StoredMessage(BaseModel):
+    """A stored message of a chat."""
 
-    id: str = Field(description="The memory that has it.")
+    id: str = Field(description="Id of the memory that stores the message.")
     role: Literal["user", "assistant"]
     content: str
     created_at: str
 
 
 class ModelTest(BaseModel):
-    """Whether there is a language model, and whether it answers."""
+    """Result of a test of the language model."""
 
     configured: bool
     model: str | None
@@ -91,36 +93,36 @@ T = TypeVar("T", bound=BaseModel)
 
 
 def read(kind: type[T], body: Json) -> T:
-    """The body as this model; `InvalidRequest` tells what does not fit."""
+    """Validate a body. Raises `InvalidRequest` that lists the first five invalid fields."""
     refuse_unstorable(body)
     try:
         return kind.model_validate(body)
     except ValidationError as error:
         problems = error.errors(include_url=False, include_input=False, include_context=False)
-        said = "; ".join(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in problems[:5])
-        raise InvalidRequest(printable(said)) from None
+        message = "; ".join(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in problems[:5])
+        raise InvalidRequest(printable(message)) from None
 
 
-def event_of(event: talking.Event) -> Json:
-    """What happens, as Mira's clients know it."""
+def event_of(event: chat.ChatEvent) -> Json:
+    """Return a chat event in Mira's format."""
     match event:
-        case talking.Started():
+        case chat.ChatStarted():
             return {"type": "start"}
-        case talking.Thinking():
+        case chat.ThinkingStarted():
             return {"type": "thinking"}
-        case talking.Delta(content):
+        case chat.TextDelta(content):
             return {"type": "delta", "content": content}
-        case talking.Reasoning(content):
+        case chat.ReasoningDelta(content):
             return {"type": "reasoning", "content": content}
-        case talking.ToolPlanning(tools):
+        case chat.ToolsRequested(tools):
             return {"type": "tool_planning", "tools": list(tools)}
-        case talking.RoundStarted(number, tool_count):
+        case chat.ToolRoundStarted(number, tool_count):
             return {"type": "round_start", "round": number, "tool_count": tool_count}
-        case talking.ToolStarted(name, call_id):
+        case chat.ToolCallStarted(name, call_id):
             return {"type": "tool_start", "name": name, "call_id": call_id}
-        case talking.ToolEnded(name, call_id, success):
+        case chat.ToolCallEnded(name, call_id, success):
             return {"type": "tool_result", "name": name, "call_id": call_id, "success": success}
-        case talking.Done():
+        case chat.ChatCompleted():
             return {"type": "done", "content": event.content}
         case _:
             assert_never(event)
@@ -130,6 +132,6 @@ def error_event(message: str) -> Json:
     return {"type": "error", "message": message}
 
 
-def sent(event: Json) -> bytes:
-    """As one event of a stream."""
+def encode_event(event: Json) -> bytes:
+    """Encode an event as one server-sent event."""
     return b"data: " + json.dumps(event, ensure_ascii=False).encode("utf-8", "replace") + b"\n\n"

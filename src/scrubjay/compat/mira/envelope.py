@@ -1,4 +1,4 @@
-"""The one form of every answer under `/api`: whether it worked, what there is, or what went wrong."""
+"""The response envelope of every endpoint under `/api`: `success`, `data` and `error`."""
 
 import math
 from collections.abc import Mapping
@@ -12,17 +12,16 @@ from scrubjay.servers.http.errors import MalformedBody
 from scrubjay.servers.http.refusals import RefusalFormat
 
 CODE_HEADER: Final = "Scrubjay-Error"
-# A tool that fails has been reached, and so the status is 200, as Mira's clients know it. Not so what never came to a
-# tool, and what is a fault of ours.
+# Mira's clients expect status 200 for a tool that fails. Only a refused call and an internal error differ.
 _STATUS: Final = {ErrorCode.FORBIDDEN: 403, ErrorCode.INTERNAL: 500}
 
 
 class Envelope(BaseModel):
-    """What every address under `/api` answers."""
+    """Body of every response under `/api`."""
 
     success: bool
-    data: Any = Field(default=None, description="What there is; null after a failure.")
-    error: str | None = Field(default=None, description="What went wrong, and what can be done; null after a success.")
+    data: Any = Field(default=None, description="The result; null after a failure.")
+    error: str | None = Field(default=None, description="Error message with a hint; null after a success.")
 
 
 def success(data: Any) -> Response:
@@ -30,7 +29,7 @@ def success(data: Any) -> Response:
 
 
 def failure(error: ScrubjayError, status: int | None = None) -> Response:
-    """The answer that tells of this failure; its code is in a header, for programs."""
+    """Return the response for an error. The error code is in the header `Scrubjay-Error`."""
     headers = {CODE_HEADER: str(error.code)}
     if "retry_after_seconds" in error.details:
         headers["Retry-After"] = str(math.ceil(error.details["retry_after_seconds"]))

@@ -1,4 +1,4 @@
-"""One listener at `/ws`: what it hears, what it says, and when it has to end."""
+"""A connection to the event stream `/ws`: sends events, runs commands and enforces limits."""
 
 from collections import deque
 from collections.abc import Callable
@@ -8,132 +8,150 @@ import anyio
 from starlette.types import Receive
 
 from scrubjay.compat.mira import event_wire as wire
-from scrubjay.compat.mira.replay import Past, Replay, Replayed
-from scrubjay.core.callers import Caller, Doorkeeper
+from scrubjay.compat.mira.memory_counts import memories_added
+from scrubjay.compat.mira.replay import CallHistorySource, Replay, Replayed
+from scrubjay.core.callers import Authenticator, Caller
 from scrubjay.core.errors import InvalidRequest, RateLimited, ScrubjayError
-from scrubjay.servers.http.callers import Visit
-from scrubjay.servers.http.token_bucket import Bucket
-from scrubjay.servers.http.websockets import POLICY, Socket
-from scrubjay.tooling.call_events import Announcement, CallEvent, CallEvents, EventId, FileChange, Happening, may_see
+from scrubjay.servers.http.callers import SocketGuard
+from scrubjay.servers.http.token_bucket import TokenBucket
+from scrubjay.servers.http.websockets import POLICY, WebSocketConnection
+from scrubjay.tooling.call_events import (
+    Announcement,
+    CallEvent,
+    CallEvents,
+    EventId,
+    StreamEvent,
+    WatchedFileChange,
+    is_visible_to,
+    may_see,
+)
 from scrubjay.tooling.context import CallContext
+from scrubjay.tooling.event_bus import EventBus
+from scrubjay.tooling.events import CallEnded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventLimits:
-    """What the operator allows."""
+    """Limits of event connections, from the settings."""
 
     connections: int = 1000
     messages_per_second: float = 20
     outbox_bytes: int = 1024 * 1024
-    """How much may wait for a reader."""
+    """Bytes that may wait for a slow reader."""
     outbox_messages: int = 1024
     slow_seconds: float = 10
-    """How long a reader may not read at all while something waits for it."""
+    """Seconds without progress after which a reader with waiting messages is disconnected."""
     malformed: int = 20
-    """How many commands of one connection may be beyond understanding."""
+    """Invalid commands after which a connection is closed."""
 
 
-class EventConnection(Socket):
-    """Tells what happens, from the moment it is open. Nothing is left out: who reads too slowly is let go."""
+class EventConnection(WebSocketConnection):
+    """Sends every visible event from the moment it is open. A client that reads too slowly is disconnected."""
 
     def __init__(
         self,
         events: CallEvents,
-        past: Past,
-        doorkeeper: Doorkeeper,
-        visit: Visit,
+        bus: EventBus,
+        history: CallHistorySource,
+        authenticator: Authenticator,
+        visit: SocketGuard,
         caller: Caller,
         session_id: str,
         limits: EventLimits,
         sync: wire.Sync | None = None,
     ) -> None:
-        """With a `sync` it begins with what happened before."""
+        """With `sync`, the connection starts with a replay of earlier events."""
         super().__init__(
             outbox_bytes=limits.outbox_bytes,
             outbox_messages=limits.outbox_messages,
             slow_seconds=limits.slow_seconds,
         )
         self._events = events
-        self._doorkeeper = doorkeeper
+        self._bus = bus
+        self._authenticator = authenticator
         self._visit = visit
         self._caller = caller
         self._session_id = session_id
         self._limits = limits
-        self._replay = Replay(events, past, caller, session_id)
-        self._bucket = Bucket(limits.messages_per_second, anyio.current_time)
+        self._replay = Replay(events, history, caller, session_id)
+        self._bucket = TokenBucket(limits.messages_per_second, anyio.current_time)
         self._malformed = self._over_limit = 0
         self._held: deque[bytes] | None = None
         self._held_bytes = 0
         self._memories_added = self._tools_called = 0
-        self._told: tuple[int, int] = (0, 0)
-        self._leave: Callable[[], None] = lambda: None
+        self._sent_counts: tuple[int, int] = (0, 0)
+        self._subscriptions: list[Callable[[], None]] = []
         self._since: EventId = 0
         self._sync = sync
 
-    async def _resume(self, last_event_id: EventId | None, *, to_the_end: bool = False) -> None:
-        """Tell again what happened after this event (or lately), and only then what happens meanwhile."""
+    async def _resume(self, last_event_id: EventId | None, *, until_complete: bool = False) -> None:
+        """Replay the events after this one (None: the most recent ones); hold back new events until then."""
         self._held, self._held_bytes = deque(), 0
         replayed, last, from_history = 0, min(last_event_id or self._since, self._since), False
         while True:
             found = await self._found(last_event_id)
             for event in found.events:
-                await self.put_patiently(wire.write(event))
+                await self.enqueue_with_room(wire.write(event))
                 last = event["event_id"]
             replayed += len(found.events)
             from_history = from_history or found.from_history
-            if found.complete or not found.events or not to_the_end:
+            if found.complete or not found.events or not until_complete:
                 break
             last_event_id = last
-        await self.put_patiently(
+        await self.enqueue_with_room(
             wire.write(wire.synced(replayed, last, complete=found.complete, from_history=from_history))
         )
         while self._held:
             text = self._held.popleft()
             self._held_bytes -= len(text)
-            await self.put_patiently(text)
+            await self.enqueue_with_room(text)
         self._held = None
 
     async def _found(self, last_event_id: EventId | None) -> Replayed:
         try:
             return await self._replay(last_event_id, self._since)
         except ScrubjayError as error:
-            self._send(wire.error(f"what happened before cannot be told: {error.message}"))
+            self._send(wire.error(f"earlier events cannot be replayed: {error.message}"))
             return Replayed([], complete=False, from_history=False)
 
-    # -- hearing and telling -------------------------------------------------------------------------
+    # -- events --------------------------------------------------------------------------------------
 
-    def closed(self) -> None:
-        self._leave()
+    def on_closed(self) -> None:
+        for unsubscribe in self._subscriptions:
+            unsubscribe()
 
-    def is_welcome(self) -> bool:
-        return self._doorkeeper.is_welcome(self._caller)
+    def is_authorized(self) -> bool:
+        return self._authenticator.is_authorized(self._caller)
 
-    def tend(self) -> None:
+    def on_tick(self) -> None:
         counts = (self._memories_added, self._tools_called)
-        if counts != self._told:
-            self._told = counts
+        if counts != self._sent_counts:
+            self._sent_counts = counts
             update: wire.Json = {"type": "session_update", "memories_added": counts[0], "tools_called": counts[1]}
-            self.put(wire.write(update), droppable=True)
+            self.enqueue(wire.write(update), droppable=True)
 
-    def _hear(self, happening: Happening) -> None:
-        if not may_see(self._caller, happening):
+    def _on_event(self, stream_event: StreamEvent) -> None:
+        if not may_see(self._caller, stream_event):
             return
-        match happening:
-            case Announcement(is_fleeting=True):
+        match stream_event:
+            case Announcement(is_transient=True):
                 if self._held is None:
-                    self.put(wire.write(wire.announcement(happening)), droppable=True)
+                    self.enqueue(wire.write(wire.announcement(stream_event)), droppable=True)
             case Announcement():
-                self._tell(wire.announcement(happening))
-            case FileChange():
-                self._tell(wire.file_change(happening))
+                self._send_in_order(wire.announcement(stream_event))
+            case WatchedFileChange():
+                self._send_in_order(wire.file_change(stream_event))
             case CallEvent(ended_id=None):
-                self._tell(wire.tool_start(happening))
+                self._send_in_order(wire.tool_start(stream_event))
             case CallEvent():
                 self._tools_called += 1
-                self._memories_added += happening.memories_added
-                self._tell(wire.tool_result(happening))
+                self._send_in_order(wire.tool_result(stream_event))
 
-    def _tell(self, event: wire.Json) -> None:
+    def _on_call_ended(self, call: CallEnded) -> None:
+        if is_visible_to(self._caller, call.context.caller):
+            self._memories_added += memories_added(call)
+
+    def _send_in_order(self, event: wire.Json) -> None:
         if self._held is None:
             self._send(event)
             return
@@ -144,45 +162,49 @@ class EventConnection(Socket):
             self.end(POLICY, "the client does not read")
 
     def _send(self, event: wire.Json) -> None:
-        self.put(wire.write(event))
+        self.enqueue(wire.write(event))
 
-    # -- what clients say ----------------------------------------------------------------------------
+    # -- commands ------------------------------------------------------------------------------------
 
     async def read(self, receive: Receive) -> None:
-        self._leave = self._events.listen(self._hear, self._caller)
+        self._subscriptions = [
+            self._events.listen(self._on_event, self._caller),
+            self._bus.subscribe(CallEnded, self._on_call_ended),
+        ]
         self._since = self._events.new_id()
         resumed = self._sync.last_event_id if self._sync is not None else None
-        # Whoever goes on from the last id that it was told does so from there, also when it leaves at once.
+        # A client that leaves before the replay must be able to resume from the id that it gave.
         self._send(wire.connected(self._session_id, self._since if resumed is None else resumed))
         if self._sync is not None:
-            await self._resume(resumed, to_the_end=True)
+            await self._resume(resumed, until_complete=True)
         while (message := await receive())["type"] == "websocket.receive":
             text: str | None = message.get("text")
             try:
                 if text is None:
-                    raise InvalidRequest("a command is text")
+                    raise InvalidRequest("a command must be a text message")
                 command = wire.read(text)
             except InvalidRequest as problem:
                 self._refuse(problem.message)
             else:
                 if self._bucket.take():
                     self._over_limit = 0
-                    await self._obey(command)
+                    await self._execute(command)
                 else:
-                    self._refuse_haste()
+                    self._refuse_over_limit()
             if self.has_ended:
                 return
 
-    async def _obey(self, command: wire.Command) -> None:
+    async def _execute(self, command: wire.Command) -> None:
         match command:
             case wire.Ping():
                 self._send({"type": "pong"})
             case wire.Pong():
                 pass
             case wire.Sync() | wire.Cancel():
-                await self._do(command)
+                await self._execute_counted(command)
 
-    async def _do(self, command: wire.Sync | wire.Cancel) -> None:
+    async def _execute_counted(self, command: wire.Sync | wire.Cancel) -> None:
+        """Execute a command that counts against the caller's rate limit."""
         try:
             self._visit.count(self._caller)
         except RateLimited as error:
@@ -194,7 +216,7 @@ class EventConnection(Socket):
             self._cancel(command.call_id)
 
     def _cancel(self, call_id: str | None) -> None:
-        """Stop one call that this client may see, or all calls and chats of its session. Their results tell it."""
+        """Cancel one visible call, or all calls and chats of the session. Their `tool_result` events confirm it."""
 
         def is_ours(one: CallEvent | CallContext) -> bool:
             return one.client == self._session_id and one.caller.key_id == self._caller.key_id
@@ -205,17 +227,17 @@ class EventConnection(Socket):
         chats = self._events.stop_work(is_ours) if call_id is None else 0
         calls = self._events.stop(is_ours if call_id is None else is_named)
         if not (calls or chats):
-            what = "nothing of this session runs" if call_id is None else "no call of this id runs"
-            self._send(wire.error(what))
+            message = "no call of this session is running" if call_id is None else "no call with this id is running"
+            self._send(wire.error(message))
 
     def _refuse(self, problem: str) -> None:
         self._malformed += 1
         self._send(wire.error(problem))
         if self._malformed > self._limits.malformed:
-            self.end(POLICY, "too many commands that are none")
+            self.end(POLICY, "too many invalid commands")
 
-    def _refuse_haste(self) -> None:
+    def _refuse_over_limit(self) -> None:
         self._over_limit += 1
-        self._send(wire.error("too many commands at once"))
+        self._send(wire.error("too many commands per second"))
         if self._over_limit > self._limits.messages_per_second:
             self.end(POLICY, "too many commands")

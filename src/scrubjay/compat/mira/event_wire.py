@@ -1,4 +1,4 @@
-"""What is said over `/ws`: the events that clients hear, and the commands that they give."""
+"""Messages of `/ws`: the events sent to clients and the commands received from them."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Final
@@ -7,13 +7,13 @@ from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import from_json, to_json
 
 from scrubjay.core.errors import InvalidRequest
-from scrubjay.tooling.call_events import Announcement, CallEvent, EventId, FileChange
+from scrubjay.tooling.call_events import Announcement, CallEvent, EventId, WatchedFileChange
 from scrubjay.tooling.validation import printable
 
 Json = dict[str, Any]
 
-# What clients may tell each other. All else tells what the server has done, and only the server says so.
-ANNOUNCED: Final = (
+# Types of events that clients may broadcast. All other types report actions of the server.
+BROADCAST_TYPES: Final = (
     "thinking",
     "diff_preview",
     "file_change",
@@ -24,40 +24,40 @@ ANNOUNCED: Final = (
     "agent_response",
     "error",
 )
-MOST_ANNOUNCED_BYTES: Final = 10_000
+MAX_BROADCAST_BYTES: Final = 10_000
 
 
 class Ping(BaseModel):
-    """Say that you are there."""
+    """Request a `pong`."""
 
 
 class Pong(BaseModel):
-    """I am."""
+    """Answer to a ping; ignored."""
 
 
 class Sync(BaseModel):
-    """Tell again what happened after this event, or lately."""
+    """Replay the events after this one; without an id, the most recent ones."""
 
     last_event_id: Annotated[int, Field(ge=0, lt=2**63)] | None = None
 
 
 class Cancel(BaseModel):
-    """Stop this call, or all calls of this session."""
+    """Cancel this call; without an id, all calls of this session."""
 
     call_id: Annotated[str, Field(max_length=200)] | None = None
 
 
 Command = Ping | Pong | Sync | Cancel
-# The `type` of each is its name in small letters.
+# The `type` of a command is its class name in lower case.
 _COMMANDS: Final = {kind.__name__.lower(): kind for kind in (Ping, Pong, Sync, Cancel)}
 
 
 def read(text: str) -> Command:
-    """What a client says; `InvalidRequest` when nobody can tell."""
+    """Parse a command. Raises `InvalidRequest` for anything else."""
     try:
         given = from_json(text, allow_inf_nan=False)
     except ValueError:
-        raise InvalidRequest("a command is one JSON object") from None
+        raise InvalidRequest("a command must be a JSON object") from None
     match given:
         case {"type": str(name), **fields} if name in _COMMANDS:
             try:
@@ -66,24 +66,24 @@ def read(text: str) -> Command:
                 problem = error.errors(include_url=False, include_input=False, include_context=False)[0]
                 raise InvalidRequest(printable(f"{problem['loc'][0]}: {problem['msg']}")) from None
         case _:
-            raise InvalidRequest(f"a command is an object whose type is one of {', '.join(_COMMANDS)}")
+            raise InvalidRequest(f"a command must be an object whose type is one of {', '.join(_COMMANDS)}")
 
 
 def write(event: Mapping[str, Any]) -> bytes:
     return to_json(event)
 
 
-def tool_start(event: CallEvent, *, again: bool = False) -> Json:
+def tool_start(event: CallEvent, *, replayed: bool = False) -> Json:
     return {
         "type": "tool_start",
         "event_id": event.started_id,
         "tool_name": event.tool,
         "arguments": event.arguments,
-        **_call_id(event, again),
+        **_call_id(event, replayed),
     }
 
 
-def tool_result(event: CallEvent, *, again: bool = False) -> Json:
+def tool_result(event: CallEvent, *, replayed: bool = False) -> Json:
     return {
         "type": "tool_result",
         "event_id": event.ended_id,
@@ -91,16 +91,16 @@ def tool_result(event: CallEvent, *, again: bool = False) -> Json:
         "result": event.result,
         "success": event.success,
         "duration_ms": event.milliseconds,
-        **_call_id(event, again),
+        **_call_id(event, replayed),
     }
 
 
-def announcement(told: Announcement) -> Json:
-    return {**told.payload, "event_id": told.id}
+def announcement(event: Announcement) -> Json:
+    return {**event.payload, "event_id": event.id}
 
 
-def file_change(told: FileChange) -> Json:
-    return {"type": "file_change", "event_id": told.id, "file_path": told.path, "change_type": told.kind}
+def file_change(event: WatchedFileChange) -> Json:
+    return {"type": "file_change", "event_id": event.id, "file_path": event.path, "change_type": event.kind}
 
 
 def connected(session_id: str, event_id: EventId) -> Json:
@@ -108,7 +108,7 @@ def connected(session_id: str, event_id: EventId) -> Json:
 
 
 def synced(replayed: int, last: EventId, *, complete: bool, from_history: bool) -> Json:
-    """After a replay: how many events it had, where to go on from, whether that is all, and where it comes from."""
+    """Return the message that ends a replay: number of events, id to resume from, completeness and source."""
     return {
         "type": "synced",
         "replayed": replayed,
@@ -122,6 +122,6 @@ def error(message: str) -> Json:
     return {"type": "error", "message": message, "recoverable": True}
 
 
-def _call_id(event: CallEvent, again: bool) -> Json:
-    """Its own id; told again, it is beside that of the replay, which is not known yet."""
-    return {"call_id": "", "replay_of": event.call_id} if again else {"call_id": event.call_id}
+def _call_id(event: CallEvent, replayed: bool) -> Json:
+    """Return the fields with the call's id. `Replay` fills in the `call_id` of a replayed event."""
+    return {"call_id": "", "replay_of": event.call_id} if replayed else {"call_id": event.call_id}

@@ -1,4 +1,4 @@
-"""Mira's addresses in the OpenAPI document: those whose tool there is."""
+"""Mira's endpoints in the OpenAPI document: those whose tool is registered."""
 
 from typing import Any, Final
 
@@ -6,10 +6,10 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from scrubjay.compat.mira import chat_wire
-from scrubjay.compat.mira.endpoints import ENDPOINTS, Endpoint
+from scrubjay.compat.mira.endpoints import ENDPOINTS, MiraEndpoint
 from scrubjay.compat.mira.envelope import CODE_HEADER, Envelope
-from scrubjay.compat.mira.event_wire import ANNOUNCED
-from scrubjay.servers.http.errors import meanings
+from scrubjay.compat.mira.event_wire import BROADCAST_TYPES
+from scrubjay.servers.http.errors import status_descriptions
 from scrubjay.servers.http.requests import CLIENT_HEADER, LABEL_PATTERN, SESSION_HEADER
 from scrubjay.tooling.registry import Registry
 
@@ -20,43 +20,45 @@ _SCHEMA: Final = "#/components/schemas/Mira{model}"
 
 
 def with_mira(document: Json, registry: Registry) -> Json:
-    """The document with these addresses."""
-    requests: tuple[type[BaseModel], ...] = (chat_wire.ChatRequest, chat_wire.StreamRequest)
+    """Return the document with Mira's endpoints added."""
+    requests: tuple[type[BaseModel], ...] = (chat_wire.MiraChatRequest, chat_wire.StreamRequest)
     _, schemas = models_json_schema(
         [*((model, "validation") for model in requests), (Envelope, "serialization")], ref_template=_SCHEMA
     )
-    kept: Json = document["components"]["schemas"]
-    kept |= {f"Mira{name}": schema for name, schema in schemas["$defs"].items()}
+    components: Json = document["components"]["schemas"]
+    components |= {f"Mira{name}": schema for name, schema in schemas["$defs"].items()}
     paths: Json = document["paths"]
     for endpoint in ENDPOINTS:
         if endpoint.tool in registry:
-            called: Json = paths[f"/v1/tools/{endpoint.tool}"]["post"]
-            schema = kept[called["requestBody"]["content"]["application/json"]["schema"]["$ref"].rsplit("/", 1)[1]]
-            operation = _operation(_name(endpoint), endpoint.summary, **_asking(endpoint, schema))
+            tool_operation: Json = paths[f"/v1/tools/{endpoint.tool}"]["post"]
+            schema = components[
+                tool_operation["requestBody"]["content"]["application/json"]["schema"]["$ref"].rsplit("/", 1)[1]
+            ]
+            operation = _operation(_operation_id(endpoint), endpoint.summary, **_request_of(endpoint, schema))
             paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = operation
-    paths |= _own_paths()
+    paths |= _chat_paths()
     document.setdefault("tags", []).append({"name": "mira"})
     return document
 
 
-def _own_paths() -> Json:
-    stream = _operation("mira_chat_stream", "Answer a message piece by piece.", **_sending("StreamRequest"))
+def _chat_paths() -> Json:
+    stream = _operation("mira_chat_stream", "Stream the answer to a message.", **_body_of("StreamRequest"))
     stream["responses"]["200"]["content"]["text/event-stream"] = {"schema": _event()}
-    announced = {
+    broadcast = {
         "type": "object",
-        "properties": {"type": {"enum": list(ANNOUNCED)}},
+        "properties": {"type": {"enum": list(BROADCAST_TYPES)}},
         "required": ["type"],
         "additionalProperties": True,
     }
     session = _parameter("session_id", "query", {"type": "string", "minLength": 1, "maxLength": 400}, required=False)
-    test = "Tell whether there is a language model that answers."
+    test = "Test the language model."
     return {
         "/api/broadcast": {
             "post": _operation(
-                "mira_broadcast", "Tell something to all who listen.", requestBody=_body(announced, required=True)
+                "mira_broadcast", "Send an event to all listeners.", requestBody=_body(broadcast, required=True)
             )
         },
-        "/api/chat": {"post": _operation("mira_chat", "Answer a message.", **_sending("ChatRequest"))},
+        "/api/chat": {"post": _operation("mira_chat", "Answer a message.", **_body_of("ChatRequest"))},
         "/api/chat/stream": {"post": stream},
         "/api/chat/history": {
             "get": _operation("mira_chat_history", "Show the last 20 messages of a chat.", parameters=[session])
@@ -66,19 +68,19 @@ def _own_paths() -> Json:
 
 
 def _event() -> Json:
-    """One event of the chat's stream; before OpenAPI 3.2 the schema of an event stream is that of each event."""
-    told = {"type": "object", "properties": {"type": {"enum": list(chat_wire.EVENT_TYPES)}}, "required": ["type"]}
-    data = {"type": "string", "contentMediaType": "application/json", "contentSchema": told}
+    """Return the schema of one chat event. Before OpenAPI 3.2 it stands for the whole event stream."""
+    event = {"type": "object", "properties": {"type": {"enum": list(chat_wire.EVENT_TYPES)}}, "required": ["type"]}
+    data = {"type": "string", "contentMediaType": "application/json", "contentSchema": event}
     return {"type": "object", "properties": {"data": data}, "required": ["data"]}
 
 
-def _asking(endpoint: Endpoint, schema: Json) -> Json:
-    """The parameters and the body of what a tool takes, without what the address itself gives."""
-    of_path = [part[1:-1] for part in endpoint.path.split("/") if part.startswith("{")]
-    decided = {*endpoint.fixed, *(endpoint.named.get(name, name) for name in of_path)}
-    properties = {name: shown for name, shown in schema.get("properties", {}).items() if name not in decided}
+def _request_of(endpoint: MiraEndpoint, schema: Json) -> Json:
+    """Return parameters and body of a tool's arguments, without those that the path implies."""
+    from_path = [part[1:-1] for part in endpoint.path.split("/") if part.startswith("{")]
+    fixed = {*endpoint.fixed, *(endpoint.path_arguments.get(name, name) for name in from_path)}
+    properties = {name: shown for name, shown in schema.get("properties", {}).items() if name not in fixed}
     required = [name for name in schema.get("required", ()) if name in properties and name not in endpoint.defaults]
-    parameters = [_parameter(name, "path", {"type": "string", "minLength": 1}, required=True) for name in of_path]
+    parameters = [_parameter(name, "path", {"type": "string", "minLength": 1}, required=True) for name in from_path]
     if endpoint.method == "POST":
         shown = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
         return {"parameters": parameters, "requestBody": _body(shown, required=bool(required))}
@@ -89,7 +91,7 @@ def _asking(endpoint: Endpoint, schema: Json) -> Json:
     return {"parameters": parameters}
 
 
-def _sending(name: str) -> Json:
+def _body_of(name: str) -> Json:
     header = _parameter(SESSION_HEADER, "header", {"type": "string", "pattern": LABEL_PATTERN}, required=False)
     return {"requestBody": _body({"$ref": _SCHEMA.format(model=name)}, required=True), "parameters": [header]}
 
@@ -97,14 +99,14 @@ def _sending(name: str) -> Json:
 def _operation(name: str, summary: str, **more: Any) -> Json:
     client = _parameter(CLIENT_HEADER, "header", {"type": "string", "pattern": LABEL_PATTERN}, required=False)
     parameters = [*more.pop("parameters", ()), client]
-    said = {
-        **meanings(),
+    descriptions = {
+        **status_descriptions(),
         400: "The body is not a JSON object.",
-        404: "There is nothing here.",
+        404: "No such endpoint or object.",
         429: "Too many requests.",
     }
-    code = {CODE_HEADER: {"description": "What kind of failure it is.", "schema": {"type": "string"}}}
-    worked = "What there is. Also, with `success` false, why the tool could not do it."
+    code = {CODE_HEADER: {"description": "Error code; only after a failure.", "schema": {"type": "string"}}}
+    outcome = "The result. A failure of the tool has this status too, with `success` false."
     return {
         "operationId": name,
         "tags": ["mira"],
@@ -112,13 +114,16 @@ def _operation(name: str, summary: str, **more: Any) -> Json:
         "parameters": parameters,
         **more,
         "responses": {
-            "200": {"description": worked, "headers": code, "content": _envelope()},
-            **{str(status): {"description": said[status], "content": _envelope()} for status in (400, 404, *_REFUSALS)},
+            "200": {"description": outcome, "headers": code, "content": _envelope()},
+            **{
+                str(status): {"description": descriptions[status], "content": _envelope()}
+                for status in (400, 404, *_REFUSALS)
+            },
         },
     }
 
 
-def _name(endpoint: Endpoint) -> str:
+def _operation_id(endpoint: MiraEndpoint) -> str:
     parts = endpoint.path.removeprefix("/api/").replace("{", "").replace("}", "").replace("/", "_")
     return f"mira_{endpoint.method.lower()}_{parts}"
 

@@ -1,4 +1,4 @@
-"""What happened before a client listened: out of what is kept in mind, and before that out of the history."""
+"""Replay of events from before a client connected: from the buffer, and before that from the session history."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,99 +18,104 @@ from scrubjay.tooling.call_events import (
     may_see,
     moment_of,
 )
-from scrubjay.tooling.call_excerpts import arguments_cut
+from scrubjay.tooling.call_excerpts import excerpt_arguments
 
-# As many calls, of which each has a beginning and an end.
-MOST_AFTER: Final = 100
-MOST_LATELY: Final = 50
+# Limits in calls; each call has a start and an end event.
+MAX_CALLS_AFTER: Final = 100
+MAX_RECENT_CALLS: Final = 50
 
 
-class Past(Protocol):
-    """The calls that the history of sessions has."""
+class CallHistorySource(Protocol):
+    """Reads calls from the session history."""
 
     async def __call__(
         self, caller: Caller, client: str, after: datetime | None, until: datetime, limit: int
     ) -> Sequence[ToolCall]:
-        """Those that ended then, and that this caller may read: the first so many after a moment, or the last."""
+        """Return calls that ended by `until` and that the caller may read.
+
+        At most `limit`: the first ones after `after`, or the last ones when it is None.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What is told again."""
+    """Result of one replay."""
 
     events: list[Json]
-    """In their order."""
+    """In order of their ids."""
     complete: bool
-    """Whether nothing comes after these."""
+    """True if no later event remains to be replayed."""
     from_history: bool
-    """Whether it goes back to before all was kept in mind: the history has calls only, and only of named clients."""
+    """True if it starts before the buffer. The history contains only calls, and only those of named clients."""
 
 
 class Replay:
-    """Tells again what one client may see."""
+    """Replays the events that one client may see."""
 
-    def __init__(self, events: CallEvents, past: Past, caller: Caller, client: str) -> None:
+    def __init__(self, events: CallEvents, history: CallHistorySource, caller: Caller, client: str) -> None:
         self._events = events
-        self._past = past
+        self._history = history
         self._caller = caller
         self._client = client
-        self._numbered = 0
-        self._halves: dict[str, str] = {}
-        """Under which number each call was told of which only the beginning was."""
+        self._last_number = 0
+        self._open_calls: dict[str, str] = {}
+        """Call id -> replay id of the calls whose end was not replayed yet."""
 
     async def __call__(self, after: EventId | None, until: EventId) -> Replayed:
-        """The events after this one (or the last ones) up to another."""
-        most = MOST_LATELY if after is None else MOST_AFTER
+        """Return the events after `after` (None: the most recent ones) up to `until`."""
+        limit = MAX_RECENT_CALLS if after is None else MAX_CALLS_AFTER
         complete_after = min(self._events.complete_after, until)
         events: list[Json] = []
         from_history = after is None or after < complete_after
         if from_history:
             begin = None if after is None else moment_of(after)
-            calls = await self._past(self._caller, self._client, begin, moment_of(complete_after), most)
+            calls = await self._history(self._caller, self._client, begin, moment_of(complete_after), limit)
             for call in calls:
-                events += _told(_event(call), after or 0, until, again=True)
-            if after is not None and len(calls) >= most:  # there may be more of them before what is kept in mind
-                return Replayed(self._with_numbers(sorted(events, key=_id)), complete=False, from_history=True)
-        events += self._kept(after or 0, until)
+                events += _call_events(_event(call), after or 0, until, replayed=True)
+            if after is not None and len(calls) >= limit:  # there may be more calls before the buffer starts
+                return Replayed(self._number_calls(sorted(events, key=_id)), complete=False, from_history=True)
+        events += self._buffered(after or 0, until)
         events.sort(key=_id)
-        chosen = events[-2 * most :] if after is None else events[: 2 * most]
-        return Replayed(self._with_numbers(chosen), after is None or len(chosen) == len(events), from_history)
+        chosen = events[-2 * limit :] if after is None else events[: 2 * limit]
+        return Replayed(self._number_calls(chosen), after is None or len(chosen) == len(events), from_history)
 
-    def _with_numbers(self, events: list[Json]) -> list[Json]:
-        """The calls among them numbered on: no two that one client is told again share a number."""
+    def _number_calls(self, events: list[Json]) -> list[Json]:
+        """Give every call a new `call_id`, so that no two replayed calls of a connection share one."""
         for event in events:
             if (own := event.get("replay_of")) is None:
                 continue
-            if event["type"] == "tool_start" or own not in self._halves:
-                self._numbered += 1
-                self._halves[own] = f"replay-{self._numbered}"
-            event["call_id"] = self._halves[own]
+            if event["type"] == "tool_start" or own not in self._open_calls:
+                self._last_number += 1
+                self._open_calls[own] = f"replay-{self._last_number}"
+            event["call_id"] = self._open_calls[own]
             if event["type"] == "tool_result":
-                del self._halves[own]
+                del self._open_calls[own]
         return events
 
-    def _kept(self, after: EventId, until: EventId) -> list[Json]:
-        told: list[Json] = []
-        for happening in [*self._events.kept(), *self._events.running()]:
-            if not may_see(self._caller, happening):
+    def _buffered(self, after: EventId, until: EventId) -> list[Json]:
+        found: list[Json] = []
+        for stream_event in [*self._events.buffered(), *self._events.running()]:
+            if not may_see(self._caller, stream_event):
                 continue
-            if isinstance(happening, CallEvent):
-                ended = happening.ended_id is not None and happening.ended_id <= until
-                # Of one that goes on, the end comes under its own id.
-                told += _told(happening, after, until, again=ended)
-            elif after < happening.id <= until:
-                told.append(announcement(happening) if isinstance(happening, Announcement) else file_change(happening))
-        return told
+            if isinstance(stream_event, CallEvent):
+                ended = stream_event.ended_id is not None and stream_event.ended_id <= until
+                # The end of a call that still runs will be sent with its own id.
+                found += _call_events(stream_event, after, until, replayed=ended)
+            elif after < stream_event.id <= until:
+                found.append(
+                    announcement(stream_event) if isinstance(stream_event, Announcement) else file_change(stream_event)
+                )
+        return found
 
 
-def _told(event: CallEvent, after: EventId, until: EventId, *, again: bool) -> list[Json]:
-    told: list[Json] = []
+def _call_events(event: CallEvent, after: EventId, until: EventId, *, replayed: bool) -> list[Json]:
+    events: list[Json] = []
     if after < event.started_id <= until:
-        told.append(tool_start(event, again=again))
+        events.append(tool_start(event, replayed=replayed))
     if event.ended_id is not None and after < event.ended_id <= until:
-        told.append(tool_result(event, again=again))
-    return told
+        events.append(tool_result(event, replayed=replayed))
+    return events
 
 
 def _id(event: Json) -> EventId:
@@ -118,9 +123,9 @@ def _id(event: Json) -> EventId:
 
 
 def _event(call: ToolCall) -> CallEvent:
-    """A call of the history. Whose it was is not kept, and neither is its id.
+    """Return a call of the history as an event. The history stores neither its caller nor its id.
 
-    It is told when it ended, its beginning too: so whoever goes on after any of these misses none that took long.
+    Its start gets the id before its end: a client that resumes after any of these ids misses no long call.
     """
     return CallEvent(
         call_id=f"history-{id_at(call.called_at)}",
@@ -129,7 +134,7 @@ def _event(call: ToolCall) -> CallEvent:
         client=None,
         surface="",
         started_id=id_at(call.ended_at) - 1,
-        arguments=arguments_cut(call.arguments, ARGUMENT_CHARACTERS),
+        arguments=excerpt_arguments(call.arguments, ARGUMENT_CHARACTERS),
         ended_id=id_at(call.ended_at),
         result=call.result,
         success=call.success,

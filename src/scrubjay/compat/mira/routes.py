@@ -1,4 +1,4 @@
-"""The routes of Mira's web, and what lives as long as they do."""
+"""Mira's routes and their lifespan."""
 
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -9,49 +9,49 @@ import anyio
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 
 from scrubjay.compat.mira.broadcast import Broadcast
-from scrubjay.compat.mira.chat import Chat, ChatParts
+from scrubjay.compat.mira.chat import ChatParts, MiraChat
 from scrubjay.compat.mira.endpoints import ENDPOINTS
-from scrubjay.compat.mira.event_endpoint import PATH, EventStream
-from scrubjay.compat.mira.handler import SURFACE, Answering, Door, Nowhere
-from scrubjay.compat.mira.tool_calls import ToolAnswer
-from scrubjay.features.chat.exchange_recorder import Keeper
+from scrubjay.compat.mira.event_endpoint import PATH, EventStreamEndpoint
+from scrubjay.compat.mira.handler import SURFACE, ApiEndpoint, MiraNotFoundEndpoint, RequestHandler
+from scrubjay.compat.mira.tool_calls import ToolEndpoint
+from scrubjay.features.chat.exchange_recorder import ExchangeRecorder
 from scrubjay.servers.http.audit_middleware import AuditMiddleware
 
-# How long a server that stops waits for exchanges to be written.
+# Time that a stopping server waits for chat exchanges to be written.
 FINISH_SECONDS: Final = 10.0
 
 
 class MiraRoutes:
-    """Everything under `/api`, and the event stream."""
+    """The routes under `/api`, and the event stream."""
 
-    def __init__(self, chat: ChatParts, keepers: Sequence[Keeper], events: EventStream) -> None:
-        """`keepers` are given time to write at the end."""
+    def __init__(self, chat: ChatParts, keepers: Sequence[ExchangeRecorder], events: EventStreamEndpoint) -> None:
+        """`keepers` get time to finish their writes at shutdown."""
         self._keepers = keepers
-        doors: defaultdict[str, dict[str, Answering]] = defaultdict(dict)
+        tool_handlers: defaultdict[str, dict[str, RequestHandler]] = defaultdict(dict)
         for endpoint in ENDPOINTS:
-            doors[endpoint.path][endpoint.method] = ToolAnswer(chat.dispatcher, endpoint)
-        talks = Chat(chat)
-        talking: Mapping[str, Mapping[str, Answering]] = {
+            tool_handlers[endpoint.path][endpoint.method] = ToolEndpoint(chat.dispatcher, endpoint)
+        chats = MiraChat(chat)
+        chat_handlers: Mapping[str, Mapping[str, RequestHandler]] = {
             "/api/broadcast": {"POST": Broadcast(chat.events)},
-            "/api/chat": {"POST": talks.answer},
-            "/api/chat/stream": {"POST": talks.stream},
-            "/api/chat/history": {"GET": talks.history},
-            "/api/chat/test": {"GET": talks.test, "POST": talks.test},
+            "/api/chat": {"POST": chats.answer},
+            "/api/chat/stream": {"POST": chats.stream},
+            "/api/chat/history": {"GET": chats.history},
+            "/api/chat/test": {"GET": chats.test, "POST": chats.test},
         }
         self.routes: Sequence[BaseRoute] = [
             WebSocketRoute(PATH, events),
-            *(Route(path, Door(answers)) for path, answers in doors.items()),
-            *(Route(path, AuditMiddleware(Door(answers), SURFACE)) for path, answers in talking.items()),
-            Route("/api", Nowhere()),
-            Route("/api/{path:path}", Nowhere()),
+            *(Route(path, ApiEndpoint(handlers)) for path, handlers in tool_handlers.items()),
+            *(Route(path, AuditMiddleware(ApiEndpoint(handlers), SURFACE)) for path, handlers in chat_handlers.items()),
+            Route("/api", MiraNotFoundEndpoint()),
+            Route("/api/{path:path}", MiraNotFoundEndpoint()),
         ]
 
     @asynccontextmanager
     async def run(self) -> AsyncGenerator[None]:
-        """Inside, requests are answered; at the end what is to be remembered is written."""
+        """Run the lifespan: on exit, wait until pending memories are written."""
         try:
             yield
         finally:
             with anyio.CancelScope(shield=True), anyio.move_on_after(FINISH_SECONDS):
                 for keeper in self._keepers:
-                    await keeper.finish()
+                    await keeper.drain()

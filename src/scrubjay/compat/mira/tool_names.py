@@ -1,4 +1,4 @@
-"""The names of Mira's tools."""
+"""Names of Mira's tools."""
 
 from typing import Final
 
@@ -22,4 +22,4 @@ TOOLS: Final = (
     "get_session_recap",
     "reply_to_mira",
 )
-"""In the order of Mira's own list."""
+"""In the order in which Mira lists them."""

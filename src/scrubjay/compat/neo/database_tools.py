@@ -1,4 +1,4 @@
-"""The database as Neo's clients look after it: is it well, start it, stop it."""
+"""Neo's database tools: health check, start and stop."""
 
 import os
 import time
@@ -8,36 +8,37 @@ from typing import Any, Literal
 from pydantic import Field
 
 from scrubjay import __version__
-from scrubjay.app.store import Store
 from scrubjay.core.clock import system_clock
 from scrubjay.core.errors import ScrubjayError
 from scrubjay.core.scopes import Visibility
-from scrubjay.features.memory.models import Kind
+from scrubjay.db.database import Database
+from scrubjay.features.memory.models import MemoryKind
+from scrubjay.features.memory.store import MemoryStore
 from scrubjay.features.projects.arguments import project_id_of
 from scrubjay.features.projects.service import ProjectService
-from scrubjay.features.summaries.startup import StartupSummaries, StartupWord
+from scrubjay.features.summaries.startup import StartupState, StartupSummaries
 from scrubjay.tooling.context import CallContext
 from scrubjay.tooling.declaration import Request, Result, tool
 
 _STARTED = time.monotonic()
-_EMBEDDED = "the store is a folder that this server reads and writes itself, so there is no database server"
+_EMBEDDED = "the store is a local folder opened by this server; there is no separate database server"
 
 
-class NothingRequest(Request):
+class NoArguments(Request):
     pass
 
 
-class ProcessView(Result):
-    """The database's process."""
+class DatabaseProcessView(Result):
+    """The process that has the database open."""
 
     running: bool
-    pid: int | None = Field(description="This server's own, which has the store open.")
-    managed: bool = Field(description="Whether a database server was started by this one.")
+    pid: int | None = Field(description="Process id of this server, which has the store open.")
+    managed: bool = Field(description="Whether this server started a separate database server.")
     strategy: Literal["embedded", "managed", "external", "unknown"]
 
 
 class CollectionView(Result):
-    """One sort of memories."""
+    """A collection of memories."""
 
     name: str
     exists: bool
@@ -45,29 +46,29 @@ class CollectionView(Result):
 
 
 class ConnectionView(Result):
-    """Whether the store can be used."""
+    """State of the connection to the store."""
 
     connected: bool
     collections: dict[str, CollectionView] | None
 
 
 class DatabaseView(Result):
-    """The database."""
+    """Process and connection of the database."""
 
-    process: ProcessView
+    process: DatabaseProcessView
     connection: ConnectionView
 
 
 class FeaturesView(Result):
-    """What can be done."""
+    """Available features."""
 
     summarization: bool
 
 
 class StartupView(Result):
-    """What was done when the server started."""
+    """Work done when the server started."""
 
-    summarizationStatus: StartupWord  # noqa: N815 - the documented name
+    summarizationStatus: StartupState  # noqa: N815 - the documented name
     summarizationDetails: dict[str, Any] | None  # noqa: N815 - as above
 
 
@@ -77,7 +78,7 @@ class HealthcheckResult(Result):
     database: DatabaseView
     features: FeaturesView
     startup: StartupView
-    details: list[str] = Field(description="What is wrong, or worth knowing.")
+    details: list[str] = Field(description="Problems and notes.")
     version: str
     uptime: float = Field(description="Seconds since the server loaded its tools.")
 
@@ -95,22 +96,23 @@ class StopDatabaseResult(Result):
 
 @tool("database", read_only=True, core=False)
 async def healthcheck(
-    request: NothingRequest,
-    store: Store,
+    request: NoArguments,
+    database: Database,
+    memories: MemoryStore,
     startup: StartupSummaries,
     projects: ProjectService,
     context: CallContext,
 ) -> HealthcheckResult:
-    """Tell whether the store can be used, how much is in it, and what was summarised at the start.
+    """Check the store: connection, number of memories, and the summaries made at startup.
 
-    health_check tells more: every component, with timings.
+    health_check reports more: every component, with timings.
     """
     collections: dict[str, CollectionView] | None = None
     details = [f"embedded: {_EMBEDDED}"]
     try:
-        await store.ping()
-        kinds = await store.memories.kinds()
-        summaries = kinds.get(Kind.SUMMARY, 0)
+        await database.ping()
+        kinds = await memories.kinds()
+        summaries = kinds.get(MemoryKind.SUMMARY, 0)
         collections = {
             "memories": CollectionView(name="memories", exists=True, count=sum(kinds.values()) - summaries),
             "summaries": CollectionView(name="summaries", exists=True, count=summaries),
@@ -122,12 +124,12 @@ async def healthcheck(
         status="unhealthy" if collections is None else "healthy",
         timestamp=system_clock(),
         database=DatabaseView(
-            process=ProcessView(running=True, pid=os.getpid(), managed=False, strategy="embedded"),
+            process=DatabaseProcessView(running=True, pid=os.getpid(), managed=False, strategy="embedded"),
             connection=ConnectionView(connected=collections is not None, collections=collections),
         ),
         features=FeaturesView(summarization=True),
         startup=StartupView(
-            summarizationStatus=status.word, summarizationDetails=dict(status.details) if status.details else None
+            summarizationStatus=status.state, summarizationDetails=dict(status.details) if status.details else None
         ),
         details=details,
         version=__version__,
@@ -136,13 +138,13 @@ async def healthcheck(
 
 
 @tool("database", idempotent=True, core=False)
-async def start_database(request: NothingRequest, store: Store) -> StartDatabaseResult:
-    """Make sure that the database can be used; an embedded store always runs with its server."""
-    await store.ping()
+async def start_database(request: NoArguments, database: Database) -> StartDatabaseResult:
+    """Check that the database can be used. An embedded store always runs with its server, so nothing is started."""
+    await database.ping()
     return StartDatabaseResult(status="already_running", pid=os.getpid(), detail=_EMBEDDED)
 
 
 @tool("database", idempotent=True, core=False)
-async def stop_database(request: NothingRequest) -> StopDatabaseResult:
-    """Stop a database server that this server started; an embedded store has none, and closes with its server."""
+async def stop_database(request: NoArguments) -> StopDatabaseResult:
+    """Stop a database server that this server started. An embedded store has none and closes with its server."""
     return StopDatabaseResult(status="not_running", detail=f"nothing was stopped: {_EMBEDDED}")

@@ -1,4 +1,4 @@
-"""The names of Neo's tools."""
+"""Names of Neo's tools."""
 
 from typing import Final
 
@@ -16,4 +16,4 @@ TOOLS: Final = (
     "export_database",
     "import_database",
 )
-"""In the order of Neo's own list."""
+"""In the order in which Neo lists them."""
